@@ -132,11 +132,10 @@ Awaitable<void> check_conflicts(Exam& exam) {
     for (const auto& record : exam.tasks()) {
         const auto folder = exam.world.tasks.folder(record);
         for (const auto& name : names_in(exam, folder)) {
-            if (!name.starts_with("TASK.md.conflict-")) continue;
-            exam.report.warn(
-                "both copies of TASK.md of " + record.task.id.value +
-                    " were edited; this file has the older text. Copy what you need into TASK.md, then remove the file",
-                "rm " + shell_word((folder / name).string()), (folder / name).string());
+            if (!name.starts_with("TASK.kept-") && !name.starts_with("TASK.md.conflict-")) continue;
+            exam.report.warn("this file has a text of TASK.md of " + record.task.id.value +
+                                 " that another edit replaced. Copy what you need into TASK.md, then remove the file",
+                             "rm " + shell_word((folder / name).string()), (folder / name).string());
         }
     }
     co_return;

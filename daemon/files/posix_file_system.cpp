@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "common/base/try.hpp"
+#include "daemon/files/beneath.hpp"
 #include "daemon/files/descriptor.hpp"
 #include "daemon/files/exchange.hpp"
 #include "daemon/files/file_facts.hpp"
@@ -22,12 +23,13 @@
 /// called `.<name>.<random>.tmp`, so that what a killed daemon left can be told from everything else and removed.
 /// fsync is never tried twice on one descriptor: after a failed one the kernel may have dropped the pages, and a second
 /// would report success (faults.md P5); the caller repeats the whole operation with a new file.
-/// Below the folders that were named to it, every folder on the way to a file is opened by itself, and a link is an
-/// error: a file system follows links everywhere but at the last name, and the folders there are not ours alone.
+/// Below the folders that were named to it, a link on the way to a file is an error: a file system follows links
+/// everywhere but at the last name, and agents may write to the folders there.
 namespace orange {
 namespace {
 
 using files::Descriptor;
+using Roots = std::vector<PosixFileSystem::Root>;
 
 constexpr int k_folder_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
@@ -48,23 +50,40 @@ Path folder_of(const Path& path) {
     return path.has_parent_path() ? path.parent_path() : Path(".");
 }
 
-/// Which of `roots` a path is in, or is itself.
-const Path* root_of(const Path& path, const std::vector<Path>& roots) {
-    for (const auto& root : roots) {
-        const auto end = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
-        if (end.first == root.end()) return &root;
+/// Returns the root that the path is in, or is; nullptr if it is in none.
+PosixFileSystem::Root* root_of(const Path& path, Roots& roots) {
+    for (auto& root : roots) {
+        const auto end = std::mismatch(root.path.begin(), root.path.end(), path.begin(), path.end());
+        if (end.first == root.path.end()) return &root;
     }
     return nullptr;
 }
 
-Result<Descriptor> open_folder(const Path& folder, const std::vector<Path>& roots) {
-    const auto* root = root_of(folder, roots);
-    Path at = root ? *root : folder;
+/// Opens a path below the root in one call. Nothing if that is not possible, for whatever reason.
+Descriptor open_below(PosixFileSystem::Root& root, const Path& path, int flags) {
+    if (!root.opened) root.opened = Descriptor(retried([&] { return ::open(root.path.c_str(), k_folder_flags); }));
+    Path below;
+    const auto parts = std::distance(root.path.begin(), root.path.end());
+    for (auto name = std::next(path.begin(), parts); name != path.end(); ++name) below /= *name;
+    if (!root.opened || below.empty()) return Descriptor();
+    Descriptor opened(retried([&] { return files::open_beneath(root.opened.get(), below.c_str(), flags); }));
+    if (!opened) root.opened.reset();  // it may have been moved since
+    return opened;
+}
+
+Result<Descriptor> open_folder(const Path& folder, Roots& roots) {
+    auto* root = root_of(folder, roots);
+    if (root) {
+        auto direct = open_below(*root, folder, k_folder_flags);
+        if (direct) return direct;
+    }
+    Path at = root ? root->path : folder;
     Descriptor opened(retried([&] { return ::open(at.c_str(), k_folder_flags); }));
     if (!opened) return failed("opening the folder", at, errno);
     if (!root) return opened;
-    for (auto name = std::next(folder.begin(), std::distance(root->begin(), root->end())); name != folder.end();
-         ++name) {
+    // Without openat2(), and to find out what is wrong, each folder is opened by itself.
+    const auto parts = std::distance(root->path.begin(), root->path.end());
+    for (auto name = std::next(folder.begin(), parts); name != folder.end(); ++name) {
         at /= *name;
         Descriptor next(retried([&] { return ::openat(opened.get(), name->c_str(), k_folder_flags | O_NOFOLLOW); }));
         const int error = next ? 0 : errno;
@@ -86,7 +105,7 @@ Result<void> sync_folder(int folder, std::string_view doing, const Path& path) {
     return {};
 }
 
-Result<void> make_folders(const Path& folder, const std::vector<Path>& roots) {
+Result<void> make_folders(const Path& folder, Roots& roots) {
     if (::mkdir(folder.c_str(), 0700) == 0) {
         // The name of the new folder is the parent's content: without this a crash can take the folder away again.
         auto parent = open_folder(folder_of(folder), roots);
@@ -100,7 +119,7 @@ Result<void> make_folders(const Path& folder, const std::vector<Path>& roots) {
     return make_folders(folder, roots);
 }
 
-Result<Descriptor> open_or_make_folder(const Path& folder, const std::vector<Path>& roots) {
+Result<Descriptor> open_or_make_folder(const Path& folder, Roots& roots) {
     auto opened = open_folder(folder, roots);
     if (opened || opened.error().code != ErrorCode::not_found) return opened;
     TRY(make_folders(folder, roots));
@@ -157,12 +176,14 @@ Error not_regular(const Path& path) {
     return {ErrorCode::io, "reading " + path.string() + ": it is not a regular file"};
 }
 
-Result<Descriptor> open_to_read(const Path& path, const std::vector<Path>& roots) {
+Result<Descriptor> open_to_read(const Path& path, Roots& roots) {
     // O_NONBLOCK: opening a FIFO must not wait for a writer; it means nothing for a regular file.
     constexpr int k_flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
     Descriptor folder(AT_FDCWD);
     Path name = path;
-    if (root_of(path, roots)) {
+    if (auto* root = root_of(path, roots)) {
+        auto direct = open_below(*root, path, k_flags);
+        if (direct) return direct;
         auto opened = open_folder(folder_of(path), roots);
         if (!opened) return in_context("reading " + path.string(), opened.error());
         folder = std::move(*opened);
@@ -228,13 +249,13 @@ class Previous {
 }  // namespace
 
 Result<std::string> PosixFileSystem::read(const Path& path) {
-    TRY(const auto file, open_to_read(path, without_links_));
+    TRY(const auto file, open_to_read(path, roots_));
     return read_all(file.get(), path);
 }
 
 Result<FileSystem::Piece> PosixFileSystem::read_before(const Path& path, std::optional<std::uintmax_t> end,
                                                        std::size_t size) {
-    TRY(const auto file, open_to_read(path, without_links_));
+    TRY(const auto file, open_to_read(path, roots_));
     struct stat facts {};
     if (::fstat(file.get(), &facts) != 0) return failed("reading", path, errno);
     if (!S_ISREG(facts.st_mode)) return not_regular(path);
@@ -257,7 +278,7 @@ Result<FileSystem::Piece> PosixFileSystem::read_before(const Path& path, std::op
 }
 
 Result<void> PosixFileSystem::replace(const Path& path, std::string_view content, Durability durability) {
-    auto folder = open_or_make_folder(folder_of(path), without_links_);
+    auto folder = open_or_make_folder(folder_of(path), roots_);
     if (!folder) return in_context("writing " + path.string(), folder.error());
     const Previous previous(folder->get(), path);
     Temporary temporary(folder->get(), path);
@@ -271,7 +292,7 @@ Result<void> PosixFileSystem::replace(const Path& path, std::string_view content
 
 Result<void> PosixFileSystem::exchange(const Path& path, std::string_view content, const Path& displaced,
                                        Durability durability) {
-    auto folder = open_folder(folder_of(path), without_links_);
+    auto folder = open_folder(folder_of(path), roots_);
     if (!folder) return in_context("writing " + path.string(), folder.error());
     const auto name = path.filename().string();
     const auto other = displaced.filename().string();
@@ -288,7 +309,7 @@ Result<void> PosixFileSystem::exchange(const Path& path, std::string_view conten
 }
 
 Result<void> PosixFileSystem::append(const Path& path, std::string_view content) {
-    auto folder = open_or_make_folder(folder_of(path), without_links_);
+    auto folder = open_or_make_folder(folder_of(path), roots_);
     if (!folder) return in_context("appending to " + path.string(), folder.error());
     const auto name = path.filename().string();
     constexpr int k_flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
@@ -310,7 +331,7 @@ Result<void> PosixFileSystem::append(const Path& path, std::string_view content)
 }
 
 Result<std::vector<std::string>> PosixFileSystem::list(const Path& folder) {
-    auto opened = open_folder(folder, without_links_);
+    auto opened = open_folder(folder, roots_);
     if (!opened) {
         if (opened.error().code == ErrorCode::not_found) return std::vector<std::string>{};
         return in_context("listing " + folder.string(), opened.error());
@@ -335,7 +356,7 @@ Result<std::vector<std::string>> PosixFileSystem::list(const Path& folder) {
 }
 
 Result<void> PosixFileSystem::remove(const Path& path) {
-    auto folder = open_folder(folder_of(path), without_links_);
+    auto folder = open_folder(folder_of(path), roots_);
     if (!folder && folder.error().code == ErrorCode::not_found) return {};
     if (!folder) return in_context("removing " + path.string(), folder.error());
     auto doomed = path;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <utility>
 #include <vector>
 
+#include "daemon/files/descriptor.hpp"
 #include "daemon/files/file_system.hpp"
 
 namespace orange {
@@ -13,7 +13,9 @@ class PosixFileSystem final : public FileSystem {
   public:
     /// Below these folders no link is followed at all: what is there may be others' making (an agent, a repository),
     /// and nothing there is to be written, or removed, anywhere else. They may be links themselves.
-    explicit PosixFileSystem(std::vector<Path> without_links = {}) : without_links_(std::move(without_links)) {}
+    explicit PosixFileSystem(const std::vector<Path>& without_links = {}) {
+        for (const auto& path : without_links) roots_.push_back({path, files::Descriptor()});
+    }
 
     /// A file beyond this is refused rather than read into memory.
     static constexpr std::size_t k_largest = std::size_t{256} << 20;
@@ -29,8 +31,14 @@ class PosixFileSystem final : public FileSystem {
     Result<void> remove(const Path& path) override;
     Result<FileFacts> facts_of(const Path& path) override;
 
+    /// A folder below which no link is followed. It stays open, so that one call opens a file below it.
+    struct Root {
+        Path path;
+        files::Descriptor opened;
+    };
+
   private:
-    std::vector<Path> without_links_;
+    std::vector<Root> roots_;
 };
 
 }  // namespace orange

@@ -15,7 +15,7 @@ namespace orange::store {
 namespace {
 
 constexpr std::size_t k_largest_frontmatter = 64 << 10;
-constexpr std::string_view k_bom = "\xEF\xBB\xBF";
+constexpr std::string_view k_byte_order_mark = "\xEF\xBB\xBF";
 
 bool is_fence(std::string_view line) {
     return line.starts_with("---") && trim(line.substr(3)).empty();
@@ -166,7 +166,7 @@ class FrontmatterReader : public FieldVisitor<FrontmatterReader> {
 }  // namespace
 
 TaskText split_task_text(std::string_view text) {
-    auto rest = text.starts_with(k_bom) ? text.substr(k_bom.size()) : text;
+    auto rest = text.starts_with(k_byte_order_mark) ? text.substr(k_byte_order_mark.size()) : text;
     const auto take_line = [&rest] {
         const auto end = rest.find('\n');
         const auto line = rest.substr(0, end);

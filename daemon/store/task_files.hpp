@@ -17,62 +17,69 @@
 
 namespace orange::store {
 
-/// The two copies of a task's TASK.md: its own, and the mirror in the worktree while it has one (data.md).
+/// The two copies of a task's TASK.md (docs/files.md): its own one, and the mirror in the worktree while it has one.
 struct Copies {
     Path own;
     std::optional<Path> mirror;
 };
 
-/// What bringing them in step found.
+/// The result of a call of TaskFiles.
 struct Synced {
-    std::string body;                      ///< what both copies now say
+    std::string body;                      ///< the body of both copies
     std::string body_hash;                 ///< for TaskRecord::body_hash; the caller saves it
-    bool body_changed = false;             ///< somebody wrote since record.body_hash
+    bool body_changed = false;             ///< the body was edited since record.body_hash
     std::vector<HistoryEvent> events;      ///< frontmatter.restored, body.conflict, section.lost
-    std::optional<std::string> attention;  ///< both copies were edited: where the other one is kept
-    bool unsettled = false;                ///< a writer still holds a displaced copy open: sync again soon
-    bool waiting = false;  ///< a displaced file is kept for a writer who may be about to open it: sync again soon
-    /// Fields unknown to Orange that somebody added or changed by hand: for Task::extra_frontmatter; the caller saves
-    /// them with the hash.
+    std::optional<std::string> attention;  ///< two edits contradict each other: names the file with the text that lost
+    bool unsettled = false;                ///< a writer has a copy open: call again soon
+    bool waiting = false;                  ///< a displaced file waits to be removed: call again after keeps_displaced()
+    /// The fields of the frontmatter that Orange does not know, if they changed. The caller saves them with the hash.
     std::optional<std::string> extra_frontmatter;
 };
 
 struct TaskMemory;
 
-/// Keeps body and frontmatter what they should be, while agents and people edit both copies in whatever way they save:
-/// in place, rename over, delete and create. Called under the task's lock.
+/// Keeps both copies of TASK.md the same while agents and humans edit either of them in any way that editors have: in
+/// place, by renaming over it, by deleting and creating it. Calls for one task are made under the task's lock.
 ///
-/// Body: whichever copy differs from record.body_hash is taken over into the other; both changed: the newer stays, the
-/// other is kept beside the task's own as TASK.md.conflict-<time>. Frontmatter: always the projection of record.task;
-/// what was there instead goes into a frontmatter.restored event. A copy that is right already is not written. Writing
-/// swaps (FileSystem::exchange) and compares what it displaced with what it had read, so that an edit in between is
-/// merged, line by line (git merge-file --union), never lost; a displaced file that a writer still has open is looked
-/// at again until nobody has.
+/// No lock exists that editors would honour, so a call prevents nothing; it finds out what happened:
 ///
-/// An Error (a full disk) has changed nothing for good: whatever was found is found again by the next call.
+/// 1. It reads both copies, and waits a quarter of a second if one is being saved at this moment.
+/// 2. It decides on the body. A copy was edited if its body differs from the one that it showed last. An edit of one
+///    copy counts. Edits of both are merged (`git merge-file` against the last common body); if they contradict each
+///    other, the newer one counts.
+/// 3. It exchanges the new text into each copy that does not have it, and reads the displaced file. If that is another
+///    text than step 1 read, an editor was faster: its edit is merged in like one of step 2, and step 3 repeats.
+/// 4. A process that had a displaced file open can still write to it. The file stays beside TASK.md for a second and
+///    until no process has it open; text that comes into it is merged in.
+///
+/// A text that does not count is kept as TASK.kept-<time>.md in the task's folder. So is the body before an edit that
+/// removes a section, or that removes lines right after the daemon has changed them: its author may not have seen them.
+/// The frontmatter always shows record.task; an edit of it is undone and reported as frontmatter.restored.
+///
+/// An Error (for example a full disk) loses nothing: the next call finds the same edits again.
 class TaskFiles {
   public:
-    /// A displaced file that no writer has open is removed after `keeps_displaced`.
     TaskFiles(FileSystem& files, ProcessRunner& processes, const Clock& clock,
               std::chrono::milliseconds keeps_displaced = std::chrono::seconds(1));
     ~TaskFiles();
 
+    /// Brings both copies in step.
     Awaitable<Result<Synced>> sync(TaskRecord record, Copies copies);
 
-    /// As sync, and then replaces one section's text (## Context, ## Feedback) in both copies.
+    /// Does the same, and then replaces the text of one section in both copies.
     Awaitable<Result<Synced>> write_section(TaskRecord record, Copies copies, std::string heading, std::string text);
 
-    /// Takes the mirror's last word and removes the file: before a worktree is given back.
+    /// Does the same as sync(), and then removes the mirror: before a worktree is given back.
     Awaitable<Result<Synced>> retire_mirror(TaskRecord record, Copies copies);
 
-    /// Forgets what is remembered of a task between calls: when it is removed.
+    /// Forgets the last common body and the displaced files of a task that ended or was deleted.
     void forget(const TaskId& id);
 
-    /// When to sync again after a call that gave `waiting`.
+    /// How long a displaced file stays.
     std::chrono::milliseconds keeps_displaced() const { return keeps_displaced_; }
 
   private:
-    std::shared_ptr<TaskMemory> memory_for(const TaskId& id, const Copies& copies);
+    std::shared_ptr<TaskMemory> memory_for(const TaskId& id);
 
     FileSystem& files_;
     ProcessRunner& processes_;

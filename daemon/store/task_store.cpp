@@ -7,7 +7,6 @@
 #include "common/model/json.hpp"
 #include "daemon/files/file_facts.hpp"
 #include "daemon/files/unfinished.hpp"
-#include "daemon/store/projections.hpp"
 #include "daemon/store/task_file.hpp"
 
 /// Everything that the daemon remembers (docs/files.md).
@@ -178,7 +177,6 @@ Result<TaskRecord> TaskStore::import_folder(const std::string& project, const st
     if (record.task.updated_at == Timestamp{}) record.task.updated_at = record.task.created_at;
     record.body_hash = content_hash(text.body);
     record.imported = true;
-    TRY(Projections(files_, folder).remember(text.frontmatter));
     TRY(files_.replace(folder / k_state, state_text(record)));
     return record;
 }
@@ -317,10 +315,8 @@ Result<void> TaskStore::create(const TaskRecord& record, std::string_view body) 
     if (find(record.task.id) || !there.empty()) {
         return {ErrorCode::conflict, "task " + record.task.id.value + " already exists"};
     }
-    const auto text = task_text(record.task, body);
-    auto made = Projections(files_, folder).remember(split_task_text(text).frontmatter);
-    if (made) made = files_.replace(folder / k_state, state_text(record));
-    if (made) made = files_.replace(folder / k_task, text);
+    auto made = files_.replace(folder / k_state, state_text(record));
+    if (made) made = files_.replace(folder / k_task, task_text(record.task, body));
     if (!made) {
         if (auto removed = files_.remove(folder); !removed) return in_context(made.error().message, removed.error());
         return made;

@@ -1,3 +1,4 @@
+// TaskSync's first half: reads both copies and decides on the body.
 #include "daemon/store/task_sync.hpp"
 
 #include <algorithm>
@@ -7,22 +8,46 @@
 #include "daemon/async/async.hpp"
 #include "daemon/files/file_facts.hpp"
 #include "daemon/files/writer_check.hpp"
-#include "daemon/store/body_merge.hpp"
+#include "daemon/store/lost_sections.hpp"
 #include "daemon/store/sections.hpp"
-#include "daemon/store/sync_texts.hpp"
 #include "daemon/store/task_file.hpp"
+#include "daemon/store/task_texts.hpp"
 
 namespace orange::store {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto k_gone_for = 100ms;        ///< how long a deleted copy may be on its way back
-constexpr auto k_stale = 3s;              ///< so long an editor may take between reading a copy and writing it back
-constexpr std::size_t k_most_shown = 64;  ///< two a round of a race, and a late writer may have read any
-constexpr std::size_t k_most_shown_bytes = 2 << 20;
-constexpr std::size_t k_fewest_shown = 4;
+constexpr auto k_patience = 250ms;  ///< how long a call waits in all for editors that are saving
+constexpr auto k_step = 5ms;
+constexpr auto k_gone_for = 100ms;  ///< an editor that deletes a copy creates it again within this time
+constexpr auto k_unseen = 3s;       ///< so long an editor may take between reading a copy and writing it back
 constexpr int k_most_held_back = 40;
+constexpr std::size_t k_longest_list = 1000;
+
+/// "20261120T104903.120Z": sorts by time, and every file system takes it.
+std::string file_time(Timestamp time) {
+    std::string text = to_rfc3339(time);
+    std::erase_if(text, [](char c) { return c == '-' || c == ':'; });
+    return text;
+}
+
+/// True if `longer` is `base` with something appended in lines of their own.
+bool is_appended(const std::string& longer, const std::string& base) {
+    return base.ends_with('\n') && longer.starts_with(base);
+}
+
+std::string appended(std::string text, std::string_view more) {
+    if (!text.ends_with('\n')) text += '\n';
+    return text.append(more);
+}
+
+/// `base` with what both have appended to it. What both have appended first is there once.
+std::string both_appended(const std::string& base, const std::string& one, const std::string& other) {
+    auto same = static_cast<std::size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
+    same = std::max(base.size(), one.rfind('\n', same == 0 ? 0 : same - 1) + 1);
+    return appended(one, std::string_view(other).substr(same));
+}
 
 }  // namespace
 
@@ -39,9 +64,13 @@ TaskSync::TaskSync(FileSystem& files, ProcessRunner& processes, const Clock& clo
       copies_(std::move(copies)),
       patience_(async::now() + k_patience) {}
 
+/// After a call that failed, only the displaced files have changed for good: they are counted again.
 TaskSync::~TaskSync() {
-    if (committed_) return;
-    for (auto& displaced : now_.displaced) displaced.accounted = displaced.base;
+    if (succeeded_) return;
+    for (auto& displaced : now_.displaced) {
+        displaced.counted = displaced.counted_then;
+        displaced.seen.reset();
+    }
     memory_->displaced = std::move(now_.displaced);
 }
 
@@ -49,25 +78,24 @@ Awaitable<Result<Synced>> TaskSync::run(std::optional<SectionEdit> edit, bool re
     set_up();
     for (auto& side : sides_) {
         CO_TRY(sweep(side.path.parent_path()));
-        CO_TRY(co_await look(side));
+        CO_TRY(co_await look_at(side));
     }
     find_damaged();
     for (const auto& side : sides_) {
-        if (!side.exists || side.held || side.link || side.damaged) continue;
-        CO_TRY(note_frontmatter(side, side.text));
+        if (side.counts()) {
+            CO_TRY(check_frontmatter(side.is_mirror, side.text));
+        }
     }
     CO_TRY(co_await decide());
     CO_TRY(co_await count_displaced());
-    by_others_ = content_hash(body_) != record_.body_hash;
+    edited_ = content_hash(body_) != record_.body_hash;
     if (edit) body_ = with_section(body_, edit->heading, edit->text);
     CO_TRY(co_await write_all());
-    CO_TRY(sync_fresh());
-    if (retire_mirror) CO_TRY(co_await retire());
-    CO_TRY(co_await settle());
-    if (retire_mirror && copies_.mirror && copies_.mirror->parent_path().filename() == ".orange") {
-        std::error_code not_empty;
-        std::filesystem::remove(copies_.mirror->parent_path(), not_empty);
+    CO_TRY(sync_edited());
+    if (retire_mirror) {
+        CO_TRY(co_await remove_mirror());
     }
+    CO_TRY(remove_displaced());
     co_return finish();
 }
 
@@ -76,7 +104,7 @@ void TaskSync::set_up() {
     sides_.push_back({false, copies_.own, &now_.own});
     if (!copies_.mirror || now_.mirror.path != *copies_.mirror) now_.mirror = {};
     if (!copies_.mirror) return;
-    // A worktree that is gone must not come back as a folder with nothing but a TASK.md in it.
+    // A worktree that is gone must not come back as a folder that holds nothing but a TASK.md.
     const auto folder = copies_.mirror->parent_path();
     const auto worktree = folder.filename() == ".orange" ? folder.parent_path() : folder;
     if (!is_folder(files_, worktree / ".")) return;
@@ -84,75 +112,30 @@ void TaskSync::set_up() {
     sides_.push_back({true, *copies_.mirror, &now_.mirror});
 }
 
-/// What a killed daemon left: displaced files that may hold somebody's last words, and unfinished ones.
-Result<void> TaskSync::sweep(const Path& folder) {
-    if (now_.swept.contains(folder)) return {};
-    TRY(auto names, files_.list(folder));
-    const bool is_own = folder == copies_.own.parent_path();
-    for (const auto& name : names) {
-        const auto path = folder / name;
-        const bool is_ours = name.starts_with(".TASK.md.") || name.starts_with("..TASK.md.");
-        if (name.ends_with(".tmp") && (is_ours || (is_own && name.starts_with('.')))) {
-            TRY(files_.remove(path));
-        } else if (name.starts_with(k_displaced)) {
-            const auto same = [&](const Displaced& displaced) { return displaced.path == path; };
-            if (std::any_of(now_.displaced.begin(), now_.displaced.end(), same)) continue;
-            now_.displaced.push_back({path, {}, {}, false, false, true});
-        }
-    }
-    now_.swept.insert(folder);
-    return {};
-}
-
 Result<void> TaskSync::read(Side& side) {
     side.held = side.damaged = false;
     const auto facts = files_.facts_of(side.path);
     side.link = facts && facts->kind == FileFacts::Kind::link;
-    TRY(auto content, read_any(files_, side.path));
+    TRY(auto content, read_copy(files_, side.path));
     side.exists = side.link || content.has_value();
     side.text = content.value_or("");
     side.damaged = now_.body && side.counts() && is_blank(side.text);
     return {};
 }
 
-/// A file of nothing, or of zeros, is nobody's edit where a text is known: its editor has created or truncated it and
-/// is about to write, or did not sync it before a loss of power. At the first look, only the other copy can know.
-void TaskSync::find_damaged() {
-    const auto has_text = [](const Side& side) { return side.counts() && !is_blank(side.text); };
-    if (std::none_of(sides_.begin(), sides_.end(), has_text)) return;
-    for (auto& side : sides_) side.damaged = side.damaged || (side.counts() && is_blank(side.text));
-}
-
-/// What is decided on a text must not outlive it: its editor may not have synced it, and after a loss of power an older
-/// one in its place would pass for the newest edit.
-Result<void> TaskSync::sync_fresh() {
-    for (const auto& side : sides_) {
-        if (!side.fresh) continue;
-        TRY(files::make_durable(side.path));
-    }
-    return {};
-}
-
-bool TaskSync::is_news(const Side& side, const std::string& body) const {
-    if (!side.memory->shown.empty()) return side.memory->shown.back().body != body;
-    return now_.body ? *now_.body != body : content_hash(body) != record_.body_hash;
-}
-
-/// Reads a copy, with some patience for an editor that is saving right now: one that has deleted it and is about to
-/// create it, that has created it and is about to write, or that has it open and half-written.
-Awaitable<Result<void>> TaskSync::look(Side& side) {
+/// Waits for an editor that is saving: one that has deleted the copy and is about to create it, that has created it and
+/// is about to write, or that has it open and half-written.
+Awaitable<Result<void>> TaskSync::look_at(Side& side) {
     CO_TRY(read(side));
     const auto back_by = async::now() + k_gone_for;
     const auto is_away = [&] { return !side.exists || side.damaged; };
-    while (is_away() && !side.memory->shown.empty() && async::now() < back_by) {
+    while (is_away() && side.memory->body && async::now() < back_by) {
         co_await async::sleep(k_step);
         CO_TRY(read(side));
     }
-    const bool is_right = side.counts() ? !is_news(side, body_of(side.text)) : !side.damaged;
-    if (is_right) co_return Result<void>{};
-    CO_TRY(auto left, co_await when_left(side.path, [this, &side] { return read(side); }));
-    const auto& shown = side.memory->shown;
-    const bool looks_whole = left || !side.exists || !seems_cut(side.text, shown.empty() ? "" : shown.back().body);
+    if (side.counts() ? !is_edited(side) : !side.damaged) co_return Result<void>{};
+    CO_TRY(const auto left, co_await when_left(side.path, [this, &side] { return read(side); }));
+    const bool looks_whole = left || !side.exists || !seems_cut(side.text, side.memory->body.value_or(""));
     if (looks_whole || ++now_.held_back > k_most_held_back) {
         now_.held_back = 0;
     } else {
@@ -162,8 +145,8 @@ Awaitable<Result<void>> TaskSync::look(Side& side) {
     co_return Result<void>{};
 }
 
-/// Calls `read` when nobody writes to the file, and keeps everybody from beginning meanwhile. If that takes too long,
-/// it is called all the same, and the answer is false.
+/// Calls `read` while no process has the file open for writing, and returns true. If that takes too long, calls it all
+/// the same, and returns false.
 Awaitable<Result<bool>> TaskSync::when_left(Path path, std::function<Result<void>()> read) {
     for (;;) {
         {
@@ -178,114 +161,152 @@ Awaitable<Result<bool>> TaskSync::when_left(Path path, std::function<Result<void
     }
 }
 
+/// At the first look, only the other copy can tell that a blank one is damaged.
+void TaskSync::find_damaged() {
+    const auto has_text = [](const Side& side) { return side.counts() && !is_blank(side.text); };
+    if (std::ranges::none_of(sides_, has_text)) return;
+    for (auto& side : sides_) side.damaged = side.damaged || (side.counts() && is_blank(side.text));
+}
+
+bool TaskSync::is_edited(const Side& side) const {
+    const auto body = body_of(side.text);
+    if (side.memory->body) return *side.memory->body != body;
+    return now_.body ? *now_.body != body : content_hash(body) != record_.body_hash;
+}
+
+/// True if the daemon has changed the copy lately: its editor may have read the text of before.
+bool TaskSync::may_be_unseen(const Side& side) const {
+    return side.memory->given_at && async::now() - *side.memory->given_at < k_unseen;
+}
+
 Awaitable<Result<void>> TaskSync::decide() {
-    std::vector<Side*> news;
-    std::optional<std::string> known = now_.body;
+    std::vector<Side*> edited;
+    auto known = now_.body;
     for (auto& side : sides_) {
         if (!side.counts()) continue;
-        const auto body = body_of(side.text);
-        if (is_news(side, body)) {
-            news.push_back(&side);
-        } else if (!known) {
-            known = body;
-        }
+        side.edited = is_edited(side);
+        if (side.edited) edited.push_back(&side);
+        if (!side.edited && !known) known = body_of(side.text);
     }
-    if (news.size() == 2 && body_of(news[0]->text) != body_of(news[1]->text)) {
+    if (edited.size() == 2) {
         const auto time = [this](const Side* side) {
             const auto facts = files_.facts_of(side->path);
             return facts ? facts->modified : decltype(facts->modified){};
         };
-        if (time(news[0]) < time(news[1])) std::swap(news[0], news[1]);
-        CO_TRY(co_await conflict(*news[0], *news[1]));
+        if (time(edited[0]) < time(edited[1])) std::swap(edited[0], edited[1]);
+        if (is_blank(body_of(edited[1]->text))) edited.pop_back();
     }
-    if (!known && news.empty() && !record_.body_hash.empty() && record_.body_hash != content_hash("")) {
+    if (!known && edited.empty() && !record_.body_hash.empty() && record_.body_hash != content_hash("")) {
         out_.attention = "TASK.md is gone from " + copies_.own.parent_path().string() + ", and no other copy was left";
     }
-    body_ = known ? *known : news.empty() ? std::string{} : body_of(news[0]->text);
-    for (auto* side : news) {
-        // The loser of a conflict is kept aside; it has been shown all the same.
-        const auto body = body_of(side->text);
-        side->fresh = true;
-        if (side != news[0]) show(*side->memory, body, false);
-        if (side != news[0]) continue;
-        CO_TRY(keep_what_went(known, body));
-        auto text = side->text;
-        CO_TRY(co_await absorb(*side, std::move(text), false));
+    body_ = known ? *known : edited.empty() ? std::string() : body_of(edited[0]->text);
+    for (const auto* side : edited) {
+        Edit edit;
+        edit.base = side->memory->body ? side->memory->body : known;
+        edit.text = side->text;
+        edit.of_mirror = side->is_mirror;
+        edit.older = side != edited[0];
+        edit.unsure = !now_.body || may_be_unseen(*side);
+        CO_TRY(co_await take_in(std::move(edit)));
     }
     for (auto& side : sides_) {
-        if (side.counts()) show(*side.memory, body_of(side.text), false);
+        if (side.counts()) side.memory->body = body_of(side.text);
     }
     co_return Result<void>{};
 }
 
-Awaitable<Result<void>> TaskSync::conflict(Side& winner, Side& loser) {
-    if (is_blank(body_of(loser.text))) co_return Result<void>{};
-    CO_TRY(auto kept, keep("conflict", loser.text));
+Awaitable<Result<void>> TaskSync::take_in(Edit edit) {
+    const auto found = body_of(edit.text);
+    const auto before = body_;
+    if (found == body_ || (edit.base && found == *edit.base)) co_return Result<void>{};
+    edited_ = true;
+    if (edit.base && (body_ == *edit.base || is_appended(found, body_))) {
+        body_ = found;
+    } else if (edit.base && is_appended(found, *edit.base) && is_appended(body_, *edit.base)) {
+        body_ = both_appended(*edit.base, body_, found);
+    } else if (edit.base && is_appended(found, *edit.base)) {
+        body_ = appended(body_, std::string_view(found).substr(edit.base->size()));
+    } else if (edit.base && is_appended(body_, *edit.base)) {
+        body_ = appended(found, std::string_view(before).substr(edit.base->size()));
+    } else {
+        std::optional<std::string> merged;
+        if (edit.base) {
+            auto folder = copies_.own.parent_path();
+            auto done = co_await merge_bodies(files_, processes_, folder, body_, *edit.base, found);
+            if (done) merged = std::move(*done);
+        }
+        if (merged) {
+            body_ = std::move(*merged);
+        } else {
+            co_return resolve(edit, found);
+        }
+    }
+    co_return keep_lost(edit, before);
+}
+
+/// Two edits contradict each other: the newer one counts, and the other is kept.
+Result<void> TaskSync::resolve(const Edit& edit, const std::string& found) {
+    const auto before = body_;
+    TRY(const auto kept, keep(edit.older ? edit.text : task_text(record_.task, before)));
+    if (!edit.older) {
+        // Sections that its author cannot have seen are put back.
+        auto unseen = lost_sections(before, found);
+        if (edit.base) {
+            const auto seen = section_headings(*edit.base);
+            std::erase_if(unseen, [&](const auto& heading) { return std::ranges::find(seen, heading) != seen.end(); });
+        }
+        body_ = unseen.empty() ? found : with_sections_back(before, found, unseen);
+    }
     HistoryEvent event;
     event.type = "body.conflict";
     event.timestamp = clock_.now();
-    event.fields["stayed"] = std::string(winner.is_mirror ? "mirror" : "own");
+    event.fields["stayed"] = std::string(edit.of_mirror != edit.older ? "mirror" : "own");
     event.fields["kept"] = kept.filename().string();
     out_.events.push_back(std::move(event));
-    out_.attention = "TASK.md was edited in two places at once; the older text is kept as " + kept.string();
-    co_return Result<void>{};
+    out_.attention =
+        "TASK.md was edited in two places at once; the text that does not count is kept as " + kept.string();
+    return {};
 }
 
-Awaitable<Result<void>> TaskSync::absorb(Side& side, std::string text, bool in_a_race) {
-    auto found = body_of(text);
-    // What the copy's own editors do to each other is theirs; only where the daemon changed a body may somebody still
-    // be working on the one before. Who is faster than this call may be working on any.
-    std::vector<const std::string*> shown;
-    const auto& all = side.memory->shown;
-    for (auto entry = all.rbegin(); entry != all.rend(); ++entry) {
-        shown.insert(shown.begin(), &entry->body);
-        if (!entry->by_daemon && !in_a_race) break;
+/// Keeps the body before an edit that removed a section, or lines that its author may not have seen. A text without
+/// frontmatter comes from an author who replaced the file unread (`cat >TASK.md`). The sections that such an author
+/// removed are put back.
+Result<void> TaskSync::keep_lost(const Edit& edit, const std::string& before) {
+    const auto lost = lost_sections(before, body_);
+    const bool blind = edit.unsure || !split_task_text(edit.text).has_frontmatter;
+    if (lost.empty() && (!edit.unsure || has_all_lines(body_, before))) return {};
+    TRY(const auto kept, keep(task_text(record_.task, before)));
+    if (lost.empty()) return {};
+    bool put_back = false;
+    if (blind) {
+        auto whole = with_sections_back(before, body_, lost);
+        put_back = whole != body_;
+        body_ = std::move(whole);
     }
-    // A text without frontmatter was made from none of them: it is the whole, and note_lost() puts back what it left
-    // out.
-    const bool is_blind = !in_a_race && !split_task_text(text).has_frontmatter;
-    std::string base = shown.empty() || is_blind ? body_ : likely_base(shown, found);
-    show(*side.memory, found, false);
-    const auto before = body_;
-    CO_TRY(co_await merge_in(std::move(base), std::move(found)));
-    co_return note_lost(before, text, side.is_mirror);
+    HistoryEvent event;
+    event.type = "section.lost";
+    event.timestamp = clock_.now();
+    event.fields["copy"] = std::string(edit.of_mirror ? "mirror" : "own");
+    event.fields["sections"] = ellipsized(join(lost, ", "), k_longest_list);
+    event.fields["kept"] = kept.filename().string();
+    event.fields["put_back"] = put_back;
+    out_.events.push_back(std::move(event));
+    return {};
 }
 
-Awaitable<Result<void>> TaskSync::merge_in(std::string base, std::string other) {
-    if (other == base || other == body_) co_return Result<void>{};
-    by_others_ = true;
-    if (body_ == base) {
-        body_ = std::move(other);
-        co_return Result<void>{};
-    }
-    CO_TRY(keep("merged", other));
-    CO_TRY(prune("merged"));
-    auto folder = copies_.own.parent_path();
-    auto merged = co_await merge_bodies(files_, processes_, folder, body_, base, other);
-    if (merged) {
-        body_ = std::move(*merged);
-        co_return Result<void>{};
-    }
-    CO_TRY(auto kept, keep("conflict", other));
-    out_.attention = "TASK.md was edited in two places at once and could not be merged (" + merged.error().message +
-                     "); the other text is kept as " + kept.string();
-    co_return Result<void>{};
-}
-
-Result<void> TaskSync::note_frontmatter(const Side& side, const std::string& text) {
+Result<void> TaskSync::check_frontmatter(bool of_mirror, const std::string& text) {
     const auto parts = split_task_text(text);
     if (is_blank(text)) return {};  // truncated, and about to be written
     if (parts.has_frontmatter && frontmatter_of(record_.task) == "---\n" + parts.frontmatter + "---\n") return {};
-    TRY(auto known, now_.projections.is_known(parts.frontmatter));
-    if (parts.has_frontmatter && known) return {};
     std::string refused = "all of it (there was no frontmatter)";
+    if (parts.has_frontmatter && is_before_memory(parts.frontmatter)) return {};
     if (parts.has_frontmatter) {
         const auto unknown = unknown_fields(parts.frontmatter, record_.task);
         const auto extra = with_unknown_fields(record_.task.extra_frontmatter, unknown);
         if (extra != record_.task.extra_frontmatter) out_.extra_frontmatter = record_.task.extra_frontmatter = extra;
         refused = frontmatter_difference(record_.task, parts.frontmatter);
-        // It was made from one of those that were there lately: only what differs from that one was edited.
-        for (const auto& task : now_.recent) {
+        // An agent that writes back a text of a minute ago has edited only what differs from the frontmatter of then.
+        for (const auto& task : now_.written) {
             auto against = frontmatter_difference(task, parts.frontmatter);
             if (against.size() < refused.size()) refused = std::move(against);
         }
@@ -294,35 +315,39 @@ Result<void> TaskSync::note_frontmatter(const Side& side, const std::string& tex
     HistoryEvent event;
     event.type = "frontmatter.restored";
     event.timestamp = clock_.now();
-    event.fields["copy"] = std::string(side.is_mirror ? "mirror" : "own");
+    event.fields["copy"] = std::string(of_mirror ? "mirror" : "own");
     event.fields["refused"] = refused;
     out_.events.push_back(std::move(event));
     return {};
 }
 
-void TaskSync::show(CopyMemory& copy, const std::string& body, bool by_daemon) {
-    const auto now = clock_.now();
-    auto& shown = copy.shown;
-    if (!shown.empty() && shown.back().body == body) return;
-    shown.push_back({body, now, by_daemon});
-    std::size_t bytes = 0;
-    for (const auto& entry : shown) bytes += entry.body.size();
-    // An entry was on show until its successor came.
-    const auto is_too_much = [&] { return shown.size() > k_fewest_shown && bytes > k_most_shown_bytes; };
-    while (shown.size() > k_most_shown || is_too_much() || (shown.size() > 1 && now - shown[1].since > k_stale)) {
-        bytes -= shown.front().body.size();
-        shown.erase(shown.begin());
+/// True for a frontmatter that another run of the daemon wrote, or its author: nobody can tell what was edited in it.
+bool TaskSync::is_before_memory(const std::string& frontmatter) const {
+    if (now_.written.empty() && record_.imported) return true;
+    const auto found = task_from_frontmatter(frontmatter);
+    const auto& oldest = now_.written.empty() ? record_.task : now_.written.front();
+    return found && found->updated_at < oldest.updated_at;
+}
+
+Result<Path> TaskSync::keep(const std::string& text) {
+    const auto name = "TASK.kept-" + file_time(clock_.now());
+    const auto folder = copies_.own.parent_path();
+    for (int n = 1;; ++n) {
+        const auto path = folder / (name + (n == 1 ? "" : "-" + std::to_string(n)) + ".md");
+        auto created = files::create_new(files_, path, text);
+        if (created) return path;
+        if (created.error().code != ErrorCode::conflict) return created.error();
     }
 }
 
 Synced TaskSync::finish() {
-    for (auto& displaced : now_.displaced) displaced.base = displaced.accounted;
+    for (auto& displaced : now_.displaced) displaced.counted_then = displaced.counted;
     now_.body = body_;
     out_.body = body_;
     out_.body_hash = content_hash(body_);
-    out_.body_changed = by_others_;
+    out_.body_changed = edited_;
     *memory_ = std::move(now_);
-    committed_ = true;
+    succeeded_ = true;
     return std::move(out_);
 }
 

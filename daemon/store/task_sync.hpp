@@ -1,24 +1,58 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "common/model/task.hpp"
 #include "daemon/async/time.hpp"
 #include "daemon/store/task_files.hpp"
-#include "daemon/store/task_memory.hpp"
 
 namespace orange::store {
+
+/// What a copy showed at the end of the last call.
+struct CopyMemory {
+    Path path;
+    std::optional<std::string> body;        ///< nothing: not known
+    std::optional<async::Moment> given_at;  ///< when the daemon last changed its body
+};
+
+/// A file that was exchanged out of its place. A process may have it open, or be about to open it.
+struct Displaced {
+    Path path;
+    std::string counted;       ///< its body as far as it has gone into the task's
+    std::string counted_then;  ///< the same at the end of the last call that succeeded
+    bool of_mirror = false;
+    bool leftover = false;  ///< of a daemon that was killed; not looked at yet
+    bool open = true;       ///< a process had it open for writing when it was last read
+    bool gone = false;      ///< an agent removed it
+    async::Moment since{};
+    std::optional<FileFacts> seen = {};  ///< when it was last read
+    async::Moment read_at{};
+};
+
+/// What TaskFiles knows of a task between calls. After a restart the record's hash of the body takes its place.
+struct TaskMemory {
+    std::optional<std::string> body;  ///< of both copies
+    CopyMemory own;
+    CopyMemory mirror;
+    std::vector<Displaced> displaced;
+    std::set<Path> swept;      ///< folders in which leftovers of a killed daemon were looked for
+    std::deque<Task> written;  ///< the last tasks whose frontmatter was written, newest last
+    int held_back = 0;         ///< calls in a row that left a half-written copy alone
+};
 
 struct SectionEdit {
     std::string heading;
     std::string text;
 };
 
-/// One call of TaskFiles. The memory is changed when it has succeeded; a call that fails or is cancelled leaves only
-/// the displaced files in it, to be counted again.
+/// One call of TaskFiles. It works on a copy of the memory, which replaces the old one if the call succeeds.
 class TaskSync {
   public:
     TaskSync(FileSystem& files, ProcessRunner& processes, const Clock& clock, std::chrono::milliseconds keeps_displaced,
@@ -30,51 +64,53 @@ class TaskSync {
     Awaitable<Result<Synced>> run(std::optional<SectionEdit> edit, bool retire_mirror);
 
   private:
-    /// A copy as it was last seen.
+    /// A copy as it was read.
     struct Side {
         bool is_mirror = false;
         Path path;
         CopyMemory* memory = nullptr;
         bool exists = false;
-        bool link = false;     ///< a symlink stands in its place: not read, replaced
-        bool held = false;     ///< half-written: left alone this time
-        bool damaged = false;  ///< nothing is in it any more: written anew
-        bool fresh = false;    ///< somebody else's text, which nobody may have synced
+        bool link = false;     ///< it is a symbolic link: not read, replaced
+        bool held = false;     ///< half-written: left alone in this call
+        bool damaged = false;  ///< blank although a text is known: replaced
+        bool edited = false;   ///< its text may not be on the disk for sure yet
         std::string text = {};
 
         bool counts() const { return exists && !held && !link && !damaged; }
     };
-    using Deadline = async::Moment;
+    /// A text that an editor wrote.
+    struct Edit {
+        std::optional<std::string> base;  ///< the body that it was made from; nothing: not known
+        std::string text;
+        bool of_mirror = false;
+        bool older = false;   ///< than the body so far
+        bool unsure = false;  ///< its author may not have seen the body so far
+    };
 
     void set_up();
     Result<void> sweep(const Path& folder);
-    Awaitable<Result<void>> look(Side& side);
     Result<void> read(Side& side);
-    void find_damaged();
-    Result<void> sync_fresh();
-    Result<void> keep_what_went(const std::optional<std::string>& known, const std::string& found);
-    bool is_news(const Side& side, const std::string& body) const;
-    Awaitable<Result<void>> decide();
-    Awaitable<Result<void>> conflict(Side& winner, Side& loser);
-    Awaitable<Result<void>> absorb(Side& side, std::string text, bool in_a_race);
-    Awaitable<Result<void>> merge_in(std::string base, std::string other);
-    Result<void> note_frontmatter(const Side& side, const std::string& text);
-    Awaitable<Result<void>> write_all();
-    Result<void> remember_projection();
-    Awaitable<Result<void>> put(Side& side, std::string desired);
-    Awaitable<Result<void>> create(Side& side, std::string desired);
-    Awaitable<Result<void>> exchange(Side& side, std::string desired);
-    Awaitable<Result<void>> settle();
-    Awaitable<Result<bool>> count_displaced();
-    std::string base_of(const Displaced& displaced, const std::string& found) const;
-    Result<bool> put_away_quiet();
-    void put_away(Displaced& displaced);
-    Awaitable<Result<void>> retire();
-    Result<Path> keep(const std::string& kind, const std::string& text);
-    Result<void> prune(const std::string& kind);
-    Result<void> note_lost(const std::string& before, const std::string& written, bool in_mirror);
+    Awaitable<Result<void>> look_at(Side& side);
     Awaitable<Result<bool>> when_left(Path path, std::function<Result<void>()> read);
-    void show(CopyMemory& copy, const std::string& body, bool by_daemon);
+    void find_damaged();
+    bool is_edited(const Side& side) const;
+    bool may_be_unseen(const Side& side) const;
+    Awaitable<Result<void>> decide();
+    Awaitable<Result<void>> take_in(Edit edit);
+    Result<void> resolve(const Edit& edit, const std::string& found);
+    Result<void> keep_lost(const Edit& edit, const std::string& before);
+    Result<void> check_frontmatter(bool of_mirror, const std::string& text);
+    bool is_before_memory(const std::string& frontmatter) const;
+    Result<Path> keep(const std::string& text);
+
+    Awaitable<Result<void>> write_all();
+    Awaitable<Result<void>> put(Side& side, std::string desired);
+    Awaitable<Result<void>> exchange(Side& side, std::string desired);
+    Awaitable<Result<bool>> count_displaced();
+    Result<void> count_leftover(Displaced& displaced, const std::string& text);
+    Awaitable<Result<void>> remove_mirror();
+    Result<void> remove_displaced();
+    Result<void> sync_edited();
     Synced finish();
 
     FileSystem& files_;
@@ -87,10 +123,10 @@ class TaskSync {
     Copies copies_;
     std::vector<Side> sides_;  ///< own first
     std::string body_;
-    bool by_others_ = false;
-    bool written_ = false;  ///< both copies say body_
-    bool committed_ = false;
-    Deadline patience_;
+    bool edited_ = false;
+    bool written_ = false;  ///< both copies have body_
+    bool succeeded_ = false;
+    async::Moment patience_;
     Synced out_;
 };
 

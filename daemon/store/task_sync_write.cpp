@@ -1,17 +1,60 @@
-// TaskSync's writing half: both copies get the daemon's text, and whatever somebody else wrote meanwhile is taken in.
+// TaskSync's second half: writes both copies, and watches the files that were displaced by that.
+#include <algorithm>
+
+#include "common/base/ids.hpp"
+#include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/files/file_facts.hpp"
-#include "daemon/store/sync_texts.hpp"
+#include "daemon/files/writer_check.hpp"
 #include "daemon/store/task_file.hpp"
 #include "daemon/store/task_sync.hpp"
+#include "daemon/store/task_texts.hpp"
 
 namespace orange::store {
 namespace {
 
-constexpr std::size_t k_most_recent = 8;
-constexpr int k_most_rounds = 5;  ///< against a writer that never stops; the next call goes on
+constexpr std::size_t k_most_written = 16;
+constexpr int k_most_rounds = 5;               ///< against a writer that never stops; the next call goes on
+constexpr std::ptrdiff_t k_most_waiting = 32;  ///< displaced files of one task
+constexpr std::string_view k_displaced = ".TASK.md.orange-";
+constexpr std::size_t k_hash_length = 16;
+
+/// The name has the hash of the body, so that a later daemon sees whether a process wrote to the file afterwards.
+std::string displaced_name(const std::string& body) {
+    return std::string(k_displaced) + content_hash(body).substr(0, k_hash_length) + "-" + random_id(10);
+}
+
+bool same(const FileFacts& a, const FileFacts& b) {
+    return a.size == b.size && a.modified == b.modified;
+}
 
 }  // namespace
+
+/// Finds what a killed daemon left: displaced files, and unfinished ones.
+Result<void> TaskSync::sweep(const Path& folder) {
+    if (now_.swept.contains(folder)) return {};
+    TRY(const auto names, files_.list(folder));
+    const bool is_own = folder == copies_.own.parent_path();
+    for (const auto& name : names) {
+        const auto path = folder / name;
+        const bool is_ours = name.starts_with(".TASK.md.") || name.starts_with("..TASK.md.");
+        const bool is_obsolete = is_own && name == ".projections";  // older daemons kept hashes in it
+        if (is_obsolete || (name.ends_with(".tmp") && (is_ours || (is_own && name.starts_with('.'))))) {
+            TRY(files_.remove(path));
+        } else if (name.starts_with(k_displaced)) {
+            if (std::ranges::find(now_.displaced, path, &Displaced::path) != now_.displaced.end()) continue;
+            Displaced found;
+            found.path = copies_.own.parent_path() / name;
+            if (is_own || !files::move_aside(path, found.path)) found.path = path;
+            found.of_mirror = !is_own;
+            found.leftover = true;
+            found.since = async::now();
+            now_.displaced.push_back(std::move(found));
+        }
+    }
+    now_.swept.insert(folder);
+    return {};
+}
 
 Awaitable<Result<void>> TaskSync::write_all() {
     for (int round = 0; round < k_most_rounds; ++round) {
@@ -20,84 +63,209 @@ Awaitable<Result<void>> TaskSync::write_all() {
             auto desired = task_text(record_.task, body_);
             if (side.held || (side.exists && !side.link && side.text == desired)) continue;
             all_right = false;
-            CO_TRY(remember_projection());
+            if (now_.written.empty() || now_.written.back() != record_.task) now_.written.push_back(record_.task);
+            if (now_.written.size() > k_most_written) now_.written.pop_front();
             CO_TRY(co_await put(side, std::move(desired)));
         }
-        if (all_right) {
-            written_ = true;
-            co_return Result<void>{};
-        }
+        written_ = all_right;
+        if (all_right) co_return Result<void>{};
     }
-    written_ = false;
     out_.unsettled = true;
     co_return Result<void>{};
 }
 
-Result<void> TaskSync::remember_projection() {
-    if (!now_.recent.empty() && now_.recent.back() == record_.task) return {};
-    TRY(now_.projections.remember(split_task_text(frontmatter_of(record_.task)).frontmatter));
-    now_.recent.push_back(record_.task);
-    if (now_.recent.size() > k_most_recent) now_.recent.pop_front();
-    return {};
-}
-
 Awaitable<Result<void>> TaskSync::put(Side& side, std::string desired) {
+    Result<void> done;
     if (side.exists) {
-        auto done = co_await exchange(side, std::move(desired));
+        done = co_await exchange(side, desired);
         if (done || done.error().code != ErrorCode::not_found) co_return done;
     } else {
-        auto done = co_await create(side, std::move(desired));
-        if (done || done.error().code != ErrorCode::conflict) co_return done;
+        done = files::create_new(files_, side.path, desired);
+        if (!done && done.error().code != ErrorCode::conflict) co_return done;
+        if (done) {
+            side.exists = true;
+            side.text = std::move(desired);
+            side.memory->body = body_;
+            co_return Result<void>{};
+        }
     }
-    // Deleted, or created, in between: see what is there now. The next round writes it.
-    CO_TRY(co_await look(side));
+    // An editor deleted or created the copy in between. The next round writes it.
+    CO_TRY(co_await look_at(side));
     if (!side.counts()) co_return Result<void>{};
-    CO_TRY(note_frontmatter(side, side.text));
-    const auto found = body_of(side.text);
-    auto text = side.text;
-    if (is_news(side, found)) co_return co_await absorb(side, std::move(text), true);
-    co_return Result<void>{};
-}
-
-Awaitable<Result<void>> TaskSync::create(Side& side, std::string desired) {
-    CO_TRY(files::create_new(files_, side.path, desired));
-    side.exists = true;
-    side.text = std::move(desired);
-    show(*side.memory, body_, true);
-    co_return Result<void>{};
+    CO_TRY(check_frontmatter(side.is_mirror, side.text));
+    side.edited = side.edited || is_edited(side);
+    if (!is_edited(side)) co_return Result<void>{};
+    Edit edit;
+    edit.base = side.memory->body ? side.memory->body : now_.body;
+    edit.text = side.text;
+    edit.of_mirror = side.is_mirror;
+    edit.unsure = true;
+    side.memory->body = body_of(side.text);
+    co_return co_await take_in(std::move(edit));
 }
 
 Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
-    const auto displaced = displaced_name(side.path);
-    // The frontmatter can be shown again from the record.
-    const auto durability = body_of(side.text) == body_ ? Durability::atomic : Durability::synced;
-    if (auto done = files_.exchange(side.path, desired, displaced, durability); !done) {
-        // The exchange itself may have happened where only making it durable failed: then this is not ours to lose.
-        if (files_.facts_of(displaced)) memory_->swept.erase(side.path.parent_path());
+    const auto expected = side.damaged ? side.memory->body.value_or("") : body_of(side.text);
+    const auto given = body_;
+    const auto name = displaced_name(expected);
+    Displaced displaced;
+    displaced.path = side.path.parent_path() / name;
+    displaced.counted = displaced.counted_then = expected;
+    displaced.of_mirror = side.is_mirror;
+    displaced.since = displaced.read_at = async::now();
+    // The frontmatter can be made from the record again.
+    const auto durability = expected == given ? Durability::atomic : Durability::synced;
+    if (auto done = files_.exchange(side.path, desired, displaced.path, durability); !done) {
+        // If only the sync failed, the exchange has happened, and the displaced file must be found.
+        if (files_.facts_of(displaced.path)) memory_->swept.erase(side.path.parent_path());
         co_return done;
     }
-    const auto expected = body_of(side.text);
-    const auto written = body_;
-    now_.displaced.push_back({displaced, expected, expected, side.is_mirror});
+    // In the worktree, an agent would add it to its commit. A worktree on another disk keeps it.
+    const auto place = copies_.own.parent_path() / name;
+    if (side.is_mirror && files::move_aside(displaced.path, place)) {
+        displaced.path = place;
+        files::make_private(place);
+    }
+    const auto path = displaced.path;
+    now_.displaced.push_back(std::move(displaced));
     side.text = std::move(desired);
     side.link = false;
+    side.damaged = false;
+    if (expected != given) side.memory->given_at = async::now();
+    side.memory->body = given;
     std::optional<std::string> text;
+    std::optional<FileFacts> facts;
     const auto read_it = [&]() -> Result<void> {
-        TRY(text, read_any(files_, displaced));
+        if (const auto seen = files_.facts_of(path)) facts = *seen;
+        TRY(text, read_copy(files_, path));
         return {};
     };
-    CO_TRY(const auto left, co_await when_left(displaced, read_it));
+    CO_TRY(const auto left, co_await when_left(path, read_it));
+    auto& entry = now_.displaced.back();
+    entry.open = !left;
+    entry.seen = facts;
     const auto found = body_of(text.value_or(""));
-    // Created or truncated, and about to be written, or half-written: settle() will see the rest.
     const bool looks_whole = left || !seems_cut(text.value_or(""), expected);
-    if (text && !is_blank(*text) && found != expected && looks_whole) {
-        CO_TRY(note_frontmatter(side, *text));
-        now_.displaced.back().accounted = found;
-        auto whole = *text;
-        CO_TRY(co_await absorb(side, std::move(whole), true));
+    if (!text || is_blank(*text) || found == expected || !looks_whole) co_return Result<void>{};
+    entry.counted = found;
+    CO_TRY(check_frontmatter(side.is_mirror, *text));
+    Edit edit;
+    edit.base = expected;
+    edit.text = std::move(*text);
+    edit.of_mirror = side.is_mirror;
+    edit.unsure = true;
+    co_return co_await take_in(std::move(edit));
+}
+
+/// Takes in what came into displaced files since they were last read. True if something did.
+Awaitable<Result<bool>> TaskSync::count_displaced() {
+    bool changed = false;
+    for (auto& displaced : now_.displaced) {
+        const auto facts = files_.facts_of(displaced.path);
+        displaced.gone = !facts && facts.error().code == ErrorCode::not_found;
+        const bool is_due = async::now() - displaced.read_at >= keeps_displaced_;
+        if (!facts || (displaced.seen && same(*facts, *displaced.seen) && !is_due)) continue;
+        std::optional<std::string> text;
+        {
+            const WriterCheck writers(displaced.path);
+            CO_TRY(text, read_copy(files_, displaced.path));
+            displaced.open = writers.is_open_elsewhere();
+        }
+        displaced.seen = *facts;
+        displaced.read_at = async::now();
+        if (!text || is_blank(*text)) continue;
+        if (displaced.leftover) {
+            CO_TRY(count_leftover(displaced, *text));
+        }
+        const auto found = body_of(*text);
+        if (found == displaced.counted || (displaced.open && seems_cut(*text, displaced.counted))) continue;
+        Edit edit;
+        edit.base = std::exchange(displaced.counted, found);
+        edit.text = std::move(*text);
+        edit.of_mirror = displaced.of_mirror;
+        edit.unsure = true;
+        CO_TRY(co_await take_in(std::move(edit)));
+        changed = true;
     }
-    show(*side.memory, written, true);
+    co_return changed;
+}
+
+/// The body from which a late writer made the text is not known any more: a text with lines of its own is kept.
+Result<void> TaskSync::count_leftover(Displaced& displaced, const std::string& text) {
+    const auto found = body_of(text);
+    const auto hash = displaced.path.filename().string().substr(k_displaced.size(), k_hash_length);
+    displaced.leftover = false;
+    displaced.counted = found;
+    if (content_hash(found).starts_with(hash) || has_all_lines(body_, found)) return {};
+    TRY(const auto kept, keep(text));
+    out_.attention = "a process wrote to TASK.md while it was replaced; its text is kept as " + kept.string();
+    return {};
+}
+
+Awaitable<Result<void>> TaskSync::remove_mirror() {
+    if (sides_.size() < 2) co_return Result<void>{};
+    const Side mirror = std::move(sides_[1]);
+    sides_.pop_back();
+    Displaced displaced;
+    displaced.counted = displaced.counted_then = body_of(mirror.text);
+    displaced.path = copies_.own.parent_path() / displaced_name(displaced.counted);
+    displaced.of_mirror = true;
+    displaced.since = async::now();
+    auto moved = files::move_aside(mirror.path, displaced.path);
+    if (!moved && moved.error().code != ErrorCode::not_found) {  // on another disk
+        displaced.path = mirror.path.parent_path() / displaced.path.filename();
+        moved = files::move_aside(mirror.path, displaced.path);
+    }
+    if (!moved && moved.error().code != ErrorCode::not_found) co_return moved;
+    if (moved) {
+        // The writer of half a text is being ended: the half must not pass for the whole.
+        if (mirror.held) {
+            CO_TRY(keep(mirror.text));
+        }
+        CO_TRY(co_await when_left(displaced.path, [] { return Result<void>(); }));
+        now_.displaced.push_back(std::move(displaced));
+        CO_TRY(const auto changed, co_await count_displaced());
+        if (changed) {
+            CO_TRY(co_await write_all());
+        }
+    }
+    now_.mirror = {};
+    const auto folder = mirror.path.parent_path();
+    std::error_code not_empty;
+    if (folder.filename() == ".orange") std::filesystem::remove(folder, not_empty);
     co_return Result<void>{};
+}
+
+/// A displaced file goes when no process has it open, and a second has passed: on a busy machine a process may stand
+/// still within open(), with the file found and not yet open.
+Result<void> TaskSync::remove_displaced() {
+    const auto now = async::now();
+    auto waiting = std::ranges::count(now_.displaced, false, &Displaced::open);
+    for (auto displaced = now_.displaced.begin(); displaced != now_.displaced.end();) {
+        const bool is_counted = displaced->seen && written_;
+        const bool is_old =
+            now - displaced->since >= keeps_displaced_ && displaced->read_at - displaced->since >= keeps_displaced_;
+        if (!displaced->gone && (displaced->open || !is_counted || (!is_old && waiting <= k_most_waiting))) {
+            (displaced->open ? out_.unsettled : out_.waiting) = true;
+            ++displaced;
+            continue;
+        }
+        TRY(files_.remove(displaced->path));
+        displaced = now_.displaced.erase(displaced);
+        --waiting;
+    }
+    return {};
+}
+
+/// A decision that was made on a text must not outlive it: its editor may not have synced it, and after a loss of power
+/// an older one in its place would pass for the newest edit.
+Result<void> TaskSync::sync_edited() {
+    for (const auto& side : sides_) {
+        if (side.edited) {
+            TRY(files::make_durable(side.path));
+        }
+    }
+    return {};
 }
 
 }  // namespace orange::store

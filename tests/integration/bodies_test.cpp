@@ -57,7 +57,7 @@ std::string everything(Sandbox& orange, const std::string& id) {
     auto text = orange.body(id);
     for (const auto& entry : fs::directory_iterator(orange.folder(id))) {
         const auto name = entry.path().filename().string();
-        if (name.starts_with("TASK.md.")) text += read_file(entry.path());
+        if (name.starts_with("TASK.kept-")) text += read_file(entry.path());
     }
     return text;
 }

@@ -296,7 +296,7 @@ TEST_CASE("What the doctor shows of a task reaches no terminal as an escape") {
     orange.add_project("shop");
     add_idle_harness(orange);
     const auto id = id_of(orange.call(idle_task("shop", "Wait")));
-    write_file(orange.folder(id) / "TASK.md.conflict-\x1b]0;x\x07", "old\n");
+    write_file(orange.folder(id) / "TASK.kept-\x1b]0;x\x07", "old\n");
     const auto page = orange.orange({"doctor"});
     CHECK_THAT(page.out, Holds("! conflicts:"));
     CHECK_THAT(page.out, !Holds("\x1b"));

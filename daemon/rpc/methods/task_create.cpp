@@ -377,13 +377,17 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
         co_return created.error();
     }
     created->notes.insert(created->notes.begin(), draft.notes.begin(), draft.notes.end());
-    if (created->spawn_error.empty()) created->spawn_error = co_await api.runner().exits.failed_start(id);
     const auto* record = world.tasks.find(id);
     if (record && draft.is_at_origin) api.runner().pull_sync.look_soon(*record);
-    if (record && created->spawn_error.empty() && !params.no_spawn && draft.needs_workspace) {
+    auto outcome = *created;
+    if (record && outcome.spawn_error.empty() && !params.no_spawn && draft.needs_workspace) {
         const auto notes = start_notes(api, *record);
-        created->notes.insert(created->notes.begin(), notes.begin(), notes.end());
+        outcome.notes.insert(outcome.notes.begin(), notes.begin(), notes.end());
     }
+    // The answer shows the task as it was made, whatever its agent does while its start is watched.
+    auto reply = api.reply(id, std::move(outcome));
+    if (created->spawn_error.empty()) created->spawn_error = co_await api.runner().exits.failed_start(id);
+    if (created->spawn_error.empty()) co_return reply;
     co_return api.reply(id, std::move(*created));
 }
 

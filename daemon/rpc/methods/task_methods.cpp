@@ -187,14 +187,20 @@ Awaitable<Result<TaskReply>> create_pr(Api& api, TaskCreatePr params, Call call)
 Awaitable<Result<TaskReply>> spawn(Api& api, TaskSpawn params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     CO_TRY(auto spawned, co_await api.runner().queue.spawn(id, call.caller));
+    auto reply = api.reply(id, spawned);
     if (spawned.spawn_error.empty()) spawned.spawn_error = co_await api.runner().exits.failed_start(id);
+    if (spawned.spawn_error.empty()) co_return reply;
     co_return api.reply(id, std::move(spawned));
 }
 
-Awaitable<Result<Outcome>> respawn_one(Api& api, TaskId id, TaskRespawn params, Caller by) {
+/// Adds the task, as it was when its agent started, to `tasks`.
+Awaitable<Result<Outcome>> respawn_one(Api& api, TaskId id, TaskRespawn params, Caller by,
+                                       std::vector<TaskView>& tasks) {
     CO_TRY(auto done, co_await api.runner().respawns.respawn(id, std::move(by), params.fresh));
+    auto shown = api.view(id);
     auto failure = co_await api.runner().exits.failed_start(id);
     if (!failure.empty()) co_return Error(ErrorCode::external_failed, std::move(failure));
+    if (shown) tasks.push_back(std::move(*shown));
     co_return done;
 }
 
@@ -202,18 +208,14 @@ Awaitable<Result<TaskRespawn::Reply>> respawn(Api& api, TaskRespawn params, Call
     TaskRespawn::Reply reply;
     if (!params.all) {
         CO_TRY(const auto id, api.select(params, call));
-        CO_TRY(auto done, co_await respawn_one(api, id, params, call.caller));
-        if (auto shown = api.view(id)) reply.tasks.push_back(std::move(*shown));
+        CO_TRY(auto done, co_await respawn_one(api, id, params, call.caller, reply.tasks));
         reply.notes = api.sentences(std::move(done.notes));
         co_return reply;
     }
     for (const auto& id : api.runner().respawns.with_dead_agents()) {
-        auto done = co_await respawn_one(api, id, params, call.caller);
-        if (!done) {
-            reply.notes.push_back(api.world().tasks.with_short_ids(id.value + ": " + done.error().message));
-        } else if (auto shown = api.view(id)) {
-            reply.tasks.push_back(std::move(*shown));
-        }
+        auto done = co_await respawn_one(api, id, params, call.caller, reply.tasks);
+        if (done) continue;
+        reply.notes.push_back(api.world().tasks.with_short_ids(id.value + ": " + done.error().message));
     }
     if (reply.tasks.empty() && reply.notes.empty()) reply.notes = {"no agent is dead"};
     co_return reply;

@@ -488,7 +488,7 @@ TEST_CASE("Who decides asks the disk through FileSystem alone: std::filesystem::
         {"daemon/git/standing.cpp", 3},
         {"daemon/git/update.cpp", 3},
         {"daemon/git/worktrees.cpp", 6},
-        {"daemon/store/task_sync.cpp", 1},
+        {"daemon/store/task_sync_write.cpp", 1},
     };
     static const std::regex call(
         R"(\b(fs|filesystem)::(absolute|canonical|copy|create_|current_path|directory_iterator|equivalent|exists|file_size)"

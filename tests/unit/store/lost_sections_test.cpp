@@ -28,7 +28,7 @@ std::string text_in(const HistoryEvent& event, const std::string& name) {
 
 Strings kept_in(TaskWorld& world) {
     auto names = world.others();
-    std::erase_if(names, [](const std::string& name) { return !name.starts_with("TASK.md.replaced-"); });
+    std::erase_if(names, [](const std::string& name) { return !name.starts_with("TASK.kept-"); });
     return names;
 }
 
@@ -91,7 +91,7 @@ TEST_CASE_METHOD(TaskWorld, "a write without frontmatter cannot take sections aw
     CHECK(text_in(event, "sections") == "Context, Plan");
     CHECK(text_in(event, "copy") == (copy == copies.own ? "own" : "mirror"));
     CHECK(std::get<bool>(event.fields.at("put_back")));
-    CHECK(read_text(home / "task" / text_in(event, "kept")) == k_body);
+    CHECK(read_text(home / "task" / text_in(event, "kept")) == projected(k_body));
     CHECK(names("work") == Strings{"TASK.md"});
     CHECK(lost_event(sync()).type.empty());
 }
@@ -116,7 +116,7 @@ TEST_CASE_METHOD(TaskWorld, "a section that a whole TASK.md no longer has is gon
     const auto event = lost_event(synced);
     CHECK(text_in(event, "sections") == "Context, Handoff");
     CHECK_FALSE(std::get<bool>(event.fields.at("put_back")));
-    CHECK(read_text(home / "task" / text_in(event, "kept")) == k_body);
+    CHECK(read_text(home / "task" / text_in(event, "kept")) == projected(k_body));
 }
 
 TEST_CASE_METHOD(TaskWorld, "a section that vanished while no daemon ran is found at the next start") {
@@ -129,7 +129,7 @@ TEST_CASE_METHOD(TaskWorld, "a section that vanished while no daemon ran is foun
     CHECK(text_in(lost_event(synced), "sections") == "Context, Handoff");
 }
 
-TEST_CASE_METHOD(TaskWorld, "the last five replaced texts are kept, and edits that lose no section keep none") {
+TEST_CASE_METHOD(TaskWorld, "each replaced text is kept, and edits that lose no section keep none") {
     start(k_body);
     write_text(*copies.mirror, projected(std::string(k_body) + "\nmore\n"));
     CHECK(lost_event(sync()).type.empty());
@@ -139,8 +139,8 @@ TEST_CASE_METHOD(TaskWorld, "the last five replaced texts are kept, and edits th
         CHECK(lost_event(sync()).type == "section.lost");
     }
     const auto kept = kept_in(*this);
-    REQUIRE(kept.size() == 5);
-    CHECK(read_text(home / "task" / kept.back()) == "## Round 7\n\ntext\n");
+    REQUIRE(kept.size() == 8);
+    CHECK(read_text(home / "task" / kept.back()) == projected("## Round 7\n\ntext\n"));
 }
 
 TEST_CASE_METHOD(TaskWorld, "whatever fails while sections are put back, the next call puts them back once", "[slow]") {

@@ -4,6 +4,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/fakes/meddling_file_system.hpp"
+#include "tests/support/advanced_time.hpp"
 #include "tests/unit/store/task_world.hpp"
 
 using namespace orange;
@@ -51,10 +52,14 @@ TEST_CASE_METHOD(TaskWorld, "a mirror that is not there is made, and right copie
 }
 
 TEST_CASE_METHOD(TaskWorld, "a body edited in either copy comes to the other, however it was saved") {
+    test::TestTime time;
     start("body\n");
     int n = 0;
     for (const auto& copy : {copies.own, *copies.mirror}) {
-        const auto next = [&n] { return "body " + std::to_string(++n) + "\n"; };
+        const auto next = [&] {
+            time.advance(std::chrono::seconds(4));  // its editor has seen what the daemon wrote
+            return "body " + std::to_string(++n) + "\n";
+        };
         const auto taken_over = [&](const std::string& body) {
             const auto synced = sync();
             CHECK(synced.body_changed);
@@ -70,6 +75,7 @@ TEST_CASE_METHOD(TaskWorld, "a body edited in either copy comes to the other, ho
         fs::remove(copy);
         write_text(copy, projected(body = next()));
         taken_over(body);
+        time.advance(std::chrono::seconds(4));
         save_over(copy, projected("body\n"));  // back to what it was
         taken_over("body\n");
     }
@@ -133,8 +139,8 @@ TEST_CASE_METHOD(TaskWorld, "a copy that comes back shorter counts, and what it 
     save_over(*copies.mirror, projected("one\nfour\n"));
     CHECK(sync().body == "one\nfour\n");
     REQUIRE(others().size() == 1);
-    CHECK(others()[0].starts_with("TASK.md.merged-"));
-    CHECK(read_text(home / ("task/" + others()[0])) == "one\ntwo\nthree\n");
+    CHECK(others()[0].starts_with("TASK.kept-"));
+    CHECK(read_text(home / ("task/" + others()[0])) == projected("one\ntwo\nthree\n"));
     // Lines that only came in cost nothing, and neither do edits that are seen as they are made.
     restart();
     save_over(*copies.mirror, projected("one\nfour\nfive\n"));
@@ -174,7 +180,7 @@ TEST_CASE_METHOD(TaskWorld, "of two edits the newer stays and the older is kept 
     CHECK(synced.body == "newer\n");
     CHECK(in_step("newer\n"));
     REQUIRE(others().size() == 1);
-    CHECK(others()[0].starts_with("TASK.md.conflict-"));
+    CHECK(others()[0].starts_with("TASK.kept-"));
     CHECK(read_text(home / ("task/" + others()[0])).ends_with("older\n"));
     REQUIRE(synced.attention);
     CHECK(synced.attention->find(others()[0]) != std::string::npos);
@@ -228,8 +234,22 @@ TEST_CASE_METHOD(TaskWorld, "the daemon's own older frontmatter is nobody's edit
     auto edited = old;
     edited.replace(edited.find("status: working"), 15, "status: done");
     save_over(*copies.mirror, edited + "more\n");
-    REQUIRE(sync().events.size() == 1);
+    CHECK(sync().events.empty());  // this daemon does not know the frontmatter of then
     CHECK(in_step("body\nmore\n"));
+}
+
+TEST_CASE_METHOD(TaskWorld, "in an older frontmatter of this daemon, only what was edited is reported") {
+    start("body\n");
+    auto edited = own();
+    record.task.status = "agent-review";
+    record.task.updated_at += std::chrono::seconds(1);
+    sync();
+    edited.replace(edited.find("status: working"), 15, "status: done");
+    save_over(*copies.mirror, edited);
+    const auto synced = sync();
+    REQUIRE(synced.events.size() == 1);
+    CHECK(field(synced.events[0], "refused") == "status: done");
+    CHECK(in_step("body\n"));
 }
 
 TEST_CASE_METHOD(TaskWorld, "a frontmatter that is broken or missing is put back") {
@@ -350,9 +370,7 @@ TEST_CASE_METHOD(TaskWorld, "a writer that has found the file, but opens it only
     CHECK(in_step("one\ntwo\n"));
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (sync().waiting && std::chrono::steady_clock::now() < until) ::usleep(20'000);
-    std::vector<std::string> left = names("task");
-    std::erase_if(left, [](const std::string& name) { return name.starts_with("TASK.md.merged-"); });
-    CHECK(left == std::vector<std::string>{".projections", "TASK.md"});
+    CHECK(names("task") == std::vector<std::string>{"TASK.md"});
     CHECK(in_step("one\ntwo\n"));
 }
 
@@ -371,8 +389,9 @@ TEST_CASE_METHOD(TaskWorld, "a copy that was created and not yet written is nobo
     CHECK(in_step("one\ntwo\n"));
     write_text("/proc/self/fd/" + std::to_string(created), read_before + "three\n");
     ::close(created);
-    CHECK(sync().body == "one\ntwo\nthree\n");
-    CHECK(in_step("one\ntwo\nthree\n"));
+    CHECK(sync().body == "one\nthree\n");
+    CHECK(in_step("one\nthree\n"));
+    CHECK_THAT(everything(), Holds("two\n"));
 }
 
 TEST_CASE_METHOD(TaskWorld, "nothing is waited for if nobody has a copy open") {
@@ -428,33 +447,74 @@ TEST_CASE_METHOD(TaskWorld, "what an appender that never closes the file has wri
     ::close(writer);
 }
 
-TEST_CASE_METHOD(TaskWorld, "what a killed daemon left is brought in, and editors' own files are let be") {
+TEST_CASE_METHOD(TaskWorld,
+                 "what a killed daemon left is kept if it has lines of its own, and editors' files are let be") {
     start("one\ntwo\nthree\n");
     restart();
-    write_text(home / "work/.TASK.md.orange-0123456789", projected("one\ntwo\nlate\nthree\n"));
-    write_text(home / "task/.TASK.md.orange-abcdefghij", projected("one\n"));
+    const auto name = [](const std::string& body) {
+        return ".TASK.md.orange-" + content_hash(body).substr(0, 16) + "-";
+    };
+    const bool is_late = GENERATE(true, false);
+    const std::string old = "an older text\n";
+    write_text(home / ("work/" + name("one\n") + "0123456789"), projected("one\nlate\n"));
+    write_text(home / ("task/" + name(old) + "abcdefghij"), projected(is_late ? old + "and a line\n" : old));
+    write_text(home / "task/.TASK.md.orange-of-a-2nd", projected("one\n"));
     write_text(home / "task/.state.json.0123456789.tmp", "half");
     write_text(home / "work/.TASK.md.0123456789.tmp", "half");
     write_text(home / "work/.TASK.md.swp", "vim's");
     const auto synced = sync();
-    CHECK(synced.body == "one\ntwo\nlate\nthree\n");
-    CHECK(in_step("one\ntwo\nlate\nthree\n"));
+    CHECK(synced.body == "one\ntwo\nthree\n");
+    CHECK(in_step("one\ntwo\nthree\n"));
     CHECK(names("work") == std::vector<std::string>{".TASK.md.swp", "TASK.md"});
-    std::vector<std::string> left = others();
-    std::erase_if(left, [](const std::string& name) { return name.starts_with("TASK.md.merged-"); });
-    CHECK(left.empty());
+    REQUIRE(synced.attention);
+    CHECK_THAT(*synced.attention, Holds("TASK.kept-"));
+    CHECK(others().size() == (is_late ? 2 : 1));
+    CHECK_THAT(everything(), Holds("late\n"));
+    if (is_late) CHECK_THAT(everything(), Holds("and a line\n"));
 }
 
-TEST_CASE_METHOD(TaskWorld, "what an editor made of an older text does not take away what came in meanwhile") {
+TEST_CASE_METHOD(TaskWorld, "an editor that saves an older text takes nothing away for good") {
     start("one\n");
     const auto read_before = projected("one\n");
-    save_over(copies.own, projected("one\ntwo\n"));
-    sync();
-    save_over(*copies.mirror, read_before + "three\n");
+    SECTION("the newest text stands, and the one that it replaces is kept") {
+        save_over(copies.own, projected("one\ntwo\n"));
+        sync();
+        save_over(*copies.mirror, read_before + "three\n");
+        CHECK(sync().body == "one\nthree\n");
+        CHECK_THAT(everything(), Holds("two\n"));
+        CHECK(others().size() == 1);
+    }
+    SECTION("a section that Orange has just written is put back") {
+        accept(wait(task_files->write_section(record, copies, "Feedback", "Please.")));
+        save_over(*copies.mirror, read_before + "three\n");
+        const auto synced = sync();
+        CHECK_THAT(synced.body, Holds("one\nthree\n") && Holds("## Feedback\n\nPlease."));
+        REQUIRE(synced.events.size() == 1);
+        CHECK(synced.events[0].type == "section.lost");
+        CHECK(std::get<bool>(synced.events[0].fields.at("put_back")));
+    }
+    CHECK(own() == mirror());
+}
+
+TEST_CASE_METHOD(TaskWorld, "edits of both copies at different places are merged") {
+    start("one\ntwo\nthree\n");
+    save_over(copies.own, projected("ONE\ntwo\nthree\n"));
+    save_over(*copies.mirror, projected("one\ntwo\nTHREE\n"));
     const auto synced = sync();
-    CHECK_THAT(synced.body, Holds("two\n"));
-    CHECK_THAT(synced.body, Holds("three\n"));
+    CHECK(in_step("ONE\ntwo\nTHREE\n"));
+    CHECK_FALSE(synced.attention);
+    CHECK(others().empty());
+}
+
+TEST_CASE_METHOD(TaskWorld, "lines that both copies got at their ends are both there") {
+    start("one\n");
+    write_text(copies.own, own() + "of the own\n");
+    write_text(*copies.mirror, mirror() + "of the mirror\n");
+    const auto synced = sync();
+    CHECK_THAT(synced.body, Holds("of the own\n") && Holds("of the mirror\n"));
     CHECK(in_step(synced.body));
+    CHECK_FALSE(synced.attention);
+    CHECK(others().empty());
 }
 
 TEST_CASE_METHOD(TaskWorld, "a section is written into both copies, with what was edited meanwhile") {
@@ -577,10 +637,8 @@ TEST_CASE_METHOD(TaskWorld, "whatever fails while two edits are brought together
         if (n % 2 == 0) restart();
         const auto synced = sync();
         CHECK(in_step(synced.body));
-        std::string everything = synced.body;
-        for (const auto& name : others()) everything += read_text(home / ("task/" + name));
-        CHECK_THAT(everything, Holds(left));
-        CHECK_THAT(everything, Holds(right));
+        CHECK_THAT(everything(), Holds(left));
+        CHECK_THAT(everything(), Holds(right));
     }
     CHECK(failures > 5);
 }
@@ -615,28 +673,20 @@ TEST_CASE_METHOD(TaskWorld, "whichever of two edits is newer stays, and the othe
     }
 }
 
-TEST_CASE_METHOD(TaskWorld, "kept texts of one moment get names of their own, and only the last merged ones stay") {
+TEST_CASE_METHOD(TaskWorld, "kept texts of one moment get names of their own, and all of them stay") {
     struct StandingClock final : Clock {
         Timestamp now() const override { return *from_rfc3339("2026-11-20T10:49:03.120Z"); }
     } standing;
     task_files.emplace(files, processes, standing);
-    start("a\nb\nc\n");
+    start("begin\n");
     for (int n = 1; n <= 8; ++n) {
-        const auto read_before = projected(sync().body);
-        save_over(copies.own, read_before + "own " + std::to_string(n) + "\n");
+        save_over(copies.own, projected("own " + std::to_string(n) + "\n"));
+        save_over(*copies.mirror, projected("mirror " + std::to_string(n) + "\n"));
+        set_time(copies.own, -60);
         sync();
-        save_over(*copies.mirror, read_before + "mirror " + std::to_string(n) + "\n");
-        CHECK_THAT(sync().body, Holds("mirror " + std::to_string(n) + "\n"));
     }
-    const auto body = sync().body;
-    for (int n = 1; n <= 8; ++n) {
-        CHECK_THAT(body, Holds("own " + std::to_string(n) + "\n"));
-        CHECK_THAT(body, Holds("mirror " + std::to_string(n) + "\n"));
-    }
-    auto kept = others();
-    std::erase_if(kept, [](const std::string& name) { return !name.starts_with("TASK.md.merged-"); });
-    CHECK(kept.size() == 5);
-    CHECK(in_step(body));
+    CHECK(others().size() == 8);
+    for (int n = 1; n <= 8; ++n) CHECK_THAT(everything(), Holds("own " + std::to_string(n) + "\n"));
 }
 
 TEST_CASE_METHOD(TaskWorld, "two edits that git cannot merge are both kept, and somebody is told") {
@@ -646,20 +696,15 @@ TEST_CASE_METHOD(TaskWorld, "two edits that git cannot merge are both kept, and 
         }
     } none;
     task_files.emplace(files, none, clock);
-    start("one\n");
-    const auto read_before = projected("one\n");
-    save_over(copies.own, projected("one\ntwo\n"));
-    sync();
-    save_over(*copies.mirror, read_before + "three\n");
+    start("one\ntwo\nthree\n");
+    save_over(copies.own, projected("ONE\ntwo\nthree\n"));
+    save_over(*copies.mirror, projected("one\ntwo\nTHREE\n"));
+    set_time(copies.own, -60);
     const auto synced = sync();
-    CHECK(in_step("one\ntwo\n"));
+    CHECK(in_step("one\ntwo\nTHREE\n"));
     REQUIRE(synced.attention);
-    CHECK(synced.attention->find("could not be merged (`git` did not end within its time)") != std::string::npos);
-    std::string kept;
-    for (const auto& name : others()) {
-        if (name.starts_with("TASK.md.conflict-")) kept += read_text(home / ("task/" + name));
-    }
-    CHECK_THAT(kept, Tells("three\n"));
+    CHECK_THAT(*synced.attention, Holds("TASK.kept-"));
+    CHECK_THAT(everything(), Holds("ONE\n"));
 }
 
 TEST_CASE_METHOD(TaskWorld, "a body that is gone from everywhere is told, and not taken for an empty one by itself") {
@@ -682,9 +727,7 @@ TEST_CASE_METHOD(TaskWorld, "a half-written mirror that is retired is kept as wh
     CHECK(own() == projected("one\n"));
     CHECK(synced.body == "one\n");
     bool kept = false;
-    for (const auto& name : others()) {
-        if (name.starts_with("TASK.md.conflict-")) kept = kept || read_text(home / ("task/" + name)) == "half a";
-    }
+    for (const auto& name : others()) kept = kept || read_text(home / ("task/" + name)) == "half a";
     CHECK(kept);
 }
 
@@ -704,23 +747,6 @@ TEST_CASE_METHOD(TaskWorld, "a forgotten task is read from the disk again") {
     save_over(copies.own, projected("two\n"));
     CHECK(sync().body == "two\n");
     CHECK(in_step("two\n"));
-}
-
-TEST_CASE_METHOD(TaskWorld,
-                 "a list of projections that cannot be read is an error, not a reason to refuse a stale copy") {
-    start("one\n");
-    const auto stale = projected("one\n");
-    record.task.summary = "Another";
-    sync();
-    restart();
-    fs::rename(home / "task/.projections", home / "task/.kept");
-    fs::create_directory(home / "task/.projections");
-    save_over(*copies.mirror, stale);
-    CHECK_FALSE(try_sync());
-    fs::remove(home / "task/.projections");
-    fs::rename(home / "task/.kept", home / "task/.projections");
-    CHECK(sync().events.empty());
-    CHECK(in_step("one\n"));
 }
 
 namespace {

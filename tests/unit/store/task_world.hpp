@@ -70,14 +70,18 @@ struct TaskWorld {
     std::string projected(const std::string& body) const { return store::task_text(record.task, body); }
     bool in_step(const std::string& body) const { return own() == projected(body) && mirror() == projected(body); }
     std::vector<std::string> names(const std::string& folder) { return *real.list(home / folder); }
-    /// Files in the task's folder that are neither TASK.md, nor the list of projections, nor soon removed.
+    /// Files in the task's folder that are neither TASK.md nor displaced ones, which go soon.
     std::vector<std::string> others() {
         auto all = names("task");
         std::erase(all, "TASK.md");
-        std::erase(all, ".projections");
-        std::erase_if(all,
-                      [](const std::string& name) { return name.starts_with(".TASK.md.") && name.ends_with(".tmp"); });
+        std::erase_if(all, [](const std::string& name) { return name.starts_with(".TASK.md.orange-"); });
         return all;
+    }
+    /// All texts of the task: the body, and what was kept beside it.
+    std::string everything() {
+        auto text = own();
+        for (const auto& name : others()) text += read_text(home / ("task/" + name));
+        return text;
     }
 };
 
