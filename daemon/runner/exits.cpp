@@ -240,6 +240,7 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
 Awaitable<std::string> Exits::failed_start(TaskId id) {
     const auto* found = world_.tasks.find(id);
     const auto runs = found ? found->runs : std::vector<AgentRun>();
+    const auto status = found ? found->task.status : std::string();
     const auto alive = [this](const AgentRun& run) { return world_.launcher.liveness(run) == agents::Liveness::alive; };
     const auto end = async::now() + k_start_patience;
     for (const auto& run : runs) {
@@ -253,7 +254,8 @@ Awaitable<std::string> Exits::failed_start(TaskId id) {
         found = world_.tasks.find(id);
         if (!found) co_return std::string();
     }
-    if (!found || is_restarting(id)) co_return std::string();
+    // An agent that has moved its task on did start, however it ended.
+    if (!found || is_restarting(id) || found->task.status != status) co_return std::string();
     std::string text;
     for (const auto kind : {NoticeKind::agent_crashed, NoticeKind::agent_ended}) {
         const auto* notice = engine::find_notice(*found, kind);
