@@ -68,6 +68,7 @@ struct EventSigns {
     std::string key = "event";      ///< the member of a line of JSON that names its event
     std::vector<std::string> text;  ///< the members of such a line that are shown to people, if they are there
     std::vector<std::string> busy, idle, question, limit, error, end;
+    bool screen_contradicts = false;  ///< the screen shows what the program does not tell, such as an interrupted turn
 
     bool are_told() const { return !busy.empty() || !idle.empty(); }
 };

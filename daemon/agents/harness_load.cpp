@@ -377,17 +377,20 @@ class Loader {
     void read_events(const Node& node) {
         auto& events = harness_.events;
         if (!node.is_map()) return problem(node.place, "events must be a map: busy and idle, perhaps args and others");
-        Readers readers = {{"args",
-                            [&](const Node& args) {
-                                list(args, "events.args", events.args);
-                                for (const auto& item : args.items) check_placeholders(item);
-                            }},
-                           {"rules",
-                            [&](const Node& rules) {
-                                if (text(rules, "events.rules", events.rules)) check_placeholders(rules);
-                            }},
-                           {"key", [&](const Node& key) { text(key, "events.key", events.key); }},
-                           {"text", [&](const Node& names) { list(names, "events.text", events.text); }}};
+        Readers readers = {
+            {"args",
+             [&](const Node& args) {
+                 list(args, "events.args", events.args);
+                 for (const auto& item : args.items) check_placeholders(item);
+             }},
+            {"rules",
+             [&](const Node& rules) {
+                 if (text(rules, "events.rules", events.rules)) check_placeholders(rules);
+             }},
+            {"key", [&](const Node& key) { text(key, "events.key", events.key); }},
+            {"screen_contradicts",
+             [&](const Node& answer) { yes_or_no(answer, "events.screen_contradicts", events.screen_contradicts); }},
+            {"text", [&](const Node& names) { list(names, "events.text", events.text); }}};
         const std::pair<const char*, List&> meanings[] = {{"busy", events.busy},         {"idle", events.idle},
                                                           {"question", events.question}, {"limit", events.limit},
                                                           {"error", events.error},       {"end", events.end}};

@@ -35,6 +35,17 @@ std::string with_pid(std::string path, std::int64_t pid) {
     return path;
 }
 
+/// A program may say nothing when a human interrupts its turn or closes its dialog, when its API fails, and when it
+/// begins a turn with a message that it had put into its queue. The state file and the title show that, also a title
+/// that shows no work. A dialog is closed only if the prompt is in sight: a dialog with other texts than the known ones
+/// looks idle.
+bool contradicts(const agents::Harness& harness, Activity told, const agents::Reading& shown) {
+    if (shown.activity == Activity::unknown || shown.activity == told || told == Activity::limited) return false;
+    if (shown.source == "file" || shown.source == "title" || shown.activity == Activity::waiting) return true;
+    if (told == Activity::waiting && shown.activity == Activity::idle && !shown.composer) return false;
+    return harness.events.screen_contradicts || (told != Activity::idle && !harness.titles.busy.empty());
+}
+
 }  // namespace
 
 /// The process is looked for once: later its file is read at once, for as long as it is there.
@@ -71,18 +82,11 @@ Activities::Known& Activities::known_of(const TaskRecord& record, const AgentRun
     return known;
 }
 
-/// A program may say nothing when a human interrupts its turn, when its API fails, and when it begins a turn with a
-/// message that it had put into its queue. The state file and the title show that, also a title that shows no work.
 agents::Statement Activities::told_by(const agents::Harness& harness, Known& known,
                                       const agents::Reading& shown) const {
     constexpr auto k_patience = std::chrono::seconds(3);
     const auto& told = known.events.last();
-    const bool rests = told.activity == Activity::busy && !harness.titles.busy.empty();
-    const bool tells =
-        shown.source == "file" || shown.source == "title" || shown.activity == Activity::waiting || rests;
-    const bool differs = tells && shown.activity != Activity::unknown && shown.activity != told.activity &&
-                         told.activity != Activity::limited;
-    if (!differs) {
+    if (!contradicts(harness, told.activity, shown)) {
         known.contradicted_since.reset();
         return told;
     }

@@ -29,6 +29,11 @@ struct TypingWorld : RunnerWorld {
                "title: {busy: [⠂], idle: [✳]}\nscreen: {waiting: [\"Really?\"]}\nevents:\n  key: event\n"
                "  text: [text]\n  busy: [busy]\n  idle: [idle]\n  question: [question]\n  error: [error]\n"
                "usage_limit: {screen: [You've hit your], resets: [\"resets \"]}\n");
+        const std::string screen = "screen: {busy: [works], otherwise: idle, composer_empty: [❯]}\n";
+        const std::string events = "events:\n  busy: [busy]\n  idle: [idle]\n  question: [question]\n";
+        define("asks", "title: {busy: [◐]}\n" + screen + events);
+        define("omits", screen + events + "  screen_contradicts: true\n");
+        define("prompts_and_talks", screen + events);
     }
     void define(const std::string& name, const std::string& more) {
         write_file(home() / ("harnesses/" + name + ".yml"),
@@ -285,6 +290,54 @@ TEST_CASE("a turn whose end or beginning the program did not tell is seen by its
     world.outside.clock.pass(4s);
     world.look(id);
     CHECK(world.state(id) == "busy");
+}
+
+TEST_CASE("a dialog that was closed without an event is seen by the title and the prompt, and not without the prompt") {
+    TypingWorld world;
+    const auto id = world.start("asks");
+    world.title("◐ session");
+    world.say(id, "busy");
+    world.say(id, "question");
+    world.title("session");
+    const auto shows_for_a_while = [&](const std::string& screen) {
+        world.show(id, screen);
+        world.outside.clock.pass(4s);
+        world.look(id);
+        return world.state(id);
+    };
+    CHECK(shows_for_a_while(k_unknown_dialog) == "waiting");
+    CHECK(shows_for_a_while("❯\n") == "idle");
+}
+
+TEST_CASE("the screen contradicts the last event after a while if the definition says so") {
+    TypingWorld world;
+    const auto id = world.start("omits");
+    const auto shows_for_a_while = [&](const std::string& screen) {
+        world.show(id, screen);
+        const auto at_first = world.state(id);
+        world.outside.clock.pass(4s);
+        world.look(id);
+        return at_first + ", " + world.state(id);
+    };
+    world.show(id, "works\n");
+    world.say(id, "busy");
+    CHECK(shows_for_a_while("❯\n") == "busy, idle");  // a human has pressed Escape
+    CHECK(world.activity(id).source == "screen");
+    world.show(id, "works\n");
+    world.say(id, "idle");
+    CHECK(world.activity(id).source == "events");
+    CHECK(shows_for_a_while("works\n") == "idle, busy");  // it waits for a command in the background
+    world.say(id, "question");
+    CHECK(shows_for_a_while(k_unknown_dialog) == "waiting, waiting");
+    CHECK(shows_for_a_while("❯\n") == "waiting, idle");
+
+    const auto other = world.start("prompts_and_talks");
+    world.show(other, "works\n");
+    world.say(other, "busy");
+    world.show(other, "❯\n");
+    world.outside.clock.pass(4s);
+    world.look(other);
+    CHECK(world.state(other) == "busy");
 }
 
 TEST_CASE("the file of a run's events has its place in the command line, and goes with the run") {
