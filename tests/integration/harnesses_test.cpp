@@ -85,9 +85,7 @@ TEST_CASE("each agent gets its prompt in its own way, and a message when it is r
                        [&] { return record.text("lines") == "[orange] The human says: !id @file .\n"; });
         rpc::TaskShow show;
         show.id = id;
-        const std::map<std::string, std::string> sources = {
-            {"claude", "events"}, {"codex", "events"}, {"pi", "events"}, {"gemini", "title"}};
-        const auto source = sources.contains(name) ? sources.at(name) : "screen";
+        const std::string source = name == "gemini" ? "title" : "events";
         box.eventually("it is idle, and what says so is known", [&] {
             const auto activity = box.call(show).task.worker_activity;
             return activity && activity->activity == Activity::idle && activity->source == source;

@@ -156,11 +156,11 @@ TEST_CASE("a value inside JSON is escaped, and what a program must be kept from 
     const auto made = launch(shipped("opencode"), "/bin/opencode", stand_in_request("reduced", "p"));
     REQUIRE(made);
     CHECK_THAT(made->env.at("OPENCODE_PERMISSION"), Holds(R"("/tasks/a \"b\"/*":"allow")"));
-    CHECK_FALSE(made->env.contains("OPENCODE_CONFIG_CONTENT"));
+    CHECK_FALSE(made->env.contains("OPENCODE_BUILD_VARIANT"));
     auto asked = stand_in_request("full", "p");
     asked.effort = "low";
     const auto full = launch(shipped("opencode"), "/bin/opencode", asked);
-    CHECK(full->env.at("OPENCODE_CONFIG_CONTENT") == R"({"agent":{"build":{"variant":"low"}}})");
+    CHECK(full->env.at("OPENCODE_BUILD_VARIANT") == "low");
     CHECK(full->env.at("OPENCODE_PERMISSION") == R"({"question":"deny"})");
 }
 
