@@ -236,6 +236,7 @@ Reading reading_of(const Harness& harness, Activity file, std::string_view scree
         reading = std::move(*limit);
     }
     reading.dialog = dialog;
+    reading.ended = told.activity == Activity::idle || told.activity == Activity::limited;
     reading.composer = shows_composer(harness, screen);
     return reading;
 }

@@ -164,6 +164,7 @@ struct Reading {
     bool by_default = false;    ///< idle only because no text says anything else (screen.otherwise)
     bool dialog = false;        ///< one of the sources says that a dialog is open, whatever the others say
     bool composer = false;      ///< the window shows a prompt that is known
+    bool ended = false;         ///< the program said that its turn has ended, perhaps in an error
 };
 
 /// What screen and title say. Waiting comes first: a dialog may be open on a screen that shows the last turn, too.

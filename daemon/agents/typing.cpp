@@ -11,6 +11,7 @@ Typing typing_into(const Harness& harness, const Reading& reading, const Standin
         return busy ? Typing::later : Typing::unknown;
     }
     if (busy) return Typing::later;
+    if (reading.ended) return Typing::safe;
     return standing.rests && !standing.said ? Typing::safe : Typing::unknown;
 }
 

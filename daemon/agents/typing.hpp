@@ -19,8 +19,8 @@ struct Standing {
     bool rests = false;        ///< it was seen to go from busy to idle, and its screen has not changed since
 };
 
-/// `safe` if the program said that it is idle, or shows a prompt that is known. For programs and definitions that have
-/// neither: if the run rests.
+/// `safe` if the program said that it is idle, or shows a prompt that is known. For definitions that name no prompt: if
+/// the program said that its turn ended in an error, or, if it says nothing, if the run rests.
 Typing typing_into(const Harness& harness, const Reading& reading, const Standing& standing);
 
 /// False for a definition with which nothing is ever typed.

@@ -41,7 +41,10 @@ TEST_CASE("text is typed where the program said that it is idle, shows its promp
         {Activity::busy, "events", false, false, true, false, "later", "later", "later", "later"},
         {Activity::busy, "events", true, false, true, false, "later", "safe", "later", "safe"},
         {Activity::waiting, "events", false, false, true, false, "later", "later", "later", "later"},
+        {Activity::limited, "events", false, false, true, false, "safe", "unknown", "safe", "unknown"},
+        {Activity::limited, "events", true, false, true, false, "safe", "safe", "safe", "safe"},
         // A dialog that any source shows.
+        {Activity::limited, "events", false, true, true, false, "later", "later", "later", "later"},
         {Activity::idle, "events", true, true, true, true, "later", "later", "later", "later"},
         {Activity::idle, "file", true, true, true, true, "later", "later", "later", "later"},
         {Activity::limited, "screen", true, true, true, true, "later", "later", "later", "later"},
@@ -67,6 +70,7 @@ TEST_CASE("text is typed where the program said that it is idle, shows its promp
         reading.source = row.source;
         reading.composer = row.shows_composer;
         reading.dialog = row.dialog;
+        reading.ended = row.source == "events" && row.activity != Activity::busy && row.activity != Activity::waiting;
         Standing standing;
         standing.reads_input = row.reads_input;
         standing.rests = row.rests;

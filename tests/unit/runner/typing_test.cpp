@@ -265,6 +265,8 @@ TEST_CASE("a limit that a program tells of holds back its harness, and another e
         world.say(id, R"({"event":"error","text":"API Error: 500"})");
         CHECK(world.state(id) == "limited");
         CHECK_FALSE(world.house().runner().usage.of("talks"));
+        world.send(id, "go on");
+        CHECK(world.deliver(id));  // the program said that its turn has ended
     }
     CHECK(world.needs(id).kind == Need::help);
     world.say(id, "busy");
