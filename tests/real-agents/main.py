@@ -360,7 +360,7 @@ class Life:
             w.orange("task", "send", task, "go on")
             self.reaches(w, task, "%s: a message afterwards, and the agent goes on" % word, "reviewing", 240)
             gone = w.until(10, lambda: kind not in w.notices(task))
-        self.step("%s: the notice is gone" % word, gone, w.seen(task))
+            self.step("%s: the notice is gone" % word, gone, w.seen(task))
         task = self.create(w, "play:hang play:tag=hangs the provider does not answer")
         self.hangs(w, task, "the worker waits for its model", "hangs", "# Task:")
         took = self.notice(w, task, "an API that hangs is noticed", "agent_hung", 60)
