@@ -114,6 +114,8 @@ Awaitable<void> Terminals::settle(TaskId id) {
         followed_[id].pacing.looked();
         co_await runner_.activities.look(id);
         if (runner_.outbox.may_be_seen(id)) co_await runner_.outbox.acknowledge(id);
+        const auto* record = runner_.world.tasks.find(id);
+        if (record && runner_.activities.is_in_doubt(*record)) followed_[id].pacing.wrote(async::now() + k_latest);
     }
     followed_[id].settling = false;
     follow(id);

@@ -23,6 +23,9 @@ constexpr const char* k_go_on_text =
 /// An agent that is told to go on draws its window anew before this is over, and one that is refused again says so.
 constexpr auto k_shows_anew = std::chrono::seconds(10);
 
+/// A window has to contradict an event for so long: some programs draw what they have told of later than they tell it.
+constexpr auto k_contradicts_for = std::chrono::seconds(3);
+
 /// True if the human knows already that the agent's window needs a look, and what for.
 bool is_told_otherwise(const TaskRecord& record) {
     return engine::find_notice(record, NoticeKind::agent_idle) != nullptr ||
@@ -84,7 +87,6 @@ Activities::Known& Activities::known_of(const TaskRecord& record, const AgentRun
 
 agents::Statement Activities::told_by(const agents::Harness& harness, Known& known,
                                       const agents::Reading& shown) const {
-    constexpr auto k_patience = std::chrono::seconds(3);
     const auto& told = known.events.last();
     if (!contradicts(harness, told.activity, shown)) {
         known.contradicted_since.reset();
@@ -92,7 +94,7 @@ agents::Statement Activities::told_by(const agents::Harness& harness, Known& kno
     }
     const auto now = world_.clock.now();
     if (!known.contradicted_since) known.contradicted_since = now;
-    return now - *known.contradicted_since >= k_patience ? agents::Statement{} : told;
+    return now - *known.contradicted_since >= k_contradicts_for ? agents::Statement{} : told;
 }
 
 Awaitable<Activities::Sight> Activities::see(const TaskRecord& record, Role role) {
@@ -285,6 +287,14 @@ Awaitable<void> Activities::note_silence(const TaskRecord& record, AgentRun run,
     traces.at = async::now();
     if (known(record, run) == nullptr) co_return;  // it has ended meanwhile
     known_of(record, run).silence.found(*screen, traces, world_.clock.now(), patience);
+}
+
+bool Activities::is_in_doubt(const TaskRecord& record) const {
+    return std::ranges::any_of(record.runs, [&](const AgentRun& run) {
+        const auto* seen = known(record, run);
+        return seen != nullptr && seen->contradicted_since &&
+               world_.clock.now() - *seen->contradicted_since < k_contradicts_for;
+    });
 }
 
 bool Activities::is_due(const TaskRecord& record) const {

@@ -56,6 +56,9 @@ class Activities {
     /// True if an agent whose window says nothing is to be looked at now, although it has written nothing.
     bool is_due(const TaskRecord& record) const;
 
+    /// True if an agent's window contradicts what its program has said, and not for long enough yet.
+    bool is_in_doubt(const TaskRecord& record) const;
+
     /// As it was seen last; nothing for a role without a living agent.
     std::optional<AgentActivity> of(const TaskRecord& record, Role role) const;
 

@@ -16,8 +16,11 @@ namespace {
 using namespace std::chrono_literals;
 
 struct TerminalsWorld : RunnerWorld {
-    TaskId start(const PseudoTerminal& terminal) {
+    TaskId start(const PseudoTerminal& terminal, const std::string& harness = {}) {
         const auto id = make_task();
+        auto made = record(id);
+        if (!harness.empty()) made.task.harness = harness;
+        house().world().tasks.save(made).value();
         outside.processes.next = terminal.process();
         move(id, "planning").value();
         REQUIRE(record(id).run_of(Role::worker)->pid == terminal.process());
@@ -91,6 +94,34 @@ TEST_CASE("an agent that writes is looked at, and one that writes nothing is lef
     terminals.follow(id);
     terminal.write("after its run");
     CHECK(world.looks_after_a_while() == before + 3);
+    terminals.stop();
+}
+
+TEST_CASE("an agent whose window contradicts its last event is looked at again, although it writes nothing") {
+    TerminalsWorld world;
+    write_file(
+        world.home() / "harnesses/omits.yml",
+        "name: omits\nprogram: true\nargv: {full: [--, \"{prompt}\"]}\nscreen: {busy: [works], otherwise: idle}\n"
+        "events: {busy: [busy], idle: [idle], screen_contradicts: true}\n");
+    const PseudoTerminal terminal;
+    const auto id = world.start(terminal, "omits");
+    const auto run = *world.record(id).run_of(Role::worker);
+    write_file(agents::events_file(world.house().control().run_folder(world.record(id)), run.run), "busy\n");
+    world.outside.tmux.screens[run.pane_id] = "Interrupted\n";
+    const auto watcher = native_file_watcher(world.house().io.get_executor()).value();
+    Terminals terminals(world.house().runner(), *watcher);
+    const int before = world.looks();
+    const auto activity = [&] {
+        return world.house().runner().activities.of(world.record(id), Role::worker)->activity;
+    };
+
+    terminals.follow(id);
+    CHECK(world.looks_after_a_while() > before + 1);
+    CHECK(activity() == Activity::busy);
+    world.outside.clock.pass(4s);
+    const int decided = world.looks_after_a_while();
+    CHECK(activity() == Activity::idle);
+    CHECK(world.looks_after_a_while() == decided);
     terminals.stop();
 }
 
