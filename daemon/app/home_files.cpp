@@ -12,15 +12,20 @@ Result<void> HomeFiles::check() const {
     return Error(ErrorCode::io, home_.path().string() + why);
 }
 
+/// What was found is the home's: the disk below keeps the folder open. A failure may come from a home that is gone.
+template <class T>
+Result<T> HomeFiles::if_home_is_here(Result<T> found) const {
+    if (!found) TRY(check());
+    return found;
+}
+
 Result<std::string> HomeFiles::read(const Path& path) {
-    TRY(check());
-    return disk_.read(path);
+    return if_home_is_here(disk_.read(path));
 }
 
 Result<FileSystem::Piece> HomeFiles::read_before(const Path& path, std::optional<std::uintmax_t> end,
                                                  std::size_t size) {
-    TRY(check());
-    return disk_.read_before(path, end, size);
+    return if_home_is_here(disk_.read_before(path, end, size));
 }
 
 Result<void> HomeFiles::replace(const Path& path, std::string_view content, Durability durability) {
@@ -40,8 +45,9 @@ Result<void> HomeFiles::append(const Path& path, std::string_view content) {
 }
 
 Result<std::vector<std::string>> HomeFiles::list(const Path& folder) {
-    TRY(check());
-    return disk_.list(folder);
+    auto names = disk_.list(folder);
+    if (names && names->empty()) TRY(check());
+    return if_home_is_here(std::move(names));
 }
 
 Result<void> HomeFiles::remove(const Path& path) {
@@ -50,8 +56,7 @@ Result<void> HomeFiles::remove(const Path& path) {
 }
 
 Result<FileFacts> HomeFiles::facts_of(const Path& path) {
-    TRY(check());
-    return disk_.facts_of(path);
+    return if_home_is_here(disk_.facts_of(path));
 }
 
 }  // namespace orange

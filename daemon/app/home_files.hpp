@@ -5,9 +5,9 @@
 
 namespace orange {
 
-/// The disk, as long as the home is where it was locked. While it is not, every operation is refused with `io`: a file
-/// that is not found there is not one that was removed, and nothing is written into a folder that nobody has locked, or
-/// that would have to be made.
+/// The disk, as long as the home is where it was locked. While it is not, every write is refused with `io`, and so is
+/// every question that finds nothing: a file that is not found there is not one that was removed, and nothing is written
+/// into a folder that no daemon has locked, or that would have to be made.
 class HomeFiles final : public FileSystem {
   public:
     HomeFiles(FileSystem& disk, const Home& home) : disk_(disk), home_(home) {}
@@ -23,10 +23,13 @@ class HomeFiles final : public FileSystem {
     Result<void> remove(const Path& path) override;
     Result<FileFacts> facts_of(const Path& path) override;
 
-    /// Whether an operation would be refused, and why.
+    /// An Error says why operations are refused.
     Result<void> check() const;
 
   private:
+    template <class T>
+    Result<T> if_home_is_here(Result<T> found) const;
+
     FileSystem& disk_;
     const Home& home_;
 };
