@@ -88,14 +88,14 @@ void Tour::say(const std::string& sentence) {
     if (context_.json) return;
     const auto time = elapsed();
     const auto lines = output::wrapped(printable(sentence), std::string(time.size() + 2, ' '), context_.style.width);
-    output::put_now(context_.style.paint(time, output::Ink::dim) + lines.substr(time.size()));
+    output::put_now(context_.style.paint(time, output::k_dim) + lines.substr(time.size()));
 }
 
 void Tour::command(const std::string& line) {
     if (context_.json) return;
     const auto time = elapsed();
     auto lines = output::wrapped("$ " + line, std::string(time.size() + 2, ' '), context_.style.width);
-    output::put_now(context_.style.paint(lines.replace(0, time.size(), time), output::Ink::bold));
+    output::put_now(context_.style.paint(lines.replace(0, time.size(), time), output::k_bold));
 }
 
 void Tour::on_event(const rpc::EventNotification& came) {
@@ -255,7 +255,7 @@ void Tour::explain() {
     why.id = id_;
     auto reply = call(why);
     if (!reply) return output::complain("orange task why: " + printable(reply.error().message, true) + "\n");
-    output::complain(output::why_page(*reply, output::Style{}));
+    output::complain(output::Style{}.paint(output::why_lines(*reply, {})));
     if (const auto& attention = reply->task.fields.attention) {
         output::complain("  attention: " + printable(*attention) + "\n");
     }

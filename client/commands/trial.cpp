@@ -88,15 +88,15 @@ void Trial::step(const std::string& name, Verdict verdict, const std::string& de
     if (!change.empty()) row["change"] = change;
     steps_.push_back(std::move(row));
     if (outer_.json) return;
-    const auto ink = verdict == Verdict::pass   ? output::Ink::green
-                     : verdict == Verdict::fail ? output::Ink::red
-                                                : output::Ink::yellow;
+    const auto look = verdict == Verdict::pass   ? output::k_green
+                     : verdict == Verdict::fail ? output::k_red
+                                                : output::k_yellow;
     const std::string indent(9, ' ');
     std::string lines;
     const auto text = name + ": " + printable(detail, true);
     for (const auto line : split_lines(text)) lines += output::wrapped(line, indent, outer_.style.width);
     if (!change.empty()) lines += output::wrapped("look at: " + change, indent, outer_.style.width);
-    output::put_now(outer_.style.paint(word, ink) + lines.substr(word.size()));
+    output::put_now(outer_.style.paint(word, look) + lines.substr(word.size()));
 }
 
 Result<void> Trial::run() {

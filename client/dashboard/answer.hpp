@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/dashboard/row.hpp"
+#include "client/dashboard/cells.hpp"
 #include "common/model/json.hpp"
 #include "common/rpc/task_view.hpp"
 

@@ -4,15 +4,13 @@
 #include "client/dashboard/ansi.hpp"
 #include "client/dashboard/core.hpp"
 #include "client/output/events.hpp"
-#include "client/output/local_time.hpp"
+#include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
 #include "common/model/fields.hpp"
 #include "common/rpc/task_queries.hpp"
 
 namespace orange::dashboard {
 namespace {
-
-using Lines = std::vector<Line>;
 
 std::string text_in(const Json& json, const char* key) {
     const auto found = json.find(key);
@@ -128,21 +126,19 @@ Lines markdown_lines(std::string_view body, std::size_t width) {
     return lines;
 }
 
+/// What the command line prints, with text that the screen can show.
+void add_cleaned(Lines& lines, const Lines& printed) {
+    for (const auto& line : printed) {
+        lines.emplace_back();
+        for (const auto& span : line.spans) lines.back().add(clean(span.text), span.look);
+    }
+}
+
 Lines task_lines(const Json& reply, std::size_t width) {
-    const auto shown = read_as<rpc::TaskShow::Reply>(reply, "", UnknownKeys::ignore);
-    if (!shown) return {};
     Lines lines;
-    const auto& task = shown->task;
-    const auto field = [&](const char* name, const std::string& value) {
-        if (!value.empty()) lines.push_back(Line(padded(name, 10), k_dim).add(clean(value)));
-    };
-    field("id", task.fields.id.value);
-    field("branch", task.fields.branch);
-    field("workflow", task.fields.workflow);
-    field("agents", task.fields.harness + ", reviewer " + task.fields.review_harness);
-    field("worktree", task.worktree);
-    field("PR", task.fields.pr_url.value_or(""));
-    for (const auto& notice : task.notices) add_rows(lines, "! " + first_line(notice.text), width, k_red);
+    const auto shown = read_as<rpc::TaskShow::Reply>(reply, "", UnknownKeys::ignore);
+    if (!shown) return lines;
+    add_cleaned(lines, output::task_fields(*shown, {}, {false, width}, true));
     lines.emplace_back();
     for (auto& line : markdown_lines(trim(shown->body), width)) lines.push_back(std::move(line));
     return lines;
@@ -150,63 +146,20 @@ Lines task_lines(const Json& reply, std::size_t width) {
 
 Lines history_lines(const Json& reply, std::size_t width) {
     Lines lines;
-    const auto events = reply.find("events");
-    if (events == reply.end() || !events->is_array()) return lines;
-    const auto ordered = output::causes_first(*events);
-    for (auto event = ordered.rbegin(); event != ordered.rend(); ++event) {
-        const auto time = output::local_clock(output::time_of(*event));
-        const auto rows =
-            wrapped(clean(output::event_sentence(*event)), width > time.size() + 2 ? width - time.size() - 2 : 1);
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            lines.push_back(Line(i == 0 ? time : std::string(time.size(), ' '), k_dim).add("  " + rows[i]));
-        }
+    const auto events = output::causes_first(reply.value("events", Json::array()));
+    for (auto event = events.rbegin(); event != events.rend(); ++event) {
+        add_cleaned(lines, output::history_lines(*event, {false, width}));
     }
     return lines;
 }
 
-/// The state, and a branch for every way out of it.
 Lines why_lines(const Json& reply, std::size_t width) {
-    const auto why = read_as<rpc::TaskWhy::Reply>(reply, "", UnknownKeys::ignore);
-    if (!why) return {};
     Lines lines;
-    const auto status = clean(why->task.fields.status);
-    lines.push_back(Line("╭─ ").add(status, Look{-1, -1, true, false, true}));
-    add_rows(lines, why->waiting_for.starts_with("nothing") ? "it has ended" : "waits for " + why->waiting_for, width,
-             {}, "│  ");
-    for (std::size_t i = 0; i < why->edges.size(); ++i) {
-        const auto& edge = why->edges[i];
-        const bool last = i + 1 == why->edges.size();
-        std::string by;
-        for (const auto& role : edge.by) by += (by.empty() ? "" : ", ") + clean(role);
-        lines.emplace_back("│");
-        Line line(last ? "╰─" : "├─");
-        line.add(edge.open ? "✓" : "✗", edge.open ? k_green : k_red).add("─> ").add(clean(edge.to), k_bold);
-        line.add(
-            std::string(edge.open ? (edge.needs_force ? "  possible with force" : "  possible now") : "  not yet") +
-                (by.empty() ? "" : " (" + by + ")"),
-            k_dim);
-        lines.push_back(std::move(line));
-        const std::string indent = last ? "      " : "│     ";
-        if (!edge.guard.empty())
-            add_rows(lines, "when " + edge.guard + (edge.guard_holds ? "" : ", which is not so now"), width, {},
-                     indent);
-        if (edge.missing) {
-            for (const auto row : split_lines(*edge.missing)) add_rows(lines, row, width, {}, indent);
-        } else if (!edge.gate.empty()) {
-            add_rows(lines, "needs " + edge.gate, width, {}, indent);
-        }
-    }
-    if (!why->hints.empty()) lines.emplace_back();
+    const auto why = read_as<rpc::TaskWhy::Reply>(reply, "", UnknownKeys::ignore);
+    if (!why) return lines;
     const auto task = row_of(why->task);
-    for (const auto& hint : why->hints) {
-        const auto text = with_word(hint, why->task.fields.id.value, why->task.short_id);
-        for (const auto row : split_lines(text)) {
-            const bool command = trim(row).starts_with("orange ");
-            const auto key = key_for(&task, row);
-            add_rows(lines, std::string(trim(row)) + (key.empty() ? "" : "   (here: " + key + ")"), width,
-                     command ? k_cyan : Look{}, command ? "  " : "");
-        }
-    }
+    const auto key = [&task](std::string_view command) { return key_for(&task, command); };
+    add_cleaned(lines, output::why_lines(*why, {false, width}, key));
     return lines;
 }
 

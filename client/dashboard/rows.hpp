@@ -13,7 +13,4 @@ Line section_row(const Item& item, bool more, std::size_t width);
 Line tab_row(const State& state, std::size_t width);
 int tab_at(int column);
 
-Look look_of(Need need);
-std::string need_word(const Row& task);
-
 }  // namespace orange::dashboard

@@ -11,7 +11,6 @@
 
 #include "client/dashboard/cells.hpp"
 #include "client/dashboard/input.hpp"
-#include "client/dashboard/row.hpp"
 #include "common/model/json.hpp"
 #include "common/rpc/project_methods.hpp"
 #include "common/rpc/workspace_methods.hpp"
@@ -87,7 +86,7 @@ struct Item {
 
 /// Widths that all rows share, found when the list changes.
 struct Columns {
-    std::size_t status = 0, pull = 0, changes = 0, activity = 0;
+    std::vector<std::size_t> widths;  ///< of output::list_columns(); 0: nothing stands there
     bool projects = false;
 };
 

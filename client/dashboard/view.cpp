@@ -4,6 +4,7 @@
 
 #include "client/dashboard/core.hpp"
 #include "client/dashboard/rows.hpp"
+#include "client/output/task_cells.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::dashboard {

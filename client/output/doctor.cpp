@@ -13,12 +13,12 @@ std::size_t count(const std::vector<rpc::Finding>& findings, const char* level) 
 }
 
 std::string finding_text(const rpc::Finding& finding, const Style& style) {
-    const auto sign = finding.level == "error" ? style.paint("✗", Ink::red) : style.paint("!", Ink::yellow);
+    const auto sign = finding.level == "error" ? style.paint("✗", k_red) : style.paint("!", k_yellow);
     auto text = wrapped(printable(finding.check) + ": " + printable(finding.text), "  ", style.width);
     auto out = sign + text.substr(1);
     if (finding.file) out += wrapped(printable(*finding.file), "    ", style.width);
     // Never broken: it is there to be copied.
-    if (finding.command) out += "    " + style.paint("→ " + printable(*finding.command), Ink::bold) + "\n";
+    if (finding.command) out += "    " + style.paint("→ " + printable(*finding.command), k_bold) + "\n";
     return out;
 }
 
@@ -41,7 +41,7 @@ std::string doctor_page(const std::vector<rpc::Finding>& findings, const Style& 
                "\n";
     if (fine > 0) {
         const auto checks = counted(fine, out.empty() ? "check" : "other check");
-        out += style.paint("✓", Ink::green) + " " + checks + " found nothing wrong\n";
+        out += style.paint("✓", k_green) + " " + checks + " found nothing wrong\n";
     }
     return out;
 }

@@ -21,14 +21,14 @@ void remarks(Table& table, const rpc::HarnessView& harness) {
     const bool broken = harness.problem && harness.missing.empty();
     const std::string problem = broken ? *harness.problem : std::string{};  // outlives its lines
     for (const auto line : split_lines(problem)) {
-        table.remark("! " + std::string(line), Ink::yellow);
+        table.remark("! " + std::string(line), k_yellow);
     }
-    if (!harness.tried) table.remark("not tried yet with a whole task", Ink::dim);
-    if (harness.found_in) table.remark("in the PATH of " + *harness.found_in, Ink::dim);
-    if (!harness.installed && harness.install) return table.remark("→ " + *harness.install, Ink::yellow);
+    if (!harness.tried) table.remark("not tried yet with a whole task", k_dim);
+    if (harness.found_in) table.remark("in the PATH of " + *harness.found_in, k_dim);
+    if (!harness.installed && harness.install) return table.remark("→ " + *harness.install, k_yellow);
     for (const auto& missing : harness.missing) {
         const auto text = "! " + missing;
-        for (const auto line : split_lines(text)) table.remark(std::string(line), Ink::yellow);
+        for (const auto line : split_lines(text)) table.remark(std::string(line), k_yellow);
     }
 }
 
@@ -62,12 +62,12 @@ std::string command_words(const std::vector<std::string>& words) {
 std::string words_text(const std::map<std::string, std::string>& words, const Style& style) {
     if (words.empty()) return {};
     std::size_t widest = 0;
-    for (const auto& [word, effect] : words) widest = std::max(widest, columns_of(printable(word)));
+    for (const auto& [word, effect] : words) widest = std::max(widest, columns(printable(word)));
     std::string out = "\nWords in a task's summary or context that control it:\n";
     for (const auto& [word, effect] : words) {
         const auto shown = printable(word);
         auto lines = wrapped(printable(effect), std::string(widest + 4, ' '), style.width);
-        out += "  " + style.paint(shown, Ink::bold) + lines.substr(2 + columns_of(shown));
+        out += "  " + style.paint(shown, k_bold) + lines.substr(2 + columns(shown));
     }
     return out;
 }
@@ -77,8 +77,8 @@ std::string words_text(const std::map<std::string, std::string>& words, const St
 std::string harnesses_page(const rpc::HarnessList::Reply& reply, const Style& style) {
     Table table({{"HARNESS", 10}, {"INSTALLED"}, {"VERSION", 8}, {"PROGRAM", 10}});
     for (const auto& harness : reply.harnesses) {
-        table.row({{harness.name, Ink::bold},
-                   {harness.installed ? "yes" : "no", harness.installed ? Ink::green : Ink::dim},
+        table.row({{harness.name, k_bold},
+                   {harness.installed ? "yes" : "no", harness.installed ? k_green : k_dim},
                    {version_text(harness)},
                    {harness.program}});
         remarks(table, harness);
@@ -92,7 +92,7 @@ std::string harnesses_page(const rpc::HarnessList::Reply& reply, const Style& st
 
 std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& style) {
     const auto& harness = reply.harness;
-    std::string out = style.paint(printable(harness.name), Ink::bold) + "  " + printable(harness.path) + "\n";
+    std::string out = style.paint(printable(harness.name), k_bold) + "  " + printable(harness.path) + "\n";
     out += wrapped(printable(harness.program) + (harness.version ? " " + printable(version_text(harness)) : "") + ", " +
                        printable(harness.mode) + (harness.installed ? "" : ", not installed") +
                        (harness.tried ? "" : ", not tried"),
@@ -141,9 +141,9 @@ std::string told_text(const AgentActivity& told) {
 
 std::string explanation_page(const rpc::HarnessExplain::Reply& reply, const Style& style) {
     const auto& reading = reply.reading;
-    auto out = style.paint(printable(reply.harness), Ink::bold) +
+    auto out = style.paint(printable(reply.harness), k_bold) +
                (reply.measured ? " (measured with " + printable(*reply.measured) + ")" : "") + ": " +
-               style.paint(told_text(reading), Ink::bold) + "\n";
+               style.paint(told_text(reading), k_bold) + "\n";
     if (!reading.text.empty()) out += wrapped("line: " + printable(reading.text), "  ", style.width);
     if (!reply.title.empty()) out += wrapped("title: " + printable(reply.title), "  ", style.width);
     if (reply.told && reply.told->activity != reading.activity) {
@@ -151,9 +151,9 @@ std::string explanation_page(const rpc::HarnessExplain::Reply& reply, const Styl
     }
     Table table({{"KEY"}, {"TEXT", 20}, {"FOUND IN", 10}});
     for (const auto& each : reply.texts) {
-        const auto ink = each.decides ? Ink::green : each.line ? Ink::plain : Ink::dim;
-        table.row({{each.key, ink}, {each.text, ink}, {each.line.value_or("-"), ink}});
-        if (each.decides) table.remark("↑ this decides", Ink::green);
+        const auto look = each.decides ? k_green : each.line ? k_plain : k_dim;
+        table.row({{each.key, look}, {each.text, look}, {each.line.value_or("-"), look}});
+        if (each.decides) table.remark("↑ this decides", k_green);
     }
     return table.empty() ? out + "The definition names no texts.\n" : out + "\n" + table.render(style);
 }
@@ -168,12 +168,12 @@ std::string trust_page(const rpc::HarnessTrust::Reply& reply, const Style& style
     if (reply.text && reply.harness == "core.sshCommand") {
         return fitted("If you agree, Orange's git runs core.sshCommand of " + repository +
                       " to reach its remotes, as you. If its value changes, it is not used until you agree again.") +
-               "\n" + style.paint(printable(*reply.text, true), Ink::green) + "\n";
+               "\n" + style.paint(printable(*reply.text, true), k_green) + "\n";
     }
     if (reply.text) {
         return fitted("If you agree, Orange runs " + name + " of " + repository +
                       " in the worktrees of its tasks, as you. If its text changes, you are asked again.") +
-               "\n" + style.paint(printable(*reply.text, true), Ink::green) + "\n";
+               "\n" + style.paint(printable(*reply.text, true), k_green) + "\n";
     }
     const auto out = fitted("If " + name + " trusts " + repository +
                             ", it runs what the repository configures for it, in all its worktrees.");
@@ -181,7 +181,7 @@ std::string trust_page(const rpc::HarnessTrust::Reply& reply, const Style& style
     return out +
            fitted(name + " reads its trust from " + printable(*reply.file) +
                   ", which Orange does not change. Add these lines to that file:") +
-           "\n" + style.paint(printable(reply.lines.value_or(""), true), Ink::green) + "\n" +
+           "\n" + style.paint(printable(reply.lines.value_or(""), true), k_green) + "\n" +
            fitted("You can also start " + name + " once in " + repository + " and answer its question.");
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 void problem_lines(Table& table, const std::optional<std::string>& problem) {
     if (!problem) return;
-    for (const auto line : split_lines(*problem)) table.remark("! " + std::string(line), Ink::yellow);
+    for (const auto line : split_lines(*problem)) table.remark("! " + std::string(line), k_yellow);
 }
 
 std::string duration_text(std::int64_t seconds) {
@@ -53,20 +53,20 @@ std::string projects_page(const rpc::ProjectList::Reply& reply, const Style& sty
     if (reply.projects.empty()) return problems;
     Table table({{"NAME", 10}, {"BRANCH", 8}, {"POOL"}, {"TASKS"}, {"WORKFLOW", 8}, {"PATH", 12}});
     for (const auto& project : reply.projects) {
-        table.row({{project.name, Ink::bold},
+        table.row({{project.name, k_bold},
                    {project.default_branch},
                    {std::to_string(project.pool_size)},
                    {std::to_string(project.active_tasks)},
                    {project.workflow.value_or("default")},
                    {project.path}});
-        if (const auto text = settings_text(project); !text.empty()) table.remark(text, Ink::dim);
+        if (const auto text = settings_text(project); !text.empty()) table.remark(text, k_dim);
     }
     return table.render(style) + problems;
 }
 
 std::string project_page(const rpc::ProjectReply& reply, const Style& style) {
     const auto& project = reply.project;
-    std::string out = style.paint(printable(project.name), Ink::bold) + "  " + printable(project.path) + "\n";
+    std::string out = style.paint(printable(project.name), k_bold) + "  " + printable(project.path) + "\n";
     std::string facts = "branch " + printable(project.default_branch) + ", " +
                         counted(static_cast<std::size_t>(project.pool_size), "workspace") + ", workflow " +
                         printable(project.workflow.value_or("default"));
@@ -85,12 +85,12 @@ std::string workspaces_page(const rpc::WorkspaceReply& reply, const Style& style
     } else {
         Table table({{"WORKSPACE", 12}, {"STATE"}, {"TASK"}, {"BRANCH", 12}});
         for (const auto& workspace : reply.workspaces) {
-            const Ink ink = workspace.state == "free"      ? Ink::green
-                            : workspace.state == "taken"   ? Ink::blue
-                            : workspace.state == "surplus" ? Ink::yellow
-                                                           : Ink::red;
+            const Look look = workspace.state == "free"      ? k_green
+                              : workspace.state == "taken"   ? k_blue
+                              : workspace.state == "surplus" ? k_yellow
+                                                             : k_red;
             table.row({{workspace.name},
-                       {workspace.state, ink},
+                       {workspace.state, look},
                        {workspace.short_id.value_or("")},
                        {workspace.branch.value_or("")}});
             problem_lines(table, workspace.problem);
@@ -104,18 +104,18 @@ std::string workspaces_page(const rpc::WorkspaceReply& reply, const Style& style
 std::string workflows_page(const rpc::WorkflowList::Reply& reply, const Style& style) {
     Table table({{"WORKFLOW", 10}, {"FROM"}, {"VALID"}, {"PROJECTS", 10}, {"FILE", 20}});
     for (const auto& workflow : reply.workflows) {
-        table.row({{workflow.name, Ink::bold},
+        table.row({{workflow.name, k_bold},
                    {workflow.shipped   ? "Orange"
                     : workflow.shadows ? "you (replaces Orange's)"
                                        : "you"},
-                   {workflow.valid ? "yes" : "no", workflow.valid ? Ink::green : Ink::red},
+                   {workflow.valid ? "yes" : "no", workflow.valid ? k_green : k_red},
                    {join(workflow.projects, ", ")},
                    {workflow.path}});
         problem_lines(table, workflow.problem);
         if (workflow.valid) continue;
         table.remark(workflow.last_good ? "new tasks use the last valid version until the daemon restarts"
                                         : "new tasks cannot use it",
-                     Ink::yellow);
+                     k_yellow);
     }
     return table.empty() ? "No workflows.\n" : table.render(style);
 }
@@ -128,7 +128,7 @@ std::string export_page(const rpc::WorkflowExport::Reply& reply) {
 }
 
 std::string workflow_page(const rpc::WorkflowShow::Reply& reply, const Style& style) {
-    std::string out = style.paint(printable(reply.workflow.name), Ink::bold) + "  " + printable(reply.workflow.path) +
+    std::string out = style.paint(printable(reply.workflow.name), k_bold) + "  " + printable(reply.workflow.path) +
                       "\n" + wrapped("states: " + printable(join(reply.workflow.states, ", ")), "  ", style.width);
     if (reply.workflow.problem) {
         out += wrapped("! " + printable(*reply.workflow.problem, true), "  ", style.width);
@@ -139,7 +139,7 @@ std::string workflow_page(const rpc::WorkflowShow::Reply& reply, const Style& st
         table.row({{edge.from}, {edge.to}, {edge.by}});
         for (const auto& [what, text] :
              {std::pair{"when ", edge.when}, std::pair{"needs ", edge.gate}, std::pair{"does ", edge.hooks}}) {
-            if (!text.empty()) table.remark(what + text, Ink::dim);
+            if (!text.empty()) table.remark(what + text, k_dim);
         }
     }
     return out + "\n" + table.render(style);
@@ -166,7 +166,7 @@ std::string daemon_page(const rpc::DaemonStatus::Reply& reply, const Style& styl
     out += "  tasks      " + (tasks.empty() ? "none" : tasks) + "\n";
     out += "  agents     " + std::to_string(reply.agents_alive) + " alive\n";
     if (reply.attention > 0) {
-        out += "  attention  " + style.paint(counted(static_cast<std::size_t>(reply.attention), "task"), Ink::yellow) +
+        out += "  attention  " + style.paint(counted(static_cast<std::size_t>(reply.attention), "task"), k_yellow) +
                " (orange task list)\n";
     }
     if (reply.last_poll) out += "  last poll  " + printable(*reply.last_poll) + "\n";

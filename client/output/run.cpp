@@ -41,7 +41,7 @@ std::string run_event(const Json& event, const Style& style) {
     const auto stamp = text_of(event, "timestamp");
     const auto clock = stamp.size() >= 19 ? stamp.substr(11, 8) : stamp;
     const auto room = style.row > clock.size() + 24 ? style.row - clock.size() - 4 : 20;
-    return "  " + style.paint(clock, Ink::dim) + "  " + ellipsized(event_sentence(event), room) + "\n";
+    return "  " + style.paint(clock, k_dim) + "  " + cut(event_sentence(event), room) + "\n";
 }
 
 }  // namespace orange::output

@@ -17,16 +17,16 @@ void Table::row(std::vector<Cell> cells) {
     rows_.push_back({std::move(cells), {}});
 }
 
-void Table::remark(const std::string& text, Ink ink) {
-    if (!rows_.empty()) rows_.back().remarks.push_back({printable(text), ink});
+void Table::remark(const std::string& text, Look look) {
+    if (!rows_.empty()) rows_.back().remarks.push_back({printable(text), look});
 }
 
 std::vector<std::size_t> Table::widths(std::size_t available) const {
     std::vector<std::size_t> widths;
     std::size_t total = 0;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-        std::size_t width = columns_of(columns_[c].title);
-        for (const auto& row : rows_) width = std::max(width, columns_of(row.cells[c].text));
+        std::size_t width = columns(columns_[c].title);
+        for (const auto& row : rows_) width = std::max(width, columns(row.cells[c].text));
         widths.push_back(width);
         total += width + (c > 0 ? k_gap : 0);
     }
@@ -49,22 +49,22 @@ std::string Table::render(const Style& style) const {
         std::string text;
         std::size_t pending = 0;  // blanks that are written only when something follows them
         for (std::size_t c = 0; c < cells.size(); ++c) {
-            const auto cut = ellipsized(cells[c].text, width[c]);
-            const auto used = columns_of(cut);
-            if (used > 0) text += std::string(pending, ' ') + style.paint(cut, cells[c].ink);
+            const auto shown = cut(cells[c].text, width[c]);
+            const auto used = columns(shown);
+            if (used > 0) text += std::string(pending, ' ') + style.paint(shown, cells[c].look);
             pending = (used > 0 ? 0 : pending) + (width[c] - used) + k_gap;
         }
         return text + "\n";
     };
     std::vector<Cell> titles;
-    for (const auto& column : columns_) titles.push_back({column.title, Ink::dim});
+    for (const auto& column : columns_) titles.push_back({column.title, k_dim});
     std::string out = line(titles);
     for (const auto& row : rows_) {
         out += line(row.cells);
         for (const auto& remark : row.remarks) {
             const auto text = wrapped(remark.text, "          ", style.width);
             for (const auto part : split_lines(text)) {
-                out += style.paint(part, remark.ink) + "\n";
+                out += style.paint(part, remark.look) + "\n";
             }
         }
     }

@@ -13,10 +13,8 @@ struct Column {
     std::size_t least = 0;
 };
 
-struct Cell {
-    std::string text;  ///< made printable by the table: it may come from an agent
-    Ink ink = Ink::plain;
-};
+/// Its text is made printable by the table: it may come from an agent.
+using Cell = Span;
 
 /// Rows under titles, columns two blanks apart, no line longer than the style's row (as long as the columns' least
 /// widths allow): the widest shrinkable column gives way first, its cells ending in "…".
@@ -26,7 +24,7 @@ class Table {
 
     void row(std::vector<Cell> cells);
     /// A line below the last row, across all columns, wrapped.
-    void remark(const std::string& text, Ink ink);
+    void remark(const std::string& text, Look look);
     bool empty() const { return rows_.empty(); }
 
     std::string render(const Style& style) const;

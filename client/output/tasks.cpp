@@ -8,37 +8,12 @@
 #include "client/output/families.hpp"
 #include "client/output/local_time.hpp"
 #include "client/output/table.hpp"
-#include "client/output/watch.hpp"
+#include "client/output/task_cells.hpp"
 #include "common/base/text.hpp"
 #include "common/model/settings.hpp"
 
 namespace orange::output {
 namespace {
-
-struct Marker {
-    const char* text;
-    Ink ink;
-    bool dead = false;
-};
-
-/// ● an agent runs, ✗ the one that is needed has died, ? nobody knows, ○ none.
-Marker marker_of(const rpc::TaskView& task) {
-    const auto any = [&](const char* state) { return task.worker == state || task.reviewer == state; };
-    const bool is_missed = !any("alive") || task.needs.asks_for_respawn();
-    if (any("dead") && is_missed) return {"✗", Ink::red, true};
-    if (any("alive")) return {"●", Ink::green};
-    if (any("unknown")) return {"?", Ink::yellow};
-    return {"○", Ink::dim};
-}
-
-std::string status_of(const rpc::TaskView& task) {
-    if (task.unreadable) return "unreadable";
-    std::string status = printable(task.fields.status);
-    if (const auto count = children_count(task); !count.empty()) status += " " + count;
-    if (task.queue_place > 0) status += " #" + std::to_string(task.queue_place);
-    if (task.in_progress) status += "…";
-    return status;
-}
 
 /// "4f2a working, 7b1c done"
 std::string related_text(const std::vector<rpc::RelatedTask>& tasks) {
@@ -50,20 +25,15 @@ std::string related_text(const std::vector<rpc::RelatedTask>& tasks) {
     return join(texts, ", ");
 }
 
-/// "waits for 4f2a, 7b1c", "waits for a reviewer (2 of 2 run)"
+/// "waits for 4f2a, 7b1c", "waits for a reviewer (2 of 2 run)"; empty if the status says it.
 std::string waits_of(const rpc::TaskView& task) {
     if (task.start_wait) return printable(task.start_wait->text);
     std::vector<std::string> names;
     for (const auto& each : task.blockers) {
         if (each.state != "done") names.push_back(each.short_id);
     }
-    return names.empty() || task.means != "initial" ? "" : "waits for " + join(names, ", ");
-}
-
-/// "● working", "✗ working (dead)".
-std::string marked_status_of(const rpc::TaskView& task) {
-    const auto marker = marker_of(task);
-    return marker.text + (" " + status_of(task)) + (marker.dead ? " (dead)" : "");
+    // The status names the only one.
+    return names.size() < 2 || task.means != "initial" ? "" : "waits for " + join(names, ", ");
 }
 
 /// Of a task that cannot be read nobody knows it.
@@ -75,70 +45,46 @@ std::string ago(const std::string& age) {
     return age.empty() ? age : age == "now" ? "just now" : age + " ago";
 }
 
-std::string event_lines(const Json& events, const Style& style) {
-    std::string out;
+/// A text of one or more lines below one another, wrapped and indented.
+void add_wrapped(Lines& lines, std::string_view text, std::string_view indent, const Style& style, Look look = {}) {
+    const auto rows = wrapped(text, indent, style.width);
+    for (const auto row : split_lines(rows)) lines.emplace_back(std::string(row), look);
+}
+
+void add_events(Lines& lines, const Json& events, const Style& style) {
     for (const auto& event : causes_first(events)) {
         const auto time = local_clock(time_of(event));
         const auto room = style.row > time.size() + 4 ? style.row - time.size() - 4 : 20;
-        out += "  " + style.paint(time, Ink::dim) + "  " + ellipsized(event_sentence(event), room) + "\n";
+        lines.push_back(Line("  ").add(time, k_dim).add("  " + cut(event_sentence(event), room)));
     }
-    return out;
 }
 
 /// Lines "label      value", a long value wrapped below itself; an empty value is left out.
 class Fields {
   public:
-    explicit Fields(const Style& style) : style_(style) {}
+    Fields(Lines& lines, const Style& style, bool brief) : lines_(lines), style_(style), brief_(brief) {}
 
-    void add(std::string_view label, const std::string& value, Ink ink = Ink::plain) {
+    void add(std::string_view label, const std::string& value, Look look = {}) {
         if (value.empty()) return;
         constexpr std::string_view k_indent = "             ";
         std::string begin = "  " + std::string(label);
         begin.resize(k_indent.size(), ' ');
-        bool first = true;
-        const auto lines = wrapped(printable(value), k_indent, style_.width);
-        for (const auto line : split_lines(lines)) {
-            text += first ? style_.paint(begin, Ink::dim) : std::string(k_indent);
-            text += style_.paint(line.substr(k_indent.size()), ink) + "\n";
-            first = false;
+        const auto rows = wrapped(printable(value), k_indent, style_.width);
+        for (const auto row : split_lines(rows)) {
+            lines_.push_back(Line(std::exchange(begin, std::string(k_indent)), k_dim)
+                                 .add(std::string(row.substr(k_indent.size())), look));
         }
     }
-    std::string text;
+    /// Left out where the fields are to be brief.
+    void more(std::string_view label, const std::string& value, Look look = {}) {
+        if (!brief_) add(label, value, look);
+    }
 
   private:
+    Lines& lines_;
     const Style& style_;
+    bool brief_;
 };
-
-Ink ink_of(Need need) {
-    if (need == Need::help) return Ink::red;
-    return need == Need::nothing || need == Need::start ? Ink::dim : Ink::yellow;
-}
-
-std::string need_of(const rpc::TaskView& task) {
-    return task.needs.kind == Need::nothing ? std::string() : std::string(name_of(task.needs.kind));
-}
-
-/// What the agent does that the task's state is about: the reviewer's, while there is one.
-const std::optional<AgentActivity>& activity_of(const rpc::TaskView& task) {
-    return task.reviewer_activity ? task.reviewer_activity : task.worker_activity;
-}
-
-/// "idle 4m"
-Cell activity_cell(const rpc::TaskView& task, Timestamp now) {
-    const auto& seen = activity_of(task);
-    if (!seen || seen->activity == Activity::unknown) return {};
-    const auto text = std::string(name_of(seen->activity)) + " " + age_of(seen->since, now);
-    switch (seen->activity) {
-        case Activity::waiting:
-            return {text, Ink::yellow};
-        case Activity::limited:
-            return {text, Ink::red};
-        case Activity::busy:
-            return {text, Ink::green};
-        default:
-            return {text, Ink::dim};
-    }
-}
 
 /// "alive (busy for 4m)"
 std::string process_text(const std::string& process, const std::optional<AgentActivity>& seen, Timestamp now) {
@@ -181,13 +127,6 @@ std::string checks_text(const rpc::TaskView& task, Timestamp now) {
            ago(age_of(ended.at, now)) + " (" + std::to_string(ended.seconds) + " s)";
 }
 
-/// "+120 -4"
-std::string lines_of(const rpc::TaskView& task) {
-    const auto& changes = task.committed;
-    if (!changes || changes->files == 0) return {};
-    return "+" + std::to_string(changes->added) + " -" + std::to_string(changes->removed);
-}
-
 /// "#7 open, checks passing, approved"
 std::string pull_text(const PullRequest& pull) {
     auto text = "#" + std::to_string(pull.number) + " " + (pull.draft ? "draft" : std::string(name_of(pull.state)));
@@ -199,19 +138,9 @@ std::string pull_text(const PullRequest& pull) {
     return text + (pull.conflicts ? ", conflicts" : "");
 }
 
-/// For a list: "#7", and what is the matter with it.
-Cell pull_cell(const rpc::TaskView& task) {
-    if (!task.pull_request) return {};
-    const auto& pull = *task.pull_request;
-    const auto number = "#" + std::to_string(pull.number);
-    if (pull.state != PullState::open) return {number + " " + std::string(name_of(pull.state)), Ink::dim};
-    const bool bad =
-        pull.checks == PullChecks::failing || pull.review == PullReview::changes_requested || pull.conflicts;
-    if (bad) return {number + " ✗", Ink::red};
-    if (pull.checks == PullChecks::pending) return {number + " …", Ink::yellow};
-    const bool good =
-        pull.review == PullReview::approved || (pull.review == PullReview::none && pull.checks == PullChecks::passing);
-    return {number + (good ? " ✓" : ""), good ? Ink::green : Ink::plain};
+Span marked_status_of(const rpc::TaskView& task) {
+    const auto row = row_of(task);
+    return marked(row, status_of(row));
 }
 
 std::string agents_of(const Task& task) {
@@ -222,30 +151,46 @@ std::string agents_of(const Task& task) {
            with_effort(task.review_harness, task.review_effort);
 }
 
-std::string head(const rpc::TaskView& task, const Style& style) {
+Line head(const rpc::TaskView& task, const Style& style) {
     const auto summary = task.fields.summary.empty() ? "(no summary)" : printable(task.fields.summary);
-    const auto id = short_id(task);
-    return style.paint(id, Ink::blue) + "  " + style.paint(ellipsized(summary, style.row - 10), Ink::bold) + "\n";
+    return Line(short_id(task), k_blue).add("  ").add(cut(summary, style.row - 10), k_bold);
 }
 
-std::string edge_text(const rpc::EdgeView& edge, const Style& style) {
+void add_edge(Lines& lines, const rpc::EdgeView& edge, const Style& style) {
     std::string state = edge.open ? "possible now" : "not possible yet";
     if (edge.open && edge.needs_force) state = "possible with --force";
-    std::string by;
-    for (const auto& role : edge.by) by += (by.empty() ? "" : ", ") + printable(role);
-    std::string out = "  " + style.paint(edge.open ? "✓" : "✗", edge.open ? Ink::green : Ink::red) + " → " +
-                      printable(edge.to) + "  " + style.paint(state + (by.empty() ? "" : " (" + by + ")"), Ink::dim) +
-                      "\n";
+    const auto by = edge.by.empty() ? "" : " (" + printable(join(edge.by, ", ")) + ")";
+    lines.push_back(Line("  ")
+                        .add(edge.open ? "✓" : "✗", edge.open ? k_green : k_red)
+                        .add(" → " + printable(edge.to) + "  ")
+                        .add(state + by, k_dim));
+    constexpr std::string_view k_indent = "      ";
     if (!edge.guard.empty()) {
         const auto guard = "when " + printable(edge.guard) + (edge.guard_holds ? "" : ", which is not the case");
-        out += wrapped(guard, "      ", style.width);
+        add_wrapped(lines, guard, k_indent, style);
     }
     if (edge.missing) {
-        out += wrapped(printable(*edge.missing, true), "      ", style.width);
+        add_wrapped(lines, printable(*edge.missing, true), k_indent, style);
     } else if (!edge.gate.empty()) {
-        out += wrapped("needs " + printable(edge.gate), "      ", style.width);
+        add_wrapped(lines, "needs " + printable(edge.gate), k_indent, style);
     }
-    return out;
+}
+
+/// Sentences, indented and wrapped, and commands as they are.
+void add_notes(Lines& lines, const std::vector<std::string>& notes, const Style& style, const KeyFor& key) {
+    for (const auto& note : notes) {
+        const auto text = printable(note, true);
+        for (const auto line : split_lines(text)) {
+            if (line.starts_with("  ") || line.starts_with("orange ")) {
+                const auto name = key ? key(trim(line)) : std::string();
+                lines.push_back(Line("  ")
+                                    .add(std::string(trim(line)), key ? k_cyan : k_plain)
+                                    .add(name.empty() ? "" : "   (here: " + name + ")"));
+            } else {
+                add_wrapped(lines, line, "  ", style);
+            }
+        }
+    }
 }
 
 }  // namespace
@@ -273,65 +218,72 @@ bool has_dead_agent(const rpc::TaskView& task) {
 }
 
 std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style) {
-    std::string out;
+    Lines lines;
     for (const auto& task : reply.tasks) {
-        const auto id = short_id(task);
-        const auto need = need_of(task);
+        const auto need = need_of(row_of(task));
         const auto what = task.fields.summary.empty() ? task.fields.branch : task.fields.summary;
         const auto room = style.row > 30 ? style.row - 30 : 20;
-        out += style.paint(need, ink_of(task.needs.kind)) +
-               std::string(8 - std::min<std::size_t>(7, need.size()), ' ') + style.paint(id, Ink::blue) + "  " +
-               ellipsized(printable(what), room) + "  " + style.paint(ago(age_of(task.needs.since, now)), Ink::dim) +
-               "\n";
-        out += wrapped(printable(task.needs.text), "        ", style.width);
+        lines.push_back(Line(need.text, need.look)
+                            .add(std::string(8 - std::min<std::size_t>(7, need.text.size()), ' '))
+                            .add(short_id(task), k_blue)
+                            .add("  " + cut(printable(what), room) + "  ")
+                            .add(ago(age_of(task.needs.since, now)), k_dim));
+        add_wrapped(lines, printable(task.needs.text), "        ", style);
         for (const auto& notice : task.notices) {
             const auto line = std::string(first_line(notice.text));
-            if (line != task.needs.text) out += wrapped("! " + printable(line), "        ", style.width);
+            if (line != task.needs.text) add_wrapped(lines, "! " + printable(line), "        ", style);
         }
-        if (!task.needs.command.empty()) out += "        " + command_of(task) + "\n";
+        if (!task.needs.command.empty()) lines.emplace_back("        " + command_of(task));
     }
     if (std::ranges::count_if(reply.tasks, has_dead_agent) > 1) {
-        out += "\nTo restart all agents that are dead:\n  orange task respawn --all\n";
+        lines.insert(lines.end(),
+                     {Line(), Line("To restart all agents that are dead:"), Line("  orange task respawn --all")});
     }
-    return out.empty() ? "Nothing needs you.\n" : out;
+    return lines.empty() ? "Nothing needs you.\n" : style.paint(lines);
 }
 
 std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style, bool searched) {
     std::set<std::string> projects;
-    for (const auto& task : reply.tasks) projects.insert(task.fields.project);
-    const bool several = projects.size() > 1;
-    const bool has_lines = std::ranges::any_of(reply.tasks, [](const auto& task) { return !lines_of(task).empty(); });
-    const bool has_activity =
-        std::ranges::any_of(reply.tasks, [&](const auto& task) { return !activity_cell(task, now).text.empty(); });
-    const bool has_pulls = std::ranges::any_of(reply.tasks, [](const auto& task) { return !!task.pull_request; });
+    std::vector<Row> rows;
+    for (const auto& task : reply.tasks) {
+        projects.insert(task.fields.project);
+        rows.push_back(row_of(task));
+    }
+    const auto cell_of = [&](const ListColumn& column, std::size_t at) {
+        const auto& changes = reply.tasks[at].committed;
+        return column.cell(rows[at], changes ? &*changes : nullptr, now);
+    };
+    std::vector<const ListColumn*> shown;
+    for (const auto& column : list_columns()) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (cell_of(column, i).text.empty()) continue;
+            shown.push_back(&column);
+            break;
+        }
+    }
     std::vector<Column> columns = {{"NEED"}, {"ID"}};
-    if (several) columns.push_back({"PROJECT", 10});
-    columns.insert(columns.end(), {{"STATUS"}, {"ROUND"}});
-    if (has_activity) columns.push_back({"AGENT"});
-    if (has_lines) columns.push_back({"LINES"});
-    if (has_pulls) columns.push_back({"PR"});
+    if (projects.size() > 1) columns.push_back({"PROJECT", 10});
+    for (const auto* column : shown) columns.push_back({column->title});
     columns.insert(columns.end(), {{"CHANGED"}, {"SUMMARY", 12}});
     Table table(std::move(columns));
     for (const auto& member : families(reply.tasks)) {
         const auto& task = reply.tasks[member.at];
-        const auto marker = marker_of(task);
-        std::vector<Cell> cells = {{need_of(task), ink_of(task.needs.kind)}, {short_id(task), Ink::blue}};
-        if (several) cells.push_back({task.fields.project});
-        cells.push_back({marked_status_of(task), marker.ink});
-        const auto round = task.fields.review_round();
-        cells.push_back({round > 0 ? std::to_string(round) : std::string()});
-        if (has_activity) cells.push_back(activity_cell(task, now));
-        if (has_lines) cells.push_back({lines_of(task)});
-        if (has_pulls) cells.push_back(pull_cell(task));
-        cells.push_back({age_of(task.fields.updated_at, now), Ink::dim});
+        std::vector<Cell> cells = {need_of(rows[member.at]), {short_id(task), k_blue}};
+        if (projects.size() > 1) cells.push_back({task.fields.project});
+        for (const auto* column : shown) {
+            auto cell = cell_of(*column, member.at);
+            const bool is_status = column == &list_columns().front();
+            cells.push_back(is_status ? marked(rows[member.at], cell.text) : std::move(cell));
+        }
+        cells.push_back({age_of(task.fields.updated_at, now), k_dim});
         cells.push_back({std::string(member.depth * 2, ' ') +
                          (task.fields.summary.empty() ? task.fields.branch : task.fields.summary)});
         table.row(std::move(cells));
-        if (const auto waits = waits_of(task); !waits.empty()) table.remark(waits, Ink::dim);
-        if (!task.checking.empty()) table.remark(checks_text(task, now), Ink::dim);
-        if (task.unreadable) table.remark("! " + *task.unreadable, Ink::red);
+        if (const auto waits = waits_of(task); !waits.empty()) table.remark(waits, k_dim);
+        if (!task.checking.empty()) table.remark(checks_text(task, now), k_dim);
+        if (task.unreadable) table.remark("! " + *task.unreadable, k_red);
         for (const auto& notice : task.notices) {
-            table.remark("! " + std::string(first_line(notice.text)), Ink::yellow);
+            table.remark("! " + std::string(first_line(notice.text)), k_yellow);
         }
     }
     std::string out = table.empty()
@@ -340,111 +292,121 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
                           : table.render(style);
     if (reply.hidden > 0) {
         const auto n = static_cast<std::size_t>(reply.hidden);
-        out += style.paint(counted(n, "ended task") + " not shown (--all)", Ink::dim) + "\n";
+        out += style.paint(counted(n, "ended task") + " not shown (--all)", k_dim) + "\n";
     }
     return out;
 }
 
-std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const Style& style) {
+Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style& style, bool brief) {
     const auto& task = reply.task;
     const auto& known = task.fields;
-    const auto marker = marker_of(task);
-    Fields fields(style);
+    const auto status = marked_status_of(task);
+    Lines lines = {head(task, style)};
+    Fields fields(lines, style, brief);
     fields.add("id", known.id.value);
-    fields.add("status", marked_status_of(task), marker.ink);
-    fields.add("moving", task.in_progress.value_or(""));
+    fields.more("status", status.text, status.look);
+    fields.more("moving", task.in_progress.value_or(""));
     if (task.needs.kind != Need::nothing) {
-        fields.add("needs you", std::string(name_of(task.needs.kind)) + ": " + task.needs.text,
-                   ink_of(task.needs.kind));
-        fields.add("run", command_of(task));
+        fields.more("needs you", std::string(name_of(task.needs.kind)) + ": " + task.needs.text,
+                    look_of(task.needs.kind));
+        fields.more("run", command_of(task));
     }
     for (const auto& notice : task.notices) {
         if (notice.text == task.needs.text) continue;
-        fields.add("notice", notice.text, Ink::yellow);
+        fields.add("notice", notice.text, k_yellow);
     }
-    fields.add("unreadable", task.unreadable.value_or(""), Ink::red);
-    fields.add("blocked by", related_text(task.blockers));
-    if (reply.parent) fields.add("part of", reply.parent->short_id + "  " + reply.parent->summary);
+    fields.more("unreadable", task.unreadable.value_or(""), k_red);
+    fields.more("blocked by", related_text(task.blockers));
+    if (reply.parent) fields.more("part of", reply.parent->short_id + "  " + reply.parent->summary);
     if (!reply.children.empty()) {
-        fields.add("sub-tasks", children_count(task) + " done: " + related_text(reply.children));
+        fields.more("sub-tasks", children_count(task) + " done: " + related_text(reply.children));
     }
-    fields.add("project", known.project);
+    fields.more("project", known.project);
     fields.add("branch", known.branch);
-    if (!task.merges_into.empty()) fields.add("merge into", task.merges_into + ", the branch of its parent");
+    if (!task.merges_into.empty()) fields.more("merge into", task.merges_into + ", the branch of its parent");
     fields.add("workflow", known.workflow + ", review round " + std::to_string(known.review_round()) + ", crashes " +
                                std::to_string(known.crash_count()));
     fields.add("agents", agents_of(known));
-    fields.add("processes", "worker " + process_text(task.worker, task.worker_activity, now) + ", reviewer " +
-                                process_text(task.reviewer, task.reviewer_activity, now));
-    for (const auto& agent : reply.agents) fields.add("memory", use_text(agent));
+    fields.more("processes", "worker " + process_text(task.worker, task.worker_activity, now) + ", reviewer " +
+                                 process_text(task.reviewer, task.reviewer_activity, now));
+    for (const auto& agent : reply.agents) fields.more("memory", use_text(agent));
     bool first = true;
     for (const auto& message : reply.messages) {
         if (message.from != "human") continue;
-        fields.add(std::exchange(first, false) ? "messages" : "",
-                   message.to + ", " + message.state + " " + ago(age_of(message.at, now)) + ": " + message.text);
+        fields.more(std::exchange(first, false) ? "messages" : "",
+                    message.to + ", " + message.state + " " + ago(age_of(message.at, now)) + ": " + message.text);
     }
     fields.add("worktree", task.worktree);
-    if (reply.changes) fields.add("changes", changes_text(*reply.changes));
-    fields.add("checks", checks_text(task, now), task.checked && !task.checked->passed ? Ink::yellow : Ink::plain);
-    fields.add("session", known.tmux_session.value_or(""));
+    if (reply.changes) fields.more("changes", changes_text(*reply.changes));
+    fields.more("checks", checks_text(task, now), task.checked && !task.checked->passed ? k_yellow : k_plain);
+    fields.more("session", known.tmux_session.value_or(""));
     if (task.pull_request) fields.add("PR", pull_text(*task.pull_request));
     fields.add(task.pull_request ? "" : "PR", known.pr_url.value_or(""));
-    fields.add("folder", task.path);
+    fields.more("folder", task.path);
     const auto created = age_of(known.created_at, now), updated = age_of(known.updated_at, now);
-    fields.add("created", ago(created) + (updated.empty() ? "" : ", changed " + ago(updated)));
-    std::string out = head(task, style) + fields.text;
-    if (const auto body = trim(reply.body); !body.empty()) {
-        out += "\n";
-        for (const auto line : split_lines(body)) {
-            out += line.empty() ? "\n" : "  " + printable(line) + "\n";
-        }
-    }
-    if (reply.history.is_array() && !reply.history.empty()) {
-        out += "\n" + style.paint("Last events", Ink::dim) + "\n" + event_lines(reply.history, style);
-    }
-    return out;
+    fields.more("created", ago(created) + (updated.empty() ? "" : ", changed " + ago(updated)));
+    return lines;
 }
 
-std::string why_page(const rpc::TaskWhy::Reply& reply, const Style& style) {
-    std::string out = head(reply.task, style);
+std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const Style& style) {
+    auto lines = task_fields(reply, now, style);
+    if (const auto body = trim(reply.body); !body.empty()) {
+        lines.emplace_back();
+        for (const auto line : split_lines(body)) lines.emplace_back(line.empty() ? "" : "  " + printable(line));
+    }
+    if (reply.history.is_array() && !reply.history.empty()) {
+        lines.insert(lines.end(), {Line(), Line("Last events", k_dim)});
+        add_events(lines, reply.history, style);
+    }
+    return style.paint(lines);
+}
+
+Lines why_lines(const rpc::TaskWhy::Reply& reply, const Style& style, const KeyFor& key) {
+    Lines lines = {head(reply.task, style)};
+    const auto status = marked_status_of(reply.task);
     const bool ended = reply.waiting_for.starts_with("nothing");
-    out += wrapped(marked_status_of(reply.task) +
-                       (ended ? "; the task has ended" : ", waits for " + printable(reply.waiting_for, true)),
-                   "  ", style.width);
-    for (const auto& agent : reply.agents) out += wrapped("memory: " + use_text(agent), "  ", style.width);
-    for (const auto& edge : reply.edges) out += edge_text(edge, style);
-    if (!reply.hints.empty()) out += "\n" + notes_text(with_short_ids(reply.hints, reply.task), style);
-    return out;
+    add_wrapped(lines,
+                status.text + (ended ? "; the task has ended" : ", waits for " + printable(reply.waiting_for, true)),
+                "  ", style);
+    for (const auto& agent : reply.agents) add_wrapped(lines, "memory: " + use_text(agent), "  ", style);
+    for (const auto& edge : reply.edges) add_edge(lines, edge, style);
+    if (!reply.hints.empty()) lines.emplace_back();
+    add_notes(lines, with_short_ids(reply.hints, reply.task), style, key);
+    return lines;
+}
+
+Lines history_lines(const Json& event, const Style& style) {
+    const auto time = local_time(time_of(event));
+    const auto sentence = event_sentence(event);
+    Lines lines = {Line("  ").add(time, k_dim)};
+    if (columns(time) + 4 + columns(sentence) <= style.width) {
+        lines.back().add("  " + sentence);
+    } else {
+        add_wrapped(lines, sentence, "          ", style);
+    }
+    return lines;
 }
 
 std::string history_page(const Json& events, const Style& style) {
     if (!events.is_array() || events.empty()) return "No events.\n";
-    std::string lines;
-    for (const auto& event : causes_first(events)) lines += history_line(event, style);
-    return lines;
+    std::string page;
+    for (const auto& event : causes_first(events)) page += style.paint(history_lines(event, style));
+    return page;
 }
 
 std::string task_line(const rpc::TaskView& task, const Style& style) {
-    const auto marker = marker_of(task);
-    const auto id = short_id(task);
     const auto status = marked_status_of(task);
     auto rest = printable(task.fields.branch);
     if (!task.fields.summary.empty()) rest += "  " + printable(task.fields.summary);
-    const auto used = columns_of(id) + columns_of(status) + 4;
-    return style.paint(id, Ink::blue) + "  " + style.paint(status, marker.ink) + "  " +
-           ellipsized(rest, style.row > used + 20 ? style.row - used : 20) + "\n";
+    auto line = Line(short_id(task), k_blue).add("  ").add(status.text, status.look).add("  ");
+    const auto used = line.width();
+    return style.paint({line.add(cut(rest, style.row > used + 20 ? style.row - used : 20))});
 }
 
 std::string notes_text(const std::vector<std::string>& notes, const Style& style) {
-    std::string out;
-    for (const auto& note : notes) {
-        const auto text = printable(note, true);
-        for (const auto line : split_lines(text)) {
-            const bool is_command = line.starts_with("  ") || line.starts_with("orange ");
-            out += is_command ? "  " + std::string(trim(line)) + "\n" : wrapped(line, "  ", style.width);
-        }
-    }
-    return out;
+    Lines lines;
+    add_notes(lines, notes, style, {});
+    return style.paint(lines);
 }
 
 }  // namespace orange::output

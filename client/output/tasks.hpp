@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -7,7 +8,8 @@
 #include "common/base/clock.hpp"
 #include "common/rpc/task_queries.hpp"
 
-/// Pages about tasks, as text. Pure: what they show is what they are given, printable, no line wider than the style.
+/// Pages about tasks, as text, and as lines where the dashboard shows them, too. Pure: what they show is what they are
+/// given, printable, no line wider than the style.
 namespace orange::output {
 
 /// Enough of a task's id to name it, as the daemon says.
@@ -24,7 +26,13 @@ std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const S
 
 std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style, bool searched = false);
 std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const Style& style);
-std::string why_page(const rpc::TaskWhy::Reply& reply, const Style& style);
+/// The part of task_page() above the body. `brief`: without what the dashboard's list says, and what can wait.
+Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style& style, bool brief = false);
+/// The dashboard's key that does what a command says; empty: none does.
+using KeyFor = std::function<std::string(std::string_view command)>;
+Lines why_lines(const rpc::TaskWhy::Reply& reply, const Style& style, const KeyFor& key = {});
+/// One event.
+Lines history_lines(const Json& event, const Style& style);
 std::string history_page(const Json& events, const Style& style);
 
 /// One line: id, status, branch and summary of a task that was just changed.

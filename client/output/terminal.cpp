@@ -23,26 +23,6 @@ constexpr std::size_t k_unlimited = 1U << 20U;
 /// errno of the first write to standard output that failed.
 int g_write_error = 0;
 
-const char* code_of(Ink ink) {
-    switch (ink) {
-        case Ink::plain:
-            return "";
-        case Ink::bold:
-            return "\x1b[1m";
-        case Ink::dim:
-            return "\x1b[2m";
-        case Ink::red:
-            return "\x1b[31m";
-        case Ink::green:
-            return "\x1b[32m";
-        case Ink::yellow:
-            return "\x1b[33m";
-        case Ink::blue:
-            return "\x1b[34m";
-    }
-    return "";
-}
-
 /// Of COLUMNS; 0 where it does not say.
 std::size_t asked_width() {
     const char* columns = std::getenv("COLUMNS");
@@ -60,25 +40,25 @@ std::size_t width_of(int descriptor) {
     return width < k_least_width ? k_least_width : width > k_most_width ? k_most_width : width;
 }
 
-/// How much of `text` goes on a line of `width` columns: up to a blank where there is one.
-std::size_t line_break(std::string_view text, std::size_t width) {
-    if (columns_of(text) <= width) return text.size();
-    std::size_t columns = 0, at = 0, blank = 0;
-    while (at < text.size()) {
-        const bool begins = (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
-        if (begins && ++columns > width) break;
-        if (text[at] == ' ') blank = at;
-        ++at;
-    }
-    if (at < text.size() && text[at] == ' ') blank = at;
-    return blank > 0 ? blank : at;
-}
-
 }  // namespace
 
-std::string Style::paint(std::string_view text, Ink ink) const {
-    if (!colour || ink == Ink::plain || text.empty()) return std::string(text);
-    return code_of(ink) + std::string(text) + "\x1b[0m";
+std::string Style::paint(std::string_view text, const Look& look) const {
+    if (!colour || look == Look{} || text.empty()) return std::string(text);
+    std::string codes;
+    if (look.bold) codes += ";1";
+    if (look.dim) codes += ";2";
+    if (look.reverse) codes += ";7";
+    if (look.fg >= 0) codes += ";" + std::to_string(30 + look.fg);
+    return "\x1b[" + codes.substr(1) + "m" + std::string(text) + "\x1b[0m";
+}
+
+std::string Style::paint(const Lines& lines) const {
+    std::string out;
+    for (const auto& line : lines) {
+        for (const auto& span : line.spans) out += paint(span.text, span.look);
+        out += "\n";
+    }
+    return out;
 }
 
 Style style_of_stdout() {
@@ -154,16 +134,12 @@ bool confirmed(const std::string& question) {
 }
 
 std::string wrapped(std::string_view text, std::string_view indent, std::size_t width) {
-    const std::size_t left = columns_of(indent);
-    const std::size_t room = width > left + 20 ? width - left : 20;
+    const std::size_t left = columns(indent);
     std::string out;
-    for (auto line : split_lines(text)) {
-        do {
-            const auto end = line_break(line, room);
-            out += std::string(indent) + std::string(line.substr(0, end)) + "\n";
-            line.remove_prefix(end);
-            if (line.starts_with(' ')) line.remove_prefix(1);
-        } while (!line.empty());
+    for (const auto line : split_lines(text)) {
+        for (const auto& row : wrapped(line, width > left + 20 ? width - left : 20)) {
+            out += std::string(indent) + row + "\n";
+        }
     }
     return out;
 }

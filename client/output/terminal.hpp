@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace orange::output {
+#include "client/output/cells.hpp"
 
-enum class Ink { plain, bold, dim, red, green, yellow, blue };
+namespace orange::output {
 
 /// How to write for whoever reads standard output. Colour only on a terminal and without NO_COLOR.
 struct Style {
@@ -15,7 +15,9 @@ struct Style {
     std::size_t width = 80;   ///< text is wrapped to it: the terminal's or COLUMNS, else 80
     std::size_t row = width;  ///< a row is cut to it: the same, or without end where a program reads
 
-    std::string paint(std::string_view text, Ink ink) const;
+    std::string paint(std::string_view text, const Look& look) const;
+    /// The lines, each with its end.
+    std::string paint(const Lines& lines) const;
 };
 Style style_of_stdout();
 
@@ -49,8 +51,8 @@ bool confirmed(const std::string& question);
 /// Asks the same way for a line, which may be empty; nothing if standard input ends.
 std::optional<std::string> asked(const std::string& question);
 
-/// `text` in lines of at most `width` columns, each begun with `indent`; words longer than a line are cut through.
-/// Every line ends with a newline.
+/// `text`, which may have several lines, in lines of at most `width` columns, each begun with `indent`; words longer
+/// than a line are cut through. Every line ends with a newline.
 std::string wrapped(std::string_view text, std::string_view indent, std::size_t width);
 
 }  // namespace orange::output

@@ -82,8 +82,8 @@ class Drawing {
         if (!again && !task.summary.empty()) text += "  " + printable(task.summary);
         const auto used = indent.size() + task.short_id.size() + 2;
         const auto room = style_.row > used + k_least_summary ? style_.row - used : k_least_summary;
-        out_ += style_.paint(indent, Ink::dim) + style_.paint(task.short_id, Ink::blue) + "  " +
-                (again ? style_.paint(text, Ink::dim) : ellipsized(text, room)) + "\n";
+        out_ += style_.paint(indent, k_dim) + style_.paint(task.short_id, k_blue) + "  " +
+                (again ? style_.paint(text, k_dim) : cut(text, room)) + "\n";
     }
 
     const std::vector<TreeTask>& tasks_;

@@ -13,14 +13,14 @@ constexpr std::size_t k_summary_columns = 24;
 
 /// `head` and `text` on a line, or `text` below, indented, where they do not fit.
 std::string headed(const std::string& head, std::size_t head_columns, const std::string& text, const Style& style) {
-    if (head_columns + 2 + columns_of(text) <= style.width) return head + "  " + text + "\n";
+    if (head_columns + 2 + columns(text) <= style.width) return head + "  " + text + "\n";
     return head + "\n" + wrapped(text, "          ", style.width);
 }
 
-Ink ink_of(const std::string& level) {
-    if (level == "error") return Ink::red;
-    if (level == "warn") return Ink::yellow;
-    return level == "debug" ? Ink::dim : Ink::plain;
+Look look_of(const std::string& level) {
+    if (level == "error") return k_red;
+    if (level == "warn") return k_yellow;
+    return level == "debug" ? k_dim : k_plain;
 }
 
 std::string size_text(std::int64_t bytes) {
@@ -33,21 +33,16 @@ std::string size_text(std::int64_t bytes) {
 
 std::string event_line(const rpc::EventNotification& event, const Style& style) {
     const auto time = local_clock(time_of(event.event));
-    const auto project = ellipsized(printable(event.project), 20);
+    const auto project = cut(printable(event.project), 20);
     const auto id = printable(event.short_id.empty() ? event.task : event.short_id);
-    const auto summary = ellipsized(printable(event.summary), k_summary_columns);
-    auto columns = columns_of(time) + 2 + columns_of(project) + 2 + columns_of(id);
-    auto head = style.paint(time, Ink::dim) + "  " + project + "  " + style.paint(id, Ink::blue);
+    const auto summary = cut(printable(event.summary), k_summary_columns);
+    auto used = columns(time) + 2 + columns(project) + 2 + columns(id);
+    auto head = style.paint(time, k_dim) + "  " + project + "  " + style.paint(id, k_blue);
     if (!summary.empty()) {
         head += " " + summary;
-        columns += 1 + columns_of(summary);
+        used += 1 + columns(summary);
     }
-    return headed(head, columns, event_sentence(event.event), style);
-}
-
-std::string history_line(const Json& event, const Style& style) {
-    const auto time = local_time(time_of(event));
-    return headed("  " + style.paint(time, Ink::dim), columns_of(time) + 2, event_sentence(event), style);
+    return headed(head, used, event_sentence(event.event), style);
 }
 
 std::string log_line(const log::Line& line, const Style& style) {
@@ -61,7 +56,7 @@ std::string log_line(const log::Line& line, const Style& style) {
         text += " " + printable(key) + "=" + text_of(line.json, key.c_str());
     }
     std::string out;
-    if (columns_of(text) <= style.width) {
+    if (columns(text) <= style.width) {
         out = text + "\n";
     } else {
         // The first line stands out, the others are below its message.
@@ -71,9 +66,9 @@ std::string log_line(const log::Line& line, const Style& style) {
         if (rest.starts_with(' ')) rest.erase(0, 1);
         out = lines.substr(0, end + 1) + wrapped(rest, "               ", style.width);
     }
-    if (ink_of(level) == Ink::plain) return out;
+    if (look_of(level) == k_plain) return out;
     out.pop_back();
-    return style.paint(out, ink_of(level)) + "\n";
+    return style.paint(out, look_of(level)) + "\n";
 }
 
 std::string windows_page(const rpc::TaskLog::Reply& reply, Timestamp now, const Style& style) {
@@ -85,7 +80,7 @@ std::string windows_page(const rpc::TaskLog::Reply& reply, Timestamp now, const 
         const auto when = view.alive ? "running" : age == "now" ? age : age + " ago";
         table.row({{view.window},
                    {view.run},
-                   {when, view.alive ? Ink::green : Ink::plain},
+                   {when, view.alive ? k_green : k_plain},
                    {view.exit_status ? std::to_string(*view.exit_status) : "-"},
                    {view.alive ? "-" : size_text(view.size)}});
     }

@@ -14,9 +14,6 @@ namespace orange::output {
 /// "10:49:03  shop  4f2a9c01 Round the total  planning → working, by the worker": one line, or a second one with the
 /// rest where that is too long.
 std::string event_line(const rpc::EventNotification& event, const Style& style);
-/// A history event on its own: "2026-11-20 10:49:03  planning → working, by the worker", wrapped.
-std::string history_line(const Json& event, const Style& style);
-
 /// "10:49:03 warn  journal  message  key=value …", wrapped; a line that is no JSON as it is.
 std::string log_line(const log::Line& line, const Style& style);
 

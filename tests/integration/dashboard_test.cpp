@@ -55,6 +55,7 @@ std::string steady(Sandbox& box, std::string text, const ThreeTasks& tasks) {
         text = std::regex_replace(text, std::regex("\\b" + box.short_id(id) + "\\b"), name);
     }
     text = std::regex_replace(text, std::regex(" ( now|  [0-9]m)(?=[ │\n])"), "  age");
+    text = std::regex_replace(text, std::regex("(busy|idle|waiting) [0-9]m"), "$1   ");
     return std::regex_replace(text, std::regex(" \\([0-9]+m\\)"), "");
 }
 
@@ -78,7 +79,7 @@ TEST_CASE("The dashboard at 80x24, 120x40 and 200x50") {
         stage.press({"5"});
         if (width < 110) stage.press({"Escape"});
         stage.press({"G"});
-        if (width >= 110) stage.wait_for("─> done");
+        if (width >= 110) stage.wait_for("→ done");
         stage.wait_for("review: ");
         check_snapshot(std::to_string(width) + "x" + std::to_string(height), steady(box, stage.shown(), tasks));
     }

@@ -12,7 +12,6 @@
 
 using namespace orange;
 using namespace std::chrono_literals;
-using output::Ink;
 
 namespace {
 
@@ -67,7 +66,7 @@ TEST_CASE("A table that is too wide shrinks its widest shrinkable column first, 
 
 TEST_CASE("Colour adds nothing to a table's width and is absent without a terminal") {
     output::Table table({{"ID"}, {"A", 5}});
-    table.row({{"x", Ink::red}, {"y", Ink::green}});
+    table.row({{"x", output::k_red}, {"y", output::k_green}});
     CHECK_THAT(table.render({}), !Holds("\x1b"));
     CHECK_THAT(table.render({true, 80}), Holds("\x1b[31mx\x1b[0m   \x1b[32my\x1b[0m"));
 }
@@ -253,7 +252,7 @@ TEST_CASE("Why shows each way out, who may take it and what is missing") {
     edge.to = "done";
     edge.open = edge.needs_force = true;
     reply.edges.push_back(edge);
-    const auto page = output::why_page(reply, {});
+    const auto page = output::Style{}.paint(output::why_lines(reply, {}));
     CHECK_THAT(page, Tells("agent-review") && Holds(reply.waiting_for) && Holds("✗ → working") &&
                          Tells("reviewer, human") && Holds(edge.guard) && Holds("## Review is missing") &&
                          Holds("✓ → done") && Tells("--force"));

@@ -1,12 +1,12 @@
-#include "client/dashboard/row.hpp"
+#include "client/output/row.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-#include "client/dashboard/cells.hpp"
+#include "client/output/cells.hpp"
 #include "common/base/text.hpp"
 
-namespace orange::dashboard {
+namespace orange::output {
 namespace {
 
 /// The names of TaskView::can that a key needs; each is a bit of Row::offers.
@@ -103,4 +103,4 @@ std::string title_of(const Row& task) {
     return clean(task.branch.empty() ? task.id : task.branch);
 }
 
-}  // namespace orange::dashboard
+}  // namespace orange::output

@@ -11,7 +11,7 @@
 #include "common/model/pull_request.hpp"
 #include "common/rpc/task_view.hpp"
 
-namespace orange::dashboard {
+namespace orange::output {
 
 /// What the dashboard keeps of a task: what its row and its keys say, and no more. Ten thousand of them must fit into a
 /// few megabytes; the panes ask for the rest.
@@ -71,4 +71,4 @@ inline bool is_dead(const Row& task) {
 /// "fix/total", or what else names a task to a person.
 std::string title_of(const Row& task);
 
-}  // namespace orange::dashboard
+}  // namespace orange::output

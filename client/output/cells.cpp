@@ -1,11 +1,11 @@
-#include "client/dashboard/cells.hpp"
+#include "client/output/cells.hpp"
 
 #include <algorithm>
 #include <iterator>
 
 #include "common/base/text.hpp"
 
-namespace orange::dashboard {
+namespace orange::output {
 namespace {
 
 struct PointRange {
@@ -167,17 +167,19 @@ std::string padded(std::string_view clean_text, std::size_t room) {
 std::vector<std::string> wrapped(std::string_view clean_text, std::size_t room) {
     std::vector<std::string> rows;
     if (room == 0) return rows;
-    std::string row;
-    std::size_t used = 0;
+    const auto indent = std::min(clean_text.find_first_not_of(' '), clean_text.size());
+    std::string row(indent < room ? indent : 0, ' ');
+    std::size_t used = row.size();
+    bool has_word = false;
     const auto finish = [&] {
         rows.push_back(std::move(row));
         row.clear();
         used = 0;
+        has_word = false;
     };
-    for (const auto word : split(clean_text, ' ')) {
-        const auto wide = columns(word);
-        if (used > 0 && used + 1 + wide > room) finish();
-        if (used > 0) {
+    for (const auto word : split(clean_text.substr(indent), ' ')) {
+        if (has_word && used + 1 + columns(word) > room) finish();
+        if (has_word) {
             row += ' ';
             ++used;
         }
@@ -188,7 +190,7 @@ std::vector<std::string> wrapped(std::string_view clean_text, std::size_t room) 
             row += word.substr(begin, at - begin);
             used += point_width;
         }
-        if (word.empty() && used == 0 && !clean_text.empty()) row += ' ', ++used;  // an indent stays one
+        has_word = true;
     }
     if (!row.empty() || rows.empty()) finish();
     return rows;
@@ -241,4 +243,4 @@ std::string Line::text() const {
     return all;
 }
 
-}  // namespace orange::dashboard
+}  // namespace orange::output

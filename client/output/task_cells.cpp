@@ -1,0 +1,102 @@
+#include "client/output/task_cells.hpp"
+
+#include "common/base/text.hpp"
+
+namespace orange::output {
+namespace {
+
+Span status_cell(const Row& task, const rpc::ChangeCounts*, Timestamp) {
+    return {status_of(task) + (task.after.empty() ? "" : " after " + printable(task.after))};
+}
+
+Span round_cell(const Row& task, const rpc::ChangeCounts*, Timestamp) {
+    return {task.review_round > 0 ? std::to_string(task.review_round) : std::string()};
+}
+
+/// "#7", and what is the matter with it.
+Span pull_cell(const Row& task, const rpc::ChangeCounts*, Timestamp) {
+    if (!task.pull) return {task.pr_url.empty() ? "" : "PR"};
+    const auto& pull = *task.pull;
+    const auto number = "#" + std::to_string(pull.number);
+    if (pull.state != PullState::open) return {number + " " + std::string(name_of(pull.state)), k_dim};
+    if (pull.checks == PullChecks::failing || pull.review == PullReview::changes_requested || pull.conflicts) {
+        return {number + " ✗", k_red};
+    }
+    if (pull.checks == PullChecks::pending) return {number + " …", k_yellow};
+    const bool good =
+        pull.review == PullReview::approved || (pull.review == PullReview::none && pull.checks == PullChecks::passing);
+    return {number + (good ? " ✓" : ""), good ? k_green : k_plain};
+}
+
+Span lines_cell(const Row&, const rpc::ChangeCounts* changes, Timestamp) {
+    if (changes == nullptr || changes->files == 0) return {};
+    return {"+" + std::to_string(changes->added) + " -" + std::to_string(changes->removed)};
+}
+
+/// "idle 4m"
+Span activity_cell(const Row& task, const rpc::ChangeCounts*, Timestamp now) {
+    if (task.activity == Activity::unknown) return {};
+    const auto age = row_age(task.active_since, now);
+    const auto text = std::string(name_of(task.activity)) + (age.empty() || age == "now" ? "" : " " + age);
+    if (task.activity == Activity::waiting) return {text, k_yellow};
+    if (task.activity == Activity::limited) return {text, k_red};
+    return {text, task.activity == Activity::busy ? k_green : k_dim};
+}
+
+constexpr ListColumn k_columns[] = {
+    {"STATUS", "", 18, false, status_cell}, {"ROUND", "r", 4, false, round_cell},   {"PR", "", 12, false, pull_cell},
+    {"LINES", "", 16, false, lines_cell},   {"AGENT", "", 11, true, activity_cell},
+};
+
+}  // namespace
+
+Span mark_of(const Row& task) {
+    if (is_dead(task)) return {"✗", k_red};
+    if (is_alive(task)) return {"●", k_green};
+    if (task.worker == Row::Agents::unknown || task.reviewer == Row::Agents::unknown) return {"?", k_yellow};
+    return {"○", k_dim};
+}
+
+std::string status_of(const Row& task) {
+    if (!task.unreadable.empty()) return "unreadable";
+    auto text = printable(task.status);
+    if (task.children > 0) text += " " + std::to_string(task.children_done) + "/" + std::to_string(task.children);
+    if (task.queue_place > 0) text += " #" + std::to_string(task.queue_place);
+    if (task.in_progress) text += "…";
+    return text;
+}
+
+Span marked(const Row& task, const std::string& status) {
+    const auto mark = mark_of(task);
+    return {mark.text + " " + status + (is_dead(task) ? " (dead)" : ""), mark.look};
+}
+
+Look look_of(Need need) {
+    switch (need) {
+        case Need::help:
+            return Look{1, -1, true};
+        case Need::answer:
+            return Look{5, -1, true};
+        case Need::review:
+            return Look{6, -1, true};
+        case Need::start:
+        case Need::nothing:
+            break;
+    }
+    return k_dim;
+}
+
+Span need_of(const Row& task) {
+    return {task.needs == Need::nothing ? std::string() : std::string(name_of(task.needs)), look_of(task.needs)};
+}
+
+std::string row_age(Timestamp time, Timestamp now) {
+    if (time == Timestamp{}) return {};
+    return now - time < std::chrono::minutes(1) ? "now" : age_text(time, now);
+}
+
+std::span<const ListColumn> list_columns() {
+    return k_columns;
+}
+
+}  // namespace orange::output
