@@ -192,7 +192,7 @@ int doctor(Context& context, rpc::DaemonDoctor params) {
     } else {
         return fail(context, reply.error());
     }
-    for (auto& finding : skill_findings(context.paths)) findings.push_back(std::move(finding));
+    for (auto& finding : skill_findings()) findings.push_back(std::move(finding));
     if (context.json) {
         rpc::DaemonDoctor::Reply all;
         all.findings = findings;

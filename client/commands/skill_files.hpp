@@ -5,30 +5,19 @@
 #include <vector>
 
 #include "common/base/result.hpp"
-#include "common/config/paths.hpp"
 
-/// The Orange skill in the folders of agent programs: what is there, and what Orange wrote there. The manifest
-/// `skills.json` in the home names every file that was written, so that exactly those are replaced and removed. A file
-/// that Orange did not write, or that somebody has changed since, is never touched.
+/// The Orange skill in the folders of agent programs. The last line of a file that Orange wrote is a mark with the hash
+/// of the text above it. A file without a mark, or whose text is another one, is somebody's own: it is never replaced
+/// or removed.
 namespace orange::commands {
 
-/// An agent program as `oranged --agents` prints it; nothing that needs a daemon.
+/// The place of one agent program, as `oranged --agents` prints it; nothing that needs a daemon.
 struct SkillTarget {
     std::string harness;
-    bool installed = false;        ///< the program is on the caller's PATH
-    std::filesystem::path folder;  ///< of its skills; empty: its harness names none
+    bool installed = false;      ///< the program is on the caller's PATH
+    std::filesystem::path file;  ///< its SKILL.md; empty: its harness names no folder for skills
 };
 Result<std::vector<SkillTarget>> skill_targets();
-
-struct InstalledSkill {
-    std::string harness;
-    std::filesystem::path file;
-    std::string hash;                            ///< of the text that was written
-    std::vector<std::filesystem::path> folders;  ///< that did not exist before, deepest first
-};
-Result<std::vector<InstalledSkill>> read_manifest(const Paths& paths);
-/// An empty list removes the manifest.
-Result<void> write_manifest(const Paths& paths, const std::vector<InstalledSkill>& skills);
 
 /// The shipped SKILL.md.
 Result<std::string> shipped_skill();
@@ -38,16 +27,19 @@ enum class SkillState {
     current,  ///< the shipped text, whoever wrote it
     stale,    ///< written by another version of Orange
     edited,   ///< written by Orange, changed since
-    foreign,  ///< not written by Orange
+    foreign,  ///< not written by Orange, or a link
 };
 std::string_view name_of(SkillState state);
-/// `recorded`: the manifest's entry for the file, or nullptr.
-SkillState state_of(const std::filesystem::path& file, const InstalledSkill* recorded, const std::string& shipped);
 
-/// Creates the folders that are missing, and writes the file in one rename.
-Result<InstalledSkill> write_skill(const SkillTarget& target, const std::filesystem::path& file,
-                                   const std::string& text);
-/// Removes the file, and those of its folders that Orange created and that are empty.
-Result<void> remove_skill(const InstalledSkill& skill);
+struct FoundSkill {
+    SkillState state = SkillState::absent;
+    bool is_own = false;  ///< Orange wrote exactly this file, and may replace and remove it
+};
+FoundSkill look_at_skill(const std::filesystem::path& file, const std::string& shipped);
+
+/// Creates the folders that are missing, and writes the file with its mark in one rename.
+Result<void> write_skill(const std::filesystem::path& file, const std::string& text);
+/// Removes the file, and up to three folders above it that are empty then.
+Result<void> remove_skill(const std::filesystem::path& file);
 
 }  // namespace orange::commands

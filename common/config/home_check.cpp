@@ -40,10 +40,9 @@ bool is_any(const std::string&) {
     return true;
 }
 
-/// oranged.out and skills.json are the client's, which has found the folder as it is and starts the daemon.
+/// oranged.out is the client's, which has found the folder as it is and starts the daemon.
 bool is_known_before_start(const std::string& name) {
-    return name == "harnesses" || name == "workflows" || name == "config.yml" || name == "oranged.out" ||
-           name == "skills.json";
+    return name == "harnesses" || name == "workflows" || name == "config.yml" || name == "oranged.out";
 }
 
 bool is_own_home(const std::filesystem::path& home, bool (*takes)(const std::string& name)) {

@@ -80,8 +80,8 @@ TEST_CASE("The skill is installed for the agents that are there, once, and every
     const auto done = skill.run({"install"});
     CHECK(done.status == 0);
     CHECK_THAT(done.out, Tells("claude, codex") && Tells(skill.claude.string()));
-    CHECK(text_at(skill.claude) == "first text\n");
-    CHECK(text_at(skill.codex) == "first text\n");
+    CHECK_THAT(text_at(skill.claude), Catch::StartsWith("first text\n"));
+    CHECK_THAT(text_at(skill.codex), Catch::StartsWith("first text\n"));
     const auto after = skill.files();
     const auto written = fs::last_write_time(skill.claude);
     CHECK(skill.run({"install"}).status == 0);
@@ -90,7 +90,6 @@ TEST_CASE("The skill is installed for the agents that are there, once, and every
 
     CHECK(skill.run({"uninstall"}).status == 0);
     CHECK(skill.files() == before);
-    CHECK_FALSE(fs::exists(skill.home / "orange" / "skills.json"));
     CHECK(skill.run({"uninstall"}).status == 0);
 }
 
@@ -99,7 +98,7 @@ TEST_CASE("Named agents alone get the skill and lose it, and folders that were t
     put_text(skill.home / ".codex" / "config.toml", "");
     CHECK(skill.run({"install", "--harness", "codex", "pi"}).status == 0);
     CHECK_FALSE(fs::exists(skill.claude));
-    CHECK(text_at(skill.home / ".pi/agent/skills/orange/SKILL.md") == "first text\n");
+    CHECK_THAT(text_at(skill.home / ".pi/agent/skills/orange/SKILL.md"), Catch::StartsWith("first text\n"));
     CHECK(skill.run({"uninstall", "--harness", "codex"}).status == 0);
     CHECK_FALSE(fs::exists(skill.home / ".codex" / "skills"));
     CHECK(fs::exists(skill.home / ".codex" / "config.toml"));
@@ -115,8 +114,7 @@ TEST_CASE("A variable of the agent's own moves its skill") {
     SkillHome skill;
     skill.more = {"CODEX_HOME=" + (skill.home / "elsewhere").string()};
     CHECK(skill.run({"install", "--harness", "codex"}).status == 0);
-    CHECK(text_at(skill.home / "elsewhere/skills/orange/SKILL.md") == "first text\n");
-    skill.more.clear();
+    CHECK_THAT(text_at(skill.home / "elsewhere/skills/orange/SKILL.md"), Catch::StartsWith("first text\n"));
     CHECK(skill.run({"uninstall"}).status == 0);
     CHECK(skill.files().empty());
 }
@@ -126,16 +124,16 @@ TEST_CASE("Nothing that a person wrote is replaced or removed") {
     put_text(skill.claude, "my own\n");
     CHECK(skill.run({"install"}).status == 1);
     CHECK(text_at(skill.claude) == "my own\n");
-    CHECK(text_at(skill.codex) == "first text\n");
-    put_text(skill.codex, "edited\n");
+    const auto edited = "edited\n" + text_at(skill.codex);
+    put_text(skill.codex, edited);
     put_text(skill.share / "skills/orange/SKILL.md", "second text\n");
     const auto again = skill.run({"install", "--json"});
     CHECK(again.status == 1);
     const auto told = Json::parse(again.out);
     for (const auto& row : told["skills"]) CHECK_FALSE(row["written"].get<bool>());
-    CHECK(text_at(skill.codex) == "edited\n");
+    CHECK(text_at(skill.codex) == edited);
     CHECK(skill.run({"uninstall"}).status == 0);
-    CHECK(text_at(skill.codex) == "edited\n");
+    CHECK(text_at(skill.codex) == edited);
     CHECK(text_at(skill.claude) == "my own\n");
 
     // A link is somebody's own, too: what it points at is not written to.
@@ -165,46 +163,30 @@ TEST_CASE("A file that has the very text is Orange's once the skill is installed
     REQUIRE(skill.findings().size() == 1);
     CHECK(skill.findings()[0]["file"] == skill.claude.string());
     (void)skill.run({"install"});
-    CHECK(text_at(skill.claude) == "second text\n");
+    CHECK_THAT(text_at(skill.claude), Catch::StartsWith("second text\n"));
     CHECK(text_at(skill.home / "dotfiles.md") == "first text\n");
     CHECK(skill.run({"uninstall"}).status == 0);
     CHECK_FALSE(fs::exists(skill.claude));
     CHECK(fs::is_symlink(skill.codex));
 }
 
-TEST_CASE("The doctor names a skill that is older or gone, and the command that installs it again") {
+TEST_CASE("The doctor names a skill that is older, and the command that installs it again") {
     SkillHome skill;
     CHECK(skill.findings().empty());
     REQUIRE(skill.run({"install"}).status == 0);
+    REQUIRE(skill.findings().size() == 2);
     for (const auto& finding : skill.findings()) CHECK(finding["level"] == "ok");
     put_text(skill.share / "skills/orange/SKILL.md", "second text\n");
-    fs::remove(skill.codex);
+    put_text(skill.codex, text_at(skill.codex) + "mine\n");
     const auto found = skill.findings();
     REQUIRE(found.size() == 2);
-    for (const auto& finding : found) CHECK(finding["level"] == "warning");
+    CHECK(found[0]["level"] == "warning");
     CHECK(found[0]["command"] == "orange install --harness claude");
     CHECK(found[0]["file"] == skill.claude.string());
-    CHECK(found[1]["command"] == "orange install --harness codex");
-    CHECK(skill.run({"install"}).status == 0);
-    CHECK(text_at(skill.claude) == "second text\n");
+    CHECK(found[1]["level"] == "ok");  // it is a person's now
+    CHECK(skill.run({"install", "--harness", "claude"}).status == 0);
+    CHECK_THAT(text_at(skill.claude), Catch::StartsWith("second text\n"));
     for (const auto& finding : skill.findings()) CHECK(finding["level"] == "ok");
-    CHECK(skill.run({"uninstall"}).status == 0);
-    CHECK(skill.files().empty());
-}
-
-TEST_CASE("A broken manifest is named and nothing is written") {
-    SkillHome skill;
-    REQUIRE(skill.run({"install"}).status == 0);
-    put_text(skill.home / "orange" / "skills.json", "{\"skills\": [");
-    for (const char* command : {"install", "uninstall"}) {
-        const auto refused = skill.run({command});
-        CHECK(refused.status == 1);
-        CHECK_THAT(refused.err, Tells("skills.json"));
-    }
-    CHECK(fs::exists(skill.claude));
-    const auto found = skill.findings();
-    REQUIRE(found.size() == 1);
-    CHECK_THAT(found[0]["command"].get<std::string>(), Tells("mv "));
 }
 
 TEST_CASE("The shipped skill has a name and a description, and every command in it exists") {
