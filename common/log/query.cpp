@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 
 #include "common/base/text.hpp"
@@ -41,23 +40,21 @@ bool is_before(const Line& line, Timestamp since) {
     return time && *time < since;
 }
 
-/// False: enough was seen, older files need not be looked at.
-bool search_file(BackwardLines& reader, const Query& query, std::uint64_t& left, Found& found) {
-    while (found.lines.size() < query.lines) {
-        const auto before = reader.read();
-        auto text = reader.next();
-        if (!text) return true;
-        const auto read = reader.read() - before;
-        left -= std::min(left, read);
-        auto line = parse_line(std::move(*text));
+Result<Tail> end_of(const std::filesystem::path& file, std::uint64_t most) {
+    auto tail = tail_of(file, most);
+    return tail || tail.error().code != ErrorCode::not_found ? std::move(tail) : Tail{};
+}
+
+/// Adds what matches, newest first. False: enough was seen, older text need not be looked at.
+bool search_text(std::string_view text, const Query& query, std::vector<Line>& found) {
+    const auto lines = split_lines(text);
+    for (auto at = lines.rbegin(); at != lines.rend(); ++at) {
+        if (found.size() >= query.lines) return false;
+        auto line = parse_line(std::string(*at));
         if (query.since && is_before(line, *query.since)) return false;
-        if (matches(query, line)) found.lines.push_back(std::move(line));
-        if (left == 0) {
-            found.more = true;
-            return false;
-        }
+        if (matches(query, line)) found.push_back(std::move(line));
     }
-    return false;
+    return found.size() < query.lines;
 }
 
 }  // namespace
@@ -93,15 +90,20 @@ Result<Found> search(const std::filesystem::path& log, const Query& query) {
     TRY(check(query));
     Found found;
     auto left = query.most_read;
-    for (int number = 0; number <= k_rotated_kept; ++number) {
+    bool on = true;
+    for (int number = 0; on && left > 0 && number <= k_rotated_kept; ++number) {
         const auto file = number == 0 ? log : rotated(log, number);
-        BackwardLines reader(file);
-        const bool on = search_file(reader, query, left, found);
-        if (reader.problem() != 0 && reader.problem() != ENOENT) {
-            return io_error("reading " + file.string(), reader.problem());
+        const auto known = found.lines.size();
+        TRY(auto tail, end_of(file, std::min(k_end, left)));
+        on = search_text(tail.text, query, found.lines);
+        if (on && !tail.whole && k_end < left) {  // the last MiB was not enough
+            found.lines.resize(known);
+            TRY(tail, end_of(file, left));
+            on = search_text(tail.text, query, found.lines);
         }
-        if (!on) break;
+        left = tail.whole ? left - tail.text.size() : 0;
     }
+    found.more = on && left == 0;
     std::reverse(found.lines.begin(), found.lines.end());
     return found;
 }

@@ -7,88 +7,49 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+
 namespace orange::log {
+namespace {
 
-BackwardLines::BackwardLines(const std::filesystem::path& file, std::size_t block) : block_(block) {
-    // O_NONBLOCK: a pipe of that name must not stop anybody.
-    fd_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+Result<Tail> read_end(int fd, const std::filesystem::path& file, std::uint64_t most) {
     struct stat info {};
-    if (fd_ < 0 || ::fstat(fd_, &info) != 0) {
-        problem_ = errno;
-    } else if (!S_ISREG(info.st_mode)) {
-        problem_ = EINVAL;
-    } else {
-        at_ = static_cast<std::uint64_t>(info.st_size);
-    }
-    done_ = problem_ != 0;
-}
-
-BackwardLines::~BackwardLines() {
-    if (fd_ >= 0) ::close(fd_);
-}
-
-bool BackwardLines::fill() {
-    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(block_, at_));
-    if (size == 0) return false;
-    std::string block(size, '\0');
+    if (::fstat(fd, &info) != 0) return io_error("reading " + file.string(), errno);
+    if (!S_ISREG(info.st_mode)) return io_error("reading " + file.string(), EINVAL);
+    const auto size = static_cast<std::uint64_t>(info.st_size);
+    const auto begin = size > most ? size - most : 0;
+    Tail tail{std::string(size - begin, '\0'), begin == 0};
     std::size_t have = 0;
-    while (have < size) {
-        const auto n = ::pread(fd_, block.data() + have, size - have, static_cast<off_t>(at_ - size + have));
+    while (have < tail.text.size()) {
+        const auto n = ::pread(fd, &tail.text[have], tail.text.size() - have, static_cast<off_t>(begin + have));
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) {  // 0: somebody cut it off meanwhile
-            problem_ = n < 0 ? errno : 0;
-            return false;
-        }
+        if (n < 0) return io_error("reading " + file.string(), errno);
+        if (n == 0) break;  // somebody cut the file off meanwhile
         have += static_cast<std::size_t>(n);
     }
-    at_ -= size;
-    read_ += size;
-    buffer_.insert(0, block);
-    return true;
+    tail.text.resize(have);
+    if (const auto end = tail.text.find('\n'); !tail.whole && end < tail.text.size() - 1) tail.text.erase(0, end + 1);
+    return tail;
 }
 
-std::optional<std::string> BackwardLines::next() {
-    if (done_) return std::nullopt;
-    if (!begun_) {
-        begun_ = true;
-        if (!fill()) {
-            done_ = true;
-            return std::nullopt;
-        }
-        if (buffer_.ends_with('\n')) buffer_.pop_back();
-    }
-    std::size_t unsearched = buffer_.size();
-    for (;;) {
-        const auto end = unsearched == 0 ? std::string::npos : buffer_.rfind('\n', unsearched - 1);
-        if (end != std::string::npos) {
-            std::string line = buffer_.substr(end + 1);
-            buffer_.resize(end);
-            if (line.size() > k_longest) line.erase(0, line.size() - k_longest);
-            return line;
-        }
-        if (buffer_.size() > 2 * k_longest) buffer_.erase(0, buffer_.size() - k_longest);
-        const auto before = buffer_.size();
-        if (!fill()) {
-            done_ = true;
-            if (buffer_.size() > k_longest) buffer_.erase(0, buffer_.size() - k_longest);
-            return std::move(buffer_);
-        }
-        unsearched = buffer_.size() - before;
-    }
+}  // namespace
+
+Result<Tail> tail_of(const std::filesystem::path& file, std::uint64_t most) {
+    // O_NONBLOCK: a pipe of that name must not stop anybody.
+    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 && errno == ENOENT) return Error(ErrorCode::not_found, "there is no " + file.string());
+    if (fd < 0) return io_error("reading " + file.string(), errno);
+    auto tail = read_end(fd, file, most);
+    ::close(fd);
+    return tail;
 }
 
 Result<std::vector<std::string>> last_lines(const std::filesystem::path& file, std::size_t count) {
-    BackwardLines reader(file);
-    std::vector<std::string> lines;
-    while (lines.size() < count) {
-        auto line = reader.next();
-        if (!line) break;
-        lines.push_back(std::move(*line));
-    }
-    if (reader.problem() == ENOENT) return Error(ErrorCode::not_found, "there is no " + file.string());
-    if (reader.problem() != 0) return io_error("reading " + file.string(), reader.problem());
-    std::reverse(lines.begin(), lines.end());
-    return lines;
+    TRY(const auto tail, tail_of(file));
+    const auto lines = split_lines(tail.text);
+    const auto first = lines.end() - static_cast<std::ptrdiff_t>(std::min(count, lines.size()));
+    return std::vector<std::string>(first, lines.end());
 }
 
 }  // namespace orange::log

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,39 +9,18 @@
 
 namespace orange::log {
 
-/// A file's lines from the last to the first, a block at a time: what is asked of the end of a large log never reads
-/// the whole. Bytes as they are; a last line without an end counts.
-class BackwardLines {
-  public:
-    /// Of a line that is longer only the last so many bytes come, so that no file makes a reader grow without bound.
-    static constexpr std::size_t k_longest = 1 << 20;
+/// What is read of the end of a file at first, and for last_lines() at most.
+inline constexpr std::uint64_t k_end = 1 << 20;
 
-    explicit BackwardLines(const std::filesystem::path& file, std::size_t block = 64 * 1024);
-    ~BackwardLines();
-    BackwardLines(const BackwardLines&) = delete;
-    BackwardLines& operator=(const BackwardLines&) = delete;
-
-    /// errno of opening or reading; 0: none. A file that is not there is an empty one with ENOENT here.
-    int problem() const { return problem_; }
-    /// The line before the one given last, without its end; nothing at the beginning, or where reading failed.
-    std::optional<std::string> next();
-    /// How many bytes were read.
-    std::uint64_t read() const { return read_; }
-
-  private:
-    bool fill();
-
-    int fd_ = -1;
-    int problem_ = 0;
-    std::size_t block_;
-    std::uint64_t at_ = 0;  ///< of the file, everything from here on was read
-    std::uint64_t read_ = 0;
-    std::string buffer_;  ///< what was read and not given
-    bool begun_ = false;
-    bool done_ = false;
+struct Tail {
+    std::string text;
+    bool whole = true;  ///< false: the file has more before it
 };
+/// The last `most` bytes of a regular file, from the beginning of a line on unless a line is longer. `not_found`: there
+/// is no file.
+Result<Tail> tail_of(const std::filesystem::path& file, std::uint64_t most = k_end);
 
-/// The last `count` lines of a file, oldest first. not_found where there is none.
+/// The last `count` lines of a file, as far as they are in its last MiB, oldest first.
 Result<std::vector<std::string>> last_lines(const std::filesystem::path& file, std::size_t count);
 
 }  // namespace orange::log

@@ -1,4 +1,5 @@
 #include "common/log/query.hpp"
+#include "common/log/tail.hpp"
 
 #include <fstream>
 
@@ -77,11 +78,23 @@ TEST_CASE("A search is by level and above, component, literal text and time, and
 TEST_CASE("A search that may read only so much says that there may be more") {
     Home home;
     log::Query query;
-    query.most_read = 1;
+    query.most_read = 100;
     const auto found = log::search(home.log, query).value();
     CHECK(found.more);
     CHECK(found.lines.size() == 1);
     CHECK_FALSE(log::search(home.log, {}).value().more);
+}
+
+TEST_CASE("A search finds what is further back than the last MiB of a file") {
+    Home home;
+    std::ofstream out(home.log, std::ios::app);
+    for (std::uint64_t size = 0; size < 2 * log::k_end; size += 100) {
+        out << entry("2026-11-20T10:40:00.000Z", "info", "noise", std::string(40, 'x'));
+    }
+    out.close();
+    log::Query query;
+    query.level = "error";
+    CHECK(home.found(query) == Messages{"terminate called without JSON", "No space left"});
 }
 
 TEST_CASE("A time is so long ago, or a moment") {

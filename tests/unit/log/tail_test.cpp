@@ -1,6 +1,5 @@
 #include "common/log/tail.hpp"
 
-#include <algorithm>
 #include <fstream>
 
 #include "tests/catch.hpp"
@@ -15,57 +14,31 @@ struct File {
     std::filesystem::path path = folder.path() / "some.log";
 
     explicit File(const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
-    std::vector<std::string> backward(std::size_t block) {
-        log::BackwardLines reader(path, block);
-        std::vector<std::string> lines;
-        while (auto line = reader.next()) lines.push_back(*line);
-        CHECK(reader.problem() == 0);
-        std::reverse(lines.begin(), lines.end());
-        return lines;
-    }
 };
 
 using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("Lines come backwards and whole, whatever the block cuts through") {
-    // Two bytes, three bytes, four bytes a character; an empty line; no end of the last line.
-    const Lines lines = {"first", "", "h\xc3\xa9", "\xe2\x86\x92 next", "\xf0\x9f\x8d\x8a", "last"};
+TEST_CASE("The last lines of a file are whole, with or without an end of the last one") {
+    CHECK(log::last_lines(File("one\ntwo\n").path, 5).value() == Lines{"one", "two"});
+    CHECK(log::last_lines(File("one\n\ntwo").path, 2).value() == Lines{"", "two"});
+    CHECK(log::last_lines(File("").path, 1).value().empty());
+    CHECK(log::last_lines(File("\n").path, 1).value() == Lines{""});
+}
+
+TEST_CASE("Of a large file the end is read from the beginning of a line on, and of a huge line its end") {
     std::string text;
-    for (const auto& line : lines) text += line + "\n";
-    for (std::size_t block = 1; block <= text.size() + 1; ++block) {
-        CAPTURE(block);
-        CHECK(File(text).backward(block) == lines);
-        CHECK(File(text.substr(0, text.size() - 1)).backward(block) == lines);
-    }
-}
-
-TEST_CASE("An empty file has no line, one of a line end has an empty one") {
-    CHECK(File("").backward(8).empty());
-    CHECK(File("\n").backward(8) == Lines{""});
-    CHECK(File("\n\n").backward(8) == Lines{"", ""});
-    CHECK(File("x").backward(1) == Lines{"x"});
-}
-
-TEST_CASE("Of a huge line the end comes, and what is around it comes whole") {
-    const std::string huge(5 * log::BackwardLines::k_longest, 'x');
-    const auto lines = File("before\n" + huge + "END\nafter\n").backward(64 * 1024);
-    REQUIRE(lines.size() == 3);
-    CHECK(lines[0] == "before");
-    CHECK(lines[1].size() == log::BackwardLines::k_longest);
-    CHECK(lines[1].ends_with("xEND"));
-    CHECK(lines[2] == "after");
-}
-
-TEST_CASE("The last lines of a large file are read without reading it all") {
-    std::string text;
-    while (text.size() < 3'000'000) text += "a line of some length that is one of very many\n";
+    while (text.size() < 2 * log::k_end) text += "a line of some length that is one of very many\n";
     File file(text + "one\ntwo\n");
+    const auto tail = log::tail_of(file.path).value();
+    CHECK_FALSE(tail.whole);
+    CHECK(tail.text.size() < log::k_end);
+    CHECK(tail.text.starts_with("a line of"));
     CHECK(log::last_lines(file.path, 2).value() == Lines{"one", "two"});
-    log::BackwardLines reader(file.path);
-    CHECK(reader.next() == "two");
-    CHECK(reader.read() <= 64 * 1024);
+    const auto huge = log::last_lines(File(std::string(5 * log::k_end, 'x') + "END").path, 1).value();
+    REQUIRE(huge.size() == 1);
+    CHECK(huge[0].ends_with("xEND"));
 }
 
 TEST_CASE("What is no file is said: nothing there, a folder, a link") {
