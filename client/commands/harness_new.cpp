@@ -1,14 +1,12 @@
 // `orange harness new`: a copy of a definition under another name, with a comment above each key, for people who add a
 // program of their own.
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <utility>
 
+#include "client/commands/files.hpp"
 #include "client/commands/harness.hpp"
 #include "client/output/terminal.hpp"
 #include "common/base/text.hpp"
@@ -127,23 +125,6 @@ Result<void> check_name(const std::string& name) {
                                              "- and _, with a letter or digit first"};
 }
 
-/// Whole or not at all: the daemon reads the file at each use.
-Result<void> write_definition(const fs::path& file, const std::string& text) {
-    std::error_code error;
-    fs::create_directories(file.parent_path(), error);
-    if (error) return io_error("making " + file.parent_path().string(), error.value());
-    const auto unfinished = file.parent_path() / ("." + file.filename().string() + "." + std::to_string(::getpid()));
-    const int fd = ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0) return io_error("writing " + unfinished.string(), errno);
-    const auto n = ::write(fd, text.data(), text.size());
-    int number = n == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0 ? 0 : errno;
-    ::close(fd);
-    if (number == 0 && ::rename(unfinished.c_str(), file.c_str()) != 0) number = errno;
-    if (number == 0) return {};
-    ::unlink(unfinished.c_str());
-    return io_error("writing " + file.string(), number);
-}
-
 Result<Json> make_new(Context& context, const HarnessNew& options) {
     TRY(check_name(options.name));
     const auto file = context.paths.harnesses() / (options.name + ".yml");
@@ -165,7 +146,7 @@ Result<Json> make_new(Context& context, const HarnessNew& options) {
     rpc::HarnessShow show;
     show.name = options.from;
     TRY(const auto source, daemon->call(show));
-    TRY(write_definition(file, definition(source, options.name)));
+    TRY(replace_file(file, definition(source, options.name), 0600));
     show.name = options.name;
     TRY(const auto made, daemon->call(show));
     return Json{{"name", options.name},

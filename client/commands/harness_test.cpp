@@ -1,14 +1,504 @@
-// `orange harness test`: plays one short life with a program (trial.hpp), and says what works and what to change.
+// `orange harness test`: plays one short life of a program in a scratch repository, below an Orange of its own that
+// ends with it, so that the user's projects, tasks and lists are not touched. The program is the worker of the workflow
+// `default`; Orange's demo agent reviews. Each step is printed as soon as it is judged.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <set>
+
+#include "client/commands/files.hpp"
 #include "client/commands/harness.hpp"
 #include "client/commands/interrupts.hpp"
-#include "client/commands/trial.hpp"
+#include "client/commands/scratch_repository.hpp"
+#include "client/connection/child.hpp"
+#include "client/connection/ending.hpp"
+#include "client/connection/wait.hpp"
+#include "client/output/events.hpp"
+#include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/rpc/project_methods.hpp"
+#include "common/rpc/task_methods.hpp"
+#include "common/rpc/task_queries.hpp"
+#include "common/rpc/watch_methods.hpp"
 
 namespace orange::commands {
 namespace {
 
-Result<void> agree(const Context& context, const HarnessTest& options) {
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+constexpr const char* k_summary =
+    "Add the file hello.txt with the line hello and commit it. This is a test of Orange: plan in one line, run no "
+    "tests, ask no questions";
+constexpr seconds k_for_message{60}, k_for_idle{5}, k_for_end{10};
+/// How long a limit, or a question that nobody can answer, has to stand.
+constexpr seconds k_limit_stands{3}, k_question_stands{10};
+constexpr milliseconds k_pause{200};
+constexpr int k_window_lines = 15;
+
+enum class Verdict { pass, fail, unknown };
+
+/// What was seen of the life.
+struct Life {
+    rpc::TaskShow::Reply last;
+    std::set<std::string> busy, idle;  ///< what says so: file, title or screen
+    std::string asks, limited;         ///< the line of a dialog that is open, or of a limit
+    bool called = false;               ///< the worker called orange
+
+    const std::string& status() const { return last.task.fields.status; }
+    /// The program has ended before its work was done.
+    bool ended() const { return (status() == "planning" || status() == "working") && last.task.worker == "dead"; }
+    bool planned() const {
+        const auto body = "\n" + last.body;
+        return body.find("\n## Plan") != std::string::npos || body.find("\n## Handoff") != std::string::npos;
+    }
+    bool committed() const { return last.changes && last.changes->commits > 0; }
+    bool did() const { return planned() || committed() || called; }
+};
+
+std::string listed(const std::set<std::string>& sources) {
+    return join(std::vector<std::string>(sources.begin(), sources.end()), ", ");
+}
+
+struct Step {
+    const char* name;
+    std::string (*seen)(const Life&);  ///< empty: it was not
+    Verdict otherwise;
+    const char* missing;
+    const char* change;  ///< what to look at in the definition
+};
+constexpr Step k_work[] = {
+    {"edit", [](const Life& life) -> std::string { return life.planned() ? "it writes sections into TASK.md" : ""; },
+     Verdict::fail, "TASK.md has neither ## Plan nor ## Handoff", "argv: permissions to edit files"},
+    {"commit", [](const Life& life) -> std::string { return life.committed() ? "it commits on its branch" : ""; },
+     Verdict::fail, "its branch has no commit",
+     "argv: permissions to run git, and to write to {git_dir} and {git_common}"},
+    {"call",
+     [](const Life& life) -> std::string { return life.called ? "it runs orange, and reaches the daemon" : ""; },
+     Verdict::fail, "it never called orange",
+     "argv: permissions to run orange, and a sandbox that permits Unix sockets"},
+};
+constexpr Step k_busy = {
+    "busy",
+    [](const Life& life) { return life.busy.empty() ? std::string() : "seen at work by its " + listed(life.busy); },
+    Verdict::unknown,
+    "it was not seen at work. A hang is noticed only if the program shows nothing new, uses hardly "
+    "any processor time and changes no file for `hung_after`",
+    "screen.busy, title.busy or state_file"};
+constexpr Step k_idle = {
+    "idle",
+    [](const Life& life) { return life.idle.empty() ? std::string() : "seen idle by its " + listed(life.idle); },
+    Verdict::unknown,
+    "it was not seen idle. Orange does not remind it when it forgets to call orange, and tells you "
+    "when its section lies ready",
+    "screen.idle, title.idle, or screen.otherwise: idle"};
+
+/// A line of a window without the frame that a program draws around its dialogs; empty if it is only a frame.
+std::string unframed(std::string_view line) {
+    static constexpr std::string_view k_frame[] = {"─", "━", "│", "┃", "╭", "╮", "╰", "╯", "┌", "┐", "└", "┘", " "};
+    for (bool again = true; again;) {
+        again = false;
+        for (const auto part : k_frame) {
+            const bool begins = line.starts_with(part);
+            if (begins) line.remove_prefix(part.size());
+            const bool ends = line.ends_with(part);
+            if (ends) line.remove_suffix(part.size());
+            again = again || begins || ends;
+        }
+    }
+    return std::string(line);
+}
+
+/// The last lines that are not empty.
+std::string end_of_window(const std::string& text) {
+    std::vector<std::string> lines;
+    for (const auto line : split_lines(text)) {
+        auto inner = unframed(line);
+        if (!inner.empty() && !line.starts_with("Pane is dead (")) lines.push_back(std::move(inner));
+    }
+    if (lines.size() > k_window_lines) lines.erase(lines.begin(), lines.end() - k_window_lines);
+    return join(lines, "\n");
+}
+
+/// The keys of config.yml that concern the agents themselves, each from its line to the next key.
+std::string part_of_config(const std::string& text) {
+    std::string out;
+    bool taken = false;
+    for (const auto line : split_lines(text)) {
+        const bool key = !line.empty() && std::isalpha(static_cast<unsigned char>(line.front())) != 0;
+        if (key) taken = line.starts_with("env:") || line.starts_with("detach_key:");
+        if (taken) out += std::string(line) + "\n";
+    }
+    return out + "notify: off\n";
+}
+
+/// Makes a home with the harnesses of the user's own one, and `env` and `detach_key` of its config.yml, so that the
+/// user's checks, limits and notifications do not apply. From then on this process and the daemon that it starts use
+/// that home.
+Result<void> make_home_of_trial(const Paths& own, const Paths& paths) {
+    if (::mkdir(paths.home.c_str(), 0700) != 0) return io_error("making " + paths.home.string(), errno);
+    std::error_code error;
+    if (fs::is_directory(own.harnesses(), error)) {
+        fs::create_directory_symlink(own.harnesses(), paths.harnesses(), error);
+        if (error) return io_error("making " + paths.harnesses().string(), error.value());
+    }
+    TRY(replace_file(paths.config(), part_of_config(text_of_file(own.config()).value_or(""))));
+    ::setenv("ORANGE_HOME", paths.home.c_str(), 1);
+    ::unsetenv("ORANGE_NO_AUTOSTART");  // it is about the user's daemon
+    return {};
+}
+
+/// The living processes that have the environment of an agent of that home; nothing if the system does not show it.
+std::optional<std::vector<pid_t>> agents_in(const fs::path& home) {
+    std::error_code error;
+    if (!fs::exists("/proc/self/environ", error)) return std::nullopt;
+    std::vector<pid_t> found;
+    for (fs::directory_iterator at("/proc", error), end; !error && at != end; at.increment(error)) {
+        const auto name = at->path().filename().string();
+        if (std::isdigit(static_cast<unsigned char>(name.front())) == 0) continue;
+        const auto environment = '\0' + text_of_file(at->path() / "environ").value_or("");
+        const bool is_agent = environment.find('\0' + ("ORANGE_HOME=" + home.string()) + '\0') != std::string::npos &&
+                              environment.find(std::string("\0ORANGE_RUN=", 12)) != std::string::npos;
+        if (is_agent) found.push_back(static_cast<pid_t>(std::strtol(name.c_str(), nullptr, 10)));
+    }
+    return found;
+}
+
+class Trial {
+  public:
+    Trial(Context& outer, const HarnessTest& options, ScratchRepository repository)
+        : outer_(outer),
+          options_(options),
+          repository_(std::move(repository)),
+          home_(repository_.path().parent_path() / "orange"),
+          inner_(Paths{home_}, outer.json) {}
+
+    /// An error only if the trial could not go on; a step that fails is none.
+    Result<void> run() {
+        TRY(make_home_of_trial(outer_.paths, inner_.paths));
+        TRY(const bool began, begin());
+        if (!began) return {};
+        stuck_since_ = steady_clock::now();
+        until_ = stuck_since_ + seconds(options_.timeout_seconds);
+        TRY(watch(until_, [this] { return is_enough(); }));
+        TRY(look(true));
+        keep_window();
+        judge_start();
+        if (life_.did()) {
+            step("prompt", Verdict::pass, "it does what its prompt says");
+            for (const auto& each : k_work) judge(each);
+            judge_end_of_work();
+        } else {
+            step("prompt", Verdict::fail,
+                 life_.busy.empty() ? "nothing came of its prompt" : "it worked, but not on what its prompt says",
+                 "argv");
+        }
+        const bool did = life_.did();
+        TRY(try_message());
+        if (did) judge(k_busy);
+        if (did && !oneshot_) judge(k_idle);
+        return end_task();
+    }
+
+    /// Ends and removes everything, or says where it is if it is to be kept. Also after an error or an interruption.
+    void clean_up() {
+        if (options_.keep) {
+            if (!ends_ && !id_.empty()) (void)end_task();  // its agent would go on
+            return say_kept();
+        }
+        const auto complain = [](const Error& error) {
+            output::complain("orange: " + printable(error.message, true) + "\n");
+        };
+        if (const auto ended = connection::end_daemon_by_force(inner_.paths); !ended) complain(ended.error());
+        std::error_code ignored;
+        if (const auto socket = inner_.paths.tmux_socket(); fs::exists(socket, ignored)) {
+            (void)connection::output_of({"tmux", "-S", socket.string(), "kill-server"});
+            fs::remove(socket, ignored);
+            if (socket.parent_path() != home_) fs::remove(socket.parent_path(), ignored);
+        }
+        for (const auto pid : agents_in(home_).value_or(std::vector<pid_t>{})) ::kill(pid, SIGKILL);
+        // What was killed may write for a moment.
+        const auto removed =
+            connection::wait_until(steady_clock::now() + seconds(5), k_pause, [this] { return repository_.remove(); });
+        if (!removed) complain(removed.error());
+    }
+
+    bool failed() const { return failed_; }
+    bool tried() const { return tried_; }
+    /// `harness`, `passed`, `steps`, and `window`: the end of the program's window if a step failed.
+    Json report() const {
+        Json report{{"harness", options_.name}, {"passed", !failed_}, {"steps", steps_}};
+        if (failed_ && !window_.empty()) report["window"] = window_;
+        return report;
+    }
+
+  private:
+    template <class Method>
+    Result<typename Method::Reply> call(const Method& params) {
+        TRY(auto daemon, inner_.daemon());
+        return daemon->call(params);
+    }
+
+    /// `detail`: what was seen. `change`: what to look at in the definition.
+    void step(const std::string& name, Verdict verdict, const std::string& detail, const std::string& change = {}) {
+        static constexpr struct {
+            std::string_view word;
+            output::Look look;
+        } k_verdicts[] = {{"PASS", output::k_green}, {"FAIL", output::k_red}, {"UNKNOWN", output::k_yellow}};
+        failed_ = failed_ || verdict == Verdict::fail;
+        const auto& [word, look] = k_verdicts[static_cast<int>(verdict)];
+        Json row{{"step", name}, {"result", word}, {"detail", printable(detail, true)}};
+        if (!change.empty()) row["change"] = change;
+        steps_.push_back(std::move(row));
+        if (outer_.json) return;
+        const auto text = name + ": " + printable(detail, true) + (change.empty() ? "" : "\nlook at: " + change);
+        const auto lines = output::wrapped(text, std::string(9, ' '), outer_.style.width);
+        output::put_now(outer_.style.paint(word, look) + lines.substr(word.size()));
+    }
+    void judge(const Step& each) {
+        const auto seen = each.seen(life_);
+        step(each.name, seen.empty() ? each.otherwise : Verdict::pass, seen.empty() ? each.missing : seen,
+             seen.empty() ? each.change : "");
+    }
+
+    /// False: the program could not be started.
+    Result<bool> begin() {
+        rpc::HarnessShow show;
+        show.name = options_.name;
+        TRY(const auto reply, call(show));
+        const auto& harness = reply.harness;
+        oneshot_ = harness.mode == "oneshot";
+        tried_ = harness.tried;
+        if (!harness.installed) {
+            step("program", Verdict::fail, harness.problem.value_or(harness.program + " was not found"), "program");
+            return false;
+        }
+        auto program = harness.program;  // as the user knows it, not through the link in this home
+        if (program.starts_with(home_.string() + "/"))
+            program.replace(0, home_.string().size(), outer_.paths.home.string());
+        step("program", Verdict::pass, program);
+        step("version", harness.version ? Verdict::pass : Verdict::unknown, harness.version.value_or("it is not known"),
+             harness.version ? "" : "version_args");
+        rpc::ProjectAdd add;
+        add.path = repository_.path().string();
+        add.name = "scratch";
+        add.pool_size = 1;
+        TRY(call(add));
+        rpc::TaskCreate create;
+        create.project = "scratch";
+        create.summary = k_summary;
+        create.harness = options_.name;
+        create.review_harness = "demo";
+        create.workflow = "default";
+        create.trust = {options_.name};
+        create.caller = caller_environment();
+        if (!options_.permissions.empty()) create.permissions = options_.permissions;
+        const auto created = call(create);
+        if (!created) {
+            step("start", Verdict::fail, created.error().message, "argv, env, root_needs");
+            return false;
+        }
+        id_ = created->task.fields.id.value;
+        short_id_ = printable(output::short_id(created->task));
+        if (!outer_.json) {
+            output::put_now("\nIt works now, for at most " + std::to_string(options_.timeout_seconds) +
+                            " s. To watch it, run in another terminal:\n" + attach_command());
+        }
+        return true;
+    }
+
+    std::string attach_command() const {
+        return "  ORANGE_HOME=" + home_.string() + " orange task attach " + short_id_ + "\n\n";
+    }
+
+    /// False: the time was over before it was enough.
+    Result<bool> watch(steady_clock::time_point end, const std::function<bool()>& enough) {
+        Result<void> looked;
+        const bool done = connection::wait_until(end, k_pause, [&] {
+            looked = interrupted() ? Result<void>(Error(ErrorCode::timeout, "interrupted")) : look(false);
+            return !looked || enough();
+        });
+        if (!looked) return looked.error();
+        return done;
+    }
+
+    Result<void> look(bool changes) {
+        rpc::TaskShow show;
+        show.id = id_;
+        show.changes = changes;
+        TRY(life_.last, call(show));
+        life_.asks.clear();
+        life_.limited.clear();
+        if (const auto& now = life_.last.task.worker_activity) {
+            if (now->activity == Activity::busy) life_.busy.insert(now->source);
+            if (now->activity == Activity::idle) life_.idle.insert(now->source);
+            if (now->activity == Activity::waiting)
+                life_.asks = now->text.empty() ? "(its title says so)" : unframed(now->text);
+            if (now->activity == Activity::limited)
+                life_.limited = now->text.empty() ? "(no text)" : unframed(now->text);
+        }
+        for (const auto& event : life_.last.history) {
+            life_.called = life_.called || output::text_of(event, "by") == "worker";
+        }
+        return {};
+    }
+
+    /// Whether nothing more is to be seen of its work.
+    bool is_enough() {
+        const auto now = steady_clock::now();
+        const bool stands = !life_.asks.empty() || !life_.limited.empty() || life_.ended();
+        if (!stands) stuck_since_ = now;
+        if (!life_.asks.empty() && !outer_.json && !std::exchange(question_said_, true)) {
+            output::put_now("The program asks: " + printable(life_.asks) +
+                            "\nTo answer it, run in another terminal:\n" + attach_command());
+        }
+        const auto& status = life_.status();
+        if (status == "reviewing" || status == "stuck" || status == "clarification") return true;
+        if (!life_.asks.empty()) return !output::is_interactive() && now - stuck_since_ > k_question_stands;
+        return stands && now - stuck_since_ > k_limit_stands;
+    }
+
+    void judge_start() {
+        const auto& notices = life_.last.task.notices;
+        const auto failed = std::ranges::find(notices, NoticeKind::start_failed, &Notice::kind);
+        if (failed != notices.end()) {
+            step("start", Verdict::fail, failed->text, "argv, env, wants");
+        } else if (!life_.limited.empty()) {
+            step("start", Verdict::fail, "it cannot work: " + life_.limited,
+                 "its login and its account: start it once by hand. Else env, wants");
+        } else if (!life_.asks.empty()) {
+            step("start", Verdict::fail, "it waits for an answer: " + life_.asks,
+                 "argv, trust. If it asks only once, start it by hand and answer");
+        } else if (life_.ended() && !life_.did()) {
+            step("start", Verdict::fail, "it ended before it did anything", "argv, env, wants");
+        } else {
+            step("start", Verdict::pass, "no question and no login was seen");
+        }
+    }
+
+    void judge_end_of_work() {
+        const auto& status = life_.status();
+        const bool late = steady_clock::now() >= until_;
+        if (status == "reviewing") return step("hand over", Verdict::pass, "its work reached the reviewer and passed");
+        step("hand over", Verdict::fail,
+             life_.ended() ? "it ended while its task was " + status
+             : late        ? "its task is still " + status + " after " + std::to_string(options_.timeout_seconds) + " s"
+                           : "its task is " + status,
+             late ? "--timeout of this command, if it was only slow" : "");
+    }
+
+    Result<void> try_message() {
+        if (oneshot_) {
+            step("message", Verdict::unknown, "it gets none, because it ends after each turn");
+            return {};
+        }
+        if (failed_) {
+            step("message", Verdict::unknown, "not tried, because an earlier step failed");
+            return {};
+        }
+        if (life_.last.task.worker != "alive") {
+            step("message", Verdict::fail, "it ended after its turn, so nothing can be typed",
+                 "mode: oneshot, or argv that keeps it running");
+            return {};
+        }
+        rpc::TaskSend send;
+        send.id = id_;
+        send.text = "Thank you. There is nothing more to do.";
+        TRY(call(send));
+        const auto state = [this] {
+            const auto& messages = life_.last.messages;
+            return messages.empty() ? std::string("queued") : messages.back().state;
+        };
+        TRY(watch(steady_clock::now() + k_for_message, [&] { return state() == "seen"; }));
+        if (state() == "seen") {
+            step("message", Verdict::pass, "it takes a message that is typed");
+        } else if (state() == "typed") {
+            step("message", Verdict::unknown,
+                 "a message was typed, but its window did not show it. Orange cannot tell whether a message was lost",
+                 "screen.busy, screen.composer_empty");
+        } else {
+            step("message", Verdict::fail, "its window does not show that it takes a message",
+                 "events, screen.composer_empty, screen.busy with screen.otherwise, ready_after");
+        }
+        keep_window();
+        // Its turn about the message ends.
+        TRY(watch(steady_clock::now() + k_for_idle, [this] { return !life_.idle.empty(); }));
+        return {};
+    }
+
+    Result<void> end_task() {
+        rpc::TaskCancel cancel;
+        cancel.id = id_;
+        ends_ = true;
+        TRY(call(cancel));
+        std::optional<std::vector<pid_t>> left;
+        connection::wait_until(steady_clock::now() + k_for_end, k_pause, [&] {
+            left = agents_in(home_);
+            return !left || left->empty() || interrupted();
+        });
+        if (interrupted()) return {ErrorCode::timeout, "interrupted"};
+        if (!left) {
+            step("end", Verdict::unknown, "this system does not show the processes of an agent");
+        } else if (left->empty()) {
+            step("end", Verdict::pass, "it ends, and leaves no process behind");
+        } else {
+            step("end", Verdict::fail, std::to_string(left->size()) + " of its processes still run after its end",
+                 "argv: options that start background servers");
+        }
+        return {};
+    }
+
+    /// What its window shows now, for people who have to find out why a step failed.
+    void keep_window() {
+        rpc::TaskPeek peek;
+        rpc::TaskLog log;
+        peek.id = log.id = id_;
+        peek.role = log.role = "worker";
+        std::string text;
+        if (life_.last.task.worker == "alive") {
+            if (const auto shown = call(peek)) text = shown->text;
+        } else if (const auto shown = call(log)) {
+            text = shown->text;
+        }
+        if (!text.empty()) window_ = end_of_window(printable(text, true));
+    }
+
+    void say_kept() const {
+        if (outer_.json) return;
+        const auto folder = home_.parent_path().string(), home = "ORANGE_HOME=" + home_.string();
+        const auto look = "\nTo look at it:\n  " + home + " orange task log " + short_id_;
+        output::put("\nKept: " + folder + (id_.empty() ? "" : look) + "\nTo remove it:\n  " + home +
+                    " orange daemon stop\n  tmux -S " + inner_.paths.tmux_socket().string() + " kill-server\n  rm -r " +
+                    folder + "\n");
+    }
+
+    Context& outer_;
+    HarnessTest options_;
+    ScratchRepository repository_;
+    fs::path home_;
+    Context inner_;
+    steady_clock::time_point until_, stuck_since_;
+    Json steps_ = Json::array();
+    Life life_;
+    std::string id_, short_id_, window_;
+    bool failed_ = false, tried_ = true, oneshot_ = false, question_said_ = false;
+    bool ends_ = false;  ///< its task was cancelled
+};
+
+Result<void> agree(Context& context, const HarnessTest& options) {
+    TRY(auto daemon, context.daemon());
+    rpc::HarnessShow show;
+    show.name = options.name;
+    TRY(daemon->call(show));
     if (options.yes || options.name == "demo") return {};
     const auto permissions = options.permissions.empty() ? "full" : options.permissions;
     const std::string what = "This starts " + options.name + " with " + permissions +
@@ -25,46 +515,29 @@ Result<void> agree(const Context& context, const HarnessTest& options) {
 void say_result(const Context& context, const HarnessTest& options, const Trial& trial) {
     const auto own = context.paths.harnesses() / (options.name + ".yml");
     std::error_code ignored;
-    const bool is_own = std::filesystem::exists(own, ignored);
+    const bool is_own = fs::exists(own, ignored);
     if (!trial.failed()) {
-        if (is_own && !trial.tried()) {
-            output::put("\nNothing failed. Remove the line \"tried: false\" from " + own.string() + ". To use it:");
-        } else {
-            output::put("\nNothing failed. To use it:");
-        }
-        output::put("\n  orange run --harness " + options.name + " \"...\"\n");
+        const auto remove = " Remove the line \"tried: false\" from " + own.string() + ".";
+        output::put("\nNothing failed." + (is_own && !trial.tried() ? remove : "") +
+                    " To use it:\n  orange run --harness " + options.name + " \"...\"\n");
         return;
     }
     const auto report = trial.report();
     if (const auto window = report.find("window"); window != report.end()) {
-        output::put("\nThe end of its window:\n");
-        for (const auto line : split_lines(window->get_ref<const std::string&>())) {
-            output::put(output::wrapped(line, "  ", context.style.width));
-        }
+        output::put("\nThe end of its window:\n" +
+                    output::wrapped(window->get_ref<const std::string&>(), "  ", context.style.width));
     }
-    if (is_own) {
-        output::put("\nIf you have to change the definition, edit this file and run the test again:\n  " +
-                    own.string() + "\n");
-    } else {
-        output::put(
-            "\nIf you have to change the definition, make a copy, edit it and run the test again:\n"
-            "  orange harness new " +
-            options.name + " --from " + options.name + "\n");
-    }
-}
-
-Result<void> check_before(Context& context, const HarnessTest& options) {
-    TRY(auto daemon, context.daemon());
-    rpc::HarnessShow show;
-    show.name = options.name;
-    TRY(daemon->call(show));
-    return agree(context, options);
+    output::put("\nIf you have to change the definition, " +
+                (is_own ? "edit this file and run the test again:\n  " + own.string()
+                        : "make a copy, edit it and run the test again:\n  orange harness new " + options.name +
+                              " --from " + options.name) +
+                "\n");
 }
 
 }  // namespace
 
 int harness_test(Context& context, const HarnessTest& options) {
-    if (const auto ready = check_before(context, options); !ready) return fail(context, ready.error());
+    if (const auto ready = agree(context, options); !ready) return fail(context, ready.error());
     catch_interrupts();
     auto repository = ScratchRepository::make();
     if (!repository) return fail(context, repository.error());

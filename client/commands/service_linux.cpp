@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "client/commands/service_file.hpp"
+#include "client/commands/files.hpp"
 #include "client/connection/ending.hpp"
 #include "client/connection/service_unit.hpp"
 #include "client/connection/start_daemon.hpp"
@@ -69,7 +69,7 @@ Result<void> asked_of_systemd(const std::vector<std::string>& words) {
 }
 
 Result<void> install(const Paths& paths) {
-    const auto before = text_of_service(connection::unit_file());
+    const auto before = text_of_file(connection::unit_file());
     if (before) TRY(check_unit(*before, "To replace it, move it away and install again:"));
     TRY(check_home(paths));
     if (systemctl({"show-environment"}, false) != 0) {
@@ -80,7 +80,7 @@ Result<void> install(const Paths& paths) {
     TRY(const auto oranged, connection::find_oranged());
     const char* path = std::getenv("PATH");
     TRY(const auto unit, connection::unit_for(oranged, paths, path ? path : ""));
-    TRY(write_service(connection::unit_file(), unit));
+    TRY(replace_file(connection::unit_file(), unit));
     TRY(asked_of_systemd({"daemon-reload"}));
     TRY(asked_of_systemd({"enable", k_unit}));
     // A running daemon would keep the service from starting, because a home has one daemon.
@@ -92,12 +92,12 @@ Result<void> install(const Paths& paths) {
 }
 
 Result<bool> uninstall() {
-    const auto unit = text_of_service(connection::unit_file());
+    const auto unit = text_of_file(connection::unit_file());
     if (!unit) return false;
     TRY(check_unit(*unit, "To disable it, run: systemctl --user disable --now oranged. To move it away:"));
     std::error_code error;
     if (systemctl({"disable", "--now", k_unit}, false) != 0) fs::remove(connection::enabled_link(), error);
-    TRY(remove_service(connection::unit_file()));
+    TRY(remove_file(connection::unit_file()));
     (void)systemctl({"daemon-reload"}, false);
     return true;
 }
@@ -125,7 +125,7 @@ int service_uninstall(const Context& context) {
 }
 
 int service_status(const Context& context) {
-    const auto unit = text_of_service(connection::unit_file());
+    const auto unit = text_of_file(connection::unit_file());
     const bool active = systemctl({"is-active", "--quiet", k_unit}, false) == 0;
     std::error_code error;
     const bool enabled = fs::is_symlink(connection::enabled_link(), error);

@@ -3,8 +3,8 @@
 
 #include <cstdlib>
 
+#include "client/commands/files.hpp"
 #include "client/commands/service.hpp"
-#include "client/commands/service_file.hpp"
 #include "client/connection/child.hpp"
 #include "client/connection/ending.hpp"
 #include "client/connection/launch_agent.hpp"
@@ -37,7 +37,7 @@ Result<void> check_agent(const std::string& text) {
 }
 
 Result<void> install(const Paths& paths) {
-    if (const auto before = text_of_service(connection::launch_agent_file())) {
+    if (const auto before = text_of_file(connection::launch_agent_file())) {
         TRY(check_agent(*before));
         if (!connection::is_launch_agent_of(*before, paths)) {
             return {ErrorCode::conflict,
@@ -49,7 +49,7 @@ Result<void> install(const Paths& paths) {
     TRY(const auto oranged, connection::find_oranged());
     const char* path = std::getenv("PATH");
     TRY(const auto text, connection::launch_agent_for(oranged, paths, path ? path : ""));
-    TRY(write_service(connection::launch_agent_file(), text));
+    TRY(replace_file(connection::launch_agent_file(), text));
     (void)launchctl({"bootout", service()});
     TRY(connection::end_daemon(paths));  // a home has one daemon; agents continue
     if (launchctl({"bootstrap", domain(), connection::launch_agent_file().string()})) return {};
@@ -60,11 +60,11 @@ Result<void> install(const Paths& paths) {
 }
 
 Result<bool> uninstall() {
-    const auto text = text_of_service(connection::launch_agent_file());
+    const auto text = text_of_file(connection::launch_agent_file());
     if (!text) return false;
     TRY(check_agent(*text));
     (void)launchctl({"bootout", service()});
-    TRY(remove_service(connection::launch_agent_file()));
+    TRY(remove_file(connection::launch_agent_file()));
     return true;
 }
 
@@ -88,7 +88,7 @@ int service_uninstall(const Context& context) {
 }
 
 int service_status(const Context& context) {
-    const auto text = text_of_service(connection::launch_agent_file());
+    const auto text = text_of_file(connection::launch_agent_file());
     const bool own = text && connection::is_own_launch_agent(*text), active = launchctl({"print", service()});
     const auto file = connection::launch_agent_file().string();
     if (context.json) return put_json({{"file", text ? Json(file) : Json(nullptr)}, {"own", own}, {"active", active}});

@@ -1,14 +1,12 @@
 #include "client/commands/skill_files.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
+#include "client/commands/files.hpp"
 #include "client/connection/child.hpp"
 #include "client/connection/start_daemon.hpp"
 #include "common/base/text.hpp"
@@ -18,35 +16,6 @@ namespace orange::commands {
 namespace {
 
 namespace fs = std::filesystem;
-
-Result<std::string> text_of_file(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (!in || in.bad()) return io_error("cannot read " + file.string(), errno);
-    return text.str();
-}
-
-/// Under another name first, so that nobody reads half of it.
-Result<void> replace_file(const fs::path& file, const std::string& text) {
-    const auto other = file.parent_path() / ("." + file.filename().string() + "." + std::to_string(::getpid()));
-    const int fd = ::open(other.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-    if (fd < 0) return io_error("cannot write " + file.string(), errno);
-    std::size_t done = 0;
-    while (done < text.size()) {
-        const auto n = ::write(fd, text.data() + done, text.size() - done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) break;
-        done += static_cast<std::size_t>(n);
-    }
-    const bool whole = done == text.size() && ::fsync(fd) == 0;
-    const int number = errno;
-    ::close(fd);
-    if (whole && ::rename(other.c_str(), file.c_str()) == 0) return {};
-    const int reason = whole ? errno : number;
-    ::unlink(other.c_str());
-    return io_error("cannot write " + file.string(), reason);
-}
 
 constexpr std::string_view k_mark = "<!-- Written by `orange install`, which leaves a changed page alone: ",
                            k_mark_end = " -->\n";
@@ -77,7 +46,7 @@ Result<std::string> shipped_skill() {
     TRY(auto installation, find_installation());
     const auto file = installation.share / "skills" / "orange" / "SKILL.md";
     auto text = text_of_file(file);
-    if (!text) return {ErrorCode::not_found, text.error().message + "; install Orange again"};
+    if (!text) return {ErrorCode::not_found, "cannot read " + file.string() + "; install Orange again"};
     return std::move(*text);
 }
 
@@ -111,9 +80,6 @@ FoundSkill look_at_skill(const fs::path& file, const std::string& shipped) {
 }
 
 Result<void> write_skill(const fs::path& file, const std::string& text) {
-    std::error_code error;
-    fs::create_directories(file.parent_path(), error);
-    if (error) return io_error("cannot create " + file.parent_path().string(), error.value());
     return replace_file(file, marked(text));
 }
 

@@ -70,8 +70,9 @@ int task_show(Context& context, rpc::TaskShow params, const std::optional<std::s
 
 int task_why(Context& context, rpc::TaskWhy params) {
     complete_with_cwd(context, params, params.id.has_value());
-    return answer(context, params,
-                  [&](const rpc::TaskWhy::Reply& reply) { return context.style.paint(output::why_lines(reply, context.style)); });
+    return answer(context, params, [&](const rpc::TaskWhy::Reply& reply) {
+        return context.style.paint(output::why_lines(reply, context.style));
+    });
 }
 
 int task_peek(Context& context, rpc::TaskPeek params) {

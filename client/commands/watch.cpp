@@ -86,7 +86,8 @@ int task_history(Context& context, rpc::TaskHistory params, bool follow_on) {
     std::string last;
     const auto put = [&](const Json& event) {
         last = event.value("timestamp", std::string());
-        output::put_now(context.json ? dump(event) + "\n" : context.style.paint(output::history_lines(event, context.style)));
+        output::put_now(context.json ? dump(event) + "\n"
+                                     : context.style.paint(output::history_lines(event, context.style)));
     };
     for (const auto& event : history->events) put(event);
     return follow_for_reader(context, stream, [&](const rpc::EventNotification& event) {

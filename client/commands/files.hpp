@@ -1,0 +1,22 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "common/base/result.hpp"
+
+/// The files that commands write for a person: units, skills, definitions.
+namespace orange::commands {
+
+/// Returns nothing if the file cannot be read.
+std::optional<std::string> text_of_file(const std::filesystem::path& file);
+
+/// Creates the folder, and replaces the file with one rename, so that nobody reads half of it.
+Result<void> replace_file(const std::filesystem::path& file, const std::string& text, mode_t mode = 0644);
+
+Result<void> remove_file(const std::filesystem::path& file);
+
+}  // namespace orange::commands
