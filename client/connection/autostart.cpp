@@ -2,42 +2,37 @@
 
 #include <cstdlib>
 #include <string_view>
-#include <thread>
 
 #include "client/connection/agent_ancestor.hpp"
 #include "client/connection/start_daemon.hpp"
+#include "client/connection/wait.hpp"
 #include "common/rpc/daemon_methods.hpp"
 
 namespace orange::connection {
 namespace {
 
-using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds k_wait_inside_agent{5000};
-constexpr milliseconds k_wait_for_next{5000};
+/// For a daemon that is being restarted.
+constexpr std::chrono::seconds k_wait{5};
 
 bool is_set(const char* name) {
     const char* value = std::getenv(name);
     return value && *value && std::string_view(value) != "0";
 }
 
-bool is_absent(const Result<Connection>& tried) {
-    return !tried && tried.error().code == ErrorCode::unavailable;
+/// Who answers, or why waiting is no use; nothing: nobody listens there. `asks`: one that is dying may have taken the
+/// connection still.
+std::optional<Result<Connection>> look(const Paths& paths, bool asks = false) {
+    auto tried = Connection::open(paths.socket(), k_connect_deadline);
+    if (!tried && tried.error().code == ErrorCode::unavailable) return std::nullopt;
+    if (tried && asks && !tried->call(rpc::DaemonPing{})) return std::nullopt;
+    return tried;
 }
 
 Error down(const Paths& paths, const std::string& advice) {
     return {ErrorCode::unavailable,
             "the daemon is not running (no answer at " + paths.socket().string() + ")" + advice};
-}
-
-Result<Connection> retry_for(const Paths& paths, milliseconds time) {
-    const auto until = steady_clock::now() + time;
-    for (;;) {
-        auto tried = Connection::open(paths.socket(), k_connect_deadline);
-        if (!is_absent(tried) || steady_clock::now() >= until) return tried;
-        std::this_thread::sleep_for(k_look_again);
-    }
 }
 
 }  // namespace
@@ -47,17 +42,15 @@ bool inside_agent() {
 }
 
 Result<Connection> connect(const Paths& paths) {
-    auto tried = Connection::open(paths.socket(), k_connect_deadline);
-    if (!is_absent(tried)) return tried;
+    if (auto tried = look(paths)) return std::move(*tried);
     return down(paths, "\n  orange daemon start");
 }
 
 Result<Connection> connect_or_start(const Paths& paths) {
-    auto tried = Connection::open(paths.socket(), k_connect_deadline);
-    if (!is_absent(tried)) return tried;
+    if (auto tried = look(paths)) return std::move(*tried);
     if (inside_agent()) {
-        tried = retry_for(paths, k_wait_inside_agent);
-        if (!is_absent(tried)) return tried;
+        auto tried = wait_until(steady_clock::now() + k_wait, k_look_again, [&] { return look(paths); });
+        if (tried) return std::move(*tried);
         return down(
             paths,
             "; an agent cannot start it. Ask a human to start it, then repeat this command\n  orange daemon start");
@@ -69,15 +62,9 @@ Result<Connection> connect_or_start(const Paths& paths) {
 }
 
 std::optional<Connection> wait_for_next(const Paths& paths) {
-    const auto until = steady_clock::now() + k_wait_for_next;
-    while (steady_clock::now() < until) {
-        auto tried = Connection::open(paths.socket(), k_connect_deadline);
-        if (!tried && !is_absent(tried)) return std::nullopt;
-        // The one that is dying may have taken the connection still.
-        if (tried && tried->call(rpc::DaemonPing{})) return std::move(*tried);
-        std::this_thread::sleep_for(k_look_again);
-    }
-    return std::nullopt;
+    auto next = wait_until(steady_clock::now() + k_wait, k_look_again, [&] { return look(paths, true); });
+    if (!next || !*next) return std::nullopt;
+    return std::move(**next);
 }
 
 Result<Connection> connect_to_next(const Paths& paths) {

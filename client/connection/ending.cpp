@@ -4,10 +4,10 @@
 #include <csignal>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "client/connection/connection.hpp"
 #include "client/connection/process_facts.hpp"
+#include "client/connection/wait.hpp"
 #include "common/base/try.hpp"
 #include "common/config/home_lock.hpp"
 #include "common/rpc/daemon_methods.hpp"
@@ -37,11 +37,7 @@ Error still_runs(pid_t daemon) {
 }
 
 bool ended_until(pid_t daemon, const Paths& paths, steady_clock::time_point until) {
-    while (lock_holder(paths) == daemon) {
-        if (steady_clock::now() >= until) return false;
-        std::this_thread::sleep_for(k_look_again);
-    }
-    return true;
+    return wait_until(until, k_look_again, [&] { return lock_holder(paths) != daemon; });
 }
 
 /// Asks for the end and waits for it. Another daemon may have the lock by then.
@@ -54,23 +50,28 @@ Result<void> end(Connection& daemon, const Paths& paths, steady_clock::time_poin
     return ended ? Result<void>{} : still_runs(daemon.daemon());
 }
 
-Result<Outcome> ask_for_end(const Paths& paths, steady_clock::time_point until) {
-    for (;;) {
-        auto daemon = Connection::open(paths.socket(), k_connect_deadline);
-        const auto holder = lock_holder(paths);
-        if (daemon) {
-            auto over = end(*daemon, paths, until);
-            if (over) return Outcome{Ended::by_itself};
-            if (over.error().code != ErrorCode::timeout) return over.error();
-            return Outcome{Ended::by_itself, daemon->daemon(), over.error()};
-        }
-        const bool is_full = daemon.error().code == ErrorCode::timeout;
-        if (is_full && holder) return Outcome{Ended::by_itself, *holder, daemon.error()};
-        if (daemon.error().code != ErrorCode::unavailable) return daemon.error();
-        if (!holder) return Outcome{Ended::none_ran};
-        if (steady_clock::now() >= until) return Outcome{Ended::by_itself, *holder, still_runs(*holder)};
-        std::this_thread::sleep_for(k_look_again);
+/// Nothing: one is starting or ending, and takes no question.
+std::optional<Result<Outcome>> try_to_end(const Paths& paths, steady_clock::time_point until) {
+    auto daemon = Connection::open(paths.socket(), k_connect_deadline);
+    const auto holder = lock_holder(paths);
+    if (daemon) {
+        auto over = end(*daemon, paths, until);
+        if (over) return Outcome{Ended::by_itself};
+        if (over.error().code != ErrorCode::timeout) return over.error();
+        return Outcome{Ended::by_itself, daemon->daemon(), over.error()};
     }
+    const bool is_full = daemon.error().code == ErrorCode::timeout;
+    if (is_full && holder) return Outcome{Ended::by_itself, *holder, daemon.error()};
+    if (daemon.error().code != ErrorCode::unavailable) return daemon.error();
+    if (!holder) return Outcome{Ended::none_ran};
+    if (steady_clock::now() >= until) return Outcome{Ended::by_itself, *holder, still_runs(*holder)};
+    return std::nullopt;
+}
+
+Result<Outcome> ask_for_end(const Paths& paths, steady_clock::time_point until) {
+    auto outcome = wait_until(until, k_look_again, [&] { return try_to_end(paths, until); });
+    if (!outcome) outcome = try_to_end(paths, until);  // after the deadline there always is one
+    return std::move(*outcome);
 }
 
 }  // namespace

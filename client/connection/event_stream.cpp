@@ -1,9 +1,9 @@
 #include "client/connection/event_stream.hpp"
 
-#include <thread>
 #include <utility>
 
 #include "client/connection/autostart.hpp"
+#include "client/connection/wait.hpp"
 #include "common/base/try.hpp"
 
 namespace orange::connection {
@@ -59,23 +59,16 @@ Result<bool> EventStream::subscribe(Connection connection) {
 }
 
 Result<EventStream::Next> EventStream::reconnect(milliseconds timeout) {
-    const auto until = steady_clock::now() + timeout;
-    for (;;) {
+    const auto look = [this]() -> std::optional<Result<Next>> {
         auto connection = Connection::open(paths_.socket(), k_reconnect_deadline);
-        if (connection) {
-            auto resync = subscribe(std::move(*connection));
-            if (resync) {
-                resync_ = *resync;
-                return Next{What::back, {}, {}};
-            }
-            if (!is_gone(resync.error())) return resync.error();
-        } else if (!is_gone(connection.error())) {
-            return connection.error();
-        }
-        const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now());
-        if (left <= milliseconds(0)) return Next{};
-        std::this_thread::sleep_for(std::min(left, k_between_tries));
-    }
+        auto resync = connection ? subscribe(std::move(*connection)) : Result<bool>(connection.error());
+        if (!resync && is_gone(resync.error())) return std::nullopt;
+        if (!resync) return resync.error();
+        resync_ = *resync;
+        return Next{What::back, {}, {}};
+    };
+    const auto next = wait_until(steady_clock::now() + timeout, k_between_tries, look);
+    return next ? *next : Next{};
 }
 
 Result<EventStream::Next> EventStream::next(milliseconds timeout) {
