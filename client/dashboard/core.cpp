@@ -87,7 +87,7 @@ void Core::key(const Key& key, Moment now, Effects& effects) {
         if (key.size() == 1 || key.starts_with("F")) say(key + " is no command; ? shows all keys", false, now);
         return;
     }
-    run(binding->action, now, effects);
+    run(*binding, now, effects);
 }
 
 /// What is typed for a text that was refused ends with a pause, Enter or Esc.

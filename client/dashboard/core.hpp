@@ -43,6 +43,8 @@ class Core {
     void prepare();
 
     const Row* selected() const;
+    /// The table of keys; bindings() for who only reads it.
+    static std::span<const Binding> keys();
     rpc::CallerEnvironment caller;  ///< for task.create
 
   private:
@@ -73,7 +75,13 @@ class Core {
     void make_stale(const std::string& task);
     void make_stale_if_changed();
     // core_actions.cpp
-    void run(Action action, Moment now, Effects& effects);
+    void run(const Binding& key, Moment now, Effects& effects);
+    int half_a_page() const;
+    void show_next_pane();
+    void open_overlay(Overlay overlay, Effects& effects);
+    void mark();
+    void ask_for_moves(Effects& effects);
+    void copy_id(Effects& effects, Moment now);
     void enter(Effects& effects);
     void merge(Effects& effects, Moment now);
     void add_what_is_merged(Question& question, const std::string& id) const;
@@ -85,8 +93,8 @@ class Core {
     void moves_reply(Result<Json> reply, Moment now);
     void edit_task_file(Effects& effects, Moment now);
     void client(Effects& effects, std::vector<std::string> words, bool pauses = false);
-    bool refuse(const Row& task, Action action, Moment now);
-    std::vector<const Row*> targets(Action action, Moment now, Question& question);
+    bool refuse(const Row& task, const Binding& key, Moment now);
+    std::vector<const Row*> targets(const Key& key, Moment now, Question& question);
     void act(Effects& effects, Request request);
     // core_questions.cpp
     void ask(Question question, Moment now);

@@ -9,31 +9,20 @@
 namespace orange::dashboard {
 namespace {
 
-bool acts_on_marked(Action action) {
-    return action == Action::merge || action == Action::cancel || action == Action::remove || action == Action::respawn;
-}
-
-bool changes_something(Action action) {
-    return action >= Action::enter && action <= Action::update_branch;
-}
-
 bool has_begun(const Row& task) {
     return !can(task, "spawn") && !task.initial;
 }
 
-bool takes_text(Action action) {
-    return action == Action::reject || action == Action::reply || action == Action::send;
-}
-
 /// Why a key that is not offered does nothing for the task, behind its name.
-std::string why_not(const Row& task, Action action) {
+std::string why_not(const Row& task, const Binding& key) {
+    const auto action = key.action;
     const auto status = clean(task.status), workflow = clean(task.workflow);
     if (!task.unreadable.empty()) return "cannot be read: " + clean(task.unreadable);
     if (task.ended && action != Action::shell) return "has ended: it is " + status;
     const bool waits = task.blocked || task.queue_place > 0;
     if (waits && action == Action::enter) return "has no agent yet: " + clean(task.needs_text);
     if (!has_begun(task)) return "has not started yet";
-    if (task.in_progress && changes_something(action)) return "is in the middle of a step; press the key again later";
+    if (task.in_progress && (key.is & k_changes)) return "is in the middle of a step; press the key again later";
     if (offers_nothing(task)) return "cannot do that now: " + clean(task.needs_text);
     switch (action) {
         case Action::shell:
@@ -71,139 +60,65 @@ std::string why_not(const Row& task, Action action) {
 
 }  // namespace
 
-bool Core::refuse(const Row& task, Action action, Moment now) {
+bool Core::refuse(const Row& task, const Binding& key, Moment now) {
     const auto refused = [&](const std::string& why) {
         say(why, true, now);
-        if (takes_text(action)) state_.unwanted_until = now.steady + k_typing;
+        if (key.is & k_takes_text) state_.unwanted_until = now.steady + k_typing;
         return true;
     };
-    if (const auto busy = state_.busy.find(task.id); busy != state_.busy.end() && changes_something(action)) {
+    if (const auto busy = state_.busy.find(task.id); busy != state_.busy.end() && (key.is & k_changes)) {
         return refused(title_of(task) + " is busy: " + busy->second);
     }
-    if (is_offered(task, action)) return false;
-    return refused(title_of(task) + " " + why_not(task, action));
+    if (is_offered(task, key)) return false;
+    return refused(title_of(task) + " " + why_not(task, key));
 }
 
-void Core::run(Action action, Moment now, Effects& effects) {
-    const long page = std::max(1, layout_of(state_).list.height / 2);
-    switch (action) {
-        case Action::down:
-            return move(1);
-        case Action::up:
-            return move(-1);
-        case Action::first:
-            return move(-1'000'000);
-        case Action::last:
-            return move(1'000'000);
-        case Action::page_down:
-            return move(static_cast<int>(page));
-        case Action::page_up:
-            return move(static_cast<int>(-page));
-        case Action::pane_down:
-            return scroll_pane(page);
-        case Action::pane_up:
-            return scroll_pane(-page);
-        case Action::filter:
-            return next_filter(effects);
-        case Action::search:
-            return open_prompt(Prompt::For::search, nullptr, now);
-        case Action::next_pane:
-            return show_pane(pane_is_visible() ? static_cast<Pane>((static_cast<int>(state_.pane) + 1) % k_panes)
-                                               : state_.pane);
-        case Action::pane_1:
-            return show_pane(Pane::screen);
-        case Action::pane_2:
-            return show_pane(Pane::diff);
-        case Action::pane_3:
-            return show_pane(Pane::task);
-        case Action::pane_4:
-            return show_pane(Pane::history);
-        case Action::pane_5:
-            return show_pane(Pane::why);
-        case Action::back:
-            return back(now);
-        case Action::help:
-            state_.overlay = Overlay::help;
-            state_.overlay_scroll = 0;
-            return;
-        case Action::workspaces:
-            state_.overlay = Overlay::workspaces;
-            state_.overlay_scroll = 0;
-            if (state_.link.state == Link::State::up)
-                effects.requests.push_back(request_of(rpc::WorkspaceList{}, Purpose::workspaces));
-            return;
-        case Action::redraw:
-            return effects.outside.push_back({Outside::What::redraw});
-        case Action::suspend:
-            return effects.outside.push_back({Outside::What::suspend});
-        case Action::reconnect:
-            return effects.outside.push_back({Outside::What::reconnect});
-        case Action::quit:
-            return effects.outside.push_back({Outside::What::quit});
-        default:
-            break;
-    }
-    if (state_.read_only && is_refused_to_readers(action)) {
-        return say("This dashboard is read-only", true, now);
-    }
-    if (action == Action::create) return open_form(now, effects);
-    const auto* task = selected();
-    if (task == nullptr)
-        return say(state_.tasks.empty() ? "There is no task; c creates one" : "No task is selected", false, now);
-    if (action == Action::mark) {
-        if (!state_.marked.erase(state_.selected)) state_.marked.insert(state_.selected);
-        return move(1);
-    }
-    if (changes_something(action) && state_.link.state != Link::State::up) {
-        return say("The daemon does not run; Ctrl-r starts it", true, now);
-    }
-    const bool many = acts_on_marked(action) && !state_.marked.empty();
-    if (!many && refuse(*task, action, now)) return;
-    const auto& id = task->id;
-    switch (action) {
-        case Action::enter:
-            return enter(effects);
-        case Action::merge:
-            return merge(effects, now);
-        case Action::cancel:
-            return cancel(now);
-        case Action::remove:
-            return remove(now);
-        case Action::respawn:
-            return respawn(effects, now);
-        case Action::stop:
-            return stop(effects, now);
-        case Action::pull_request:
-            return pull_request(effects, now);
-        case Action::reject:
-            return open_prompt(Prompt::For::reject, task, now);
-        case Action::reply:
-            return open_prompt(Prompt::For::reply, task, now);
-        case Action::send:
-            return open_prompt(Prompt::For::send, task, now);
-        case Action::move_to: {
-            rpc::TaskWhy why;
-            why.id = id;
-            return effects.requests.push_back(request_of(why, Purpose::moves, id));
+void Core::run(const Binding& key, Moment now, Effects& effects) {
+    if (state_.read_only && is_refused_to_readers(key)) return say("This dashboard is read-only", true, now);
+    if (key.is & k_of_task) {
+        const auto* task = selected();
+        if (task == nullptr) {
+            return say(state_.tasks.empty() ? "There is no task; c creates one" : "No task is selected", false, now);
         }
-        case Action::acknowledge:
-            return act(effects, action_of(rpc::TaskAck{}, id, "acknowledging", "notices acknowledged"));
-        case Action::approve:
-            return act(effects, action_of(rpc::TaskApprove{}, id, "approving", "sub-tasks approved"));
-        case Action::update_branch:
-            return act(effects, action_of(rpc::TaskUpdateBranch{}, id, "updating", "branch updated"));
-        case Action::diff:
-            return client(effects, {"task", "diff", id}, true);
-        case Action::shell:
-            return client(effects, {"task", "shell", id});
-        case Action::edit:
-            return edit_task_file(effects, now);
-        case Action::copy:
-            effects.outside.push_back({Outside::What::copy, {}, id});
-            return say("Copied " + clean(id), false, now);
-        default:
-            return;
+        if ((key.is & k_changes) && state_.link.state != Link::State::up) {
+            return say("The daemon does not run; Ctrl-r starts it", true, now);
+        }
+        const bool many = (key.is & k_on_marked) && !state_.marked.empty();
+        if (!many && refuse(*task, key, now)) return;
     }
+    key.run(*this, effects, now);
+}
+
+int Core::half_a_page() const {
+    return std::max(1, layout_of(state_).list.height / 2);
+}
+
+void Core::show_next_pane() {
+    const auto next = (static_cast<int>(state_.pane) + 1) % k_panes;
+    show_pane(pane_is_visible() ? static_cast<Pane>(next) : state_.pane);
+}
+
+void Core::open_overlay(Overlay overlay, Effects& effects) {
+    state_.overlay = overlay;
+    state_.overlay_scroll = 0;
+    if (overlay == Overlay::workspaces && state_.link.state == Link::State::up)
+        effects.requests.push_back(request_of(rpc::WorkspaceList{}, Purpose::workspaces));
+}
+
+void Core::mark() {
+    if (!state_.marked.erase(state_.selected)) state_.marked.insert(state_.selected);
+    move(1);
+}
+
+void Core::ask_for_moves(Effects& effects) {
+    rpc::TaskWhy why;
+    why.id = state_.selected;
+    effects.requests.push_back(request_of(why, Purpose::moves, state_.selected));
+}
+
+void Core::copy_id(Effects& effects, Moment now) {
+    effects.outside.push_back({Outside::What::copy, {}, state_.selected});
+    say("Copied " + clean(state_.selected), false, now);
 }
 
 void Core::act(Effects& effects, Request request) {

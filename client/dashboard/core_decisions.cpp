@@ -51,12 +51,12 @@ std::string children_fact(const State& state, const std::vector<const Row*>& tas
 }  // namespace
 
 /// The marked tasks that offer it, with the facts about them.
-std::vector<const Row*> Core::targets(Action action, Moment now, Question& question) {
+std::vector<const Row*> Core::targets(const Key& key, Moment now, Question& question) {
     std::vector<const Row*> found;
     std::size_t skipped = 0, unseen = 0;
     for (const auto& task : state_.tasks) {
         if (!state_.marked.contains(task.id)) continue;
-        const bool fits = is_offered(task, action) && !state_.busy.contains(task.id);
+        const bool fits = is_offered(task, *binding_of(key)) && !state_.busy.contains(task.id);
         if (!fits) ++skipped;
         if (!fits) continue;
         found.push_back(&task);
@@ -73,7 +73,7 @@ void Core::merge(Effects& effects, Moment now) {
     const auto one = [](const Row& task) { return action_of(rpc::TaskMerge{}, task.id, "merging", "merged"); };
     Question question;
     if (!state_.marked.empty()) {
-        const auto tasks = targets(Action::merge, now, question);
+        const auto tasks = targets("m", now, question);
         if (tasks.empty()) return;
         for (const auto* task : tasks) question.if_yes.push_back(one(*task));
         add_fact(question, "What needs to be confirmed (not reviewed, new commits) is not merged");
@@ -129,7 +129,7 @@ void Core::cancel(Moment now) {
     Question question;
     add_fact(question, "This stops the agents and keeps uncommitted work in refs/orange");
     if (!state_.marked.empty()) {
-        const auto tasks = targets(Action::cancel, now, question);
+        const auto tasks = targets("x", now, question);
         if (tasks.empty()) return;
         for (const auto* task : tasks) question.if_yes.push_back(one(*task, tasks.size() == 1));
         if (tasks.size() > 1) add_fact(question, children_fact(state_, tasks));
@@ -150,8 +150,7 @@ void Core::remove(Moment now) {
         return action_of(std::move(params), task.id, "deleting", "deleted");
     };
     Question question;
-    const auto tasks =
-        state_.marked.empty() ? std::vector<const Row*>{selected()} : targets(Action::remove, now, question);
+    const auto tasks = state_.marked.empty() ? std::vector<const Row*>{selected()} : targets("d", now, question);
     if (tasks.empty()) return;
     for (const auto* task : tasks) {
         question.if_yes.push_back(one(*task));
@@ -168,7 +167,7 @@ void Core::respawn(Effects& effects, Moment now) {
     const auto one = [](const Row& task) { return action_of(rpc::TaskRespawn{}, task.id, "respawning", "respawned"); };
     Question question;
     if (!state_.marked.empty()) {
-        const auto tasks = targets(Action::respawn, now, question);
+        const auto tasks = targets("R", now, question);
         if (tasks.empty()) return;
         for (const auto* task : tasks) question.if_yes.push_back(one(*task));
         question.text = "Start the agents of " + counted(tasks.size(), "task") + " again?";

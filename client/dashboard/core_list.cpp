@@ -205,7 +205,7 @@ void Core::click(const Input& input, Moment now, Effects& effects) {
     const bool twice = clicked_ == state_.selected && now.steady - clicked_at_ < k_double_click;
     clicked_ = twice ? std::string() : state_.selected;
     clicked_at_ = now.steady;
-    if (twice) run(Action::enter, now, effects);
+    if (twice) run(*binding_of("Enter"), now, effects);
 }
 
 void Core::wheel(const Input& input, int by) {

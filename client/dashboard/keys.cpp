@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
 #include "client/output/local_time.hpp"
 #include "common/base/text.hpp"
@@ -10,113 +11,7 @@
 namespace orange::dashboard {
 namespace {
 
-// In the order of the footer: what asks for the person first.
-const Binding k_bindings[] = {
-    {"Enter", Action::enter, "attach", "Start the task, open its agent's terminal, or start a dead agent again"},
-    {"a", Action::reply, "answer", "Answer the agent's question"},
-    {"A", Action::approve, "approve", "Approve the sub-tasks that the task's agent created"},
-    {"m", Action::merge, "merge", "Merge the task's branch"},
-    {"r", Action::reject, "reject", "Send the work back to the worker, with a text"},
-    {"p", Action::pull_request, "PR", "Open a pull request, or show the open one in the browser"},
-    {"s", Action::send, "send", "Send the worker a message"},
-    {"x", Action::cancel, "cancel", "Cancel the task; uncommitted work is kept"},
-    {"t", Action::move_to, "move to", "Move the task to another status, as its workflow lets you"},
-    {"!", Action::acknowledge, "ack", "Acknowledge the task's notices"},
-    {"S", Action::stop, "stop", "Stop the task's agents, or start the agent of its state again"},
-    {"R", Action::respawn, "respawn", "Start the task's agent again"},
-    {"u", Action::update_branch, "update", "Merge the default branch into the task's branch"},
-    {"d", Action::remove, "delete", "Delete the task with its TASK.md, history and logs"},
-    {"D", Action::diff, "diff", "Show what the branch changes, in your pager"},
-    {"o", Action::shell, "shell", "Open a shell in the task's worktree"},
-    {"e", Action::edit, "edit", "Edit TASK.md in $EDITOR"},
-    {"y", Action::copy, "copy id", "Copy the task's id"},
-    {" ", Action::mark, "", "Select the task for m, x, d and R, which then act on all selected tasks"},
-    {"c", Action::create, "create", "Create a task"},
-    {"f", Action::filter, "filter", "Show active tasks, those that need you, all, or ended ones"},
-    {"/", Action::search, "search", "Show only tasks with this text in branch, summary, id or project"},
-    {"w", Action::workspaces, "workspaces", "Show the workspaces of the projects"},
-    {"Tab", Action::next_pane, "pane", "Show the next pane"},
-    {"1", Action::pane_1, "", "Pane: the agent's screen"},
-    {"2", Action::pane_2, "", "Pane: what the branch changes"},
-    {"3", Action::pane_3, "", "Pane: TASK.md"},
-    {"v", Action::pane_3, "", "Pane: TASK.md"},
-    {"4", Action::pane_4, "", "Pane: the task's history"},
-    {"5", Action::pane_5, "", "Pane: why the task is where it is, and every way out"},
-    {"j", Action::down, "", "Next task"},
-    {"Down", Action::down, "", "Next task"},
-    {"k", Action::up, "", "Previous task"},
-    {"Up", Action::up, "", "Previous task"},
-    {"g", Action::first, "", "First task"},
-    {"Home", Action::first, "", "First task"},
-    {"G", Action::last, "", "Last task"},
-    {"End", Action::last, "", "Last task"},
-    {"C-d", Action::page_down, "", "Half a page down"},
-    {"C-u", Action::page_up, "", "Half a page up"},
-    {"J", Action::pane_down, "", "Scroll the pane down"},
-    {"PageDown", Action::pane_down, "", "Scroll the pane down; without a pane, the list"},
-    {"K", Action::pane_up, "", "Scroll the pane up"},
-    {"PageUp", Action::pane_up, "", "Scroll the pane up; without a pane, the list"},
-    {"Esc", Action::back, "", "One step back: a question, a text, this page, the selection, the search, the pane"},
-    {"C-r", Action::reconnect, "", "Connect again; starts the daemon if it does not run"},
-    {"C-l", Action::redraw, "", "Draw the screen again"},
-    {"C-z", Action::suspend, "", "Suspend the dashboard"},
-    {"q", Action::quit, "quit", "Quit; agents and daemon go on"},
-    {"?", Action::help, "help", "This page: all keys, and the last messages"},
-};
-
-struct NeededOffer {
-    Action action;
-    const char* any_of;
-};
-constexpr NeededOffer k_offers[] = {
-    {Action::enter, "spawn attach respawn"},
-    {Action::merge, "merge force_merge"},
-    {Action::cancel, "cancel"},
-    {Action::reject, "reject"},
-    {Action::reply, "reply"},
-    {Action::send, "send"},
-    {Action::respawn, "respawn restart"},
-    {Action::stop, "stop restart"},
-    {Action::remove, "delete"},
-    {Action::acknowledge, "ack"},
-    {Action::approve, "approve"},
-    {Action::move_to, "move"},
-    {Action::update_branch, "update_branch"},
-};
-
-/// What a command line asks for, and the key that does it; `needs`: one of what the daemon must offer for it.
-struct CommandKey {
-    const char* words;
-    const char* key;
-    const char* needs;
-};
-constexpr CommandKey k_command_keys[] = {
-    {"task attach", "Enter", "attach"},
-    {"task spawn", "Enter", "spawn"},
-    {"task reply", "a", "reply"},
-    {"task merge", "m", "merge force_merge"},
-    {"task reject", "r", "reject"},
-    {"task create-pr", "p", "create_pr"},
-    {"task send", "s", "send"},
-    {"task cancel", "x", "cancel"},
-    {"task ack", "!", "ack"},
-    {"task approve", "A", "approve"},
-    {"task stop", "S", "stop"},
-    {"task respawn", "R", "respawn"},
-    {"task restart", "R", "restart"},
-    {"task update-branch", "u", "update_branch"},
-    {"task update", "t", "move"},
-    {"task update", "r", "reject"},
-    {"task delete", "d", "delete"},
-    {"task diff", "D", ""},
-    {"task shell", "o", ""},
-    {"task peek", "1", ""},
-    {"task show", "3", ""},
-    {"task history", "4", ""},
-    {"task why", "5", ""},
-    {"workspace list", "w", ""},
-    {"task create", "c", ""},
-};
+constexpr int k_far = 1'000'000;
 
 struct Part {
     std::string key, label;
@@ -146,38 +41,174 @@ Line key_row(const std::vector<Part>& parts, const std::vector<Part>& last, std:
 }
 
 std::string shown_key(const Key& key) {
-    if (key == " ") return "Space";
-    if (key.starts_with("C-")) return "Ctrl-" + key.substr(2);
-    return key;
+    return key.starts_with("C-") ? "Ctrl-" + key.substr(2) : key;
+}
+
+/// Of the footer.
+std::string first_key(const Binding& binding) {
+    return shown_key(std::string(split(binding.keys, ' ').front()));
+}
+
+bool offers_one(const Row& task, const Binding& binding) {
+    const auto names = split(binding.offers, ' ');
+    return std::ranges::any_of(names, [&](const auto& name) { return can(task, name); });
+}
+
+/// Whether the key does for the task what the last word of a command says.
+bool does(const Row& task, const Binding& binding, std::string_view verb) {
+    if (*binding.offers == '\0') return true;
+    std::string name(verb);
+    std::ranges::replace(name, '-', '_');
+    const auto names = split(binding.offers, ' ');
+    const bool is_exact = binding.action != Action::merge && std::ranges::find(names, name) != names.end();
+    return is_exact ? can(task, name) : offers_one(task, binding);
 }
 
 }  // namespace
 
+// In the order of the footer: what asks for the person first.
+std::span<const Binding> Core::keys() {
+    static const Binding k_keys[] = {
+        {"Enter", Action::enter, k_of_task | k_changes, "attach",
+         "Start the task, open its agent's terminal, or start a dead agent again", "spawn attach respawn",
+         "task attach, task spawn", [](Core& c, Effects& effects, Moment) { c.enter(effects); }},
+        {"a", Action::reply, k_of_task | k_changes | k_takes_text, "answer", "Answer the agent's question", "reply",
+         "task reply", [](Core& c, Effects&, Moment now) { c.open_prompt(Prompt::For::reply, c.selected(), now); }},
+        {"A", Action::approve, k_of_task | k_changes, "approve", "Approve the sub-tasks that the task's agent created",
+         "approve", "task approve",
+         [](Core& c, Effects& effects, Moment) {
+             c.act(effects, action_of(rpc::TaskApprove{}, c.state_.selected, "approving", "sub-tasks approved"));
+         }},
+        {"m", Action::merge, k_of_task | k_changes | k_on_marked, "merge", "Merge the task's branch",
+         "merge force_merge", "task merge", [](Core& c, Effects& effects, Moment now) { c.merge(effects, now); }},
+        {"r", Action::reject, k_of_task | k_changes | k_takes_text, "reject",
+         "Send the work back to the worker, with a text", "reject", "task reject, task update",
+         [](Core& c, Effects&, Moment now) { c.open_prompt(Prompt::For::reject, c.selected(), now); }},
+        {"p", Action::pull_request, k_of_task | k_changes, "PR",
+         "Open a pull request, or show the open one in the browser", "create_pr", "task create-pr",
+         [](Core& c, Effects& effects, Moment now) { c.pull_request(effects, now); }},
+        {"s", Action::send, k_of_task | k_changes | k_takes_text, "send", "Send the worker a message", "send",
+         "task send", [](Core& c, Effects&, Moment now) { c.open_prompt(Prompt::For::send, c.selected(), now); }},
+        {"x", Action::cancel, k_of_task | k_changes | k_on_marked, "cancel",
+         "Cancel the task; uncommitted work is kept", "cancel", "task cancel",
+         [](Core& c, Effects&, Moment now) { c.cancel(now); }},
+        {"t", Action::move_to, k_of_task | k_changes, "move to",
+         "Move the task to another status, as its workflow lets you", "move", "task update",
+         [](Core& c, Effects& effects, Moment) { c.ask_for_moves(effects); }},
+        {"!", Action::acknowledge, k_of_task | k_changes, "ack", "Acknowledge the task's notices", "ack", "task ack",
+         [](Core& c, Effects& effects, Moment) {
+             c.act(effects, action_of(rpc::TaskAck{}, c.state_.selected, "acknowledging", "notices acknowledged"));
+         }},
+        {"S", Action::stop, k_of_task | k_changes, "stop",
+         "Stop the task's agents, or start the agent of its state again", "stop restart", "task stop",
+         [](Core& c, Effects& effects, Moment now) { c.stop(effects, now); }},
+        {"R", Action::respawn, k_of_task | k_changes | k_on_marked, "respawn", "Start the task's agent again",
+         "respawn restart", "task respawn, task restart",
+         [](Core& c, Effects& effects, Moment now) { c.respawn(effects, now); }},
+        {"u", Action::update_branch, k_of_task | k_changes, "update", "Merge the default branch into the task's branch",
+         "update_branch", "task update-branch",
+         [](Core& c, Effects& effects, Moment) {
+             c.act(effects, action_of(rpc::TaskUpdateBranch{}, c.state_.selected, "updating", "branch updated"));
+         }},
+        {"d", Action::remove, k_of_task | k_changes | k_on_marked, "delete",
+         "Delete the task with its TASK.md, history and logs", "delete", "task delete",
+         [](Core& c, Effects&, Moment now) { c.remove(now); }},
+        {"D", Action::diff, k_of_task | k_looks, "diff", "Show what the branch changes, in your pager", "", "task diff",
+         [](Core& c, Effects& effects, Moment) {
+             c.client(effects, {"task", "diff", c.state_.selected}, true);
+         }},
+        {"o", Action::shell, k_of_task, "shell", "Open a shell in the task's worktree", "", "task shell",
+         [](Core& c, Effects& effects, Moment) {
+             c.client(effects, {"task", "shell", c.state_.selected});
+         }},
+        {"e", Action::edit, k_of_task, "edit", "Edit TASK.md in $EDITOR", "", "",
+         [](Core& c, Effects& effects, Moment now) { c.edit_task_file(effects, now); }},
+        {"y", Action::copy, k_of_task | k_looks, "copy id", "Copy the task's id", "", "",
+         [](Core& c, Effects& effects, Moment now) { c.copy_id(effects, now); }},
+        {"Space", Action::mark, k_of_task | k_looks, "",
+         "Select the task for m, x, d and R, which then act on all selected tasks", "", "",
+         [](Core& c, Effects&, Moment) { c.mark(); }},
+        {"c", Action::create, k_of_list, "create", "Create a task", "", "task create",
+         [](Core& c, Effects& effects, Moment now) { c.open_form(now, effects); }},
+        {"f", Action::filter, k_of_list, "filter", "Show active tasks, those that need you, all, or ended ones", "", "",
+         [](Core& c, Effects& effects, Moment) { c.next_filter(effects); }},
+        {"/", Action::search, k_of_list, "search", "Show only tasks with this text in branch, summary, id or project",
+         "", "", [](Core& c, Effects&, Moment now) { c.open_prompt(Prompt::For::search, nullptr, now); }},
+        {"w", Action::workspaces, k_of_list, "workspaces", "Show the workspaces of the projects", "", "workspace list",
+         [](Core& c, Effects& effects, Moment) { c.open_overlay(Overlay::workspaces, effects); }},
+        {"Tab", Action::next_pane, k_of_list, "pane", "Show the next pane", "", "",
+         [](Core& c, Effects&, Moment) { c.show_next_pane(); }},
+        {"1", Action::pane_1, k_of_list, "", "Pane: the agent's screen", "", "task peek",
+         [](Core& c, Effects&, Moment) { c.show_pane(Pane::screen); }},
+        {"2", Action::pane_2, k_of_list, "", "Pane: what the branch changes", "", "",
+         [](Core& c, Effects&, Moment) { c.show_pane(Pane::diff); }},
+        {"3 v", Action::pane_3, k_of_list, "", "Pane: TASK.md", "", "task show",
+         [](Core& c, Effects&, Moment) { c.show_pane(Pane::task); }},
+        {"4", Action::pane_4, k_of_list, "", "Pane: the task's history", "", "task history",
+         [](Core& c, Effects&, Moment) { c.show_pane(Pane::history); }},
+        {"5", Action::pane_5, k_of_list, "", "Pane: why the task is where it is, and every way out", "", "task why",
+         [](Core& c, Effects&, Moment) { c.show_pane(Pane::why); }},
+        {"j Down", Action::down, k_of_list, "", "Next task", "", "", [](Core& c, Effects&, Moment) { c.move(1); }},
+        {"k Up", Action::up, k_of_list, "", "Previous task", "", "", [](Core& c, Effects&, Moment) { c.move(-1); }},
+        {"g Home", Action::first, k_of_list, "", "First task", "", "",
+         [](Core& c, Effects&, Moment) { c.move(-k_far); }},
+        {"G End", Action::last, k_of_list, "", "Last task", "", "", [](Core& c, Effects&, Moment) { c.move(k_far); }},
+        {"C-d", Action::page_down, k_of_list, "", "Half a page down", "", "",
+         [](Core& c, Effects&, Moment) { c.move(c.half_a_page()); }},
+        {"C-u", Action::page_up, k_of_list, "", "Half a page up", "", "",
+         [](Core& c, Effects&, Moment) { c.move(-c.half_a_page()); }},
+        {"J PageDown", Action::pane_down, k_of_list, "", "Scroll the pane down; without a pane, the list", "", "",
+         [](Core& c, Effects&, Moment) { c.scroll_pane(c.half_a_page()); }},
+        {"K PageUp", Action::pane_up, k_of_list, "", "Scroll the pane up; without a pane, the list", "", "",
+         [](Core& c, Effects&, Moment) { c.scroll_pane(-c.half_a_page()); }},
+        {"Esc", Action::back, k_of_list, "",
+         "One step back: a question, a text, this page, the selection, the search, the pane", "", "",
+         [](Core& c, Effects&, Moment now) { c.back(now); }},
+        {"C-r", Action::reconnect, k_of_list, "", "Connect again; starts the daemon if it does not run", "", "",
+         [](Core&, Effects& effects, Moment) { effects.outside.push_back({Outside::What::reconnect}); }},
+        {"C-l", Action::redraw, k_of_list, "", "Draw the screen again", "", "",
+         [](Core&, Effects& effects, Moment) { effects.outside.push_back({Outside::What::redraw}); }},
+        {"C-z", Action::suspend, k_of_list, "", "Suspend the dashboard", "", "",
+         [](Core&, Effects& effects, Moment) { effects.outside.push_back({Outside::What::suspend}); }},
+        {"q", Action::quit, k_of_list, "quit", "Quit; agents and daemon go on", "", "",
+         [](Core&, Effects& effects, Moment) { effects.outside.push_back({Outside::What::quit}); }},
+        {"?", Action::help, k_of_list, "help", "This page: all keys, and the last messages", "", "",
+         [](Core& c, Effects& effects, Moment) { c.open_overlay(Overlay::help, effects); }},
+    };
+    return k_keys;
+}
+
 std::span<const Binding> bindings() {
-    return k_bindings;
+    return Core::keys();
 }
 
 const Binding* binding_of(const Key& key) {
-    const auto found = std::ranges::find(k_bindings, key, &Binding::key);
-    return found == std::end(k_bindings) ? nullptr : found;
-}
-
-bool is_offered(const Row& task, Action action) {
-    if (action == Action::pull_request) return !task.pr_url.empty() || can(task, "create_pr");
-    if (action == Action::diff && can(task, "spawn") && !task.has_worktree) return false;
-    if (action == Action::diff || action == Action::copy || action == Action::edit) return task.unreadable.empty();
-    if (action == Action::shell) return task.has_worktree;
-    for (const auto& each : k_offers) {
-        if (each.action != action) continue;
-        const auto names = split(each.any_of, ' ');
-        return std::ranges::any_of(names, [&](const auto& name) { return can(task, name); });
+    const auto name = key == " " ? std::string_view("Space") : std::string_view(key);
+    for (const auto& binding : bindings()) {
+        const auto keys = split(binding.keys, ' ');
+        if (std::ranges::find(keys, name) != keys.end()) return &binding;
     }
-    return true;
+    return nullptr;
 }
 
-bool is_refused_to_readers(Action action) {
-    const bool looks = action == Action::diff || action == Action::copy;
-    return action == Action::create || (action >= Action::enter && action <= Action::copy && !looks);
+bool is_offered(const Row& task, const Binding& binding) {
+    switch (binding.action) {
+        case Action::pull_request:
+            return !task.pr_url.empty() || can(task, "create_pr");
+        case Action::diff:
+            return task.unreadable.empty() && (task.has_worktree || !can(task, "spawn"));
+        case Action::copy:
+        case Action::edit:
+            return task.unreadable.empty();
+        case Action::shell:
+            return task.has_worktree;
+        default:
+            return *binding.offers == '\0' || offers_one(task, binding);
+    }
+}
+
+bool is_refused_to_readers(const Binding& binding) {
+    return binding.action == Action::create || (binding.is & (k_of_task | k_looks)) == k_of_task;
 }
 
 std::string key_for(const Row* task, std::string_view command) {
@@ -188,13 +219,14 @@ std::string key_for(const Row* task, std::string_view command) {
     const bool is_its = task != nullptr && words.size() > 3 && !words[3].empty() &&
                         (words[3] == task->id || words[3] == task->short_id);
     const bool is_any = words[1] != "task" || words[2] == "create";
-    const auto does = [&](const CommandKey& each) {
-        if (each.words != name || !(is_its || is_any)) return false;
-        const auto needs = split(each.needs, ' ');
-        return *each.needs == '\0' || std::ranges::any_of(needs, [&](auto what) { return can(*task, what); });
-    };
-    const auto found = std::ranges::find_if(k_command_keys, does);
-    return found == std::end(k_command_keys) ? std::string() : found->key;
+    std::string key;
+    for (const auto& binding : bindings()) {
+        const auto commands = split(binding.commands, ',');
+        const bool is_named = std::ranges::any_of(commands, [&](auto each) { return trim(each) == name; });
+        // Of two that do it, the later one asks what is meant.
+        if (is_named && (is_any || (is_its && does(*task, binding, words[2])))) key = first_key(binding);
+    }
+    return key;
 }
 
 /// While something else than the list has the keys.
@@ -246,16 +278,16 @@ std::vector<Line> footer(const State& state, const Row* task, std::size_t width,
     for (const auto& binding : bindings()) {
         const auto label = label_of(task, binding);
         if (label.empty()) continue;
-        const bool is_tasks = binding.action >= Action::enter && binding.action <= Action::copy;
-        if (is_tasks && (task == nullptr || !is_offered(*task, binding.action))) continue;
-        if (state.read_only && is_refused_to_readers(binding.action)) continue;
+        const bool is_tasks = (binding.is & k_of_task) != 0;
+        if (is_tasks && (task == nullptr || !is_offered(*task, binding))) continue;
+        if (state.read_only && is_refused_to_readers(binding)) continue;
         const bool always = binding.action == Action::help || binding.action == Action::quit;
         // What the task needs comes first; what most people need never, last.
-        const bool is_needed = shown_key(binding.key) == needed;
+        const bool is_needed = first_key(binding) == needed;
         const bool is_rare = binding.action == Action::merge && !can(*task, "merge");
         if (pane_covers && !always && !is_tasks && binding.action != Action::next_pane) continue;
         auto& group = always ? last : !is_tasks ? fixed : is_needed ? urgent : is_rare ? later : of_task;
-        group.push_back({shown_key(binding.key), label});
+        group.push_back({first_key(binding), label});
     }
     of_task.insert(of_task.begin(), urgent.begin(), urgent.end());
     of_task.insert(of_task.end(), later.begin(), later.end());
@@ -275,10 +307,12 @@ std::vector<Line> help_lines(const State& state) {
     heading("Keys");
     for (const auto& binding : bindings()) {
         if (binding.action == Action::create) heading("The list and the panes");
-        const auto room = static_cast<std::size_t>(std::max(20, state.width - 12));
-        const auto rows = wrapped(binding.help, room);
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            lines.push_back(Line("  ").add(padded(i == 0 ? shown_key(binding.key) : "", 10), k_bold).add(rows[i]));
+        const auto room = static_cast<std::size_t>(std::max(20, state.width - 15));
+        std::string keys;
+        for (const auto key : split(binding.keys, ' '))
+            keys += (keys.empty() ? "" : ", ") + shown_key(std::string(key));
+        for (const auto& row : wrapped(binding.help, room)) {
+            lines.push_back(Line("  ").add(padded(std::exchange(keys, ""), 13), k_bold).add(row));
         }
     }
     heading("Elsewhere");

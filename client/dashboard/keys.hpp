@@ -56,11 +56,27 @@ enum class Action {
     quit,
 };
 
+class Core;
+
+/// What holds for a key, as bits of Binding::is.
+enum Trait : unsigned {
+    k_of_list = 0,
+    k_of_task = 1,  ///< it needs a selected task, and is offered if the task offers it
+    k_looks = 2,    ///< --read-only leaves it in, though it is about a task
+    k_changes = 4,  ///< it needs the daemon, and waits for what is under way
+    k_on_marked = 8,
+    k_takes_text = 16,
+};
+
 struct Binding {
-    Key key;
+    const char* keys;  ///< with a blank between them; the footer shows the first one
     Action action;
+    unsigned is;
     const char* label;  ///< in the footer; empty: only in the help
     const char* help;
+    const char* offers;    ///< one of what the daemon must offer for it; empty: see is_offered()
+    const char* commands;  ///< that do the same, without "orange"
+    void (*run)(Core& core, Effects& effects, Moment now);
 };
 
 std::span<const Binding> bindings();
@@ -68,9 +84,9 @@ std::span<const Binding> bindings();
 const Binding* binding_of(const Key& key);
 
 /// Whether the key of an action about a task is shown for it; Enter and p say what they do.
-bool is_offered(const Row& task, Action action);
+bool is_offered(const Row& task, const Binding& binding);
 /// What --read-only leaves out: an agent's terminal, a shell and an editor can change things, too.
-bool is_refused_to_readers(Action action);
+bool is_refused_to_readers(const Binding& binding);
 /// The key that does what `command` ("orange task stop 7JJC") says, for a row that is that task; else empty.
 std::string key_for(const Row* task, std::string_view command);
 std::string label_of(const Row* task, const Binding& binding);
