@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "client/connection/autostart.hpp"
-#include "common/base/ids.hpp"
+#include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/rpc/errors.hpp"
@@ -49,25 +49,10 @@ std::string shown_details(const Error& error) {
     return out;
 }
 
-}  // namespace
-
-std::string with_short_ids(std::string text, const Error& error) {
-    const auto found = error.details.find("short_ids");
-    if (found == error.details.end()) return text;
-    for (const auto pair : split(found->second, ' ')) {
-        const auto id = pair.substr(0, pair.find('='));
-        if (is_task_id(id) && id.size() < pair.size())
-            text = with_word(std::move(text), id, pair.substr(id.size() + 1));
-    }
-    return text;
-}
-
-namespace {
-
 /// "error: what failed, and why", the details, what leads to the commands, and each command on a line of its own,
 /// whole.
 std::string shown(const Error& error) {
-    const auto message = with_short_ids(error.message, error);
+    const auto message = output::with_short_ids(error.message, error);
     std::string text, lead, hints;
     for (const auto line : split_lines(message)) {
         if (line.starts_with(k_list_item)) {

@@ -42,9 +42,6 @@ using connection::caller_environment;
 Result<Json> call_with_caller(const std::function<Result<Json>(const Json&)>& call, Json params,
                               const std::vector<std::string>& also = {});
 
-/// A text of an error with the ids that people type, which the daemon sends beside the whole ones.
-std::string with_short_ids(std::string text, const Error& error);
-
 /// Prints an error as the caller wants it; 1.
 int fail(const Context& context, const Error& error);
 int fail(bool json, const Error& error);

@@ -1,11 +1,10 @@
 // Which tasks are shown, in which order, and which of them is selected.
 #include <algorithm>
-#include <map>
-#include <string_view>
 
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
 #include "client/dashboard/rows.hpp"
+#include "client/output/families.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::dashboard {
@@ -15,30 +14,16 @@ constexpr std::size_t k_margin = 2, k_more_ended = 200;
 constexpr std::size_t k_most_ended = 2000;  ///< in memory; older ones are for `orange task list --all`
 constexpr std::chrono::milliseconds k_double_click{500};
 
-/// Sub-tasks stand below their task where both are in one section, in the order that they came in.
-void put_below_parents(std::vector<Item>& rows, const std::vector<Row>& tasks) {
-    std::map<std::string_view, std::vector<Item>> below;
-    for (const auto& item : rows) {
-        if (tasks[item.task].children > 0) below[tasks[item.task].id];
+/// Sub-tasks stand below their task where both are in one section.
+void put_below_parents(std::vector<Item>& items, const std::vector<Row>& all) {
+    std::vector<const Row*> tasks;
+    for (const auto& item : items) tasks.push_back(&all[item.task]);
+    std::vector<Item> sorted;
+    for (const auto& member : output::families(tasks)) {
+        sorted.push_back(items[member.at]);
+        sorted.back().depth = member.depth;
     }
-    if (below.empty()) return;
-    std::vector<Item> open;
-    for (auto item = rows.rbegin(); item != rows.rend(); ++item) {
-        const auto parent = below.find(tasks[item->task].parent);
-        (parent == below.end() ? open : parent->second).push_back(*item);
-    }
-    rows.clear();
-    while (!open.empty()) {
-        const auto item = open.back();
-        open.pop_back();
-        rows.push_back(item);
-        const auto parts = below.find(tasks[item.task].id);
-        if (parts == below.end()) continue;
-        for (auto part : parts->second) {
-            part.depth = item.depth + 1;
-            open.push_back(part);
-        }
-    }
+    items = std::move(sorted);
 }
 
 }  // namespace

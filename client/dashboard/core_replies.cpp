@@ -3,6 +3,7 @@
 
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
+#include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
 #include "common/rpc/harness_methods.hpp"
 #include "common/rpc/task_queries.hpp"
@@ -26,19 +27,8 @@ std::string detail(const Error& error, const char* key) {
     return found == error.details.end() ? std::string() : found->second;
 }
 
-/// Whole ids as people type them.
-std::string with_short(std::string text, const Error& error) {
-    const auto ids = detail(error, "short_ids");
-    for (const auto pair : split(ids, ' ')) {
-        const auto equals = pair.find('=');
-        if (equals == std::string_view::npos) continue;
-        text = with_word(std::move(text), pair.substr(0, equals), pair.substr(equals + 1));
-    }
-    return text;
-}
-
 std::string whole_error(const Error& error) {
-    auto text = with_short(error.message, error);
+    auto text = output::with_short_ids(error.message, error);
     for (const char* key : {"files", "stderr"}) {
         const auto more = detail(error, key);
         if (!more.empty() && text.find(trim(more)) == std::string::npos) text += "\n" + std::string(trim(more));
@@ -270,7 +260,7 @@ bool Core::ask_for_force(const Request& request, const Error& error, Moment now)
     if (!local && !force) return false;
     Question question;
     question.late = true;
-    const auto facts = with_short(detail(error, "facts"), error);
+    const auto facts = output::with_short_ids(detail(error, "facts"), error);
     for (const auto line : split_lines(facts)) question.facts.push_back(clean(line));
     question.text = clean(detail(error, "question"));
     if (question.text.empty()) question.text = clean(first_line(error.message));
@@ -337,7 +327,8 @@ void Core::act_reply(const Request& request, Result<Answer> reply, Moment now, E
     if (request.of_many) {
         if (reply) ++state_.many_done;
         if (!reply)
-            state_.many_failed.push_back(title + ": " + first_line(with_short(reply.error().message, reply.error())));
+            state_.many_failed.push_back(title + ": " +
+                                         first_line(output::with_short_ids(reply.error().message, reply.error())));
         return next_of_many(effects, now);
     }
     if (!reply) {

@@ -1,17 +1,20 @@
 #include "client/output/families.hpp"
 
 #include <map>
+#include <string_view>
 
 namespace orange::output {
 
-std::vector<Member> families(const std::vector<rpc::TaskView>& tasks) {
-    std::map<std::string, std::size_t> places;
-    for (std::size_t i = 0; i < tasks.size(); ++i) places.emplace(tasks[i].fields.id.value, i);
+std::vector<Member> families(const std::vector<const Row*>& tasks) {
+    std::map<std::string_view, std::size_t> parents;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+        if (tasks[i]->children > 0) parents.emplace(tasks[i]->id, i);
+    }
     std::vector<std::vector<std::size_t>> below(tasks.size());
     std::vector<std::size_t> tops;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-        const auto parent = places.find(tasks[i].fields.parent.value);
-        const bool follows = parent != places.end() && parent->second != i && tasks[i].needs.kind == Need::nothing;
+        const auto parent = parents.find(tasks[i]->parent);
+        const bool follows = parent != parents.end() && parent->second != i && tasks[i]->needs == Need::nothing;
         (follows ? below[parent->second] : tops).push_back(i);
     }
     std::vector<Member> all;

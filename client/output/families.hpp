@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/rpc/task_view.hpp"
+#include "client/output/row.hpp"
 
 /// The order of a list in which sub-tasks stand below their task. Pure.
 namespace orange::output {
@@ -16,7 +16,7 @@ struct Member {
 
 /// All of `tasks`, in their order, but for sub-tasks that need nobody: each of these stands below its task, if that is
 /// in the list. What needs its human keeps its place.
-std::vector<Member> families(const std::vector<rpc::TaskView>& tasks);
+std::vector<Member> families(const std::vector<const Row*>& tasks);
 
 /// "3/5": how many of its sub-tasks are done; empty if it has none.
 std::string children_count(const rpc::TaskView& task);

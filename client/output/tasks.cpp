@@ -208,6 +208,16 @@ std::vector<std::string> with_short_ids(std::vector<std::string> texts, const rp
     return texts;
 }
 
+std::string with_short_ids(std::string text, const Error& error) {
+    const auto found = error.details.find("short_ids");
+    if (found == error.details.end()) return text;
+    for (const auto pair : split(found->second, ' ')) {
+        const auto id = pair.substr(0, pair.find('='));
+        if (!id.empty() && id.size() < pair.size()) text = with_word(std::move(text), id, pair.substr(id.size() + 1));
+    }
+    return text;
+}
+
 std::string command_of(const rpc::TaskView& task) {
     return with_short_id(printable(task.needs.command), task);
 }
@@ -266,7 +276,9 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
     for (const auto* column : shown) columns.push_back({column->title});
     columns.insert(columns.end(), {{"CHANGED"}, {"SUMMARY", 12}});
     Table table(std::move(columns));
-    for (const auto& member : families(reply.tasks)) {
+    std::vector<const Row*> order;
+    for (const auto& row : rows) order.push_back(&row);
+    for (const auto& member : families(order)) {
         const auto& task = reply.tasks[member.at];
         std::vector<Cell> cells = {need_of(rows[member.at]), {short_id(task), k_blue}};
         if (projects.size() > 1) cells.push_back({task.fields.project});

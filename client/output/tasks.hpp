@@ -18,6 +18,9 @@ std::string short_id(const rpc::TaskView& task);
 std::string with_short_id(std::string text, const rpc::TaskView& task);
 std::vector<std::string> with_short_ids(std::vector<std::string> texts, const rpc::TaskView& task);
 
+/// A text of an error with the ids that people type, which the daemon sends beside the whole ones.
+std::string with_short_ids(std::string text, const Error& error);
+
 /// What to run for what the task needs.
 std::string command_of(const rpc::TaskView& task);
 
