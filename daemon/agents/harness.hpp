@@ -270,6 +270,7 @@ struct HarnessEntry {
     std::string path_variable;  ///< the PATH that it was found in; empty where the definition says where it is
     std::string found_in;       ///< whose PATH that is
     std::string problem;        ///< why the definition cannot be used; empty: it can
+    std::string warning = {};   ///< of a definition that can be used: what its user should change
     /// Of the definition and, where that names one beside it, of the program's file. A shipped one's begins with
     /// "shipped <Orange's version> ".
     std::string hash;

@@ -84,6 +84,13 @@ HarnessEntry HarnessLibrary::read(const fs::path& path) const {
         return entry;
     }
     entry.harness = std::move(*harness);
+    for (const char* gone : {"ORANGE_PERMIT", "pi-review.ts"}) {
+        if (text->find(gone) == std::string::npos) continue;
+        entry.warning = "the definition uses " + std::string(gone) +
+                        ", which no longer refuses anything: Orange does not decide any more what a reviewer may do. "
+                        "Remove it from " +
+                        path.string();
+    }
     auto found = locate(entry.harness, path.parent_path(), search_);
     entry.program = std::move(found.file);
     entry.path_variable = std::move(found.path);

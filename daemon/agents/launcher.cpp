@@ -17,7 +17,6 @@
 #include "daemon/process/umask.hpp"
 #include "daemon/shim/event.hpp"
 #include "daemon/shim/exit_record.hpp"
-#include "daemon/shim/permit.hpp"
 #include "daemon/shim/scope.hpp"
 #include "daemon/shim/spec.hpp"
 
@@ -75,11 +74,6 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
     spec.umask = process::umask_text(process::current_umask());
     spec.exit_file = exit_file(run_folder, run.run).string();
     const auto spec_path = spec_file(run_folder, run.run);
-    spec.review = request.review;
-    if (spec.review) {
-        spec.env["ORANGE_PERMIT"] =
-            shell_word(shim_.string()) + " " + std::string(k_permit_option) + " " + shell_word(spec_path.string());
-    }
     spec.memory_limit = run.memory_limit;
     auto copy = run;
     spec.scope = co_await scope_for(std::move(copy));

@@ -29,12 +29,11 @@ struct StartRequest {
     std::vector<std::string> argv;
     std::map<std::string, std::string> env;
     std::string worktree;
-    std::string session;                     ///< name for a new session
-    std::string in_session;                  ///< id of the session to open a window in; empty: a new one
-    std::string native_session = {};         ///< the name of its program's conversation, where Orange chose it
-    std::optional<ReviewRules> review = {};  ///< of a reviewer
-    std::string events = {};                 ///< the file for its program's events; empty: it tells none
-    std::string typed = {};                  ///< the prompt, for a program that loses it on its command line
+    std::string session;              ///< name for a new session
+    std::string in_session;           ///< id of the session to open a window in; empty: a new one
+    std::string native_session = {};  ///< the name of its program's conversation, where Orange chose it
+    std::string events = {};          ///< the file for its program's events; empty: it tells none
+    std::string typed = {};           ///< the prompt, for a program that loses it on its command line
 };
 
 /// A run that has begun, and the name of the session that it is in.

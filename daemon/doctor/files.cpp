@@ -165,6 +165,7 @@ Awaitable<void> check_pinned(Exam& exam) {
 
 Awaitable<void> check_harnesses(Exam& exam) {
     for (const auto& entry : exam.world.harnesses.list()) {
+        if (!entry.warning.empty()) exam.report.warn("harness " + entry.harness.name + ": " + entry.warning);
         if (entry.problem.empty()) continue;
         const auto place = place_in(entry.path, entry.problem);
         exam.report.wrong("harness " + entry.harness.name + ": " + place.text,

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,22 +13,7 @@
 
 namespace orange {
 
-/// What a reviewer may do besides reading (permit.hpp).
-struct ReviewRules {
-    std::string worktree;   ///< where its commands may run
-    std::string task_file;  ///< which it may write, absolute
-    std::vector<std::vector<std::string>> checks;
-
-    template <class V>
-    void describe(V& v) {
-        v.required("worktree", worktree, "absolute; where its commands may run");
-        v.required("task_file", task_file, "absolute; the file that it may write");
-        v.optional("checks", checks, "the project's, each a command that it may run");
-    }
-    bool operator==(const ReviewRules&) const = default;
-};
-
-/// What orange-agent is to run: a JSON file (0600, it holds the environment) that the daemon writes before the window
+/// Says what orange-agent runs: a JSON file (0600, it holds the environment) that the daemon writes before the window
 /// opens and removes when the run has ended. Its path is the only thing about an agent that tmux ever sees. Goes to
 /// disk: keys are never renamed.
 struct RunSpec {
@@ -45,7 +29,6 @@ struct RunSpec {
     std::string umask;  ///< octal
     std::vector<std::string> scope = {};
     std::int64_t memory_limit = 0;
-    std::optional<ReviewRules> review = {};
 
     template <class V>
     void describe(V& v) {
@@ -63,7 +46,6 @@ struct RunSpec {
         v.sparse("scope", scope,
                  "argv that moves the process whose pid is appended into a systemd scope of its own; absent: none");
         v.sparse("memory_limit", memory_limit, "bytes that the agent and all that it starts may use; absent: any");
-        v.optional("review", review, "of a reviewer: what it may do besides reading");
     }
     bool operator==(const RunSpec&) const = default;
 };

@@ -29,6 +29,7 @@ NEVER_ASKS = ("gemini",)  # it would end if it were answered in its window, so w
 ALL = ("claude", "codex", "opencode", "pi")
 TRY_SILENTLY = ("gemini", "qwen")  # for minutes, if their provider refuses: Orange sees only that nothing happens
 HAVE_USAGE_LIMITS = ("claude", "codex")
+HAVE_NO_LISTS = ("codex", "pi")  # of what a reviewer may do
 ALONE = {  # outside of Orange, for one turn
     "claude": ["claude", "-p", "--dangerously-skip-permissions"],
     "codex": ["codex", "exec", "--dangerously-bypass-approvals-and-sandbox"],
@@ -442,7 +443,8 @@ class Life:
             self.verified(w, task)
             look = "git log --format=%s; git branch; ls; cat README"
             left = w.shell(look, cwd=w.worktree(task)).stdout
-            self.step("nothing is left of what the reviewer must not do", "forbidden" not in left, left)
+            if self.reviewer not in HAVE_NO_LISTS:
+                self.step("nothing is left of what the reviewer must not do", "forbidden" not in left, left)
             results = [request["result"] for request in w.asked("# Review:", tag=tag)]
             ran = [text for text in results if "Makefile" in text]
             self.step("and it may look around", ran, results)

@@ -69,6 +69,7 @@ Awaitable<HarnessView> full_view(World& world, HarnessEntry entry, std::optional
     if (!entry.problem.empty()) co_return view;
     auto env = environment_for(world, project, entry);
     view.missing = missing_for(entry, env);
+    if (!entry.warning.empty()) view.missing.push_back(entry.warning);
     auto asked = entry;
     auto unmet = co_await agents::unmet_needs(world.processes, std::move(asked), std::move(env));
     for (auto& need : unmet) view.missing.push_back(std::move(need));

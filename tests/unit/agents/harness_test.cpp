@@ -92,22 +92,7 @@ no_login: {files: [~/.mine/login], note: it is free}
     CHECK(harness.skills == Argv{"$MINE_HOME/skills", "~/.mine/skills"});
 }
 
-TEST_CASE("codex trusts the hook of its reviewers, whose hash is that of its definition as codex computes it") {
-    const auto codex = shipped("codex");
-    for (const char* name : {"review", "oneshot_review"}) {
-        const auto& words = codex.argv.at(name);
-        const auto hooks =
-            std::find_if(words.begin(), words.end(), [](auto& word) { return word.starts_with("hooks="); });
-        REQUIRE(hooks != words.end());
-        const auto begin = hooks->find("command=\"") + 8;
-        const auto command = hooks->substr(begin, hooks->find("\"}]}]", begin) + 1 - begin);  // as JSON has it, too
-        const auto definition = R"({"event_name":"pre_tool_use","hooks":[{"async":false,"command":)" + command +
-                                R"(,"timeout":600,"type":"command"}]})";
-        CHECK_THAT(*hooks, Holds("trusted_hash=\"sha256:" + sha256(definition) + "\""));
-    }
-}
-
-TEST_CASE("codex trusts the hooks that tell what it does, and still that of its reviewers") {
+TEST_CASE("codex trusts the hooks that tell what it does, whose hashes are those of their definitions") {
     const auto codex = shipped("codex");
     const auto& words = codex.events.args;
     const auto state =
@@ -128,12 +113,6 @@ TEST_CASE("codex trusts the hooks that tell what it does, and still that of its 
                                 R"(,"timeout":3,"type":"command"}]})";
         CHECK_THAT(*state, Holds(event + ":0:0\"={trusted_hash=\"sha256:" + sha256(definition) + "\"}"));
     }
-    const auto& review = codex.argv.at("review");
-    const auto hooks =
-        std::find_if(review.begin(), review.end(), [](auto& word) { return word.starts_with("hooks="); });
-    const auto hash = hooks->substr(hooks->find("sha256:"), 7 + 64);
-    CHECK_THAT(*state, Holds("pre_tool_use:0:0\"={trusted_hash=\"" + hash));
-    CHECK(hooks < std::find(review.begin(), review.end(), "{event_args}"));  // which replaces the list of hashes
 }
 
 TEST_CASE("a program is told where to write its events, in its own words") {
@@ -173,17 +152,6 @@ TEST_CASE("the window of claude gets one list of settings, with its hooks and wh
             for (const auto& name : *list) CHECK(settings.at("hooks").contains(name));
         }
         if (permissions != "full") CHECK(settings.at("permissions").at("additionalDirectories").at(0) == "/tasks/x");
-    }
-}
-
-TEST_CASE("the reviewers of pi are asked for by an extension that comes with Orange") {
-    auto asked = request("review", "go");
-    asked.shipped = ORANGE_SOURCE_DIR "/harnesses";
-    for (const auto mode : {Mode::persistent, Mode::oneshot}) {
-        const auto argv = launch(shipped("pi", mode), "pi", asked).value().argv;
-        const auto option = std::find(argv.begin(), argv.end(), "-e");
-        REQUIRE(option + 1 < argv.end());
-        CHECK_THAT(text_of(*(option + 1)), Holds("tool_call") && Holds("ORANGE_PERMIT"));
     }
 }
 

@@ -21,7 +21,6 @@ TEST_CASE("a spec comes back as it was written") {
     spec.umask = "0022";
     spec.scope = {"systemd-run", "--", "orange-agent", "--join"};
     spec.memory_limit = 1LL << 33;
-    spec.review = ReviewRules{"/w", "/w/TASK.md", {{"make", "test"}}};
     CHECK(spec_from_text(spec_text(spec)).value() == spec);
     check_golden("spec.json", spec_text(spec));
     check_golden("spec-minimal.json", spec_text({}));
