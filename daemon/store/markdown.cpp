@@ -1,264 +1,128 @@
 #include "daemon/store/markdown.hpp"
 
 #include <algorithm>
-#include <string>
-
-#include "daemon/store/markdown_line.hpp"
 
 namespace orange::store::markdown {
 namespace {
 
 constexpr std::string_view k_bom = "\xEF\xBB\xBF";
 constexpr int k_code_indent = 4;
-constexpr std::size_t k_longest_fence = 255;  ///< longer ones are closed by as many
 
-/// A quote, or a list's item.
-struct Container {
-    int content = 0;   ///< of an item: the columns that its lines are indented by; 0: a quote
-    int children = 0;  ///< of an item: one that is still empty ends with a blank line
-};
+std::size_t run_of(std::string_view text, char c) {
+    return std::min(text.find_first_not_of(c), text.size());
+}
 
-enum class Leaf { none, paragraph, indented_code, fence, html };
+bool is_blank(std::string_view text) {
+    return text.find_first_not_of(" \t") == std::string_view::npos;
+}
 
-/// Reads line after line, with what is open after the last one. Lists need no entry of their own: nothing that is asked
-/// here depends on which items are of one list.
+/// Removes the blanks before the text of a line; returns the columns that they take.
+int take_indent(std::string_view& text) {
+    int column = 0;
+    for (; text.starts_with(' ') || text.starts_with('\t'); text.remove_prefix(1)) {
+        column += text.front() == ' ' ? 1 : k_code_indent - column % k_code_indent;
+    }
+    return column;
+}
+
+/// Removes "- " or "12. " from the front of the text.
+bool take_list_marker(std::string_view& text) {
+    std::size_t length = 0;
+    while (length < std::min<std::size_t>(text.size(), 9) && text[length] >= '0' && text[length] <= '9') ++length;
+    if (length == text.size()) return false;
+    if (std::string_view(length == 0 ? "-+*" : ".)").find(text[length]) == std::string_view::npos) return false;
+    if (++length < text.size() && text[length] != ' ' && text[length] != '\t') return false;
+    text.remove_prefix(length);
+    take_indent(text);
+    return true;
+}
+
+bool is_heading(std::string_view text) {
+    const auto level = run_of(text, '#');
+    return level >= 1 && level <= 6 && (level == text.size() || text[level] == ' ' || text[level] == '\t');
+}
+
+/// The marks with which the text opens a fence; empty: it opens none.
+std::string_view fence_of(std::string_view text) {
+    if (!text.starts_with("```") && !text.starts_with("~~~")) return {};
+    const auto marks = text.substr(0, run_of(text, text.front()));
+    const bool is_code_in_line = marks.front() == '`' && text.find('`', marks.size()) != std::string_view::npos;
+    return is_code_in_line ? std::string_view() : marks;
+}
+
 class Scanner {
   public:
-    void line(std::string_view text, bool is_first) {
-        ++number_;
-        blocks_.steps += text.size() + 1;
-        const bool blank = text.find_first_not_of(" \t") == std::string_view::npos;
-        if (blank && settled_) return;
-        const auto depth = open_.size();
-        const auto leaf = leaf_;
-        read(Cursor(text, is_first && text.starts_with(k_bom) ? k_bom.size() : 0));
-        // A second blank line in a row changes nothing, and need not ask each of the open items again.
-        settled_ = blank && open_.size() == depth && leaf_ == leaf && (open_.empty() || open_.back().children > 0);
+    void read(int number, std::string_view text) {
+        const int indent = take_indent(text);
+        if (text.empty()) return;
+        if (in_comment_) return end_comment(text);
+        if (!fence_.empty() && (indent > 0 || !fence_is_indented_)) {
+            const auto marks = run_of(text, fence_.front());
+            const bool may_close = fence_is_indented_ || indent < k_code_indent;
+            if (may_close && marks >= fence_.size() && is_blank(text.substr(marks))) fence_.clear();
+            return;
+        }
+        fence_.clear();
+        if (indent == 0) in_list_ = false;
+        if (indent >= k_code_indent && !in_list_) return;
+        bool in_item = in_list_ && indent > 0;
+        while (take_list_marker(text)) in_item = in_list_ = true;
+        if (fence_ = fence_of(text); !fence_.empty()) {
+            fence_is_indented_ = in_item || indent > 0;
+            fence_line_ = number;
+        } else if (!in_item && text.starts_with("<!--")) {
+            end_comment(text);
+        } else if (!in_item && is_heading(text)) {
+            outline_.headings.push_back(number);
+        }
     }
 
-    Blocks finish() {
-        if (leaf_ == Leaf::fence && open_.empty()) blocks_.open_fence = leaf_line_;
-        return std::move(blocks_);
+    Outline finish() {
+        if (in_comment_) outline_.closer = "-->";
+        if (!fence_.empty() && !fence_is_indented_) {
+            outline_.open_fence = fence_line_;
+            outline_.closer = fence_;
+        }
+        return std::move(outline_);
     }
 
   private:
-    void read(Cursor at) {
-        matched_ = 0;
-        while (matched_ < open_.size() && continues(open_[matched_], at)) ++matched_;
-        blocks_.steps += matched_ + 1;
-        const bool all = matched_ == open_.size();
-        if (all && closes_fence(at)) {
-            leaf_ = Leaf::none;
-            return;
-        }
-        leaf_matched_ = all && leaf_ != Leaf::none && leaf_continues(at);
-        if (leaf_matched_ && leaf_ != Leaf::paragraph) {
-            if (leaf_ == Leaf::html && ends_html_block(html_kind_, at.rest())) leaf_ = Leaf::none;
-            return;
-        }
-        opened_ = false;
-        if (!open_blocks(at)) add_text(at);
-    }
+    void end_comment(std::string_view text) { in_comment_ = text.find("-->") == std::string_view::npos; }
 
-    static bool continues(const Container& container, Cursor& at) {
-        if (container.content == 0) {
-            if (at.indent() >= k_code_indent || at.peek() != '>') return false;
-            at.skip_to_text(1);
-            if (at.at_space()) at.skip_columns(1);
-            return true;
-        }
-        if (at.indent() >= container.content) {
-            at.skip_columns(container.content);
-            return true;
-        }
-        if (!at.blank() || container.children == 0) return false;
-        at.skip_to_text();
-        return true;
-    }
-
-    bool closes_fence(const Cursor& at) const {
-        return leaf_ == Leaf::fence && at.indent() < k_code_indent &&
-               is_closing_fence(at.rest(), fence_mark_, fence_length_);
-    }
-
-    bool leaf_continues(const Cursor& at) const {
-        if (leaf_ == Leaf::fence) return true;
-        if (leaf_ == Leaf::indented_code) return at.indent() >= k_code_indent || at.blank();
-        if (leaf_ == Leaf::html && html_kind_ <= 5) return true;
-        return !at.blank();
-    }
-
-    /// Opens what the line begins. True where nothing of the line is left then.
-    bool open_blocks(Cursor& at) {
-        bool maybe_lazy = leaf_ == Leaf::paragraph;
-        for (;; maybe_lazy = false) {
-            const bool in_paragraph = leaf_matched_ && !opened_;
-            if (at.indent() >= k_code_indent) {
-                if (maybe_lazy || at.blank()) return false;
-                open_leaf(Leaf::indented_code);
-                return true;
-            }
-            if (open_container(at, in_paragraph)) continue;
-            return open_line(at, in_paragraph, maybe_lazy);
-        }
-    }
-
-    bool open_container(Cursor& at, bool in_paragraph) {
-        if (at.peek() == '>') {
-            at.skip_to_text(1);
-            if (at.at_space()) at.skip_columns(1);
-            open_child();
-            open_.push_back({});
-            return true;
-        }
-        const auto marker = list_marker(at.rest(), in_paragraph);
-        if (marker == 0 || is_thematic(at.rest()) || (in_paragraph && is_setext_underline(at.rest()))) return false;
-        const int indent = at.indent();
-        at.skip_to_text(marker);
-        open_child();
-        open_.push_back({indent + static_cast<int>(marker) + skip_after_marker(at), 0});
-        return true;
-    }
-
-    /// Up to four columns between marker and text belong to the marker; beyond that, one, and what follows is code.
-    static int skip_after_marker(Cursor& at) {
-        const int columns = at.indent();
-        const int padding = at.blank() || columns > k_code_indent || columns < 1 ? 1 : columns;
-        at.skip_columns(std::min(padding, columns));
-        return padding;
-    }
-
-    bool open_line(Cursor& at, bool in_paragraph, bool maybe_lazy) {
-        const auto rest = at.rest();
-        if (is_atx_heading(rest)) {
-            open_leaf(Leaf::none);
-            if (open_.empty()) blocks_.headings.push_back({number_, number_, false});
-            return true;
-        }
-        if (const auto length = opening_fence(rest); length > 0) {
-            open_leaf(Leaf::fence);
-            fence_mark_ = rest.front();
-            fence_length_ = std::min(length, k_longest_fence);
-            return true;
-        }
-        if (const int kind = html_block_start(rest, maybe_lazy); kind > 0) {
-            open_leaf(Leaf::html);
-            html_kind_ = kind;
-            if (ends_html_block(kind, rest)) leaf_ = Leaf::none;
-            return true;
-        }
-        if (in_paragraph && is_setext_underline(rest)) return underline();
-        if (!is_thematic(rest)) return false;
-        open_leaf(Leaf::none);
-        return true;
-    }
-
-    /// Where the paragraph above was nothing but definitions, the line is no underline but the text that follows them.
-    bool underline() {
-        drop_definitions();
-        if (paragraph_.empty() && may_be_definition_) return false;
-        if (open_.empty()) blocks_.headings.push_back({leaf_line_, number_, true});
-        leaf_ = Leaf::none;
-        return true;
-    }
-
-    bool is_thematic(std::string_view rest) {
-        // "- - - … x" is asked at each of its markers: what stopped the first look stops all the others.
-        if (not_thematic_line_ == number_ && rest.size() > not_thematic_rest_) return false;
-        if (rest.empty() || (rest.front() != '-' && rest.front() != '*' && rest.front() != '_')) return false;
-        if (is_thematic_break(rest)) return true;
-        const auto stop = rest.find_first_not_of(std::string(" \t") + rest.front());
-        not_thematic_line_ = number_;
-        not_thematic_rest_ = stop == std::string_view::npos ? 0 : rest.size() - stop;
-        blocks_.steps += std::min(stop, rest.size());
-        return false;
-    }
-
-    void add_text(Cursor& at) {
-        const bool lazy = leaf_ == Leaf::paragraph && !leaf_matched_ && !opened_;
-        if (at.blank()) {
-            if (!opened_) close_unmatched();
-        } else if (lazy || (leaf_matched_ && !opened_)) {
-            add_to_paragraph(lazy ? at.unread() : at.rest());
-        } else {
-            open_leaf(Leaf::paragraph);
-            paragraph_.clear();
-            may_be_definition_ = true;
-            add_to_paragraph(at.rest());
-        }
-    }
-
-    void add_to_paragraph(std::string_view text) {
-        if (paragraph_.empty() && !text.starts_with('[')) may_be_definition_ = false;
-        if (may_be_definition_) paragraph_.append(text).append("\n");
-    }
-
-    void drop_definitions() {
-        if (!may_be_definition_) return;
-        blocks_.steps += paragraph_.size();
-        paragraph_.erase(0, paragraph_.size() - behind_definitions(paragraph_).size());
-        if (paragraph_.find_first_not_of(" \t\n") == std::string::npos) paragraph_.clear();
-    }
-
-    void open_leaf(Leaf leaf) {
-        open_child();
-        leaf_ = leaf;
-        leaf_line_ = number_;
-    }
-
-    /// Whatever is opened first in a line closes what the line did not continue.
-    void open_child() {
-        if (!opened_) close_unmatched();
-        opened_ = true;
-        close_leaf();
-        if (!open_.empty()) ++open_.back().children;
-    }
-
-    void close_unmatched() {
-        if (!leaf_matched_) close_leaf();
-        open_.resize(matched_);
-    }
-
-    void close_leaf() {
-        if (leaf_ == Leaf::paragraph) {
-            drop_definitions();
-            const bool nothing_left = paragraph_.empty() && may_be_definition_;
-            if (nothing_left && !open_.empty()) --open_.back().children;
-        }
-        leaf_ = Leaf::none;
-    }
-
-    Blocks blocks_;
-    int number_ = 0;
-    std::vector<Container> open_;
-    bool settled_ = false;  ///< another blank line would change nothing
-
-    Leaf leaf_ = Leaf::none;
-    int leaf_line_ = 0;
-    int html_kind_ = 0;
-    char fence_mark_ = '`';
-    std::size_t fence_length_ = 0;
-    std::string paragraph_;  ///< of a paragraph that may begin with definitions
-    bool may_be_definition_ = false;
-
-    // Of the line that is being read.
-    std::size_t matched_ = 0;
-    bool leaf_matched_ = false;
-    bool opened_ = false;
-    int not_thematic_line_ = 0;
-    std::size_t not_thematic_rest_ = 0;
+    Outline outline_;
+    bool in_list_ = false;
+    bool in_comment_ = false;
+    std::string fence_;  ///< the marks of the open fence
+    bool fence_is_indented_ = false;
+    int fence_line_ = 0;
 };
 
 }  // namespace
 
-Blocks blocks_of(std::string_view text) {
-    Scanner scanner;
-    for (bool is_first = true; !text.empty(); is_first = false) {
-        const auto end = text.find_first_of("\r\n");
-        scanner.line(text.substr(0, end), is_first);
+Lines::Lines(std::string_view body) : body_(body) {
+    for (std::size_t at = 0; at < body.size();) {
+        starts_.push_back(at);
+        const auto end = body.find_first_of("\r\n", at);
         if (end == std::string_view::npos) break;
-        text.remove_prefix(end + (text.substr(end, 2) == "\r\n" ? 2 : 1));
+        at = end + (body.substr(end, 2) == "\r\n" ? 2 : 1);
     }
+    starts_.push_back(body.size());
+}
+
+std::size_t Lines::start(int line) const {
+    return starts_[static_cast<std::size_t>(std::clamp(line, 1, count() + 1)) - 1];
+}
+
+std::string_view Lines::text(int line) const {
+    auto text = with_end(line);
+    while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
+    if (line == 1 && text.starts_with(k_bom)) text.remove_prefix(k_bom.size());
+    return text;
+}
+
+Outline outline_of(const Lines& lines) {
+    Scanner scanner;
+    for (int line = 1; line <= lines.count(); ++line) scanner.read(line, lines.text(line));
     return scanner.finish();
 }
 

@@ -9,8 +9,8 @@
 /// Reading and writing the level-2 sections of TASK.md's body (docs/files.md, "Sections"; workflow.md).
 namespace orange::store {
 
-/// The sections of a body. What is inside a fence, an HTML block, a quote or a list is no heading; only level-2 ATX
-/// headings count, up to the next ATX heading of level 1 or 2; the last of duplicates counts.
+/// Returns the sections of a body. A section begins at a level-2 heading and ends before the next heading of level 1
+/// or 2; the last of duplicates counts. markdown::outline_of() knows which lines are headings.
 engine::Artifacts parse_sections(std::string_view body);
 
 /// The headings of the sections of a body in their order, each once.
@@ -20,11 +20,11 @@ std::vector<std::string> section_headings(std::string_view body);
 /// byte stays.
 std::string with_section(std::string_view body, std::string_view heading, std::string_view text);
 
-/// `text` with headings demoted so that none is above level 3 (Setext ones rewritten), and an unclosed fence closed:
+/// Returns the text with its headings demoted so that none is above level 3, and with an open fence or comment closed:
 /// nothing in it can pass for an agent's section, or swallow one.
 std::string demoted(std::string_view text);
 
-/// `text` with whatever is open at its end closed, a fence or an HTML block, so that a heading below it is one.
+/// Returns the text with the fence or comment closed that is open at its end, so that a heading below it is one.
 std::string closed(std::string_view text);
 
 }  // namespace orange::store

@@ -374,7 +374,6 @@ TEST_CASE("Each library has its one place") {
     };
     static const std::vector<Place> places = {
         {{"yaml-cpp/"}, {"daemon/yaml/"}},
-        {{"cmark"}, {}},  // an oracle for tests alone
         {{"spdlog/", "fmt/"}, {"daemon/log/"}},
         {{"CLI/"}, {"client/main.cpp", "client/arguments/", "client/manual/", "daemon/main.cpp", "daemon/app/"}},
         {{"asio/as_tuple.hpp", "asio/experimental/as_tuple.hpp"}, {"daemon/async/use_tuple.hpp"}},

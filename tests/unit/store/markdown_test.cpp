@@ -1,9 +1,5 @@
 #include "daemon/store/markdown.hpp"
 
-#include <cmark.h>
-
-#include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -14,125 +10,8 @@ using namespace orange::store;
 
 namespace {
 
-/// The lines of the headings that stand directly in the document.
-using HeadingLines = std::vector<int>;
-
-HeadingLines by_cmark(const std::string& text) {
-    const std::unique_ptr<cmark_node, decltype(&cmark_node_free)> document(
-        cmark_parse_document(text.data(), text.size(), CMARK_OPT_SOURCEPOS), &cmark_node_free);
-    HeadingLines lines;
-    for (auto* node = cmark_node_first_child(document.get()); node; node = cmark_node_next(node)) {
-        if (cmark_node_get_type(node) == CMARK_NODE_HEADING) lines.push_back(cmark_node_get_start_line(node));
-    }
-    return lines;
-}
-
-HeadingLines by_us(const std::string& text) {
-    HeadingLines lines;
-    for (const auto& heading : markdown::blocks_of(text).headings) lines.push_back(heading.line);
-    return lines;
-}
-
-/// Whatever can begin, continue or end a block, and a bit of what only looks so.
-const std::vector<std::string>& pieces() {
-    static const std::vector<std::string> all = {"\n",
-                                                 "\n",
-                                                 "\n\n",
-                                                 "\r\n",
-                                                 "\r",
-                                                 " ",
-                                                 "  ",
-                                                 "    ",
-                                                 "     ",
-                                                 "\t",
-                                                 "> ",
-                                                 ">",
-                                                 "- ",
-                                                 "-",
-                                                 "* ",
-                                                 "+ ",
-                                                 "1. ",
-                                                 "2) ",
-                                                 "10. ",
-                                                 "1.",
-                                                 "## x",
-                                                 "# ",
-                                                 "###",
-                                                 "#a",
-                                                 "```",
-                                                 "~~~",
-                                                 "````",
-                                                 "~~~~",
-                                                 "`",
-                                                 "***",
-                                                 "---",
-                                                 "- - -",
-                                                 "===",
-                                                 "=",
-                                                 "a",
-                                                 "b c",
-                                                 "[a]: b",
-                                                 "[a]:",
-                                                 "[a]",
-                                                 "[",
-                                                 "]",
-                                                 "[a\\]]: <b c>",
-                                                 "[b]: x \"t\"",
-                                                 "[b]: x\n'y'",
-                                                 "[c]: /u (t)",
-                                                 "<",
-                                                 "<b>",
-                                                 "</b>",
-                                                 "<b",
-                                                 "<div>",
-                                                 "<div",
-                                                 "</div ",
-                                                 "<pre>",
-                                                 "</pre>",
-                                                 "<script>",
-                                                 "</SCRIPT>",
-                                                 "<textarea>",
-                                                 "</textarea>",
-                                                 "<!--",
-                                                 "-->",
-                                                 "<?",
-                                                 "?>",
-                                                 "<!A",
-                                                 "<!a",
-                                                 "<![CDATA[",
-                                                 "]]>",
-                                                 "<a b=\"c\">",
-                                                 "<a b='c' d>",
-                                                 "<a b=c/>",
-                                                 "<p/>",
-                                                 "<li",
-                                                 "<>",
-                                                 "<a\tb = c >",
-                                                 "\\",
-                                                 "\"",
-                                                 "'",
-                                                 "(",
-                                                 ")",
-                                                 "\v",
-                                                 "\f",
-                                                 "\\\"",
-                                                 "\xC2\xA0",
-                                                 "\xEF\xBB\xBF",
-                                                 std::string("\0", 1),
-                                                 "01. ",
-                                                 "123456789. ",
-                                                 "1234567890. ",
-                                                 "_ _"};
-    return all;
-}
-
-std::string random_text(std::mt19937_64& random) {
-    // Few kinds of pieces in one text, so that they meet each other often.
-    std::vector<std::string> kinds = {"\n", "[a]: b\n", "===\n<b>\n"};
-    for (int i = 0; i < 6; ++i) kinds.push_back(pieces()[random() % pieces().size()]);
-    std::string text;
-    for (auto left = 1 + random() % 20; left > 0; --left) text += kinds[random() % kinds.size()];
-    return text;
+std::vector<int> heading_lines(std::string_view text) {
+    return markdown::outline_of(markdown::Lines(text)).headings;
 }
 
 std::string repeated(std::string_view piece, std::size_t bytes) {
@@ -143,71 +22,74 @@ std::string repeated(std::string_view piece, std::size_t bytes) {
 
 }  // namespace
 
-TEST_CASE("which lines are headings is what cmark says, whatever stands around them") {
-    std::mt19937_64 random(20261122);
-    for (int i = 0; i < 40'000; ++i) {
-        const auto text = random_text(random);
-        const auto probed = text + "\n## probe\n";
-        if (by_us(text) == by_cmark(text) && by_us(probed) == by_cmark(probed)) continue;
-        FAIL("differs for " << Catch::Detail::stringify(text));
+TEST_CASE("which lines are headings depends on the fences, comments and lists around them") {
+    struct Row {
+        const char* text;
+        std::vector<int> headings;
+    };
+    const Row rows[] = {
+        // Levels, indentation and ends of lines.
+        {"# a\n## b\n###### c\n####### d\n##e\n##\n##\tf\n", {1, 2, 3, 6, 7}},
+        {" ## a\n  ## b\n   ## c\n    ## d\n\t## e\n", {1, 2, 3}},
+        {"\xEF\xBB\xBF## a\n\xEF\xBB\xBF## b\n", {1}},
+        {"## a\r\n## b\r## c", {1, 2, 3}},
+        {"text\n## a\ntext\n", {2}},
+        {"> ## a\n\\## b\n## c\n", {3}},
+        {"Title\n=====\nTitle\n-----\n", {}},
+        {"<pre>\n## a\n</pre>\n<div>\n## b\n", {2, 5}},
+        // A fence is closed by as many of its own marks, or more, and nothing behind them.
+        {"```\n## a\n```\n## b\n", {4}},
+        {"~~~ sh\n## a\n```\n~~~ x\n~~\n~~~~ \n## b\n", {7}},
+        {"````\n```\n## a\n`````\n## b\n", {5}},
+        {"```\n    ```\n## a\n   ```\n## b\n", {5}},
+        {"``` a `b`\n## a\n``\n## b\n", {2, 4}},
+        {"~~~ a ~b\n## a\n", {}},
+        {"    ```\n## a\n", {2}},
+        {"text\n```\n## a\n", {}},
+        {"> ```\n## a\n", {2}},
+        // An indented fence also ends at the first line of column 0 that has text.
+        {"  ```\n\n  ## a\n## b\n", {4}},
+        {"  ```\n## a\n  ```\n  ## b\n", {2}},
+        {"- ```\n  ## a\n\n## b\n", {4}},
+        {"1. text\n\n      ~~~\n      ## a\n      ~~~\n\n   ## b\n## c\n", {8}},
+        {"- - 2) ```\n       ## a\n       ```\ntext\n   ## b\n", {5}},
+        {"- a\n```\n## b\n```\n## c\n", {5}},
+        // Lists.
+        {"- ## a\n* ## b\n+ ## c\n1. ## d\n2) ## e\n", {}},
+        {"- a\n\n  ## b\n\n   text\n ## c\n## d\n   ## e\n", {7, 8}},
+        {"**a**\n  ## b\n-a\n  ## c\n1.a\n  ## d\n1234567890. a\n  ## e\n", {2, 4, 6, 8}},
+        {"-\n  ## a\n123456789.\n  ## b\n", {}},
+        // Comments.
+        {"<!--\n## a\n-->\n## b\n", {4}},
+        {"  <!-- a\n```\n--> ## b\n## c\n", {4}},
+        {"<!-- a -->\n## b\n<!---->\n## c\n", {2, 4}},
+        {"text <!--\n## a\n", {2}},
+        {"    <!--\n## a\n", {2}},
+        {"- <!--\n  <!--\n## a\n", {3}},
+        {"```\n<!--\n```\n## a\n", {4}},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.text);
+        CHECK(heading_lines(row.text) == row.headings);
     }
 }
 
-TEST_CASE("the underline of a Setext heading is the line that made it one") {
-    const auto blocks = markdown::blocks_of("[a]: b\n===\nTitle\nof two\n---\n\nOther\n===\n");
-    REQUIRE(blocks.headings.size() == 2);
-    CHECK(blocks.headings[0].last_line == 5);
-    CHECK(blocks.headings[1].line == 7);
-    CHECK(blocks.headings[1].is_setext);
-}
-
-TEST_CASE("the cost of a text grows with its length alone, whatever it is made of") {
-    constexpr std::size_t k_bytes = 400 << 10;
-    const auto lists = repeated("- ", k_bytes / 2);
-    std::string stairs;
-    for (std::size_t depth = 0; stairs.size() < k_bytes / 2; ++depth) stairs += std::string(2 * depth, ' ') + "- a\n";
-    std::vector<std::string> texts = {lists + "a", lists + "a" + std::string(k_bytes / 2, '\n'),
-                                      stairs + std::string(k_bytes / 2, '\n'),
-                                      lists + "a\n" + repeated("\n" + std::string(k_bytes / 8, '\t') + "a\n", k_bytes)};
-    for (const char* piece : {"![[]()",
-                              "[",
-                              "*a ",
-                              "*a_ ",
-                              "`",
-                              "<",
-                              "> ",
-                              "- ",
-                              "> - ",
-                              "1. ",
-                              "* * * a ",
-                              "[a]: b\n",
-                              "[a]: b\n===\n",
-                              "[a]: b\n\"",
-                              "[a]: b \"x\\\"\n",
-                              "<!A\n",
-                              "    <?\n",
-                              "<a b=",
-                              "\\\n",
-                              "|a|b|\n|-|-|\n",
-                              "## x\n",
-                              "```\n",
-                              "\n",
-                              "   \n",
-                              ">\n",
-                              "> - a\n",
-                              "\t",
-                              "</pre"}) {
-        texts.push_back(repeated(piece, k_bytes));
-    }
-    for (const auto& text : texts) {
-        CAPTURE(text.substr(0, 40));
-        CHECK(markdown::blocks_of(text).steps < 8 * text.size());
+TEST_CASE("a fence or a comment that is open at the end is known with what closes it") {
+    const auto outline = [](std::string_view text) { return markdown::outline_of(markdown::Lines(text)); };
+    CHECK(outline("a\n~~~~ x\n~~~\n").open_fence == 2);
+    CHECK(outline("a\n~~~~ x\n~~~\n").closer == "~~~~");
+    CHECK(outline("<!-- a\n```\n").closer == "-->");
+    for (const char* text : {"", "```\n```\n", "<!-- a -->", "- ```\n", "  ```\n", "<pre>\n", "<?"}) {
+        CAPTURE(text);
+        CHECK_FALSE(outline(text).open_fence);
+        CHECK(outline(text).closer.empty());
     }
 }
 
 TEST_CASE("a hostile text hides no section that stands behind it") {
-    for (const char* piece : {"![[]()", "> ", "[", "*a ", "- "}) {
-        const auto text = "## Plan\nx\n\n" + repeated(piece, 100'000) + "\n\n## Handoff\nDONE: x\n";
+    for (const char* piece :
+         {"![[]()", "> ", "[", "*a ", "- ", "1. ", "<", "<a b=", "\t", "`a", "[a]: b\n===\n", "|-|\n"}) {
+        const auto text = "## Plan\nx\n\n" + repeated(piece, 400'000) + "\n\n## Handoff\nDONE: x\n";
         CHECK(parse_sections(text).sections.count("Handoff") == 1);
     }
 }

