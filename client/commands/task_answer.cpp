@@ -98,6 +98,7 @@ int task_diff(Context& context, rpc::TaskDiff params, const DiffOptions& options
     if (context.json) return put_json(*reply);
     auto typed = connection::reply_as<rpc::TaskDiff::Reply>(params.k_name, *reply);
     if (!typed) return fail(context, typed.error());
+    if (!typed->alarm.empty()) output::complain("warning: " + printable(typed->alarm, true) + "\n");
     if (typed->changes.files == 0) {
         output::put(params.since_review ? "Nothing was changed since the review.\n"
                                         : "The branch has no changes yet.\n");

@@ -66,6 +66,7 @@ struct TaskDiff : TaskSelector {
         std::string stat;
         std::string text;
         bool cut = false;
+        std::string alarm;
         template <class V>
         void describe(V& v) {
             v.required("repository", repository, "where to run git diff: the project's own repository");
@@ -75,6 +76,7 @@ struct TaskDiff : TaskSelector {
             v.sparse("stat", stat, "with `patch`: the files, as git diff --stat shows them");
             v.sparse("text", text, "with `patch`: what git diff shows, without colours; at most 512 KiB");
             v.sparse("cut", cut, "`text` is not all of it");
+            v.sparse("alarm", alarm, "what was changed that git or an agent runs, and how to acknowledge it");
         }
     };
 };

@@ -31,6 +31,7 @@ constexpr Row k_checks[] = {
     {"repositories", check_repositories, "every repository is where it was"},
     {"branches", check_default_branches, "every default branch is there"},
     {"worktrees", check_worktrees, "every workspace is a worktree of its repository"},
+    {"git-programs", check_git_programs, "no task's repository makes git run something else than before"},
     {"locks", check_locks, "no lock of git's is left over"},
     {"snapshots", check_snapshots, "no snapshots of ended tasks are kept"},
     {"tmux", check_tmux, "the tmux server answers"},

@@ -52,6 +52,7 @@ Awaitable<void> check_log(Exam& exam);
 Awaitable<void> check_repositories(Exam& exam);
 Awaitable<void> check_default_branches(Exam& exam);
 Awaitable<void> check_worktrees(Exam& exam);
+Awaitable<void> check_git_programs(Exam& exam);
 Awaitable<void> check_locks(Exam& exam);
 Awaitable<void> check_snapshots(Exam& exam);
 Awaitable<void> check_tmux(Exam& exam);

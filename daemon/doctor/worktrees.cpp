@@ -3,6 +3,7 @@
 #include "common/base/text.hpp"
 #include "daemon/doctor/exam.hpp"
 #include "daemon/process/leftovers.hpp"
+#include "daemon/runner/programs.hpp"
 
 /// The workspaces, as git and the disk have them.
 namespace orange::doctor {
@@ -68,6 +69,14 @@ Awaitable<void> check_worktrees(Exam& exam) {
             const auto seen = co_await exam.world.pool.look(project, info.name);
             check_workspace(exam, project, info, trees->second, seen);
         }
+    }
+}
+
+Awaitable<void> check_git_programs(Exam& exam) {
+    for (const auto& record : exam.tasks()) {
+        auto copy = record;
+        const auto alarm = co_await current_alarm(exam.world, std::move(copy));
+        if (!alarm.empty()) exam.report.warn("task " + record.task.id.value + ": " + alarm);
     }
 }
 

@@ -37,26 +37,47 @@ Awaitable<void> note_programs(World& world, TaskRecord& record) {
     record.programs = std::move(*found);
 }
 
+namespace {
+
+/// Adds the names of what differs from the record to its alarm; returns these names.
+std::vector<std::string> add_changed(TaskRecord& record, const git::Programs& before, const git::Programs& now) {
+    auto names = git::changed_programs(before, now);
+    auto& changed = record.programs_changed;
+    for (const auto& name : names) {
+        if (std::find(changed.begin(), changed.end(), name) == changed.end()) changed.push_back(name);
+    }
+    return names;
+}
+
+}  // namespace
+
 Awaitable<void> watch_programs(World& world, TaskRecord& record) {
     if (!record.task.workspace) co_return;
     const auto before = record.programs;
     co_await note_programs(world, record);
     if (!before || !record.programs) co_return;  // not known, or a task of an older version
-    const auto names = git::changed_programs(*before, *record.programs);
+    const auto names = add_changed(record, *before, *record.programs);
     if (names.empty()) co_return;
     std::string state;  // the same names may change again
     for (const auto& [name, hash] : *record.programs) state += name + " " + hash + "\n";
-    std::map<std::string, Scalar> fields = {{"what", ellipsized(join(names, ", "), k_told)},
-                                            {"state", content_hash(state)}};
-    if (record.intent) fields["tx"] = record.intent->id;
-    if (auto told = world.journal.write_once(record, "repository.changed", std::move(fields)); !told) {
+    const std::map<std::string, Scalar> fields = {{"what", ellipsized(join(names, ", "), k_told)},
+                                                  {"state", content_hash(state)}};
+    if (auto told = world.journal.write_once(record, "repository.changed", fields); !told) {
         log::error("runner", told.error().message, {{"task", record.task.id.value}});
-        record.programs = before;  // looked at again by the next
+        record.programs = before;  // the next look finds the change again
     }
-    auto& changed = record.programs_changed;
-    for (const auto& name : names) {
-        if (std::find(changed.begin(), changed.end(), name) == changed.end()) changed.push_back(name);
-    }
+}
+
+Awaitable<std::string> current_alarm(World& world, TaskRecord record) {
+    const auto* project = world.projects.find(record.task.project);
+    if (!project || !record.task.workspace || !record.programs) co_return alarm_of(record);
+    auto copy = *project;
+    auto name = *record.task.workspace;
+    const auto worktree = co_await world.pool.look(std::move(copy), std::move(name));  // restores nothing
+    Result<git::Programs> found = git::Programs{};
+    if (worktree) found = co_await world.programs.of(world.git, *worktree);
+    if (worktree && found) add_changed(record, *record.programs, *found);
+    co_return alarm_of(record);
 }
 
 void watch_harness(World& world, TaskRecord& record, const AgentRun& run) {

@@ -5,22 +5,27 @@
 #include "common/model/record.hpp"
 #include "daemon/runner/world.hpp"
 
-/// Whoever works in a worktree can change what git runs in all of them, and where it sends to. That is not prevented
-/// (docs/security.md); it is told.
+/// An agent in a worktree can change what git runs in all worktrees, and the addresses to which git sends. Orange does
+/// not prevent that (docs/security.md), but shows it to the human.
 namespace orange {
 
-/// Takes down what it is for a task that has just got its workspace; what was before is nobody's news.
+/// Records the programs for a task that has just got its workspace. Later changes are compared with them.
 Awaitable<void> note_programs(World& world, TaskRecord& record);
 
-/// Tells what has changed since it was last looked at, and adds it to what a human has to look at; the caller saves the
-/// record. Before the daemon's git goes on with the task.
+/// Records what has changed since the last look, and adds it to the task's alarm; the caller saves the record. Called
+/// before a merge and by `orange task ack`.
 Awaitable<void> watch_programs(World& world, TaskRecord& record);
 
-/// The same for the definition of a harness, which a run is about to begin with: a reviewer is whatever that says.
-/// Known is the one that a human has created the task with, chosen for it, or looked at since. Before the run is saved.
+/// Returns the task's alarm as watch_programs() would make it now, and changes nothing. Called before a human sees the
+/// changes of a task, and by doctor.
+Awaitable<std::string> current_alarm(World& world, TaskRecord record);
+
+/// Does the same as watch_programs() for the definition of the harness with which a run is about to begin. It is
+/// compared with the one that a human created the task with, chose for it, or acknowledged. Called before the run is
+/// saved.
 void watch_harness(World& world, TaskRecord& record, const AgentRun& run);
 
-/// What a human should look at, until `orange task ack`; empty if nothing was changed.
+/// The texts of the alarms, which stand until `orange task ack`; empty if nothing was changed.
 std::string programs_alarm(const TaskRecord& record);
 std::string harness_alarm(const TaskRecord& record);
 /// Both.

@@ -11,6 +11,7 @@
 #include "daemon/runner/explained.hpp"
 #include "daemon/runner/facts.hpp"
 #include "daemon/runner/notices.hpp"
+#include "daemon/runner/programs.hpp"
 #include "daemon/runner/stacking.hpp"
 #include "daemon/store/sections.hpp"
 
@@ -134,6 +135,7 @@ Awaitable<Result<Outcome>> Requests::edit(TaskId id, Edit edit, Caller by) {
 Awaitable<Result<Outcome>> Requests::acknowledge(TaskId id) {
     CO_TRY(auto turn, co_await turns_.take(id));
     auto& record = turn.record;
+    co_await watch_programs(world_, record);
     Outcome outcome;
     if (record.notices.empty() && !record.alarmed()) {
         outcome.notes = {"there was nothing to acknowledge"};

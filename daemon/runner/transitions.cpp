@@ -86,6 +86,7 @@ Awaitable<Result<Transitions::Prepared>> Transitions::prepare(TaskRecord record,
     prepared.workspace = *record.task.workspace;
     prepared.task_file = record.task_file;
     prepared.branch_start = record.branch_start;
+    prepared.programs = record.programs;
     prepared.notes = std::move(*taken);
     co_return prepared;
 }
@@ -113,7 +114,7 @@ void Transitions::take_over(TaskRecord& record, const Prepared& prepared) {
     record.task.workspace = prepared.workspace;
     record.task_file = prepared.task_file;
     record.branch_start = prepared.branch_start;
-    record.programs.reset();  // finish() notes them
+    record.programs = prepared.programs;
 }
 
 Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
@@ -204,10 +205,6 @@ Awaitable<Outcome> Transitions::finish(TaskRecord record, workflow::Library::Def
     // Agents read the status in TASK.md: it is there before one of them is started.
     co_await turns_.show(record);
     const auto alarm_before = alarm_of(record);
-    // A release looks by itself, when nobody is left who could change them.
-    const bool releases = std::any_of(record.intent->actions.begin(), record.intent->actions.end(),
-                                      [](const auto& planned) { return planned.action.name == "release_workspace"; });
-    if (!releases) co_await watch_programs(world_, record);
     Outcome outcome;
     outcome.notes = co_await run_actions(record, *definition);
     record.task.counters.erase("crash_count");

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +57,7 @@ class Transitions {
         std::string workspace;  ///< empty: none was needed
         std::string task_file;
         std::string branch_start;
+        std::optional<std::map<std::string, std::string>> programs;
         std::vector<std::string> notes;
     };
     /// Nothing where the transition needs no workspace, or the task has one. Failing has changed nothing.

@@ -7,7 +7,6 @@
 #include "daemon/pool/occupants.hpp"
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/notices.hpp"
-#include "daemon/runner/programs.hpp"
 
 namespace orange {
 namespace {
@@ -90,7 +89,6 @@ Awaitable<Result<void>> Workspaces::take(TaskRecord& record, Outcome& outcome) {
     if (record.task.workspace) co_return Result<void>{};
     auto taken = co_await actions::prepare_workspace(world_, record);
     if (!taken) co_return in_context("task " + record.task.id.value + " has no workspace", taken.error());
-    co_await note_programs(world_, record);
     if (auto saved = turns_.try_save(record); !saved) {
         co_await transitions_.give_back(record);
         co_return saved.error();
@@ -114,11 +112,7 @@ Awaitable<Result<void>> Workspaces::release_owed(TaskRecord& record) {
     CO_TRY(co_await agents_.end_session(record));
     actions::Context context{world_, turns_, agents_, record, {}, *definition, [](const std::string&) {}};
     const Action release{"release_workspace", {}, {}};
-    const auto alarmed = record.programs_changed;
-    if (auto released = co_await actions::release_workspace(context, release); !released) {
-        if (record.programs_changed != alarmed) turns_.save(record);  // told, though refused again
-        co_return released.error();
-    }
+    CO_TRY(co_await actions::release_workspace(context, release));
     const auto history = world_.tasks.history(record.task.id, k_looked_at);
     if (history && failed_to_release_only(*history)) (void)clear(record, NoticeKind::hook_failed);
     CO_TRY(turns_.try_save(record));

@@ -432,12 +432,9 @@ TEST_CASE("What somebody makes git run stands beside the task wherever it is sho
     orange.wait_for_status(id, "reviewing");
     CHECK_THAT(orange.orange({"task", "show", id}).out, !Holds("alarm"));  // the agents did nothing
     orange.git({"config", "filter.evil.clean", "cat"}, repo);
-    rpc::TaskUpdate update;
-    update.id = id;
-    update.status = "working";
-    update.feedback = "Please greet twice.";
-    orange.call(update);
-    orange.wait_for_status(id, "reviewing");
+    CHECK_THAT(orange.orange({"task", "diff", id}).err, Tells("filter.evil.clean"));
+    CHECK_THAT(orange.orange({"doctor"}).out, Tells("filter.evil.clean"));
+    CHECK_THAT(orange.orange({"task", "merge", id, "--yes"}).err, Tells("filter.evil.clean"));
     const std::vector<std::vector<std::string>> pages = {
         {"task", "show", id}, {"task", "list"}, {"task", "why", id}, {"doctor"}, {"task", "show", id, "--json"}};
     for (const auto& page : pages) CHECK_THAT(orange.orange(page).out, Tells("filter.evil.clean"));
@@ -448,8 +445,7 @@ TEST_CASE("What somebody makes git run stands beside the task wherever it is sho
     CHECK_THAT(orange.orange({"task", "list"}).out, !Holds("filter.evil"));
     // It outlives its task: the repository is as it is.
     orange.git({"config", "filter.evil.clean", "sh"}, repo);
-    CHECK_THAT(orange.orange({"task", "cancel", id, "--yes"}).out, Tells("filter.evil.clean"));
-    CHECK_THAT(orange.orange({"task", "wait", id, "--for", "ended"}).err, Tells("filter.evil.clean"));
+    REQUIRE(orange.orange({"task", "merge", id, "--yes", "--force"}).status == 0);
     CHECK_THAT(orange.orange({"task", "list"}).out, Tells("filter.evil.clean"));
     CHECK(orange.orange({"task", "ack", id}).status == 0);
     CHECK_THAT(orange.orange({"task", "list"}).out, !Holds("filter.evil"));

@@ -4,6 +4,7 @@
 #include "common/rpc/task_queries.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/runner/changes.hpp"
+#include "daemon/runner/programs.hpp"
 
 /// What a human does about a task that needs something: answers, rejects, looks at the work, stops and restarts agents.
 namespace orange::rpc {
@@ -97,8 +98,10 @@ Awaitable<Result<TaskDiff::Reply>> diff(Api& api, TaskDiff params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     const auto* record = api.world().tasks.find(id);
     if (!record) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
+    auto copy = *record;
     CO_TRY(const auto changes, co_await changes_of(api.world(), *record, params.since_review));
     TaskDiff::Reply reply;
+    if (call.caller.role == Role::human) reply.alarm = co_await current_alarm(api.world(), std::move(copy));
     reply.repository = changes.repository;
     reply.base = changes.base;
     reply.tip = changes.tip;

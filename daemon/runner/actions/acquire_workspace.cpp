@@ -21,6 +21,7 @@ Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, Task
     record.task.workspace = acquired.name;
     record.task_file = acquired.task_file;
     if (record.branch_start.empty()) record.branch_start = acquired.branch_start;
+    co_await note_programs(world, record);
     co_return std::move(acquired.notes);
 }
 
@@ -28,7 +29,6 @@ Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, Task
 Awaitable<Result<void>> acquire_workspace(Context& context, const Action&) {
     if (context.record.task.workspace) co_return Result<void>{};
     CO_TRY(co_await prepare_workspace(context.world, context.record));
-    co_await note_programs(context.world, context.record);
     co_return Result<void>{};
 }
 

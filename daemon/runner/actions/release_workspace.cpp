@@ -3,7 +3,6 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/notices.hpp"
-#include "daemon/runner/programs.hpp"
 
 namespace orange::actions {
 namespace {
@@ -63,10 +62,7 @@ Awaitable<Result<void>> release_workspace(Context& context, const Action&) {
         CO_TRY(co_await context.agents.end(record, role));
     }
     // Given back before, by a release whose end could not be written: what is there now is another task's.
-    if (context.world.pool.has_claim(record.task.id)) {
-        co_await watch_programs(context.world, record);  // now that nobody is left who could change them
-        CO_TRY(co_await empty_workspace(context, project));
-    }
+    if (context.world.pool.has_claim(record.task.id)) CO_TRY(co_await empty_workspace(context, project));
     const auto workspace = *record.task.workspace;
     record.task.workspace.reset();
     record.died.clear();

@@ -24,6 +24,11 @@ std::string alarm(RunnerWorld& world, const TaskId& id) {
     return alarm_of(world.record(id));
 }
 
+/// The same after a look, which changes nothing.
+std::string alarm_now(RunnerWorld& world, const TaskId& id) {
+    return world.house().go(current_alarm(world.house().world(), world.record(id)));
+}
+
 std::size_t told(RunnerWorld& world, const TaskId& id) {
     return world.events(id, "repository.changed").size();
 }
@@ -34,25 +39,24 @@ Result<MergeOutcome> merge(RunnerWorld& world, const TaskId& id) {
 
 }  // namespace
 
-TEST_CASE("what an agent makes git run is told at the next transition, and stands until a human has looked") {
+TEST_CASE("what an agent makes git run is told before a merge, and stands until a human has looked") {
     RunnerWorld world;
-    const auto id = with_work(world);
+    const auto id = ready_to_merge(world);
     CHECK(alarm(world, id).empty());
     plants(world, "evil");
-    world.append_body(id, "\n## Handoff\nall of it\n");
-    world.move(id, "agent-review").value();
+    CHECK_THAT(alarm_now(world, id), Tells("filter.evil.clean") && Tells("orange task ack " + id.value));
+    CHECK(alarm(world, id).empty());
+    const auto refused = merge(world, id);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::needs_force);
+    CHECK_THAT(refused.error().message, Tells("filter.evil.clean"));
     CHECK_THAT(alarm(world, id), Tells("filter.evil.clean"));
-    CHECK_THAT(alarm(world, id), Tells("orange task ack " + id.value));
     CHECK_FALSE(world.record(id).task.attention);
     REQUIRE(told(world, id) == 1);
     CHECK(world.events(id, "repository.changed")[0].fields.at("what") == Scalar{std::string("filter.evil.clean")});
-    // A second one does not hide the first, and no crash and no new start takes either away.
+    // A second one does not hide the first.
     plants(world, "other");
-    world.kill_agent(id, Role::reviewer, 1);
-    const auto run = world.record(id).run_of(Role::reviewer)->run;
-    world.house().go(world.house().runner().exits.agent_exited(id, run));
-    world.append_body(id, "\n## Review\nPASS\n");
-    world.move(id, "reviewing").value();
+    CHECK_FALSE(merge(world, id));
     CHECK_THAT(alarm(world, id), Tells("filter.evil.clean, filter.other.clean"));
     CHECK(told(world, id) == 2);
     const auto acknowledged = world.house().go(world.house().runner().requests.acknowledge(id)).value();
@@ -65,14 +69,10 @@ TEST_CASE("what an agent makes git run is told at the next transition, and stand
     CHECK(told(world, id) == 2);
 }
 
-TEST_CASE("what git is made to run after the review has to be confirmed before the merge") {
+TEST_CASE("what git is made to run after the review is merged by force alone") {
     RunnerWorld world;
     const auto id = ready_to_merge(world);
     plants(world, "evil");
-    const auto refused = merge(world, id);
-    REQUIRE_FALSE(refused);
-    CHECK(refused.error().code == ErrorCode::needs_force);
-    CHECK_THAT(refused.error().message, Tells("filter.evil.clean"));
     const auto merged = world.house().go(world.house().runner().merges.merge(id, forced_order(), a_human()));
     REQUIRE(merged);
     CHECK_THAT(merged->forced, Tells("filter.evil.clean"));
@@ -82,27 +82,34 @@ TEST_CASE("what git is made to run after the review has to be confirmed before t
     CHECK_FALSE(world.record(id).programs);
 }
 
-TEST_CASE("each change of what git runs is told, many are counted, and a failed hook stands beside them", "[slow]") {
+TEST_CASE("an acknowledgement names what it has found itself") {
     RunnerWorld world;
-    const auto id = with_work(world);
+    const auto id = ready_to_merge(world);
+    plants(world, "evil");
+    const auto acknowledged = world.house().go(world.house().runner().requests.acknowledge(id)).value();
+    REQUIRE_FALSE(acknowledged.notes.empty());
+    CHECK_THAT(acknowledged.notes[0], Tells("filter.evil.clean"));
+    CHECK(told(world, id) == 1);
+    CHECK(alarm_now(world, id).empty());
+    CHECK(merge(world, id));
+}
+
+TEST_CASE("each change of what git runs is told, and many are counted") {
+    RunnerWorld world;
+    const auto id = ready_to_merge(world);
     for (const char* name : {"a", "b", "c", "d", "e", "f", "\x1b[31mg"}) plants(world, name);
-    const auto moved = world.move(id, "stuck").value();
+    CHECK_FALSE(merge(world, id));
     CHECK_THAT(alarm(world, id), Tells("filter.a.clean") && Tells("2") && !Holds("filter.f.clean"));
-    CHECK(moved.notes == std::vector<std::string>{alarm(world, id)});
     const auto what = std::get<std::string>(world.events(id, "repository.changed")[0].fields.at("what"));
     CHECK_THAT(what, Tells("filter.f.clean"));  // all of them
     CHECK_THAT(alarm(world, id), !Holds("\x1b"));
     CHECK(told(world, id) == 1);
-    plants(world, "a", "sh");
-    world.move(id, "working").value();
-    plants(world, "a", "cat");
-    world.move(id, "stuck").value();
-    plants(world, "a", "sh");
-    world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 1);
-    world.move(id, "cancelled").value();
-    CHECK(told(world, id) == 4);
+    for (const char* command : {"sh", "cat"}) {
+        plants(world, "a", command);
+        CHECK_FALSE(merge(world, id));
+    }
+    CHECK(told(world, id) == 3);
     CHECK(world.record(id).programs_changed.size() == 7);
-    CHECK_THAT(world.record(id).task.attention.value_or(""), Tells("kill_session: "));
 }
 
 TEST_CASE("what was there before the task, and what its setup did, is nobody's news") {
@@ -115,64 +122,37 @@ TEST_CASE("what was there before the task, and what its setup did, is nobody's n
     world.move(id, "working").value();
     REQUIRE(world.record(id).programs);
     CHECK(world.record(id).programs->size() == 2);
-    world.move(id, "stuck").value();
-    CHECK(told(world, id) == 0);
-    CHECK(alarm(world, id).empty());
+    CHECK(alarm_now(world, id).empty());
 }
 
-TEST_CASE("where it could not be looked what git runs, or an older version did not, the next look is the first") {
+TEST_CASE("where it could not be looked what git runs, what it was before is still known") {
     RunnerWorld world;
     const auto id = with_work(world);
     const auto head = Path(world.repo()) / ".git/worktrees/shop--1/HEAD";
     const auto text = read_file(head);
     write_file(head, "nonsense\n");
-    world.move(id, "stuck").value();
+    CHECK(world.house().go(world.house().runner().requests.acknowledge(id)));
     write_file(head, text);
     plants(world, "evil");
-    world.move(id, "working").value();
-    CHECK_THAT(alarm(world, id), Tells("filter.evil.clean"));  // what it was before is still known
+    CHECK_THAT(alarm_now(world, id), Tells("filter.evil.clean"));
     auto record = world.record(id);
-    record.programs.reset();
-    record.programs_changed.clear();
+    record.programs.reset();  // as an older version left it
     world.house().world().tasks.save(record).value();
-    plants(world, "unseen");
-    world.move(id, "stuck").value();
-    CHECK(alarm(world, id).empty());
-    plants(world, "seen");
-    world.move(id, "working").value();
-    CHECK_THAT(alarm(world, id), Tells("filter.seen.clean"));
+    CHECK(alarm_now(world, id).empty());
 }
 
 TEST_CASE("a change of what git runs is told once, although its history cannot be written at first") {
     RunnerWorld world;
     const auto id = with_work(world);
     plants(world, "evil");
-    world.outside.fuse.arm(fakes::Fuse::Ending::disk_full_for_good, 2);
-    world.move(id, "stuck").value();
+    world.outside.fuse.arm(fakes::Fuse::Ending::disk_full_for_good, 1);
+    CHECK_FALSE(world.house().go(world.house().runner().requests.acknowledge(id)));
     world.outside.fuse.disarm();
     world.boot();
     world.recover();
-    CHECK(world.record(id).task.status == "stuck");
-    CHECK_THAT(alarm(world, id), Tells("filter.evil.clean"));
+    CHECK_THAT(alarm_now(world, id), Tells("filter.evil.clean"));
+    CHECK(world.house().go(world.house().runner().requests.acknowledge(id)));
     CHECK(told(world, id) == 1);
-}
-
-TEST_CASE("what is changed after the last transition, while a release is refused, is seen when that is done") {
-    RunnerWorld world;
-    const auto id = with_work(world);
-    const auto head = Path(world.repo()) / ".git/worktrees/shop--1/HEAD";
-    const auto text = read_file(head);
-    write_file(head, "nonsense\n");
-    world.move(id, "cancelled").value();
-    REQUIRE(world.record(id).task.workspace);
-    write_file(head, text);
-    plants(world, "late");
-    world.house().go(world.house().runner().workspaces.collect(shop(world))).value();
-    CHECK_FALSE(world.record(id).task.workspace);
-    CHECK_THAT(alarm(world, id), Tells("filter.late.clean"));
-    CHECK(told(world, id) == 1);
-    const auto id_of_next = with_work(world);
-    CHECK(alarm(world, id_of_next).empty());
 }
 
 TEST_CASE(
