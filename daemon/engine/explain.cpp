@@ -1,6 +1,8 @@
 #include "daemon/engine/explain.hpp"
 
+#include "common/base/text.hpp"
 #include "daemon/engine/edges.hpp"
+#include "daemon/engine/permissions.hpp"
 
 namespace orange::engine {
 
@@ -39,6 +41,25 @@ std::string describe(const EdgeExplanation& edge) {
     if (!edge.gate.empty()) text += "; needs " + edge.gate;
     if (edge.gate_problem) return text + ". " + *edge.gate_problem + (edge.gate_problem->ends_with('.') ? "" : ".");
     return text + (edge.gate.empty() ? "" : " (holds)");
+}
+
+Error explained(Error error, const Definition& definition, const Situation& situation, const Caller& by) {
+    if (error.code == ErrorCode::forbidden && by.role != Role::human) {
+        // Before the last sentence, if that is what to run instead.
+        auto& text = error.message;
+        const auto command = text.find("\n  ");
+        const auto end = command == std::string::npos ? std::string::npos : text.rfind(". ", command);
+        if (end == std::string::npos) {
+            text += " (this call came from " + describe(by) + ")";
+        } else {
+            text.insert(end, " (this call came from " + describe(by) + ")");
+        }
+    }
+    std::vector<std::string> edges;
+    for (const auto& edge : explain(definition, situation)) edges.push_back(describe(edge));
+    error.details["status"] = situation.task.status;
+    error.details["edges"] = join(edges, "\n");
+    return error;
 }
 
 }  // namespace orange::engine

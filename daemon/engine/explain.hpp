@@ -28,4 +28,7 @@ std::vector<EdgeExplanation> explain(const Definition& definition, const Situati
 /// "worker, human" with what each edge needs: the lines that a rejection and `task why` print.
 std::string describe(const EdgeExplanation& edge);
 
+/// Adds to a refusal as which role the caller was identified, and the open edges of the task's state.
+Error explained(Error error, const Definition& definition, const Situation& situation, const Caller& by);
+
 }  // namespace orange::engine

@@ -7,7 +7,6 @@
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/after_children.hpp"
 #include "daemon/runner/children.hpp"
 #include "daemon/runner/notices.hpp"
 

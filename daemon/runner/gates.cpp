@@ -5,8 +5,8 @@
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/engine/explain.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/explained.hpp"
 #include "daemon/runner/facts.hpp"
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/notices.hpp"

@@ -10,7 +10,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/notices.hpp"
-#include "daemon/runner/pull_feedback.hpp"
+#include "daemon/runner/pull_request_text.hpp"
 #include "daemon/runner/pull_requests.hpp"
 
 namespace orange {

@@ -12,8 +12,8 @@
 #include "daemon/engine/start.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/after_children.hpp"
 #include "daemon/runner/blockers.hpp"
+#include "daemon/runner/children.hpp"
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/stacking.hpp"
 

@@ -3,15 +3,21 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/engine/artifacts.hpp"
-#include "daemon/runner/outcome.hpp"
 #include "daemon/runner/world.hpp"
 
 namespace orange {
+
+/// The part of a reply that a call tells its human beside the task itself.
+struct Outcome {
+    std::vector<std::string> notes;
+    std::string spawn_error;  ///< why an agent that was to start did not; empty: all did
+};
 
 /// A task while its lock is held: nobody else changes it meanwhile.
 struct TaskTurn {

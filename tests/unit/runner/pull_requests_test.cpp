@@ -2,7 +2,7 @@
 #include <functional>
 
 #include "daemon/runner/pull_creation.hpp"
-#include "daemon/runner/pull_feedback.hpp"
+#include "daemon/runner/pull_request_text.hpp"
 #include "daemon/runner/sight.hpp"
 #include "tests/catch.hpp"
 #include "tests/fakes/github/fake_github.hpp"
