@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* k_found = "orange-found-";  ///< what was moved aside in git's own folder of a worktree
+constexpr const char* k_found = "orange-found-";  ///< prefix of a file moved aside in git's own folder of a worktree
 
 std::string resolved(const fs::path& path) {
     std::error_code error;
@@ -83,30 +83,6 @@ Result<UniqueFd> open_worktree(const std::string& path, const Identity& identity
                                           "; nothing in it was touched. Put the folder back; or, " + made_anew(path));
 }
 
-/// git reads and writes through links in there, and waits for pipes.
-Result<void> check_entries(int folder, const std::string& path) {
-    const auto names = names_in(folder, path);
-    if (!names) {
-        auto refused = names.error();
-        refused.message += "; remove what git has not made there, then run: orange workspace gc";
-        return refused;
-    }
-    for (const auto& name : *names) {
-        if (name == "gitdir" || name == "commondir" || name.starts_with(k_found)) continue;
-        const auto place = path + "/" + name;
-        struct stat facts {};
-        if (::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0 || S_ISREG(facts.st_mode)) continue;
-        if (S_ISDIR(facts.st_mode)) continue;
-        if (is_link_downwards(folder, name)) continue;
-        return Error(ErrorCode::conflict, printable(place) +
-                                              (S_ISLNK(facts.st_mode) ? " is a link that may lead out of the repository"
-                                                                      : " is neither a file nor a folder") +
-                                              ", which git does not make; look at it, then remove it: rm " +
-                                              shell_word(place));
-    }
-    return {};
-}
-
 bool is_a_head(const std::string& text) {
     const auto line = trim(text);
     if (line.starts_with("ref: refs/")) return line.find("..") == std::string_view::npos;
@@ -122,15 +98,8 @@ Result<UniqueFd> open_admin(const std::string& common_dir, const std::string& pa
                                               " is not a worktree of its repository any more, which has no folder " +
                                               printable(admin) + "; " + made_anew(path));
     }
-    TRY(check_entries(folder->get(), admin));
-    if (is_folder_at(folder->get(), "logs")) {
-        TRY(const auto logs, open_folder_at(folder->get(), "logs", admin + "/logs"));
-        TRY(check_entries(logs.get(), admin + "/logs"));
-    }
-    struct stat facts {};
-    const bool linked = ::fstatat(folder->get(), "HEAD", &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(facts.st_mode);
     const auto head = small_file_at(folder->get(), "HEAD");
-    if (linked || (head && is_a_head(*head))) return folder;
+    if (is_link_downwards(folder->get(), "HEAD") || (head && is_a_head(*head))) return folder;
     return Error(ErrorCode::conflict,
                  printable(admin) + "/HEAD names neither a branch nor a commit; " + made_anew(path));
 }
@@ -173,25 +142,6 @@ Result<UniqueFd> make_aside(const std::string& path) {
                  printable(path) +
                      " is a link or a file, and nothing is moved through it; look at it, then remove it: rm " +
                      shell_word(path));
-}
-
-/// A pipe holds nothing, and whoever lists the repository's worktrees waits for one in there.
-Result<void> set_pipes_aside(const std::string& admin, const std::string& mark, std::vector<Mended>& mended) {
-    const auto folder = open_folder(admin);
-    if (!folder) return {};  // open_admin() says why
-    const auto names = names_in(folder->get(), admin);
-    if (!names) return {};  // as above
-    for (const auto& name : *names) {
-        struct stat facts {};
-        if (::fstatat(folder->get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;
-        if (!S_ISFIFO(facts.st_mode) || name.starts_with(k_found)) continue;
-        const auto kept = k_found + mark + name;
-        if (::renameat(folder->get(), name.c_str(), folder->get(), kept.c_str()) != 0) {
-            return io_error("moving " + admin + "/" + name, errno);
-        }
-        mended.push_back({name, admin + "/" + kept});
-    }
-    return {};
 }
 
 struct Opened {
@@ -282,7 +232,6 @@ Result<void> forget(const std::string& common_dir, const std::string& path) {
 Result<Pinned> pin(const std::string& common_dir, const std::string& path, const Identity& identity,
                    const std::string& aside, std::vector<Mended>& mended) {
     const auto mark = random_id(8) + "-";
-    if (is_same_folder(path, identity)) TRY(set_pipes_aside(admin_path(common_dir, identity), mark, mended));
     TRY(auto opened, open_both(common_dir, path, identity));
     const auto own = to_repository(opened.path, opened.admin);
     if (!own.is(small_file_at(opened.folder.get(), own.name))) {

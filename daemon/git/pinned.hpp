@@ -49,10 +49,10 @@ class Pinned {
     std::shared_ptr<const Held> held_;
 };
 
-/// Something that an agent, or who else writes there, had put in the place of a file of git's, and that was put right.
+/// A file of git's that somebody had replaced, and that Orange has restored.
 struct Mended {
-    std::string what;  ///< ".git", "gitdir", "commondir"; or the name of a pipe in git's own folder
-    std::string kept;  ///< where what was found there is now; empty: nothing was, or it was only an old pointer
+    std::string what;  ///< ".git", "gitdir" or "commondir"
+    std::string kept;  ///< the new place of the found file; empty: there was none, or it was only an old pointer
 };
 
 /// Which worktree of that repository is at `path`, by what the repository says; nothing that lies in it is read.
@@ -63,10 +63,10 @@ Result<Identity> identify(const std::string& common_dir, const std::string& path
 /// refuses.
 Result<void> forget(const std::string& common_dir, const std::string& path);
 
-/// Opens the worktree, and puts right the three files by which it and its repository find each other; what was found
-/// there is moved: of the worktree's into `aside`. conflict where another folder is in its place, or where git's own
-/// folder for it has links that lead out of the repository: nothing has been done then, and the message says what to
-/// do. `mended` gets what was put right.
+/// Opens the worktree, and restores the three files by which it and its repository find each other. A found `.git` is
+/// moved into `aside`, the other two to another name. conflict if another folder is in the worktree's place, or if the
+/// HEAD in git's own folder for it is damaged: then nothing was changed, and the message says what to do. `mended` gets
+/// the restored files.
 Result<Pinned> pin(const std::string& common_dir, const std::string& path, const Identity& identity,
                    const std::string& aside, std::vector<Mended>& mended);
 

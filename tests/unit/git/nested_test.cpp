@@ -141,15 +141,6 @@ TEST_CASE("a repository inside with more files than git makes is refused, and st
     CHECK(at.is_kept_in(at.nested));
 }
 
-TEST_CASE("git's own folder for a worktree with more files than git makes is refused", "[slow]") {
-    WithNested at;
-    write_many(at.admin, 50'001);
-    const auto refused = at.go(git::pin_new(at.git, at.repo.string(), at.tree.string()));
-    REQUIRE_FALSE(refused);
-    CHECK(refused.error().code == ErrorCode::conflict);
-    CHECK_THAT(refused.error().message, Tells("orange workspace gc"));
-}
-
 TEST_CASE("an index that is larger than any repository's is not copied") {
     WithNested at;
     constexpr std::uint32_t k_size = 300U << 20;

@@ -155,7 +155,6 @@ const std::vector<Variant> k_admin = {
      [](Hostile& at) { replace_with_link(at.admin / "HEAD", at.other / ".git/HEAD"); }, false},
     {"HEAD is a pipe", [](Hostile& at) { replace_with_pipe(at.admin / "HEAD"); }, false},
     {"gitdir is a pipe", [](Hostile& at) { replace_with_pipe(at.admin / "gitdir"); }},
-    {"index is a pipe", [](Hostile& at) { replace_with_pipe(at.admin / "index"); }},
     {"commondir names another repository",
      [](Hostile& at) { write_file(at.admin / "commondir", (at.other / ".git").string() + "\n"); }},
     {"commondir is a link",
@@ -173,17 +172,6 @@ const std::vector<Variant> k_admin = {
          at.plain(at.tree, {"config", "extensions.worktreeConfig", "true"});
          write_file(at.admin / "config.worktree", "[core]\n\tworktree = " + at.victim.string() + "\n");
      }},
-    {"config.worktree is a link",
-     [](Hostile& at) {
-         at.plain(at.tree, {"config", "extensions.worktreeConfig", "true"});
-         replace_with_link(at.admin / "config.worktree", at.other / ".git/config");
-     },
-     false},
-    {"index is a link", [](Hostile& at) { replace_with_link(at.admin / "index", at.other / ".git/index"); }, false},
-    {"logs is a link", [](Hostile& at) { replace_with_link(at.admin / "logs", at.other / ".git/logs"); }, false},
-    {"logs/HEAD is a link", [](Hostile& at) { replace_with_link(at.admin / "logs/HEAD", at.victim / "README"); },
-     false},
-    {"rebase-merge is a link", [](Hostile& at) { replace_with_link(at.admin / "rebase-merge", at.victim); }, false},
     {"locked says that git has not ended", [](Hostile& at) { write_file(at.admin / "locked", "initializing"); }},
     {"the whole folder is a link",
      [](Hostile& at) {
@@ -265,7 +253,7 @@ TEST_CASE("whatever repository an agent makes inside, nothing outside is changed
     check_nothing_outside_changes(k_nested);
 }
 
-TEST_CASE("whatever an agent makes of git's own folder for its worktree, nothing outside is changed", "[slow]") {
+TEST_CASE("whatever an agent writes into git's own folder for its worktree, nothing outside is changed", "[slow]") {
     check_nothing_outside_changes(k_admin);
 }
 
