@@ -28,10 +28,9 @@ bool is_shim(const std::vector<std::string>& argv, const std::string& home) {
 }  // namespace
 
 std::optional<ProcessEntry> ProcProcessTable::entry(std::int64_t pid) {
-    const auto started = process::start_time(pid);
-    const auto parent = process::parent_of(pid);
-    if (!started || !parent) return std::nullopt;
-    ProcessEntry entry{*parent, process::session_of(pid).value_or(0), *started, process::tty_of(pid).value_or(0)};
+    const auto found = process::standing_of(pid);
+    if (!found) return std::nullopt;
+    ProcessEntry entry{found->parent, found->session, found->start_time, found->tty};
     if (!is_orange_agent(pid)) return entry;
     const auto argv = process::argv_of(pid);
     entry.keeper = is_keeper(argv, home_);

@@ -6,8 +6,8 @@
 namespace orange {
 
 /// The disk, as long as the home is where it was locked. While it is not, every write is refused with `io`, and so is
-/// every question that finds nothing: a file that is not found there is not one that was removed, and nothing is written
-/// into a folder that no daemon has locked, or that would have to be made.
+/// every question that finds nothing: a file that is not found there is not one that was removed, and nothing is
+/// written into a folder that no daemon has locked, or that would have to be made.
 class HomeFiles final : public FileSystem {
   public:
     HomeFiles(FileSystem& disk, const Home& home) : disk_(disk), home_(home) {}

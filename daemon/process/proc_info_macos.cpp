@@ -50,6 +50,13 @@ Arguments arguments_of(std::int64_t pid) {
 
 }  // namespace
 
+std::optional<Standing> standing_of(std::int64_t pid) {
+    const auto started = start_time(pid);
+    const auto parent = parent_of(pid);
+    if (!started || !parent) return std::nullopt;
+    return Standing{*parent, session_of(pid).value_or(0), *started, tty_of(pid).value_or(0)};
+}
+
 std::optional<std::int64_t> parent_of(std::int64_t pid) {
     const auto info = info_of(pid);
     if (!info) return std::nullopt;

@@ -110,11 +110,6 @@ void forget_run(TaskRecord& record, const AgentRun& run, bool died) {
 }  // namespace
 
 Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string unchecked) {
-    co_await count_exit(id, std::move(run_id), std::move(unchecked));
-    if (failed_starts_.erase(id) > 0) co_await give_back_untouched(std::move(id));
-}
-
-Awaitable<void> Exits::count_exit(TaskId id, RunId run_id, std::string unchecked) {
     auto turn = co_await turns_.take(id);
     if (!turn) co_return;
     auto& record = turn->record;
@@ -213,7 +208,6 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
         if (auto* crash = std::get_if<engine::Crash>(&outcome)) crash->respawn = false;
     } else if (by_itself && !went_on && !run.resumed && age < k_start_window) {
         tell_of_start(record, run, end.exit_status, outcome);
-        failed_starts_.insert(record.task.id);
     } else if (end.exit_status != 0) {
         const auto lines = lines_of(record, run, 0, 3);
         change_reason(outcome, [&](const std::string& reason) {
@@ -261,7 +255,7 @@ Awaitable<std::string> Exits::failed_start(TaskId id) {
         const auto* notice = engine::find_notice(*found, kind);
         if (notice && text.empty()) text = notice->text;
     }
-    if (!text.empty()) co_await give_back_untouched(std::move(id));  // the answer comes after it
+    if (!text.empty()) co_await give_back_untouched(std::move(id));
     co_return text;
 }
 

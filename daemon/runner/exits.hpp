@@ -34,8 +34,9 @@ class Exits {
     /// A run's process is gone, as far as somebody saw.
     Awaitable<void> agent_exited(TaskId id, RunId run) { return agent_exited(std::move(id), std::move(run), {}); }
 
-    /// Called after an agent was started. Waits at most 100 ms for its end, deals with it, and returns why the agent
-    /// ended; empty if it lives on. A program that needs longer to fail is told by its notice alone.
+    /// Called after an agent was started. Waits at most 100 ms for its end, deals with it, gives back a workspace in
+    /// which nothing has changed, and returns why the agent ended; empty if it lives on. A program that needs longer to
+    /// fail is told by its notice alone, and its task keeps the workspace.
     Awaitable<std::string> failed_start(TaskId id);
 
     /// Its agent crashed and is being started again, so its notice needs nobody yet. A save of the record ends that.
@@ -44,7 +45,6 @@ class Exits {
   private:
     /// `unchecked`: why the checks that its end waited for cannot be run; empty: nothing of the kind.
     Awaitable<void> agent_exited(TaskId id, RunId run, std::string unchecked);
-    Awaitable<void> count_exit(TaskId id, RunId run, std::string unchecked);
     Awaitable<void> handle_exit(TaskRecord record, AgentRun run, std::string unchecked);
     Awaitable<void> handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
                                  engine::Crash crash, std::map<std::string, Scalar> exited);
@@ -73,7 +73,6 @@ class Exits {
     UsageHolds& usage_;
     std::map<std::string, async::Moment> recent_crashes_;  ///< by run
     std::set<TaskId> restarting_;
-    std::set<TaskId> failed_starts_;  ///< an agent ended before it began to work, in a turn that has not ended
 };
 
 }  // namespace orange

@@ -23,6 +23,7 @@ constexpr auto k_step = 5ms;
 constexpr auto k_gone_for = 100ms;  ///< an editor that deletes a copy creates it again within this time
 constexpr auto k_unseen = 3s;       ///< so long an editor may take between reading a copy and writing it back
 constexpr int k_most_held_back = 40;
+constexpr std::size_t k_most_written = 16;
 constexpr std::size_t k_longest_list = 1000;
 
 /// "20261120T104903.120Z": sorts by time, and every file system takes it.
@@ -116,9 +117,12 @@ Result<void> TaskSync::read(Side& side) {
     side.held = side.damaged = false;
     const auto facts = files_.facts_of(side.path);
     side.link = facts && facts->kind == FileFacts::Kind::link;
-    TRY(auto content, read_copy(files_, side.path));
+    std::optional<std::string> content;
+    if (facts) {
+        TRY(content, read_copy(files_, side.path, *facts));
+    }
     side.exists = side.link || content.has_value();
-    side.text = content.value_or("");
+    side.text = std::move(content).value_or("");
     side.damaged = now_.body && side.counts() && is_blank(side.text);
     return {};
 }
@@ -321,12 +325,13 @@ Result<void> TaskSync::check_frontmatter(bool of_mirror, const std::string& text
     return {};
 }
 
-/// True for a frontmatter that another run of the daemon wrote, or its author: nobody can tell what was edited in it.
+/// True for a frontmatter from before this daemon's memory: nobody can tell whether it was edited.
 bool TaskSync::is_before_memory(const std::string& frontmatter) const {
     if (now_.written.empty() && record_.imported) return true;
     const auto found = task_from_frontmatter(frontmatter);
-    const auto& oldest = now_.written.empty() ? record_.task : now_.written.front();
-    return found && found->updated_at < oldest.updated_at;
+    if (!found) return false;
+    return now_.written.empty() ? found->updated_at <= record_.task.updated_at
+                                : found->updated_at < now_.written.front().updated_at;
 }
 
 Result<Path> TaskSync::keep(const std::string& text) {
@@ -340,8 +345,15 @@ Result<Path> TaskSync::keep(const std::string& text) {
     }
 }
 
+void TaskSync::note_written() {
+    if (!now_.written.empty() && now_.written.back() == record_.task) return;
+    now_.written.push_back(record_.task);
+    if (now_.written.size() > k_most_written) now_.written.pop_front();
+}
+
 Synced TaskSync::finish() {
     for (auto& displaced : now_.displaced) displaced.counted_then = displaced.counted;
+    note_written();
     now_.body = body_;
     out_.body = body_;
     out_.body_hash = content_hash(body_);

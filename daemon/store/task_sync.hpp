@@ -100,6 +100,7 @@ class TaskSync {
     Result<void> resolve(const Edit& edit, const std::string& found);
     Result<void> keep_lost(const Edit& edit, const std::string& before);
     Result<void> check_frontmatter(bool of_mirror, const std::string& text);
+    void note_written();
     bool is_before_memory(const std::string& frontmatter) const;
     Result<Path> keep(const std::string& text);
 

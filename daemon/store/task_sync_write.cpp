@@ -13,7 +13,6 @@
 namespace orange::store {
 namespace {
 
-constexpr std::size_t k_most_written = 16;
 constexpr int k_most_rounds = 5;               ///< against a writer that never stops; the next call goes on
 constexpr std::ptrdiff_t k_most_waiting = 32;  ///< displaced files of one task
 constexpr std::string_view k_displaced = ".TASK.md.orange-";
@@ -63,8 +62,7 @@ Awaitable<Result<void>> TaskSync::write_all() {
             auto desired = task_text(record_.task, body_);
             if (side.held || (side.exists && !side.link && side.text == desired)) continue;
             all_right = false;
-            if (now_.written.empty() || now_.written.back() != record_.task) now_.written.push_back(record_.task);
-            if (now_.written.size() > k_most_written) now_.written.pop_front();
+            note_written();
             CO_TRY(co_await put(side, std::move(desired)));
         }
         written_ = all_right;
@@ -122,10 +120,7 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
     }
     // In the worktree, an agent would add it to its commit. A worktree on another disk keeps it.
     const auto place = copies_.own.parent_path() / name;
-    if (side.is_mirror && files::move_aside(displaced.path, place)) {
-        displaced.path = place;
-        files::make_private(place);
-    }
+    if (side.is_mirror && files::move_aside(displaced.path, place)) displaced.path = place;
     const auto path = displaced.path;
     now_.displaced.push_back(std::move(displaced));
     side.text = std::move(desired);
@@ -136,8 +131,10 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
     std::optional<std::string> text;
     std::optional<FileFacts> facts;
     const auto read_it = [&]() -> Result<void> {
-        if (const auto seen = files_.facts_of(path)) facts = *seen;
-        TRY(text, read_copy(files_, path));
+        const auto seen = files_.facts_of(path);
+        if (!seen) return {};
+        facts = *seen;
+        TRY(text, read_copy(files_, path, *seen));
         return {};
     };
     CO_TRY(const auto left, co_await when_left(path, read_it));
@@ -168,7 +165,7 @@ Awaitable<Result<bool>> TaskSync::count_displaced() {
         std::optional<std::string> text;
         {
             const WriterCheck writers(displaced.path);
-            CO_TRY(text, read_copy(files_, displaced.path));
+            CO_TRY(text, read_copy(files_, displaced.path, *facts));
             displaced.open = writers.is_open_elsewhere();
         }
         displaced.seen = *facts;

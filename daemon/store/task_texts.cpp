@@ -65,10 +65,14 @@ bool seems_cut(const std::string& text, const std::string& body_before) {
 
 Result<std::optional<std::string>> read_copy(FileSystem& files, const Path& path) {
     const auto facts = files.facts_of(path);
-    if (!facts || facts->kind == FileFacts::Kind::link) return std::optional<std::string>{};
-    if (facts->size > k_largest_text) {
+    return facts ? read_copy(files, path, *facts) : std::optional<std::string>{};
+}
+
+Result<std::optional<std::string>> read_copy(FileSystem& files, const Path& path, const FileFacts& facts) {
+    if (facts.kind == FileFacts::Kind::link) return std::optional<std::string>{};
+    if (facts.size > k_largest_text) {
         return Error(ErrorCode::invalid_argument,
-                     path.string() + " has " + std::to_string(facts->size >> 20) + " MiB; a TASK.md may have " +
+                     path.string() + " has " + std::to_string(facts.size >> 20) + " MiB; a TASK.md may have " +
                          std::to_string(k_largest_text >> 20) + ": move what is too much into a file of its own");
     }
     auto content = files.read(path);

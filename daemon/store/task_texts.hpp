@@ -31,6 +31,8 @@ bool seems_cut(const std::string& text, const std::string& body_before);
 /// file that its sandbox keeps from it, and the daemon would copy that file to where the agent can read it.
 /// invalid_argument, with a way out, if the file has more than 8 MiB.
 Result<std::optional<std::string>> read_copy(FileSystem& files, const Path& path);
+/// The same for a file whose facts are known.
+Result<std::optional<std::string>> read_copy(FileSystem& files, const Path& path, const FileFacts& facts);
 
 /// Brings the changes from `base` to `current` and from `base` to `other` together (`git merge-file`). Nothing if they
 /// contradict each other. An Error if the disk or git fails. Temporary files are made in `folder` and removed.

@@ -326,12 +326,6 @@ TEST_CASE("A program that ends at once is told by the call that starts it, and l
     REQUIRE(tasks.size() == 1);
     CHECK_FALSE(tasks[0].fields.workspace);
     CHECK(orange.history(tasks[0].fields.id.value, "workspace.released").size() == 1);
-
-    // Whether this call sees the end depends on the machine; the workspace is free soon after it either way.
-    const auto second = orange.orange({"task", "create", "--project", "shop", "--harness", "broken", "--review-harness",
-                                       "broken", "--json", "Add another"});
-    const auto id = Json::parse(second.out).at("task").at("fields").at("id").get<std::string>();
-    orange.eventually("the workspace is free", [&] { return orange.history(id, "workspace.released").size() == 1; });
 }
 
 TEST_CASE("What is refused leaves nothing behind, and says what to do") {
