@@ -144,6 +144,24 @@ Result<UniqueFd> make_aside(const std::string& path) {
                      shell_word(path));
 }
 
+/// Moves pipes aside: one pipe in there would stop every git of the repository that lists its worktrees.
+Result<void> set_pipes_aside(const std::string& admin, const std::string& mark, std::vector<Mended>& mended) {
+    const auto folder = open_folder(admin);
+    if (!folder) return {};  // open_admin() says why
+    TRY(const auto names, names_in(folder->get(), admin));
+    for (const auto& name : names) {
+        struct stat facts {};
+        if (::fstatat(folder->get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        if (!S_ISFIFO(facts.st_mode) || name.starts_with(k_found)) continue;
+        const auto kept = k_found + mark + name;
+        if (::renameat(folder->get(), name.c_str(), folder->get(), kept.c_str()) != 0) {
+            return io_error("moving " + admin + "/" + name, errno);
+        }
+        mended.push_back({name, admin + "/" + kept});
+    }
+    return {};
+}
+
 struct Opened {
     std::string path, admin;  ///< as git writes them
     UniqueFd folder, admin_folder;
@@ -232,6 +250,7 @@ Result<void> forget(const std::string& common_dir, const std::string& path) {
 Result<Pinned> pin(const std::string& common_dir, const std::string& path, const Identity& identity,
                    const std::string& aside, std::vector<Mended>& mended) {
     const auto mark = random_id(8) + "-";
+    if (is_same_folder(path, identity)) TRY(set_pipes_aside(admin_path(common_dir, identity), mark, mended));
     TRY(auto opened, open_both(common_dir, path, identity));
     const auto own = to_repository(opened.path, opened.admin);
     if (!own.is(small_file_at(opened.folder.get(), own.name))) {

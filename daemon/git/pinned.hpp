@@ -51,7 +51,7 @@ class Pinned {
 
 /// A file of git's that somebody had replaced, and that Orange has restored.
 struct Mended {
-    std::string what;  ///< ".git", "gitdir" or "commondir"
+    std::string what;  ///< ".git", "gitdir" or "commondir"; or the name of a pipe in git's own folder
     std::string kept;  ///< the new place of the found file; empty: there was none, or it was only an old pointer
 };
 
@@ -64,9 +64,9 @@ Result<Identity> identify(const std::string& common_dir, const std::string& path
 Result<void> forget(const std::string& common_dir, const std::string& path);
 
 /// Opens the worktree, and restores the three files by which it and its repository find each other. A found `.git` is
-/// moved into `aside`, the other two to another name. conflict if another folder is in the worktree's place, or if the
-/// HEAD in git's own folder for it is damaged: then nothing was changed, and the message says what to do. `mended` gets
-/// the restored files.
+/// moved into `aside`, the other two, and pipes, to another name. conflict if another folder is in the worktree's
+/// place, or if the HEAD in git's own folder for it is damaged: then nothing was changed, and the message says what to
+/// do. `mended` gets the restored files.
 Result<Pinned> pin(const std::string& common_dir, const std::string& path, const Identity& identity,
                    const std::string& aside, std::vector<Mended>& mended);
 

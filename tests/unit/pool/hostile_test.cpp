@@ -154,6 +154,7 @@ const std::vector<Variant> k_admin = {
     {"HEAD is a link to a repository's",
      [](Hostile& at) { replace_with_link(at.admin / "HEAD", at.other / ".git/HEAD"); }, false},
     {"HEAD is a pipe", [](Hostile& at) { replace_with_pipe(at.admin / "HEAD"); }, false},
+    {"index is a pipe", [](Hostile& at) { replace_with_pipe(at.admin / "index"); }},
     {"gitdir is a pipe", [](Hostile& at) { replace_with_pipe(at.admin / "gitdir"); }},
     {"commondir names another repository",
      [](Hostile& at) { write_file(at.admin / "commondir", (at.other / ".git").string() + "\n"); }},
