@@ -64,6 +64,10 @@ Result<void> create_new(FileSystem& files, const Path& path, std::string_view co
     return sync_at(path.parent_path(), O_DIRECTORY, path);
 }
 
+void make_private(const Path& path) {
+    (void)::fchmodat(AT_FDCWD, path.c_str(), S_IRUSR | S_IWUSR, AT_SYMLINK_NOFOLLOW);
+}
+
 Result<void> move_aside(const Path& path, const Path& displaced) {
     if (::rename(path.c_str(), displaced.c_str()) == 0) return {};
     Error error = io_error("moving " + path.string() + " aside", errno);

@@ -20,6 +20,9 @@ Result<void> create_new(FileSystem& files, const Path& path, std::string_view co
 /// is gone already.
 Result<void> move_aside(const Path& path, const Path& displaced);
 
+/// Takes all rights to the file from everybody but its owner. A link's target stays as it is.
+void make_private(const Path& path);
+
 /// What somebody else has written is on the disk, under its name, when this returns: a file and its folder are fsynced.
 /// Success where there is no such file.
 Result<void> make_durable(const Path& path);

@@ -120,7 +120,10 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
     }
     // In the worktree, an agent would add it to its commit. A worktree on another disk keeps it.
     const auto place = copies_.own.parent_path() / name;
-    if (side.is_mirror && files::move_aside(displaced.path, place)) displaced.path = place;
+    if (side.is_mirror && files::move_aside(displaced.path, place)) {
+        displaced.path = place;
+        files::make_private(place);
+    }
     const auto path = displaced.path;
     now_.displaced.push_back(std::move(displaced));
     side.text = std::move(desired);
@@ -215,6 +218,7 @@ Awaitable<Result<void>> TaskSync::remove_mirror() {
     }
     if (!moved && moved.error().code != ErrorCode::not_found) co_return moved;
     if (moved) {
+        files::make_private(displaced.path);
         // The writer of half a text is being ended: the half must not pass for the whole.
         if (mirror.held) {
             CO_TRY(keep(mirror.text));
