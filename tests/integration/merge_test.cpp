@@ -72,22 +72,6 @@ TEST_CASE("Two merges of one project at once follow one another, and both arrive
     CHECK(orange.git({"status", "--porcelain"}, repo).empty());
 }
 
-TEST_CASE("A push that is rejected leaves everything as it was") {
-    Sandbox orange;
-    const auto repo = orange.add_project("shop");
-    const auto remote = orange.add_origin(repo);
-    write_file(remote / "hooks" / "pre-receive", "#!/bin/sh\necho protected branch >&2\nexit 1\n");
-    std::filesystem::permissions(remote / "hooks" / "pre-receive", std::filesystem::perms::owner_all);
-    const auto id = reviewed(orange);
-    const auto before = orange.git({"rev-parse", "main"}, repo);
-    const auto refused = merge(orange, id);
-    REQUIRE_FALSE(refused);
-    CHECK_THAT(refused.error().message, Holds("protected branch"));
-    CHECK(orange.git({"rev-parse", "main"}, repo) == before);
-    CHECK(orange.git({"rev-parse", "main"}, remote) == before);
-    CHECK(orange.status(id) == "reviewing");
-}
-
 TEST_CASE("A conflict lists its files and changes nothing") {
     Sandbox orange;
     const auto repo = orange.add_project("shop");

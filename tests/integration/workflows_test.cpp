@@ -58,40 +58,6 @@ const rpc::WorkflowView view_of(Sandbox& orange, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("On relay every stage is a fresh session, named by its round") {
-    Sandbox orange;
-    orange.add_project("shop");
-    rpc::TaskCreate params;
-    params.project = "shop";
-    params.summary = "Add a greeting demo:fail-once";
-    params.harness = params.review_harness = "demo";
-    params.workflow = "relay";
-    const auto id = orange.call(params).task.fields.id.value;
-    orange.wait_for_status(id, "reviewing");
-    CHECK(orange.path_of(id) == "pending working agent-review working agent-review reviewing");
-    std::string windows;
-    for (const auto& event : orange.history(id, "agent.spawned"))
-        windows += event.at("window").get<std::string>() + " ";
-    CHECK(windows == "worker review-1 worker-2 review-2 ");
-    orange.eventually("nobody is left", [&] { return orange.tmux({"list-sessions"}).out.empty(); });
-    CHECK(orange.fields(id).at("tmux_session").is_null());
-    CHECK(orange.history(id, "hook.failed").empty());
-    // What the windows showed is kept, each with whose it was.
-    std::string roles;
-    const auto listed = Json::parse(orange.orange({"task", "log", id, "--list", "--json"}).out);
-    for (const auto& view : listed.at("windows")) {
-        roles += view.at("window").get<std::string>() + "=" + view.at("role").get<std::string>() + " ";
-    }
-    for (const char* pair : {"worker=worker ", "worker-2=worker ", "review-1=reviewer ", "review-2=reviewer "}) {
-        CHECK_THAT(roles, Tells(pair));
-    }
-    rpc::TaskMerge merge;
-    merge.id = id;
-    orange.call(merge);
-    CHECK(orange.status(id) == "done");
-    CHECK(orange.call(rpc::WorkspaceList{}).workspaces.at(0).state == "free");
-}
-
 TEST_CASE(
     "A dead agent is dead in list, show and why on a workflow whose states name no agent, until it is respawned") {
     Idle world;
@@ -125,24 +91,6 @@ TEST_CASE(
     shows_everywhere("✗ stuck (dead)");
     REQUIRE(orange.orange({"task", "cancel", id, "--yes"}).status == 0);
     CHECK_THAT(orange.orange({"task", "show", id}).out, Holds("○ cancelled"));
-}
-
-TEST_CASE("On minimal a handover ends the session, and a human merges") {
-    Idle world;
-    auto& orange = world.orange;
-    const auto id = world.create("Add a greeting", "minimal", true);
-    CHECK(orange.status(id) == "working");
-    REQUIRE_FALSE(orange.update_status(id, "reviewing"));
-    orange.git({"commit", "-q", "--allow-empty", "-m", "Add a greeting"}, orange.worktree(id));
-    write_file(orange.worktree(id) / "TASK.md",
-               read_file(orange.worktree(id) / "TASK.md") + "\n## Handoff\nDONE: it\n");
-    orange.eventually("the handover is taken", [&] { return orange.update_status(id, "reviewing").has_value(); });
-    CHECK(orange.status(id) == "reviewing");
-    CHECK(orange.run_of(id, "worker").is_null());
-    rpc::TaskMerge merge;
-    merge.id = id;
-    orange.call(merge);
-    CHECK(orange.status(id) == "done");
 }
 
 TEST_CASE("A task follows the workflow that it names, else its project's, else default") {

@@ -508,7 +508,9 @@ TEST_CASE("A rejected push leaves the task where it was, with origin's words, an
     CHECK(refused.status == 1);
     CHECK_THAT(refused.out + refused.err, Holds("not on a Friday"));
     CHECK(orange.status(id) == "reviewing");
-    CHECK(orange.git({"rev-parse", "main"}, origin) == before);
+    for (const auto& repository : {shop.repo, origin}) {
+        CHECK(orange.git({"rev-parse", "main"}, repository) == before);
+    }
     CHECK_THAT(shop.why(id), Tells("orange task merge " + shop.orange.short_id(id)));
     fs::remove(hook);
     CHECK(orange.orange({"task", "merge", id}).status == 0);
