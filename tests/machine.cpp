@@ -23,7 +23,7 @@ constexpr const char* k_kept[] = {
     "TMPDIR",           "ASAN_OPTIONS",      "LSAN_OPTIONS",       "TSAN_OPTIONS",
     "UBSAN_OPTIONS",    "GCOV_PREFIX",       "GCOV_PREFIX_STRIP",  "ORANGE_OLD_BIN",
     "ORANGE_OLD_SHARE", "ORANGE_ALL_FAULTS", "ORANGE_WRITE_VOICE", "ORANGE_TEST_GH",
-    "ORANGE_REAL_GIT",
+    "ORANGE_ALL_TEXTS",
 };
 /// A home's sockets have to fit into 107 bytes.
 constexpr std::size_t k_longest_temporary = 50;

@@ -70,7 +70,7 @@ class GitFixture {
         command.argv.insert(command.argv.begin(), "git");
         command.cwd = where.string();
         command.env = environment();
-        auto done = go(programs->run(std::move(command)));
+        auto done = go(runner.run(std::move(command)));
         if (!done) throw std::runtime_error(done.error().message);
         if (!done->ok() && !may_fail) throw std::runtime_error("git: " + done->err + done->out);
         return std::string(trim(done->out));
@@ -120,7 +120,6 @@ class GitFixture {
 
     asio::io_context io;
     PosixProcessRunner runner;
-    ProcessRunner* programs = &runner;  ///< of `plain`
     TempDir dir;
     CliGit git;
 };

@@ -13,7 +13,7 @@ struct House::Parts {
     Parts(Outside& outside, asio::io_context& io, const fs::path& home, Environment git_environment)
         : disk({Paths{home}.tasks(), Paths{home}.workspaces()}),
           files(disk, outside.fuse),
-          processes(outside.git, outside.children),
+          processes(outside.programs, outside.children),
           git(processes, git_environment, {}, Paths{home}.workspaces().string()),
           task_locks(io.get_executor()),
           repositories(io.get_executor()),
@@ -96,11 +96,6 @@ AgentControl& House::control() {
 
 namespace {
 
-bool wants_real_git() {
-    const char* value = std::getenv("ORANGE_REAL_GIT");
-    return value && *value;
-}
-
 Awaitable<bool> ended(Awaitable<void> coroutine) {
     co_await std::move(coroutine);
     co_return true;
@@ -137,8 +132,6 @@ void House::go(Awaitable<void> coroutine) {
 }
 
 RunnerWorld::RunnerWorld() : live_(git.dir / "live"), golden_(git.dir / "golden") {
-    outside.git.off = wants_real_git();
-    git.programs = &outside.git;
     // A killed daemon's other coroutines are killed with it.
     async::set_escalation([](const std::string&, const std::string&) {});
     outside.tmux.before = [this] { outside.fuse.step(); };
@@ -175,7 +168,6 @@ void RunnerWorld::back() {
     now_a_copy(live_ / "home");
     outside.processes = kept_processes_;
     outside.tmux.state = kept_tmux_;
-    outside.git.off = wants_real_git() || ++times_back_ % 8 == 0;
     boot();
 }
 

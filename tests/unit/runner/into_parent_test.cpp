@@ -1,3 +1,4 @@
+// Sub-tasks that are merged into the branch of their parent (the setting children_into).
 #include "daemon/runner/branch_update.hpp"
 #include "daemon/runner/changes.hpp"
 #include "daemon/runner/committed.hpp"
@@ -8,7 +9,6 @@
 #include "tests/unit/runner/family.hpp"
 #include "tests/unit/runner/limits.hpp"
 
-/// Sub-tasks that are merged into the branch of their parent: the setting children_into.
 using namespace orange;
 using namespace orange::test;
 
@@ -59,10 +59,17 @@ std::int64_t listed_commits(RunnerWorld& world, const TaskId& id) {
 
 }  // namespace
 
-TEST_CASE("Sub-tasks are merged into their parent's branch, and only its merge brings them into the default branch") {
+TEST_CASE("Sub-tasks are merged into their parent's branch, and only its merge brings them into the default branch",
+          "[slow]") {
     RunnerWorld world;
-    const auto strategy = GENERATE(git::MergeStrategy::merge, git::MergeStrategy::squash, git::MergeStrategy::ff);
-    const bool commits = GENERATE(true, false), origin = GENERATE(true, false);
+    using enum git::MergeStrategy;
+    // Every two values occur together.
+    const auto [strategy, commits, origin] = GENERATE(table<git::MergeStrategy, bool, bool>({{merge, true, true},
+                                                                                             {merge, false, false},
+                                                                                             {squash, true, false},
+                                                                                             {squash, false, true},
+                                                                                             {ff, true, true},
+                                                                                             {ff, false, false}}));
     if (origin) world.git.make_origin(world.repo(), "live/origin.git");
     const auto family = split_for_parent(world, 2, commits);
     const auto branch = world.record(family.parent).task.branch;
@@ -309,7 +316,8 @@ TEST_CASE("The setting counts when a sub-task is created, for a parent that wait
     CHECK(parents_branch(inner, world.record(before.children[0])).empty());
 }
 
-TEST_CASE("A merge into the parent's branch that a daemon did not finish is finished or undone by the next one") {
+TEST_CASE("A merge into the parent's branch that a daemon did not finish is finished or undone by the next one",
+          "[slow]") {
     RunnerWorld world;
     const auto family = split_for_parent(world, 1, true);
     const auto child = family.children[0];
