@@ -1,3 +1,4 @@
+// The real script harnesses/demo-agent, with an orange that is a script of the test.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+// The identity of callers, by real processes (identity_test has processes of the test's own).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>

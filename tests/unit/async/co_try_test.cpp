@@ -1,3 +1,4 @@
+// CO_TRY of common/base/try.hpp.
 #include <asio/io_context.hpp>
 #include <memory>
 

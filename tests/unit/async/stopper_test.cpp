@@ -1,3 +1,4 @@
+// Stopper of daemon/async/async.hpp.
 #include <asio/io_context.hpp>
 #include <chrono>
 

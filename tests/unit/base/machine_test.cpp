@@ -1,3 +1,4 @@
+// The environment of the test programs (tests/machine.cpp).
 #include "tests/machine.hpp"
 
 #include <fcntl.h>

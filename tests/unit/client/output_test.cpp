@@ -1,3 +1,4 @@
+// The tables, colours, histories and trees of client/output.
 #include <cstdlib>
 #include <ctime>
 

@@ -1,3 +1,4 @@
+// Reading the answers of gh: daemon/forge/github_answers.
 #include "daemon/forge/github_answers.hpp"
 #include "tests/catch.hpp"
 

@@ -1,10 +1,10 @@
+// GitHubForge, with the stand-in for gh. Tests with the tag [github] also run with the real gh (scripts/test-github).
 #include "daemon/forge/github_forge.hpp"
 #include "daemon/forge/opening.hpp"
 #include "tests/catch.hpp"
 #include "tests/fakes/github/fake_github.hpp"
 #include "tests/unit/git/git_fixture.hpp"
 
-/// The tests with the tag [github] hold for the stand-in for gh and for the real one (scripts/test-github).
 using namespace orange;
 using namespace orange::test;
 

@@ -1,3 +1,4 @@
+// The reasons of the refusals of gh: daemon/forge/github_refusals.
 #include "daemon/forge/github_refusals.hpp"
 #include "tests/catch.hpp"
 #include "tests/facts.hpp"

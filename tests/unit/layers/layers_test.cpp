@@ -524,6 +524,28 @@ TEST_CASE("No name of a test has a semicolon or begins with a dash: CTest would 
     });
 }
 
+TEST_CASE("tests/README.md names every test file that is not named after a file of the product, and only files") {
+    const fs::path tests = fs::path(ORANGE_SOURCE_DIR) / "tests";
+    const auto index = read(tests / "README.md");
+    std::set<std::string> names;
+    for (const auto& source : product()) names.insert(fs::path(source.path).stem().string());
+    none(sources_of({"tests/unit", "tests/integration"}), [&](const Source& source) -> std::string {
+        const fs::path path = source.path;
+        const auto stem = path.stem().string();
+        if (!stem.ends_with("_test")) return "";
+        const bool is_unit = source.path.starts_with("tests/unit/");
+        if (is_unit && names.contains(stem.substr(0, stem.size() - 5))) return "";
+        const auto listed = fs::relative(path, is_unit ? "tests/unit" : "tests/integration").string();
+        return index.find("`" + listed + "`") == std::string::npos ? "is not in tests/README.md" : "";
+    });
+    static const std::regex listed("`([a-z_/]+_test\\.cpp)`");
+    for (std::sregex_iterator at(index.begin(), index.end(), listed), end; at != end; ++at) {
+        const auto name = (*at)[1].str();
+        INFO(name);
+        CHECK((fs::exists(tests / "unit" / name) || fs::exists(tests / "integration" / name)));
+    }
+}
+
 TEST_CASE("Nothing of the product includes tests") {
     none(product(), [](const Source& source) -> std::string {
         const auto found = first_of(source.ours, {"tests/"});

@@ -1,3 +1,4 @@
+// The rotation of the daemon's log, by all processes that write to it.
 #include <sys/stat.h>
 
 #include "common/log/query.hpp"

@@ -1,3 +1,4 @@
+// Agents that change the files of git in their worktree to reach files outside.
 #include <sys/stat.h>
 
 #include <functional>

@@ -1,3 +1,4 @@
+// The file .pool.json, which says who has which workspace.
 #include <regex>
 
 #include "tests/fakes/faulty_file_system.hpp"

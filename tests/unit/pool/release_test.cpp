@@ -1,3 +1,4 @@
+// The release of a workspace. Everything that the worktree contained can be reached from a ref afterwards.
 #include <sys/wait.h>
 #include <unistd.h>
 #include <ctime>
@@ -11,8 +12,6 @@
 #include "tests/support/sitter.hpp"
 #include "tests/unit/pool/pool_fixture.hpp"
 
-/// Release destroys nothing: whatever an agent left in its worktree, in whatever condition, is reachable from a ref
-/// afterwards.
 using namespace orange;
 using namespace orange::test;
 namespace fs = std::filesystem;

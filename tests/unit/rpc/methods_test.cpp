@@ -1,3 +1,4 @@
+// The parameters of the methods in common/rpc.
 #include "common/rpc/daemon_methods.hpp"
 #include "common/rpc/event_methods.hpp"
 #include "common/rpc/harness_methods.hpp"

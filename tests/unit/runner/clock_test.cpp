@@ -1,7 +1,7 @@
+// The wall clock is set, or the machine sleeps. The order of events and all counts stay right.
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"
 
-/// A wall clock that is set, and a machine that sleeps: order and counts do not go by it.
 using namespace orange;
 using namespace orange::test;
 

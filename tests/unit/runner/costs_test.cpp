@@ -1,3 +1,5 @@
+// The number of processes and of fsyncs that the most frequent changes use. tests/bench/limits.json has the limits.
+// Nothing is timed.
 #include <chrono>
 #include <fstream>
 #include <thread>
@@ -10,8 +12,6 @@
 #include "tests/unit/runner/changes.hpp"
 #include "tests/unit/runner/power.hpp"
 
-/// What the daemon asks of the machine for the changes that are waited for most: processes that it starts, and calls of
-/// fsync. The bounds are in tests/bench/limits.json. Counted, never timed.
 using namespace orange;
 using namespace orange::test;
 

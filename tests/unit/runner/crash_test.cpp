@@ -1,3 +1,5 @@
+// A daemon ends at every step of every kind of transition, and the next daemon goes on with the same files. It finishes
+// each transition once. A step is everything that leaves a trace: a file that is written or removed, a command to tmux.
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -6,8 +8,6 @@
 #include "tests/catch.hpp"
 #include "tests/unit/runner/changes.hpp"
 
-/// A daemon that ends at every step of every kind of transition, and the next one over the same files: what is begun is
-/// finished, once. Steps are everything that leaves a trace: a file written or removed, a tmux command.
 using namespace orange;
 using namespace orange::test;
 using fakes::Fuse;

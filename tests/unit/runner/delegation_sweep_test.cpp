@@ -1,7 +1,7 @@
+// A daemon ends at every step of the merge of the last sub-task, and of the change of its parent that follows.
 #include "tests/catch.hpp"
 #include "tests/unit/runner/family.hpp"
 
-/// A daemon that ends at every step of the last sub-task's merge and of what follows from that for its parent.
 using namespace orange;
 using namespace orange::test;
 using fakes::Fuse;

@@ -1,7 +1,7 @@
+// A daemon ends at every step of the merge of a blocker, and of the start that follows.
 #include "tests/catch.hpp"
 #include "tests/unit/runner/blocked_tasks.hpp"
 
-/// A daemon that ends at every step of a blocker's merge and of the start that follows from it.
 using namespace orange;
 using namespace orange::test;
 using fakes::Fuse;

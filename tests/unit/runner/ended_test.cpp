@@ -1,3 +1,4 @@
+// The end of a task: terminal states of other names, and work, branches or commits that are missing at the end.
 #include <fstream>
 
 #include "tests/catch.hpp"

@@ -1,12 +1,12 @@
+// The nth child (git, a command of a workflow) fails, for every n until no child fails. The result is an error or a
+// notice, and the next attempt succeeds. Each child fails in one of the ways, in turn; in every way if
+// ORANGE_ALL_FAULTS is set.
 #include <cstdlib>
 
 #include "tests/catch.hpp"
 #include "tests/unit/runner/pull_changes.hpp"
 #include "tests/unit/runner/repair_changes.hpp"
 
-/// The nth child (git, a workflow's command) goes wrong, for every n until none does: an error or a mark for attention,
-/// never a lie; and the next try succeeds. Each child in one of the ways, in turn; in every way where
-/// ORANGE_ALL_FAULTS is set.
 using namespace orange;
 using namespace orange::test;
 using fakes::ChildFault;

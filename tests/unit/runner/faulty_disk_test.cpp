@@ -1,10 +1,9 @@
+// The nth read or write of the disk fails, for every n until none fails. The caller gets an error, or the change is
+// done all the same; the disk has the old or the new state; the same call succeeds when the cause is gone.
 #include "tests/catch.hpp"
 #include "tests/unit/runner/pull_changes.hpp"
 #include "tests/unit/runner/repair_changes.hpp"
 
-/// The nth look at the disk, or change of it, fails, for every n until none does: the caller gets an error, or it is
-/// done all the same; what is on the disk is the old or the new state; and the same call succeeds once the cause is
-/// gone.
 using namespace orange;
 using namespace orange::test;
 using fakes::Fuse;

@@ -1,9 +1,9 @@
+// A daemon ends at every step between a request for a status, the end of the checks, and the transition that waits for
+// the checks. The next daemon moves the task once, or tells its worker once.
 #include "tests/unit/runner/gates.hpp"
 
 #include "tests/catch.hpp"
 
-/// A daemon that ends at every step between the question for a status, the end of the checks and the transition that
-/// waits for them: the next one moves the task once, or tells its worker once.
 using namespace orange;
 using namespace orange::test;
 using fakes::Fuse;

@@ -1,7 +1,7 @@
+// Tasks that need an agent, and have never had a workspace.
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"
 
-/// Tasks that come to need an agent without ever having had a workspace.
 using namespace orange;
 using namespace orange::test;
 

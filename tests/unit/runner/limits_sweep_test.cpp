@@ -1,8 +1,8 @@
+// A daemon ends at every step between a transition whose agent has to wait for a limit, and the late start of that
+// agent. The next daemon starts the agent once.
 #include "tests/catch.hpp"
 #include "tests/unit/runner/limits.hpp"
 
-/// A daemon that ends at every step between a transition whose agent finds no room and its late start: the next one
-/// starts it once.
 using namespace orange;
 using namespace orange::test;
 using fakes::Fuse;

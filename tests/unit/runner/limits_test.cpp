@@ -1,10 +1,10 @@
+// Limits delay the start of an agent, never a transition.
 #include "tests/unit/runner/limits.hpp"
 
 #include <algorithm>
 
 #include "tests/catch.hpp"
 
-/// Limits hold back the start of an agent, never a transition.
 using namespace orange;
 using namespace orange::test;
 

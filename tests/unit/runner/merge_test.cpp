@@ -1,3 +1,4 @@
+// The conditions of a merge, the state that a failed merge leaves, and the end of a merge whose daemon was killed.
 #include <sys/stat.h>
 
 #include "daemon/engine/notices.hpp"
@@ -5,7 +6,6 @@
 #include "tests/catch.hpp"
 #include "tests/unit/runner/changes.hpp"
 
-/// What a merge asks before it begins, what it leaves when it fails, and who finishes what a killed daemon has begun.
 using namespace orange;
 using namespace orange::test;
 using fakes::ChildFault;

@@ -1,3 +1,7 @@
+// The machine loses its power at every fsync of every change, and after the answer. Names and bytes that were not
+// synced may be lost, each independently of the others; no process and no tmux is left. The next daemon loads the
+// files, finishes the change, and knows everything that was answered. Long changes are tried with some of the possible
+// losses; with all of them if ORANGE_ALL_FAULTS is set.
 #include <cstdlib>
 #include <optional>
 
@@ -6,10 +10,6 @@
 #include "tests/unit/runner/changes.hpp"
 #include "tests/unit/runner/power.hpp"
 
-/// The power goes: at every fsync of every change, and after the answer. What was not synced may be gone, names and
-/// bytes each for themselves; no process and no tmux is left. The next daemon loads what there is, finishes what was
-/// begun, and knows everything that was answered. Some of what may be left of a long change; all of it where
-/// ORANGE_ALL_FAULTS is set.
 using namespace orange;
 using namespace orange::test;
 namespace fs = std::filesystem;

@@ -1,7 +1,7 @@
+// Calls that change projects at the same time. No call undoes the change of another call.
 #include "tests/catch.hpp"
 #include "tests/unit/runner/method_changes.hpp"
 
-/// Calls that change projects while others are on their way: none undoes what another did.
 using namespace orange;
 using namespace orange::test;
 

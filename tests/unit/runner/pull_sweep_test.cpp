@@ -1,8 +1,8 @@
+// A daemon ends at every step of its work on a pull request: before and after each child, and at each write. The next
+// daemon finishes the work once.
 #include "tests/catch.hpp"
 #include "tests/unit/runner/pull_changes.hpp"
 
-/// A daemon that is killed at every step of what it does with a pull request: before and after each of its children,
-/// and at each write. The next one finishes it, once.
 using namespace orange;
 using namespace orange::test;
 using fakes::ChildFault;

@@ -1,3 +1,4 @@
+// Requests, hooks, crashes and restarts of one task, through the whole runner.
 #include <fstream>
 
 #include "tests/catch.hpp"

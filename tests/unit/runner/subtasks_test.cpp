@@ -1,9 +1,9 @@
+// The settings that a sub-task of an agent takes from its parent (daemon/rpc/methods/subtasks).
 #include "daemon/rpc/methods/subtasks.hpp"
 
 #include "tests/catch.hpp"
 #include "tests/unit/runner/family.hpp"
 
-/// What a sub-task that an agent creates takes over from its parent.
 using namespace orange;
 using namespace orange::test;
 

@@ -1,3 +1,4 @@
+// The moments when the monitor reads an agent's window (daemon/monitor/terminals).
 #include "daemon/monitor/terminals.hpp"
 
 #include "daemon/files/native_file_watcher.hpp"
@@ -7,7 +8,6 @@
 #include "tests/support/pseudo_terminal.hpp"
 #include "tests/unit/runner/house.hpp"
 
-/// When the runner looks at an agent: the kernel tells that the agent wrote to its terminal.
 using namespace orange;
 using namespace orange::test;
 

@@ -1,3 +1,4 @@
+// Nothing is typed where there may be a dialog. A program's own events count more than its window.
 #include <fstream>
 
 #include "common/base/text.hpp"
@@ -9,7 +10,6 @@
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"
 
-/// Nothing is typed where a dialog may stand, and what a program says about itself counts before what it shows.
 using namespace orange;
 using namespace orange::test;
 

@@ -1,9 +1,9 @@
+// A harness at its usage limit. None of its agents starts until the limit resets; then the agents that wait go on.
 #include <chrono>
 
 #include "tests/catch.hpp"
 #include "tests/unit/runner/limits.hpp"
 
-/// A harness at its usage limit: no agent of it starts until the limit resets, and then those that were at it go on.
 using namespace orange;
 using namespace orange::test;
 

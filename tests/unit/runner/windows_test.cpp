@@ -1,3 +1,4 @@
+// The names of the tmux windows of a task's agents.
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"
 

@@ -1,3 +1,4 @@
+// The shim in a real pane of a tmux server of the test.
 #include <signal.h>
 
 #include "daemon/tmux/cli_tmux.hpp"

@@ -1,3 +1,4 @@
+// An agent saves TASK.md as fast as it can, in each of the ways of editors, while the daemon rewrites the frontmatter.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -11,8 +12,6 @@
 #include "tests/catch.hpp"
 #include "tests/unit/store/task_world.hpp"
 
-/// An agent that saves as fast as it can, in each of the ways that editors have, against a daemon that rewrites the
-/// frontmatter as fast as it can.
 using namespace orange;
 using namespace orange::store;
 using namespace orange::testing;

@@ -1,3 +1,4 @@
+// The scope of the user manager in which the tmux server starts.
 #include "daemon/process/scopes.hpp"
 
 #include "tests/catch.hpp"

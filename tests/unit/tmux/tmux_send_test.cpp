@@ -1,3 +1,4 @@
+// Text that is typed into a pane: CliTmux::send.
 #include <algorithm>
 
 #include "tests/catch.hpp"

@@ -1,3 +1,4 @@
+// workflows/workflow.schema.json, which is for editors, has what the loader has.
 #include <fstream>
 #include <set>
 
@@ -7,8 +8,6 @@
 #include "tests/catch.hpp"
 
 using namespace orange;
-
-// The schema is for editors; what counts is the loader. These tests keep the two from drifting apart.
 
 namespace {
 

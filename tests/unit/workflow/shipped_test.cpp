@@ -1,3 +1,4 @@
+// The shipped workflows, compared with what the documents promise.
 #include <algorithm>
 #include <fstream>
 #include <sstream>
