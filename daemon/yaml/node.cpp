@@ -257,12 +257,12 @@ std::optional<Refused> problem_of_bytes(std::string_view text) {
     return std::nullopt;
 }
 
-/// Where the indentation of a line has a tab.
+/// The place of a tab in the indentation of a line; the dashes of a list belong to the indentation.
 std::optional<Place> tab_in_indentation(std::string_view text, int line) {
     const auto lines = split_lines(text);
     if (line < 0 || static_cast<std::size_t>(line) >= lines.size()) return std::nullopt;
-    const auto indentation =
-        lines[static_cast<std::size_t>(line)].substr(0, lines[static_cast<std::size_t>(line)].find_first_not_of(" \t"));
+    const auto indentation = lines[static_cast<std::size_t>(line)].substr(
+        0, lines[static_cast<std::size_t>(line)].find_first_not_of(" \t-"));
     const auto tab = indentation.find('\t');
     if (tab == std::string_view::npos) return std::nullopt;
     return Place{line + 1, static_cast<int>(tab) + 1};
@@ -276,7 +276,9 @@ bool is_one_of(std::string_view text, std::initializer_list<const char*> all) {
 Refused explained(const YAML::Exception& exception, std::string_view text, const Builder& builder, Lines& lines) {
     namespace messages = YAML::ErrorMsg;
     const auto& said = exception.msg;
-    if (is_one_of(said, {messages::TAB_IN_INDENTATION, messages::MAP_VALUE})) {
+    // yaml-cpp counts a tab as one column, so it may also notice only that a map, list or key does not fit its column.
+    if (is_one_of(said, {messages::TAB_IN_INDENTATION, messages::MAP_VALUE, messages::END_OF_MAP, messages::END_OF_SEQ,
+                         messages::BLOCK_ENTRY})) {
         if (const auto tab = tab_in_indentation(text, exception.mark.line))
             return {*tab, "a tab in the indentation; YAML allows only spaces there, so replace the tab with spaces"};
     }
