@@ -13,7 +13,7 @@ enum class ParamKind {
     integer,  ///< a whole number
     seconds,  ///< a whole number, 1 to 3600
     message,  ///< one of `choices`, or a sentence
-    text,     ///< a sentence
+    text,     ///< any text of one line
     argv,     ///< a list: a program and its arguments
 };
 

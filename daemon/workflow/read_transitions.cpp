@@ -40,8 +40,8 @@ void read_message(Reader& reader, const Node& node, const ParamSpec& spec, const
     const bool known = std::find(spec.choices.begin(), spec.choices.end(), value) != spec.choices.end();
     if (value.find('\n') != std::string::npos) {
         reader.problem(node.place, what + " must be one line");
-    } else if (!known && value.find(' ') == std::string::npos) {
-        // A single word that is none of ours is a slip of the pen, not a sentence for an agent.
+    } else if (!spec.choices.empty() && !known && value.find(' ') == std::string::npos) {
+        // A single word is a misspelt choice, not a sentence for an agent.
         reader.choice(node, what, spec.choices);
     }
 }

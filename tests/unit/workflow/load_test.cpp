@@ -258,6 +258,12 @@ TEST_CASE("wrong hooks are refused where they stand") {
     });
 }
 
+TEST_CASE("a message of one word is a text for the human, and a misspelt choice for the worker") {
+    const std::string replaced = "{action: run_command, argv: [make, test], timeout: 5}";
+    CHECK(problems_of(broken({replaced, "{action: notify, message: done}", {}, {}})).empty());
+    check_all({{replaced, "{action: notify_worker, message: done}", "31:42", {"notify_worker", "passed"}}});
+}
+
 TEST_CASE("no field of the frontmatter that is not a number can be counted") {
     std::vector<Case> cases;
     for (const auto& field : frontmatter_fields()) {
