@@ -11,13 +11,28 @@ namespace {
 
 constexpr const char* k_spinner[] = {"|", "/", "-", "\\"};
 constexpr const char* k_tabs[] = {"1 screen", "2 diff", "3 TASK.md", "4 history", "5 why"};
-constexpr std::size_t k_title_room = 22;  ///< what the other columns leave to a task's name
+constexpr std::size_t k_title_room = 22;   ///< what the other columns leave to a task's name
+constexpr std::size_t k_least_status = 9;  ///< "reviewing"
 
 Span cell_of(const State& state, const ListColumn& column, const Row& task, Timestamp now) {
     const auto changes = state.changes.find(task.id);
     auto cell = column.cell(task, changes == state.changes.end() ? nullptr : &changes->second, now);
     if (!cell.text.empty()) cell.text = column.sign + clean(cell.text);
     return cell;
+}
+
+/// Takes from `room` what the columns get. The status is cut if there is no room for the whole; other columns are left
+/// out, the least important one first.
+std::vector<std::size_t> widths_within(std::vector<std::size_t> widths, std::size_t& room) {
+    const auto left = room > k_title_room + 1 ? room - k_title_room - 1 : 0;
+    bool fits = widths.front() <= left || left >= k_least_status;
+    widths.front() = std::min(widths.front(), left);
+    for (auto& wide : widths) {
+        fits = fits && (wide == 0 || room >= wide + 1 + k_title_room);
+        if (!fits) wide = 0;
+        if (wide > 0) room -= wide + 1;
+    }
+    return widths;
 }
 
 }  // namespace
@@ -50,13 +65,8 @@ Line task_row(const State& state, const Item& item, std::size_t width, Timestamp
     const auto mark = mark_of(task);
     const auto need = need_of(task);
     constexpr std::size_t k_fixed = 2 + 2 + 7 + 5;  // ">+", the mark, what it needs, the age
-    // The least important columns go first where there is no room.
     auto room = width > k_fixed ? width - k_fixed : 0;
-    auto widths = state.columns.widths;
-    for (auto& wide : widths) {
-        if (wide > 0 && room < wide + 1 + k_title_room) wide = 0;
-        if (wide > 0) room -= wide + 1;
-    }
+    const auto widths = widths_within(state.columns.widths, room);
     Line line;
     line.add(is_selected ? ">" : " ", k_bold).add(is_marked ? "+" : " ", k_bold);
     line.add(mark.text, mark.look).add(" ");

@@ -202,6 +202,19 @@ TEST_CASE("The search narrows as it is typed, and Esc goes one step back at a ti
     CHECK(desk.core.state().items.size() == 3);
 }
 
+TEST_CASE("A narrow list shows each task's status, cut if another one's is long, before anything less important") {
+    auto waiting = task_view("cccc0000", "pending");
+    waiting.means = "initial";
+    waiting.blockers = {{"bbbb0000", "bbbb", "open", "working", "shop", ""}};
+    auto reviewed = in_review("aaaa0000");
+    reviewed.fields.counters["review_round"] = 1;
+    for (const int width : {80, 100, 110, 114, 120, 140}) {
+        INFO(width);
+        Desk desk({reviewed, waiting}, width, 14);
+        CHECK_THAT(desk.screen(), Holds("reviewing"));
+    }
+}
+
 TEST_CASE("A frame has exactly its size, whatever the tasks are called") {
     auto hostile = in_review("aaaa0000");
     hostile.fields.branch = "b\x1b[31m\n\t日本語日本語日本語 e\xcc\x81 👨\xe2\x80\x8d👩 \xff";
