@@ -75,7 +75,7 @@ std::string words_text(const std::map<std::string, std::string>& words, const St
 }  // namespace
 
 std::string harnesses_page(const rpc::HarnessList::Reply& reply, const Style& style) {
-    Table table({{"HARNESS", 10}, {"INSTALLED"}, {"VERSION", 8}, {"PROGRAM", 10}});
+    Table table({{"HARNESS", 10}, {"INSTALLED"}, {"VERSION", 8, 1}, {"PROGRAM", 10, 2}});
     for (const auto& harness : reply.harnesses) {
         table.row({{harness.name, k_bold},
                    {harness.installed ? "yes" : "no", harness.installed ? k_green : k_dim},

@@ -51,7 +51,7 @@ std::string projects_page(const rpc::ProjectList::Reply& reply, const Style& sty
     const auto problems = notes_text(reply.problems, style);
     if (reply.projects.empty() && problems.empty()) return "No projects. In a git repository: orange project add\n";
     if (reply.projects.empty()) return problems;
-    Table table({{"NAME", 10}, {"BRANCH", 8}, {"POOL"}, {"TASKS"}, {"WORKFLOW", 8}, {"PATH", 12}});
+    Table table({{"NAME", 10}, {"BRANCH", 8, 2}, {"POOL", 0, 3}, {"TASKS"}, {"WORKFLOW", 8, 4}, {"PATH", 12}});
     for (const auto& project : reply.projects) {
         table.row({{project.name, k_bold},
                    {project.default_branch},
@@ -102,7 +102,7 @@ std::string workspaces_page(const rpc::WorkspaceReply& reply, const Style& style
 }
 
 std::string workflows_page(const rpc::WorkflowList::Reply& reply, const Style& style) {
-    Table table({{"WORKFLOW", 10}, {"FROM"}, {"VALID"}, {"PROJECTS", 10}, {"FILE", 20}});
+    Table table({{"WORKFLOW", 10}, {"FROM", 0, 1}, {"VALID"}, {"PROJECTS", 10, 2}, {"FILE", 20, 3}});
     for (const auto& workflow : reply.workflows) {
         table.row({{workflow.name, k_bold},
                    {workflow.shipped   ? "Orange"

@@ -1,6 +1,7 @@
 #include "client/output/table.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/text.hpp"
 
@@ -13,22 +14,39 @@ constexpr std::size_t k_gap = 2;
 
 void Table::row(std::vector<Cell> cells) {
     cells.resize(columns_.size());
-    for (auto& cell : cells) cell.text = printable(cell.text);
+    for (auto& cell : cells) cell.text = clean(cell.text);
     rows_.push_back({std::move(cells), {}});
 }
 
 void Table::remark(const std::string& text, Look look) {
-    if (!rows_.empty()) rows_.back().remarks.push_back({printable(text), look});
+    if (!rows_.empty()) rows_.back().remarks.push_back({clean(text), look});
+}
+
+std::optional<std::size_t> Table::next_to_leave(const std::vector<std::size_t>& widths) const {
+    std::optional<std::size_t> found;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+        if (widths[c] == 0 || columns_[c].leaves == 0) continue;
+        if (!found || columns_[c].leaves > columns_[*found].leaves) found = c;
+    }
+    return found;
 }
 
 std::vector<std::size_t> Table::widths(std::size_t available) const {
     std::vector<std::size_t> widths;
-    std::size_t total = 0;
+    std::size_t total = 0, least = 0;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
         std::size_t width = columns(columns_[c].title);
         for (const auto& row : rows_) width = std::max(width, columns(row.cells[c].text));
         widths.push_back(width);
         total += width + (c > 0 ? k_gap : 0);
+        least += (columns_[c].least > 0 ? std::min(columns_[c].least, width) : width) + (c > 0 ? k_gap : 0);
+    }
+    while (least > available) {
+        const auto leaving = next_to_leave(widths);
+        if (!leaving) break;
+        const auto& column = columns_[*leaving];
+        least -= (column.least > 0 ? std::min(column.least, widths[*leaving]) : widths[*leaving]) + k_gap;
+        total -= std::exchange(widths[*leaving], 0) + k_gap;
     }
     while (total > available) {
         std::size_t widest = columns_.size();
@@ -49,6 +67,7 @@ std::string Table::render(const Style& style) const {
         std::string text;
         std::size_t pending = 0;  // blanks that are written only when something follows them
         for (std::size_t c = 0; c < cells.size(); ++c) {
+            if (width[c] == 0) continue;
             const auto shown = cut(cells[c].text, width[c]);
             const auto used = columns(shown);
             if (used > 0) text += std::string(pending, ' ') + style.paint(shown, cells[c].look);

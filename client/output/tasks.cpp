@@ -152,7 +152,7 @@ std::string agents_of(const Task& task) {
 }
 
 Line head(const rpc::TaskView& task, const Style& style) {
-    const auto summary = task.fields.summary.empty() ? "(no summary)" : printable(task.fields.summary);
+    const auto summary = task.fields.summary.empty() ? "(no summary)" : clean(task.fields.summary);
     return Line(short_id(task), k_blue).add("  ").add(cut(summary, style.row - 10), k_bold);
 }
 
@@ -236,7 +236,7 @@ std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const S
         lines.push_back(Line(need.text, need.look)
                             .add(std::string(8 - std::min<std::size_t>(7, need.text.size()), ' '))
                             .add(short_id(task), k_blue)
-                            .add("  " + cut(printable(what), room) + "  ")
+                            .add("  " + cut(clean(what), room) + "  ")
                             .add(ago(age_of(task.needs.since, now)), k_dim));
         add_wrapped(lines, printable(task.needs.text), "        ", style);
         for (const auto& notice : task.notices) {
@@ -272,9 +272,12 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
         }
     }
     std::vector<Column> columns = {{"NEED"}, {"ID"}};
-    if (projects.size() > 1) columns.push_back({"PROJECT", 10});
-    for (const auto* column : shown) columns.push_back({column->title});
-    columns.insert(columns.end(), {{"CHANGED"}, {"SUMMARY", 12}});
+    if (projects.size() > 1) columns.push_back({"PROJECT", 10, 1});
+    for (const auto* column : shown) {
+        const bool is_status = column == &list_columns().front();
+        columns.push_back({column->title, 0, is_status ? 0 : 3 + static_cast<int>(column - list_columns().data())});
+    }
+    columns.insert(columns.end(), {{"CHANGED", 0, 2}, {"SUMMARY", 12}});
     Table table(std::move(columns));
     std::vector<const Row*> order;
     for (const auto& row : rows) order.push_back(&row);
@@ -408,8 +411,8 @@ std::string history_page(const Json& events, const Style& style) {
 
 std::string task_line(const rpc::TaskView& task, const Style& style) {
     const auto status = marked_status_of(task);
-    auto rest = printable(task.fields.branch);
-    if (!task.fields.summary.empty()) rest += "  " + printable(task.fields.summary);
+    auto rest = clean(task.fields.branch);
+    if (!task.fields.summary.empty()) rest += "  " + clean(task.fields.summary);
     auto line = Line(short_id(task), k_blue).add("  ").add(status.text, status.look).add("  ");
     const auto used = line.width();
     return style.paint({line.add(cut(rest, style.row > used + 20 ? style.row - used : 20))});

@@ -79,7 +79,7 @@ class Drawing {
         const auto widest = style_.row > k_widest_indent ? style_.row - k_widest_indent : 0;
         const auto indent = before.size() <= widest ? before : "..." + before.substr(before.size() - (widest / 4) * 4);
         auto text = again ? "(above)" : printable(task.status) + (task.children.empty() ? "" : " " + task.children);
-        if (!again && !task.summary.empty()) text += "  " + printable(task.summary);
+        if (!again && !task.summary.empty()) text += "  " + clean(task.summary);
         const auto used = indent.size() + task.short_id.size() + 2;
         const auto room = style_.row > used + k_least_summary ? style_.row - used : k_least_summary;
         out_ += style_.paint(indent, k_dim) + style_.paint(task.short_id, k_blue) + "  " +
@@ -154,7 +154,7 @@ std::vector<TreeTask> tree_of(const std::vector<rpc::TaskView>& views, const std
 }
 
 std::string tree_page(const std::vector<TreeTask>& tasks, const Style& style) {
-    if (tasks.empty()) return "No task waits for another one, and none has sub-tasks.\n";
+    if (tasks.empty()) return wrapped("No task waits for another one, and none has sub-tasks.", "", style.width);
     return Drawing(tasks, style).whole();
 }
 

@@ -8,6 +8,7 @@
 #include "client/output/local_time.hpp"
 #include "client/output/table.hpp"
 #include "client/output/tasks.hpp"
+#include "client/output/tree.hpp"
 #include "common/base/text.hpp"
 #include "tests/catch.hpp"
 
@@ -63,6 +64,15 @@ TEST_CASE("A table that is too wide shrinks its widest shrinkable column first, 
     CHECK(widest(lines) == 50);
     CHECK(widest(table.render({false, 10})) == 8 + 2 + 5 + 2 + 5);
     CHECK_THAT(table.render({false, 50, 1000}), Holds(std::string(60, 'b')));
+}
+
+TEST_CASE("A table that cannot shrink enough leaves columns out, and no more than it has to") {
+    output::Table table({{"ID"}, {"A", 0, 1}, {"B", 0, 2}, {"NAME", 4}});
+    table.row({{"1234"}, {"aaaa"}, {"bbbb"}, {"a long name"}});
+    CHECK(table.render({false, 22}) == "ID    A     B     NAME\n1234  aaaa  bbbb  a l…\n");
+    CHECK(table.render({false, 21}) == "ID    A     NAME\n1234  aaaa  a long n…\n");
+    CHECK(table.render({false, 15}) == "ID    NAME\n1234  a long n…\n");
+    CHECK(widest(table.render({false, 5})) == 4 + 2 + 4);
 }
 
 TEST_CASE("Colour adds nothing to a table's width and is absent without a terminal") {
@@ -129,6 +139,27 @@ TEST_CASE("A list fits 80 columns whatever is in it") {
                          Holds("! spawn_reviewer") && Tells("unreadable") && Holds("! what git runs was changed") &&
                          Tells("PROJECT") && Tells("3"));
     CHECK_THAT(page, !Holds("4f2aBcDeF  "));
+}
+
+TEST_CASE("Pages fit 40 columns, with emoji that terminals show as one picture or as many") {
+    rpc::TaskList::Reply reply;
+    reply.tasks = {some_task("4f2aBcDeFgHiJkLmNoPqR",
+                             "👨\u200d👩\u200d👧\u200d👦 family 🇩🇪 flag 👍🏽 and more of it")};
+    auto& task = reply.tasks.front();
+    task.committed = rpc::ChangeCounts{};
+    task.committed->added = 1000;
+    task.committed->files = 1;
+    task.worker_activity = AgentActivity{};
+    const output::Style narrow{false, 40};
+    const auto list = output::task_list_page(reply, k_now, narrow);
+    CHECK_THAT(list, Tells(task.fields.status) && Holds("👨👩"));
+    CHECK(widest(list) <= 40);
+    CHECK(widest(output::tree_page(std::vector<output::TreeTask>(), narrow)) <= 40);
+    rpc::ProjectList::Reply projects;
+    projects.projects.emplace_back().name = "shop";
+    projects.projects.back().path = projects.projects.back().default_branch = k_long;
+    CHECK(widest(output::projects_page(projects, narrow)) <= 40);
+    for (const auto& page : {list, output::inbox_page(reply, k_now, narrow)}) CHECK_THAT(page, !Holds("\u200d"));
 }
 
 TEST_CASE("A list of one project's tasks has no column for it, an empty list says how to begin") {
