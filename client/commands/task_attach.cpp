@@ -8,6 +8,8 @@
 
 #include "client/commands/popup.hpp"
 #include "client/commands/task.hpp"
+#include "client/connection/child.hpp"
+#include "common/base/text.hpp"
 #include "common/config/home_check.hpp"
 
 namespace orange::commands {
@@ -21,14 +23,36 @@ Result<void> check_socket_folder(const std::vector<std::string>& argv) {
     return safe ? safe : in_context("cannot attach: the folder of tmux's socket", safe.error());
 }
 
+/// tmux's own error says only that the terminal is unsuitable. Nothing is refused if `tput` is not installed.
+Result<void> check_terminal(const std::string& task) {
+    constexpr int k_unknown = 3, k_last_of_tput = 4;  // its exit statuses
+    const char* term = std::getenv("TERM");
+    const std::string name = term ? term : "";
+    const auto status = connection::status_of({"tput", "-T", name.empty() ? "dumb" : name, "clear"}, {});
+    const auto refused = [&](const std::string& why) {
+        return Error(ErrorCode::invalid_argument, "tmux cannot draw on the terminal \"" + name + "\" (TERM): " + why);
+    };
+    if (status == k_unknown) {
+        return refused(
+            "this machine does not know it. Most terminals understand xterm's sequences:"
+            "\n  TERM=xterm-256color orange task attach" +
+            task);
+    }
+    if (status > 0 && status <= k_last_of_tput) {
+        return refused("it cannot be cleared. To print the agent's screen instead:\n  orange task peek" + task);
+    }
+    return {};
+}
+
 }  // namespace
 
 int task_attach(Context& context, rpc::TaskAttach params) {
     complete_with_cwd(context, params, params.id.has_value());
+    const auto task = params.id ? " " + shell_word(*params.id) : std::string();
     if (!context.json && (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1)) {
-        return fail(context, {ErrorCode::invalid_argument,
-                              "attach needs a terminal. To print the agent's screen instead:\n  orange task peek" +
-                                  (params.id ? " " + *params.id : std::string())});
+        return fail(context,
+                    {ErrorCode::invalid_argument,
+                     "attach needs a terminal. To print the agent's screen instead:\n  orange task peek" + task});
     }
     auto reply = context.call_json(params.k_name, written(params));
     if (!reply) return fail(context, reply.error());
@@ -42,6 +66,7 @@ int task_attach(Context& context, rpc::TaskAttach params) {
     if (is_inside_tmux()) {
         if (const auto status = show_in_popup(typed->argv)) return *status;  // else nested
     }
+    if (auto known = check_terminal(task); !known) return fail(context, known.error());
     std::vector<char*> argv;
     for (auto& word : typed->argv) argv.push_back(word.data());
     argv.push_back(nullptr);

@@ -77,6 +77,22 @@ TEST_CASE("attach takes the terminal, and the key gives it back") {
     desk.wait_for_clients(0);
 }
 
+TEST_CASE("attach with a TERM that this machine does not know names one that it knows, and that one works") {
+    Sandbox box;
+    const auto id = task_with_agent(box);
+    Desk desk(box, box.worktree(id), "exec sh");
+    desk.type("clear; env -u TMUX TERM=no-such-terminal orange task attach " + id + "; echo status $?");
+    desk.wait_for("status 1");
+    CHECK_THAT(desk.shown(), Tells("TERM=xterm-256color orange task attach"));
+    desk.type("clear; env -u TMUX TERM=dumb orange task attach " + id + "; echo ended $?");
+    desk.wait_for("ended 1");
+    CHECK_THAT(desk.shown(), Tells("orange task peek"));
+    desk.type("env -u TMUX TERM=xterm-256color orange task attach " + id + "; echo status $?");
+    desk.wait_for("Ctrl-q leaves");
+    desk.press("C-q");
+    desk.wait_for("status 0");
+}
+
 TEST_CASE("inside the user's own tmux, attach opens a popup, which the key and the prefix leave") {
     Sandbox box;
     const auto id = task_with_agent(box);
