@@ -39,7 +39,7 @@ Result<void> complete(const Context& context, RunOptions& options) {
         return {ErrorCode::invalid_argument, "the current directory no longer exists; change to a repository"};
     params.cwd = context.cwd;
     params.name_branch = true;
-    params.add_project = true;
+    params.add_project = !connection::inside_agent();  // a sub-task belongs to its parent's project
     if (!params.context) return {};
     TRY(params.context, text_argument(*params.context));
     return {};

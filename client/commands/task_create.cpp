@@ -4,6 +4,7 @@
 
 #include "client/commands/task.hpp"
 #include "client/commands/task_sources.hpp"
+#include "client/connection/autostart.hpp"
 #include "client/output/events.hpp"
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
@@ -22,7 +23,7 @@ std::string detail_of(const Error& error, const char* name) {
 Result<Json> create_task(Context& context, rpc::TaskCreate params) {
     params.id = random_id(k_task_id_length);
     params.caller = caller_environment();
-    params.ask_trust = !context.json && output::is_interactive();
+    params.ask_trust = !context.json && output::is_interactive() && !connection::inside_agent();
     const auto call = [&](const Json& json) { return context.call_json_again(params.k_name, json); };
     for (;;) {
         auto reply = call_with_caller(call, written(params), {"id", "ask_trust", "trust"});

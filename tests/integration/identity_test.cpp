@@ -342,6 +342,31 @@ std::string variables(const std::string& before, const std::string& task, const 
 
 }  // namespace
 
+TEST_CASE("A worker that asks for trust or for a new project with its sub-task is refused, not answered otherwise") {
+    Stage stage;
+    const auto id = stage.create();
+    stage.orange.wait_for_status(id, "planning");
+    const auto requests = stage.next("requests"), replies = stage.next("replies");
+    std::string lines;
+    for (const std::string option : {"ask_trust", "add_project"}) {
+        lines += R"({"jsonrpc":"2.0","id":")" + option + R"(","method":"task.create","params":{"summary":"x",")" +
+                 option + R"(":true}})" + "\n";
+    }
+    write_file(requests, lines);
+    stage.play(id, "worker",
+               (fs::path(ORANGE_BINARY_DIR) / "tests/support/orange-wire").string() + " " +
+                   (stage.orange.home() / "orange.sock").string() + " " + requests.string() + " " + replies.string());
+    std::istringstream answers(read_file(replies));
+    int count = 0;
+    for (std::string line; std::getline(answers, line); ++count) {
+        const auto reply = Json::parse(line);
+        REQUIRE(reply.contains("error"));
+        CHECK(reply.at("error").at("code") == k_forbidden);
+        CHECK_THAT(reply.at("error").at("message").get<std::string>(), Tells(reply.at("id").get<std::string>()));
+    }
+    CHECK(count == 2);
+}
+
 TEST_CASE("Every method has its row in the table of who may call it") {
     Sandbox orange;
     std::set<std::string> there, listed;

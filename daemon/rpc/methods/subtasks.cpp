@@ -32,7 +32,9 @@ std::vector<std::string> chosen_by_humans(const TaskCreate& params, const TaskRe
     add(params.status.has_value(), "--status");
     add(params.base && *params.base != project.default_branch, "--base");
     add(params.no_spawn, "--no-spawn");
+    add(params.ask_trust, "ask_trust");
     add(!params.trust.empty(), "trust");
+    add(params.add_project, "add_project");
     return chosen;
 }
 
@@ -52,7 +54,6 @@ Result<void> complete_for_agent(const World& world, TaskCreate& params, const Ca
                                    chosen_by_humans(params, *parent, *project)));
     const auto& task = parent->task;
     params.parent = task.id.value;
-    params.ask_trust = params.add_project = false;
     params.workflow = task.workflow;
     // The effort of another program's model means nothing for this one.
     if (!params.effort && (!params.harness || *params.harness == task.harness)) params.effort = task.effort;
