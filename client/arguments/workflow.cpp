@@ -36,7 +36,7 @@ Action workflow_export(CLI::App& app) {
 
 Action workflow_validate(CLI::App& app) {
     auto file = std::make_shared<std::string>();
-    app.add_option("FILE", *file, "Workflow file; - reads standard input")->required();
+    app.add_option("FILE", *file, "Workflow file, or the name of a workflow; - reads standard input")->required();
     return [file](Context& context) { return commands::workflow_validate(context, *file); };
 }
 
@@ -45,7 +45,7 @@ constexpr Command k_workflow_commands[] = {
     {"workflow", "show", "Show the states and transitions of a workflow", workflow_show},
     {"workflow", "graph", "Draw a workflow", workflow_graph},
     {"workflow", "export", "Copy a workflow to ~/orange/workflows to edit it", workflow_export},
-    {"workflow", "validate", "Check a workflow file", workflow_validate},
+    {"workflow", "validate", "Check a workflow", workflow_validate},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "client/output/listings.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "common/rpc/workflow_methods.hpp"
 
 namespace orange::commands {
@@ -55,7 +56,27 @@ int workflow_export(Context& context, const rpc::WorkflowExport& params) {
     return answer(context, params, [](const rpc::WorkflowExport::Reply& reply) { return output::export_page(reply); });
 }
 
-int workflow_validate(Context& context, const std::string& file) {
+namespace {
+
+/// The file of the workflow that has this name, if there is no file of that name; else `file` itself.
+Result<std::string> file_of_workflow(Context& context, const std::string& file) {
+    std::error_code error;
+    if (file == "-" || file.find('/') != std::string::npos || std::filesystem::exists(file, error)) return file;
+    const rpc::WorkflowList list;
+    TRY(const auto reply, context.call_json(list.k_name, written(list)));
+    TRY(const auto known, connection::reply_as<rpc::WorkflowList::Reply>(list.k_name, reply));
+    for (const auto& workflow : known.workflows) {
+        if (workflow.name == file) return workflow.path;
+    }
+    return file;
+}
+
+}  // namespace
+
+int workflow_validate(Context& context, const std::string& name) {
+    const auto found = file_of_workflow(context, name);
+    if (!found) return fail(context, found.error());
+    const auto& file = *found;
     auto text = file == "-" ? text_argument("-") : read_file(file);
     if (!text) return fail(context, text.error());
     rpc::WorkflowValidate params;

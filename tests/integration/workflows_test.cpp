@@ -225,6 +225,20 @@ TEST_CASE("A pinned definition that is lost leaves the task listed, with the way
     CHECK(orange.update_status(id, "stuck"));
 }
 
+TEST_CASE("A workflow is validated by its name, unless a file has that name") {
+    Idle world;
+    auto& orange = world.orange;
+    CHECK(orange.orange({"workflow", "validate", "default"}).status == 0);
+    write_file(world.file("broken"), "name: broken\n");
+    const auto refused = orange.orange({"workflow", "validate", "broken"});
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.out, Tells(world.file("broken").string()));
+    write_file(world.file("default"), shipped("default"));
+    write_file(orange.root() / "default", "name: none\n");
+    CHECK(orange.orange({"workflow", "validate", "default"}, orange.root()).status == 1);
+    CHECK(orange.orange({"workflow", "validate", "nosuch"}).status == 1);
+}
+
 TEST_CASE("Export writes a file to edit, never over one that is there, and under another name where asked") {
     Idle world;
     auto& orange = world.orange;
