@@ -311,7 +311,9 @@ int demo(Context& context, const DemoOptions& options) {
     } else {
         tour.clean_up();
         if (done && !context.json) {
-            output::put("\nDone. The demo's repository and project were removed; with --keep they stay.\n");
+            output::put(
+                "\nDone. The demo's repository and project were removed; with --keep they stay.\n"
+                "To start a task of your own, run this in your repository:\n  orange run \"what to do\"\n");
         }
     }
     return done ? 0 : 1;
