@@ -119,6 +119,23 @@ std::string fitted(const std::string& help) {
     return out;
 }
 
+/// In `--setup sh -c 'make deps'`, the command that "-c" is an option of is the one behind --setup, if Orange's own
+/// command has no such option. CLI11 reads it as a value if it is written as `--setup=-c`.
+void attach_short_options(const CLI::App& app, std::vector<std::string>& words) {
+    std::string reads;  // the option whose values these are
+    for (auto& word : words) {
+        if (word == "--") return;
+        if (word.starts_with("--")) {
+            const auto name = word.substr(0, word.find('='));
+            const auto* option = app.get_option_no_throw(name);
+            reads = option != nullptr && option->get_option_text() == arguments::k_command_words ? name : "";
+        } else if (!reads.empty() && word.size() > 1 && word[0] == '-' &&
+                   app.get_option_no_throw(word.substr(0, 2)) == nullptr) {
+            word = reads + "=" + word;
+        }
+    }
+}
+
 /// `words` are the arguments behind the command's name.
 int run(const Command& command, std::vector<std::string> words, bool json) {
     const auto name = arguments::full_name(command);
@@ -128,6 +145,7 @@ int run(const Command& command, std::vector<std::string> words, bool json) {
     app.add_flag("--json", json, "Print the reply as one line of JSON");
     const arguments::Action action = command.build(app);
     json = json || asks_for_json(words);  // a line that cannot be parsed has set no flag
+    attach_short_options(app, words);
     std::reverse(words.begin(), words.end());
     try {
         app.parse(words);

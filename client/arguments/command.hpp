@@ -19,6 +19,9 @@ using commands::Context;
 using Action = std::function<int(Context&)>;
 using Text = std::optional<std::string>;
 
+/// How help shows the values of an option that takes the words of a command.
+inline constexpr const char* k_command_words = "ARG...";
+
 struct Command {
     const char* group;  ///< empty: `orange NAME`
     const char* name;

@@ -11,8 +11,8 @@ CLI::Option* setup(CLI::App& app, std::vector<std::string>& into) {
     return app
         .add_option("--setup", into,
                     "Command to run in a workspace before its agent starts, for example "
-                    "--setup npm ci; give a word that begins with '-' as --setup=-x")
-        ->option_text("ARG...");
+                    "--setup npm ci; give a word that begins with '--' as --setup=--x")
+        ->option_text(k_command_words);
 }
 
 Action project_add(CLI::App& app) {

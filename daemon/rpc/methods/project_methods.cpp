@@ -69,7 +69,7 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
     if (params.harness) project.harness = params.harness->empty() ? std::nullopt : params.harness;
     if (params.setup) {
         project.setup = *params.setup;
-        CO_TRY(check_setup(world.files, project));
+        CO_TRY(check_setup(world.files, project, "orange project update " + shell_word(project.name)));
     }
     for (const auto& [name, value] : params.settings) CO_TRY(set_setting(project.settings, name, value));
     // Looked up when they are named, not when the first task fails.

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "common/base/shell_words.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
@@ -21,9 +22,18 @@ Awaitable<std::string> other_branch(Git& git, Project project) {
         shell_word(*current);
 }
 
+/// The words that run `command` after --setup: its own, or those of a shell that it needs.
+std::string as_words(const std::string& command) {
+    const auto own = shell_words(command);
+    if (!own) return " sh -c " + shell_word(command);
+    std::string text;
+    for (const auto& word : *own) text += (word.starts_with("--") ? " --setup=" : " ") + shell_word(word);
+    return text;
+}
+
 }  // namespace
 
-Result<void> check_setup(FileSystem& files, Project& project) {
+Result<void> check_setup(FileSystem& files, Project& project, const std::string& command) {
     if (project.setup == std::vector<std::string>{""}) project.setup.clear();
     if (project.setup.empty()) return {};
     const auto& program = project.setup.front();
@@ -34,8 +44,8 @@ Result<void> check_setup(FileSystem& files, Project& project) {
     const bool is_file = !is_missing(files, Path(project.path) / program);
     if (project.setup.size() > 1 || is_file || program.find_first_of(" \t\n") == std::string::npos) return {};
     return {ErrorCode::invalid_argument, "there is no program \"" + printable(program) +
-                                             "\"; give each word of the setup command as its own argument: --setup " +
-                                             printable(program) + " (or, for a shell: --setup sh -c '...')"};
+                                             "\". Give each word of the setup command as its own argument:\n  " +
+                                             command + " --setup" + as_words(program)};
 }
 
 Result<void> check_pool_size(int size) {
@@ -100,7 +110,7 @@ Awaitable<Result<NewProject>> new_project(Api& api, ProjectAdd params) {
     project.workflow = params.workflow;
     project.harness = params.harness;
     project.setup = params.setup;
-    CO_TRY(check_setup(api.world().files, project));
+    CO_TRY(check_setup(api.world().files, project, "orange project add " + shell_word(root)));
     CO_TRY(check_names(api.world(), project));
     std::string on_other_branch;
     if (!is_known) on_other_branch = co_await other_branch(world.git, project);

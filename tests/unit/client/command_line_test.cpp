@@ -382,6 +382,10 @@ TEST_CASE("A project is added from here or from a relative path, with its setup 
     const auto params = line.sent(
         {"project", "add", "../x", "--name", "shop", "--pool-size", "3", "--setup", "make", "deps", "--setup=-j2"});
     CHECK(params == Json{{"path", "/tmp/x"}, {"name", "shop"}, {"pool_size", 3}, {"setup", {"make", "deps", "-j2"}}});
+    CHECK(line.sent({"project", "update", "--setup", "sh", "-c", "make && make test", "--pool-size", "3"}) ==
+          Json{{"cwd", line.here()}, {"pool_size", 3}, {"setup", {"sh", "-c", "make && make test"}}});
+    CHECK(line.run({"project", "update", "--pool-size", "3", "-c"}).status == 2);
+    CHECK(line.run({"project", "update", "--setup", "make", "--pol-size", "3"}).status == 2);
     CHECK(line.sent({"project", "update", "shop", "--no-setup"}) == Json{{"name", "shop"}, {"setup", Json::array()}});
     CHECK(line.sent({"project", "update", "--harness", ""}) == Json{{"cwd", line.here()}, {"harness", ""}});
     CHECK(line.sent({"project", "remove", "shop"}) == Json{{"name", "shop"}});
