@@ -51,6 +51,16 @@ bool asks_for_json(const std::vector<std::string>& words) {
     return std::find(words.begin(), end, "--json") != end;
 }
 
+/// The option of the command that is called so elsewhere; empty if there is none.
+std::string synonym_of(const std::string& name, const std::vector<std::string>& known) {
+    constexpr std::pair<const char*, const char*> k_synonyms[] = {
+        {"--description", "--summary"}, {"--description", "--context"}, {"--title", "--summary"}};
+    for (const auto& [other, own] : k_synonyms) {
+        if (name == other && std::ranges::find(known, own) != known.end()) return own;
+    }
+    return {};
+}
+
 /// The first option that the command does not have, and which may have been meant; else the first word too many.
 std::string extra_problem(const CLI::App& app) {
     std::vector<std::string> known;
@@ -61,8 +71,9 @@ std::string extra_problem(const CLI::App& app) {
     const auto option = std::ranges::find_if(words, [](const auto& word) { return word.starts_with('-'); });
     if (option == words.end()) return "unexpected argument \"" + words.front() + "\"";
     const auto name = option->substr(0, option->find('='));
-    const auto meant = nearest(name, known);
-    return "unknown option " + name + (meant ? "; did you mean " + *meant + "?" : "");
+    auto meant = synonym_of(name, known);
+    if (meant.empty()) meant = nearest(name, known).value_or("");
+    return "unknown option " + name + (meant.empty() ? "" : "; did you mean " + meant + "?");
 }
 
 /// CLI11 names C++ types in these.

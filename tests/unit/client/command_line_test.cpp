@@ -136,6 +136,14 @@ TEST_CASE("People are shown ids as short as the daemon says, in errors too") {
     CHECK_THAT(line.run({"task", "ack", "x"}).err, Tells("orange task show 4f2a"));
 }
 
+TEST_CASE("An option that is called so elsewhere leads to the command's own") {
+    CommandLine line;
+    const auto refused = line.run({"task", "update", "4f2a", "--description", "x"});
+    CHECK(refused.status == 2);
+    CHECK_THAT(refused.err, Tells("--summary"));
+    CHECK(line.daemon.requests().empty());
+}
+
 TEST_CASE("For a person the task to cancel is looked up first, by whatever name, and the question tells which it is") {
     CommandLine line;
     const std::string program = ORANGE_BINARY_DIR "/bin/orange task cancel login-form";
