@@ -49,23 +49,23 @@ std::string shown_details(const Error& error) {
     return out;
 }
 
-/// "error: what failed, and why", the details, what leads to the commands, and each command on a line of its own,
-/// whole.
+/// "error: what failed, and why" and the details. The commands follow, each whole and on a line of its own, below the
+/// text that leads to it.
 std::string shown(const Error& error) {
     const auto message = output::with_short_ids(error.message, error);
-    std::string text, lead, hints;
+    std::string text, hints;
     for (const auto line : split_lines(message)) {
         if (line.starts_with(k_list_item)) {
             text += "         " + printable(trim(line)) + "\n";
         } else if (line.starts_with("  ")) {
             hints += "hint:  " + printable(trim(line)) + "\n";
         } else if (!text.empty() && line.ends_with(':')) {
-            lead += paragraph(line, "");
+            hints += paragraph(line, "");
         } else if (!trim(line).empty()) {
             text += paragraph(line, text.empty() ? "error: " : "");
         }
     }
-    return text + shown_details(error) + lead + hints;
+    return text + shown_details(error) + hints;
 }
 
 }  // namespace

@@ -144,6 +144,20 @@ TEST_CASE("An option that is called so elsewhere leads to the command's own") {
     CHECK(line.daemon.requests().empty());
 }
 
+TEST_CASE("Each command of an error stands below the text that leads to it") {
+    CommandLine line;
+    line.reply_lines = {dump({{"jsonrpc", "2.0"},
+                              {"error",
+                               {{"code", -32006},
+                                {"message", "it is open\nTo use it:\n  orange a\nTo do without:\n  orange b"},
+                                {"data", {{"name", "conflict"}}}}}})};
+    const auto err = line.run({"task", "ack", "x"}).err;
+    const auto at = [&](const char* text) { return err.find(text); };
+    CHECK(at("To use it:") < at("orange a"));
+    CHECK(at("orange a") < at("To do without:"));
+    CHECK(at("To do without:") < at("orange b"));
+}
+
 TEST_CASE("For a person the task to cancel is looked up first, by whatever name, and the question tells which it is") {
     CommandLine line;
     const std::string program = ORANGE_BINARY_DIR "/bin/orange task cancel login-form";
