@@ -34,6 +34,18 @@ Awaitable<Result<std::optional<Worktree>>> registered(Git& git, std::string repo
     co_return std::optional<Worktree>();
 }
 
+/// If the git directory is elsewhere (--separate-git-dir, a submodule), git lists it in place of the main worktree.
+/// That is `repo` if its file .git leads to that directory.
+void correct_main(Worktree& main, const std::string& repo) {
+    std::error_code error;
+    if (main.bare || fs::exists(main.path + "/.git", error)) return;
+    constexpr std::string_view k_key = "gitdir: ";
+    const auto link = small_file_at(AT_FDCWD, repo + "/.git");
+    if (!link || !link->starts_with(k_key)) return;
+    const fs::path target(trim(std::string_view(*link).substr(k_key.size())));
+    if (is_at(main, (repo / target).string())) main.path = resolved(repo);
+}
+
 /// A new local branch that follows origin's, never over an existing one.
 Awaitable<Result<void>> create_tracking(Git& git, Pinned worktree, std::string branch, std::string commit) {
     const auto head = std::string(k_heads) + branch, none = std::string(commit.size(), '0');
@@ -99,6 +111,7 @@ Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo) {
     if (all.empty()) {
         co_return Error(ErrorCode::external_failed, "`git worktree list` printed unexpected output");
     }
+    correct_main(all.front(), repo);
     co_return all;
 }
 

@@ -634,6 +634,21 @@ TEST_CASE_METHOD(Fixture,
     CHECK(ref(repo, kept) == tip);
 }
 
+TEST_CASE_METHOD(Fixture, "a checkout whose git directory is elsewhere follows a merge") {
+    const auto separate = path("separate");
+    plain(dir.path, {"clone", "-q", "--separate-git-dir", path("elsewhere.git"), make_origin(repo), separate});
+    plain(separate, {"checkout", "-q", "-b", "other"});
+    const auto later = commit(separate, "later", "l\n");
+    plain(separate, {"checkout", "-q", "main"});
+    MergeRequest wanted;
+    wanted.repo = separate;
+    wanted.target = "main";
+    REQUIRE(go(follow(git, wanted, later)));
+    CHECK(ref(separate, "refs/heads/main") == later);
+    CHECK(read_file(separate + "/later") == "l\n");
+    CHECK(go(worktrees(git, separate)).value().front().path == separate);
+}
+
 TEST_CASE_METHOD(Fixture, "a rejected push changes nothing and passes on what origin said") {
     const auto origin = make_origin(repo);
     hook_that_fails(origin);
