@@ -1,5 +1,7 @@
 #include "daemon/git/branch_names.hpp"
 
+#include <filesystem>
+
 #include "common/base/slug.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -49,7 +51,11 @@ Awaitable<Result<BranchState>> branch_state(Git& git, std::string repo, std::str
     }
     CO_TRY(const auto all, co_await worktrees(git, repo));
     for (const auto& worktree : all) {
-        if (worktree.branch == branch) state.checkout = worktree.path;
+        if (worktree.branch != branch) continue;
+        std::error_code error;
+        state.checkout = worktree.path;
+        state.is_locked = worktree.is_locked;
+        state.is_gone = !worktree.bare && !std::filesystem::exists(worktree.path + "/.git", error);
     }
     co_return state;
 }

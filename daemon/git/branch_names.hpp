@@ -14,9 +14,11 @@ std::string branch_name_from(const std::string& summary);
 /// What there is of a branch before a task works on it. By the refs that were fetched last.
 struct BranchState {
     bool local = false;
-    bool remote = false;   ///< origin has it
-    std::string clash;     ///< a branch beside which git cannot make this one ("fix" and "fix/total"); empty: none
-    std::string checkout;  ///< the worktree that is on it; empty: none
+    bool remote = false;     ///< origin has it
+    std::string clash;       ///< a branch beside which git cannot make this one ("fix" and "fix/total"); empty: none
+    std::string checkout;    ///< the worktree that is on it; empty: none
+    bool is_gone = false;    ///< the folder of that worktree does not exist
+    bool is_locked = false;  ///< `git worktree prune` does not forget that worktree
     bool exists() const { return local || remote; }
 };
 Awaitable<Result<BranchState>> branch_state(Git& git, std::string repo, std::string branch);

@@ -105,7 +105,10 @@ Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo) {
         if (key == "branch") worktree.branch = value.starts_with("refs/heads/") ? value.substr(11) : value;
         if (key == "bare") worktree.bare = true;
         if (key == "prunable") worktree.prunable = true;
-        if (key == "locked") worktree.locked = value;
+        if (key == "locked") {
+            worktree.is_locked = true;
+            worktree.locked = value;
+        }
     }
     // The repository itself is always one: a list that lost its lines must not say that ours is gone.
     if (all.empty()) {

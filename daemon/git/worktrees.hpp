@@ -15,7 +15,8 @@ struct Worktree {
     std::string branch;  ///< without refs/heads/; empty when detached
     bool prunable = false;
     bool bare = false;
-    std::string locked;  ///< the reason; empty where it is not locked or has none
+    bool is_locked = false;
+    std::string locked;  ///< the reason; empty if it is not locked or has none
 };
 
 /// `git worktree list --porcelain -z`.

@@ -1,3 +1,5 @@
+#include "common/base/shell_words.hpp"
+#include "common/base/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/integration/sandbox.hpp"
 
@@ -99,6 +101,35 @@ TEST_CASE("A refusal with --json is an error object on standard output") {
     const auto json = Json::parse(ran.out);
     CHECK(json.at("error").at("code") == -32001);
     CHECK(json.at("error").at("data").at("name") == "not_found");
+}
+
+TEST_CASE("The commands of a refusal free the branch, also of a worktree whose folder is gone") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto tree = (orange.root() / "tree").string();
+    orange.git({"worktree", "add", "-q", "-b", "taken", tree}, repo);
+    SECTION("it exists, and the default branch is checked out elsewhere") {}
+    SECTION("its folder is gone") {
+        std::filesystem::remove_all(tree);
+    }
+    SECTION("its folder is gone, and it is locked") {
+        orange.git({"worktree", "lock", tree}, repo);
+        std::filesystem::remove_all(tree);
+    }
+    rpc::TaskCreate params;
+    params.project = "shop";
+    params.branch = "taken";
+    params.summary = "x";
+    params.harness = params.review_harness = "demo";
+    const auto refused = orange.try_call(params);
+    REQUIRE_FALSE(refused);
+    for (const auto line : split_lines(refused.error().message)) {
+        if (!line.starts_with("  ")) continue;
+        const auto command = shell_words(trim(line)).value();
+        REQUIRE(command.front() == "git");
+        orange.git({command.begin() + 1, command.end()}, repo);
+    }
+    CHECK(orange.try_call(params));
 }
 
 TEST_CASE("A task whose workspace cannot be made is not half created") {

@@ -185,12 +185,25 @@ Error no_such_branch(const Draft& draft) {
                                       (draft.needs_workspace ? "review" : "merge") + draft.why_not_fetched};
 }
 
-Error checked_out(const git::BranchState& state, const Draft& draft) {
-    const auto& task = draft.record.task;
-    return {ErrorCode::conflict, "branch " + task.branch + " is checked out in " + state.checkout +
-                                     ", and git allows a branch in one worktree only. Choose another --branch, or "
-                                     "switch to another branch there:\n  git -C " +
-                                     state.checkout + " switch " + draft.project.default_branch};
+/// The branch is registered for a worktree of which git has nothing but that.
+Error is_of_missing_worktree(const git::BranchState& state, const Draft& draft) {
+    const auto in_repo = "\n  git -C " + shell_word(draft.project.path) + " worktree ";
+    const auto unlock = state.is_locked ? in_repo + "unlock " + shell_word(state.checkout) : std::string();
+    return {ErrorCode::conflict,
+            "branch " + draft.record.task.branch + " is checked out in the worktree " + state.checkout +
+                ", whose folder is missing" + (state.is_locked ? ", and which is locked" : "") +
+                ". Choose another --branch, or remove that worktree from git's list:" + unlock + in_repo + "prune"};
+}
+
+Awaitable<Result<void>> refuse_checked_out(World& world, const git::BranchState& state, const Draft& draft) {
+    if (state.is_gone) co_return is_of_missing_worktree(state, draft);
+    auto instead = "switch " + shell_word(draft.project.default_branch);
+    CO_TRY(const auto other, co_await git::branch_state(world.git, draft.project.path, draft.project.default_branch));
+    if (!other.checkout.empty()) instead = "switch --detach";
+    co_return Error(ErrorCode::conflict, "branch " + draft.record.task.branch + " is checked out in " + state.checkout +
+                                             ", and git allows a branch in one worktree only. Choose another "
+                                             "--branch, or free the branch there:\n  git -C " +
+                                             shell_word(state.checkout) + " " + instead);
 }
 
 /// What there is of the branch, and whether the task can have it.
@@ -211,7 +224,7 @@ Awaitable<Result<void>> check_branch(World& world, Draft& draft) {
         co_return Error(ErrorCode::conflict, "git cannot have both a branch " + branch + " and " + state.clash +
                                                  "; choose another --branch");
     }
-    if (draft.needs_workspace && !state.checkout.empty()) co_return checked_out(state, draft);
+    if (draft.needs_workspace && !state.checkout.empty()) co_return co_await refuse_checked_out(world, state, draft);
     draft.is_at_origin = state.remote;
     if (state.exists()) {
         draft.notes.push_back("continues the existing branch " + branch + (state.local ? "" : " of origin"));
