@@ -288,13 +288,13 @@ Result<void> exclude(const Pinned& worktree, const std::vector<std::string>& pat
         if (!is_in(obsolete, line)) text += std::string(line) + "\n";
     }
     const bool keeps_all = std::none_of(lines.begin(), lines.end(), [&](auto line) { return is_in(obsolete, line); });
-    bool adds = false;
+    std::vector<std::string> added;  // both harnesses of a task may want the same line
     for (const auto& pattern : patterns) {
-        if (is_in(lines, pattern)) continue;
+        if (is_in(lines, pattern) || is_in(added, pattern)) continue;
         text += pattern + "\n";
-        adds = true;
+        added.push_back(pattern);
     }
-    if (!adds && keeps_all) return {};
+    if (added.empty() && keeps_all) return {};
     return replace_file_at(info.get(), "exclude", text, shown);
 }
 

@@ -204,7 +204,7 @@ TEST_CASE_METHOD(WorktreesFixture,
     add();
     write_file(repo + "/.git/info/exclude", "old");
     REQUIRE(exclude(at(tree), {"TASK.md", "old"}));
-    REQUIRE(exclude(at(tree), {"TASK.md", "more"}));
+    REQUIRE(exclude(at(tree), {"TASK.md", "more", "more"}));
     CHECK(read_file(repo + "/.git/info/exclude") == "old\nTASK.md\nmore\n");
     REQUIRE(exclude(at(tree), {"more"}, {"TASK.md", "none"}));
     CHECK(read_file(repo + "/.git/info/exclude") == "old\nmore\n");
