@@ -60,15 +60,13 @@ bool read_status(const std::string& answer, Standing& standing) {
 }
 
 /// An agent may have made a repository of a folder whose files are tracked, which status does not show.
-bool holds_repository(const std::string& worktree, const std::string& folder, std::set<std::string>& looked_at) {
-    if (folder.empty() || !looked_at.insert(folder).second) return false;
+bool holds_repository(const std::string& worktree, const std::string& folder) {
     std::error_code error;
     return fs::exists(fs::symlink_status(fs::path(worktree) / folder / ".git", error));
 }
 
 /// False for an answer that makes no sense. An entry: "<mark> <mode> <object> <stage>\t<path>".
 bool read_index(const std::string& answer, const std::string& worktree, Standing& standing) {
-    std::set<std::string> looked_at;
     for (const auto& entry : pieces(answer)) {
         const auto tab = entry.find('\t');
         if (tab == std::string::npos || entry.size() < 8) return false;
@@ -83,7 +81,9 @@ bool read_index(const std::string& answer, const std::string& worktree, Standing
             standing.may_hold_repositories = true;  // whether the submodule's or another, and below it
         }
         for (auto end = path.rfind('/'); end != std::string::npos && end > 0; end = path.rfind('/', end - 1)) {
-            if (holds_repository(worktree, path.substr(0, end), looked_at)) standing.may_hold_repositories = true;
+            const auto folder = path.substr(0, end);
+            if (!standing.folders.insert(folder).second) break;  // and those above it are known
+            if (holds_repository(worktree, folder)) standing.may_hold_repositories = true;
         }
     }
     return true;

@@ -25,6 +25,7 @@ struct Standing {
     bool may_hold_repositories = false;
     std::vector<std::string> uncommitted = {};  ///< paths, of which status tells; the first twenty
     std::set<std::string> at_top;               ///< files that the index has at its top
+    std::set<std::string> folders;              ///< all folders that have tracked files, without the top
 };
 
 Awaitable<Result<Standing>> standing_of(Git& git, Pinned worktree);

@@ -11,6 +11,7 @@
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/obstacles.hpp"
 #include "daemon/git/small_files.hpp"
 #include "daemon/git/submodules.hpp"
 
@@ -82,6 +83,54 @@ Awaitable<Result<void>> forget_assumptions(Git& git, Pinned worktree) {
     for (const char* unmark : {"--no-assume-unchanged", "--no-skip-worktree"}) {
         CO_TRY(co_await ask_inside(git, worktree, words("update-index", unmark, "-z", "--stdin"), input));
     }
+    co_return Result<void>{};
+}
+
+/// The folders that have tracked files, if the index can be read.
+Awaitable<std::set<std::string>> tracked_folders(Git& git, Pinned worktree) {
+    std::set<std::string> folders;
+    const auto listed = co_await ask_inside(git, worktree, words("ls-files", "-z", "--full-name"));
+    if (!listed) co_return folders;
+    for (const auto& path : pieces(*listed)) {
+        for (auto end = path.rfind('/'); end != std::string::npos && end > 0; end = path.rfind('/', end - 1)) {
+            if (!folders.insert(path.substr(0, end)).second) break;
+        }
+    }
+    co_return folders;
+}
+
+Awaitable<Result<void>> reset_once(Git& git, Pinned worktree, std::string base, Standing standing) {
+    auto to = base;
+    if (!is_hash(to)) {
+        CO_TRY(to, co_await commit_of(git, worktree, base));
+    }
+    if (to.empty()) co_return Error(ErrorCode::not_found, "there is no " + printable(base));
+    CO_TRY(co_await end_operations(git, worktree));
+    auto folders = standing.folders;
+    if (!standing.known) folders = co_await tracked_folders(git, worktree);
+    CO_TRY(const auto is_hollow, remove_special_files(worktree, folders));
+    bool there = false;
+    if (standing.clean || standing.only_files) {
+        auto args = words("checkout", "--quiet", "--detach", to + "^0");  // also if a branch is called like a commit
+        if (standing.only_files) args.emplace(args.begin() + 1, "--force");
+        CO_TRY(const auto done, co_await attempt(git, worktree, args));
+        there = done.ok();
+        // It was clean: whatever stands in the way now came since, and nobody has saved it.
+        if (!there && standing.clean) co_return command_failed(args, done);
+    }
+    const bool may_have_submodules = !standing.known || standing.may_hold_repositories || has_modules(worktree);
+    const bool is_done = there && standing.clean && standing.head == to && !may_have_submodules && !is_hollow;
+    if (is_done) co_return Result<void>{};
+    if (!there) {
+        // HEAD itself, not what it points at. Plumbing, because `checkout --detach` refuses an index with conflicts.
+        CO_TRY(
+            co_await ask_inside(git, worktree, words("update-ref", "--no-deref", "-m", "orange: release", "HEAD", to)));
+        CO_TRY(co_await forget_assumptions(git, worktree));
+        CO_TRY(co_await ask_inside(git, worktree, words("reset", "--quiet", "--hard", to)));
+    }
+    // Forced once only: what is a repository all the same (a submodule of the branch's) stays; no snapshot holds it.
+    CO_TRY(co_await ask_inside(git, worktree, words("clean", "--quiet", "-f", "-d")));
+    if (may_have_submodules) CO_TRY(co_await reset_submodules(git, worktree));
     co_return Result<void>{};
 }
 
@@ -170,12 +219,16 @@ Awaitable<Result<void>> remove_worktree(Git& git, std::string repo, std::string 
     // Forced twice: it is locked.
     CO_TRY(const auto done, co_await attempt(git, repo, words("worktree", "remove", "--force", "--force", path)));
     if (done.ok()) co_return Result<void>{};
-    if (!is_half_made(*old)) co_return command_failed(words("git", "worktree", "remove", path), done);
-    // So young that its .git is missing: git refuses, but the folder is its own.
+    const auto folder = open_folder(path);
+    const bool was_read_only = folder && make_folders_writable(folder->get());
+    if (!was_read_only && !is_half_made(*old)) co_return command_failed(words("git", "worktree", "remove", path), done);
+    // So young that its .git is missing: git refuses, but the folder is its own. Of one with read-only folders git has
+    // removed a part, and perhaps forgotten it.
     std::error_code error;
     fs::remove_all(path, error);
     if (error) co_return io_error("removing " + path, error.value());
-    CO_TRY(co_await ask(git, repo, words("worktree", "remove", "--force", "--force", path)));
+    CO_TRY(const auto left, co_await registered(git, repo, path));
+    if (left) CO_TRY(co_await ask(git, repo, words("worktree", "remove", "--force", "--force", path)));
     co_return Result<void>{};
 }
 
@@ -230,34 +283,9 @@ Awaitable<Result<CheckedOut>> checkout_branch(Git& git, Pinned worktree, std::st
 }
 
 Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string base, Standing standing) {
-    auto to = base;
-    if (!is_hash(to)) {
-        CO_TRY(to, co_await commit_of(git, worktree, base));
-    }
-    if (to.empty()) co_return Error(ErrorCode::not_found, "there is no " + printable(base));
-    CO_TRY(co_await end_operations(git, worktree));
-    bool there = false;
-    if (standing.clean || standing.only_files) {
-        auto args = words("checkout", "--quiet", "--detach", to + "^0");  // also if a branch is called like a commit
-        if (standing.only_files) args.emplace(args.begin() + 1, "--force");
-        CO_TRY(const auto done, co_await attempt(git, worktree, args));
-        there = done.ok();
-        // It was clean: whatever stands in the way now came since, and nobody has saved it.
-        if (!there && standing.clean) co_return command_failed(args, done);
-    }
-    const bool may_have_submodules = !standing.known || standing.may_hold_repositories || has_modules(worktree);
-    if (there && standing.clean && standing.head == to && !may_have_submodules) co_return Result<void>{};
-    if (!there) {
-        // HEAD itself, not what it points at. Plumbing, because `checkout --detach` refuses an index with conflicts.
-        CO_TRY(
-            co_await ask_inside(git, worktree, words("update-ref", "--no-deref", "-m", "orange: release", "HEAD", to)));
-        CO_TRY(co_await forget_assumptions(git, worktree));
-        CO_TRY(co_await ask_inside(git, worktree, words("reset", "--quiet", "--hard", to)));
-    }
-    // Forced once only: what is a repository all the same (a submodule of the branch's) stays; no snapshot holds it.
-    CO_TRY(co_await ask_inside(git, worktree, words("clean", "--quiet", "-f", "-d")));
-    if (may_have_submodules) CO_TRY(co_await reset_submodules(git, worktree));
-    co_return Result<void>{};
+    auto done = co_await reset_once(git, worktree, base, standing);
+    if (done || !make_folders_writable(worktree.folder()->get())) co_return done;
+    co_return co_await reset_once(git, worktree, base, standing);
 }
 
 Awaitable<Result<void>> reset_all(Git& git, Pinned worktree, std::string commit, Standing standing) {

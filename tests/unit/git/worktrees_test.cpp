@@ -1,6 +1,9 @@
 #include "daemon/git/worktrees.hpp"
 
+#include <fcntl.h>
+#include <linux/securebits.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include "daemon/git/branches.hpp"
@@ -152,6 +155,66 @@ TEST_CASE_METHOD(WorktreesFixture,
     CHECK(go(current_branch(git, tree)).value().empty());
     CHECK(contents(tree) == std::map<std::string, std::string>{{"README", "one\n"}, {"x.o", "kept"}});
     CHECK_FALSE(go(is_dirty(git, at(tree))).value());
+}
+
+TEST_CASE_METHOD(WorktreesFixture, "a reset removes pipes, and folders that hold nothing else") {
+    write_file(repo + "/.gitignore", "out/\n");
+    write_file(repo + "/src/deep/a", "a");
+    plain(repo, {"add", "-A"});
+    plain(repo, {"commit", "-qm", "folders"});
+    add();
+    for (const auto* folder : {"run", "out"}) std::filesystem::create_directory(tree + "/" + folder);
+    const auto pipe = [&](const char* at) { REQUIRE(::mkfifo((tree + "/" + at).c_str(), 0600) == 0); };
+    for (const auto* at : {"p", "src/p", "src/deep/p", "run/p", "out/p"}) pipe(at);
+    SECTION("git says that the worktree is clean") {}
+    SECTION("a file is untracked") {
+        write_file(tree + "/src/new", "x");
+    }
+    Standing standing = go(standing_of(git, at(tree))).value();
+    SECTION("it is not known how the worktree stands") {
+        standing = {};
+    }
+    REQUIRE(go(reset_detached(git, at(tree), "refs/heads/main", standing)));
+    for (const auto* gone : {"p", "src/p", "src/deep/p", "run", "src/new"}) {
+        INFO(gone);
+        CHECK_FALSE(std::filesystem::exists(tree + "/" + gone));
+    }
+    CHECK(std::filesystem::exists(tree + "/out/p"));  // ignored
+    CHECK(read_file(tree + "/src/deep/a") == "a");
+}
+
+namespace {
+
+/// As long as it lives, programs that root starts are bound by the modes of files like those of any other user.
+struct RootIsBound {
+    RootIsBound() { ::prctl(PR_SET_SECUREBITS, SECBIT_NOROOT); }
+    ~RootIsBound() { ::prctl(PR_SET_SECUREBITS, 0); }
+    RootIsBound(const RootIsBound&) = delete;
+    RootIsBound& operator=(const RootIsBound&) = delete;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(WorktreesFixture, "a worktree with read-only folders is reset and removed") {
+    write_file(repo + "/src/a", "a");
+    plain(repo, {"add", "-A"});
+    plain(repo, {"commit", "-qm", "a folder"});
+    add();
+    write_file(tree + "/cache/module/a.go", "a");
+    write_file(tree + "/src/a", "changed");
+    const auto lock = [&](const char* folder) { REQUIRE(::chmod((tree + "/" + folder).c_str(), 0555) == 0); };
+    for (const auto* folder : {"cache/module", "cache", "src"}) lock(folder);
+    const RootIsBound bound;
+    SECTION("reset") {
+        Standing standing = go(standing_of(git, at(tree))).value();
+        REQUIRE(go(reset_detached(git, at(tree), "refs/heads/main", standing)));
+        CHECK_FALSE(std::filesystem::exists(tree + "/cache"));
+        CHECK(read_file(tree + "/src/a") == "a");
+    }
+    SECTION("removed") {
+        REQUIRE(go(remove_worktree(git, repo, tree)));
+        CHECK_FALSE(std::filesystem::exists(tree));
+    }
 }
 
 TEST_CASE_METHOD(WorktreesFixture, "a reset ends a conflicted merge and a rebase, and moves no branch") {
