@@ -12,7 +12,8 @@ Result<void> HomeFiles::check() const {
     return Error(ErrorCode::io, home_.path().string() + why);
 }
 
-/// What was found is the home's: the disk below keeps the folder open. A failure may come from a home that is gone.
+/// A failure may come from a home that is gone. What was found may, for a moment, be of another home that was put in
+/// its place: nothing is written there, and HomeWatch ends the daemon.
 template <class T>
 Result<T> HomeFiles::if_home_is_here(Result<T> found) const {
     if (!found) TRY(check());

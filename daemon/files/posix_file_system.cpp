@@ -61,14 +61,21 @@ PosixFileSystem::Root* root_of(const Path& path, Roots& roots) {
 
 /// Opens a path below the root in one call. Nothing if that is not possible, for whatever reason.
 Descriptor open_below(PosixFileSystem::Root& root, const Path& path, int flags) {
-    if (!root.opened) root.opened = Descriptor(retried([&] { return ::open(root.path.c_str(), k_folder_flags); }));
+    struct stat facts {};
+    const bool same = ::stat(root.path.c_str(), &facts) == 0 &&
+                      root.device == static_cast<std::uint64_t>(facts.st_dev) &&
+                      root.inode == static_cast<std::uint64_t>(facts.st_ino);
+    if (!same || !root.opened) {
+        root.opened = Descriptor(retried([&] { return ::open(root.path.c_str(), k_folder_flags); }));
+        if (!root.opened || ::fstat(root.opened.get(), &facts) != 0) return Descriptor();
+        root.device = static_cast<std::uint64_t>(facts.st_dev);
+        root.inode = static_cast<std::uint64_t>(facts.st_ino);
+    }
     Path below;
     const auto parts = std::distance(root.path.begin(), root.path.end());
     for (auto name = std::next(path.begin(), parts); name != path.end(); ++name) below /= *name;
-    if (!root.opened || below.empty()) return Descriptor();
-    Descriptor opened(retried([&] { return files::open_beneath(root.opened.get(), below.c_str(), flags); }));
-    if (!opened) root.opened.reset();  // it may have been moved since
-    return opened;
+    if (below.empty()) return Descriptor();
+    return Descriptor(retried([&] { return files::open_beneath(root.opened.get(), below.c_str(), flags); }));
 }
 
 Result<Descriptor> open_folder(const Path& folder, Roots& roots) {

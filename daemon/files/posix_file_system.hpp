@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "daemon/files/descriptor.hpp"
@@ -14,7 +15,7 @@ class PosixFileSystem final : public FileSystem {
     /// Below these folders no link is followed at all: what is there may be others' making (an agent, a repository),
     /// and nothing there is to be written, or removed, anywhere else. They may be links themselves.
     explicit PosixFileSystem(const std::vector<Path>& without_links = {}) {
-        for (const auto& path : without_links) roots_.push_back({path, files::Descriptor()});
+        for (const auto& path : without_links) roots_.push_back({path, files::Descriptor(), 0, 0});
     }
 
     /// A file beyond this is refused rather than read into memory.
@@ -35,6 +36,7 @@ class PosixFileSystem final : public FileSystem {
     struct Root {
         Path path;
         files::Descriptor opened;
+        std::uint64_t device = 0, inode = 0;  ///< of what was opened
     };
 
   private:

@@ -65,9 +65,16 @@ TaskSync::TaskSync(FileSystem& files, ProcessRunner& processes, const Clock& clo
       copies_(std::move(copies)),
       patience_(async::now() + k_patience) {}
 
-/// After a call that failed, only the displaced files have changed for good: they are counted again.
+/// A call that failed before it wrote anything is forgotten; only the displaced files are counted again. After that,
+/// what it wrote must not pass for an edit.
 TaskSync::~TaskSync() {
     if (succeeded_) return;
+    if (wrote_) {
+        for (auto& displaced : now_.displaced) displaced.counted_then = displaced.counted;
+        now_.body = body_;
+        *memory_ = std::move(now_);
+        return;
+    }
     for (auto& displaced : now_.displaced) {
         displaced.counted = displaced.counted_then;
         displaced.seen.reset();
@@ -267,8 +274,8 @@ Result<void> TaskSync::resolve(const Edit& edit, const std::string& found) {
     event.fields["stayed"] = std::string(edit.of_mirror != edit.older ? "mirror" : "own");
     event.fields["kept"] = kept.filename().string();
     out_.events.push_back(std::move(event));
-    out_.attention =
-        "TASK.md was edited in two places at once; the text that does not count is kept as " + kept.string();
+    ask_for_attention("TASK.md was edited in two places at once; the text that does not count is kept as " +
+                      kept.string());
     return {};
 }
 
@@ -343,6 +350,10 @@ Result<Path> TaskSync::keep(const std::string& text) {
         if (created) return path;
         if (created.error().code != ErrorCode::conflict) return created.error();
     }
+}
+
+void TaskSync::ask_for_attention(const std::string& why) {
+    out_.attention = out_.attention ? *out_.attention + "; " + why : why;
 }
 
 void TaskSync::note_written() {

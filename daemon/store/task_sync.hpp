@@ -103,6 +103,7 @@ class TaskSync {
     void note_written();
     bool is_before_memory(const std::string& frontmatter) const;
     Result<Path> keep(const std::string& text);
+    void ask_for_attention(const std::string& why);
 
     Awaitable<Result<void>> write_all();
     Awaitable<Result<void>> put(Side& side, std::string desired);
@@ -126,6 +127,7 @@ class TaskSync {
     std::string body_;
     bool edited_ = false;
     bool written_ = false;  ///< both copies have body_
+    bool wrote_ = false;    ///< a copy has got a new text
     bool succeeded_ = false;
     async::Moment patience_;
     Synced out_;

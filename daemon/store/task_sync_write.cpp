@@ -81,7 +81,7 @@ Awaitable<Result<void>> TaskSync::put(Side& side, std::string desired) {
         done = files::create_new(files_, side.path, desired);
         if (!done && done.error().code != ErrorCode::conflict) co_return done;
         if (done) {
-            side.exists = true;
+            wrote_ = side.exists = true;
             side.text = std::move(desired);
             side.memory->body = body_;
             co_return Result<void>{};
@@ -98,8 +98,9 @@ Awaitable<Result<void>> TaskSync::put(Side& side, std::string desired) {
     edit.text = side.text;
     edit.of_mirror = side.is_mirror;
     edit.unsure = true;
+    CO_TRY(co_await take_in(std::move(edit)));
     side.memory->body = body_of(side.text);
-    co_return co_await take_in(std::move(edit));
+    co_return Result<void>{};
 }
 
 Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
@@ -124,6 +125,7 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
         displaced.path = place;
         files::make_private(place);
     }
+    wrote_ = true;
     const auto path = displaced.path;
     now_.displaced.push_back(std::move(displaced));
     side.text = std::move(desired);
@@ -147,14 +149,15 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
     const auto found = body_of(text.value_or(""));
     const bool looks_whole = left || !seems_cut(text.value_or(""), expected);
     if (!text || is_blank(*text) || found == expected || !looks_whole) co_return Result<void>{};
-    entry.counted = found;
     CO_TRY(check_frontmatter(side.is_mirror, *text));
     Edit edit;
     edit.base = expected;
     edit.text = std::move(*text);
     edit.of_mirror = side.is_mirror;
     edit.unsure = true;
-    co_return co_await take_in(std::move(edit));
+    CO_TRY(co_await take_in(std::move(edit)));
+    now_.displaced.back().counted = found;
+    co_return Result<void>{};
 }
 
 /// Takes in what came into displaced files since they were last read. True if something did.
@@ -180,11 +183,12 @@ Awaitable<Result<bool>> TaskSync::count_displaced() {
         const auto found = body_of(*text);
         if (found == displaced.counted || (displaced.open && seems_cut(*text, displaced.counted))) continue;
         Edit edit;
-        edit.base = std::exchange(displaced.counted, found);
+        edit.base = displaced.counted;
         edit.text = std::move(*text);
         edit.of_mirror = displaced.of_mirror;
         edit.unsure = true;
         CO_TRY(co_await take_in(std::move(edit)));
+        displaced.counted = found;
         changed = true;
     }
     co_return changed;
@@ -194,11 +198,12 @@ Awaitable<Result<bool>> TaskSync::count_displaced() {
 Result<void> TaskSync::count_leftover(Displaced& displaced, const std::string& text) {
     const auto found = body_of(text);
     const auto hash = displaced.path.filename().string().substr(k_displaced.size(), k_hash_length);
+    if (!content_hash(found).starts_with(hash) && !has_all_lines(body_, found)) {
+        TRY(const auto kept, keep(text));
+        ask_for_attention("a process wrote to TASK.md while it was replaced; its text is kept as " + kept.string());
+    }
     displaced.leftover = false;
-    displaced.counted = found;
-    if (content_hash(found).starts_with(hash) || has_all_lines(body_, found)) return {};
-    TRY(const auto kept, keep(text));
-    out_.attention = "a process wrote to TASK.md while it was replaced; its text is kept as " + kept.string();
+    displaced.counted = displaced.counted_then = found;
     return {};
 }
 
@@ -211,6 +216,10 @@ Awaitable<Result<void>> TaskSync::remove_mirror() {
     displaced.path = copies_.own.parent_path() / displaced_name(displaced.counted);
     displaced.of_mirror = true;
     displaced.since = async::now();
+    // The writer of half a text is being ended: the half must not pass for the whole.
+    if (mirror.held) {
+        CO_TRY(keep(mirror.text));
+    }
     auto moved = files::move_aside(mirror.path, displaced.path);
     if (!moved && moved.error().code != ErrorCode::not_found) {  // on another disk
         displaced.path = mirror.path.parent_path() / displaced.path.filename();
@@ -219,10 +228,6 @@ Awaitable<Result<void>> TaskSync::remove_mirror() {
     if (!moved && moved.error().code != ErrorCode::not_found) co_return moved;
     if (moved) {
         files::make_private(displaced.path);
-        // The writer of half a text is being ended: the half must not pass for the whole.
-        if (mirror.held) {
-            CO_TRY(keep(mirror.text));
-        }
         CO_TRY(co_await when_left(displaced.path, [] { return Result<void>(); }));
         now_.displaced.push_back(std::move(displaced));
         CO_TRY(const auto changed, co_await count_displaced());
@@ -247,7 +252,8 @@ Result<void> TaskSync::remove_displaced() {
         const bool is_old =
             now - displaced->since >= keeps_displaced_ && displaced->read_at - displaced->since >= keeps_displaced_;
         if (!displaced->gone && (displaced->open || !is_counted || (!is_old && waiting <= k_most_waiting))) {
-            (displaced->open ? out_.unsettled : out_.waiting) = true;
+            const bool is_writing = displaced->open && now - displaced->since < keeps_displaced_;
+            (is_writing ? out_.unsettled : out_.waiting) = true;
             ++displaced;
             continue;
         }

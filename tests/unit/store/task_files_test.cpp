@@ -566,6 +566,53 @@ TEST_CASE_METHOD(TaskWorld, "whatever fails, no edit is lost and the next call f
     CHECK(others().empty());
 }
 
+TEST_CASE_METHOD(TaskWorld, "whatever fails between the two copies, no line of two edits is there twice") {
+    int failures = 0;
+    for (int n = 1;; ++n) {
+        CAPTURE(n);
+        record.task.summary = "Round " + std::to_string(n);
+        start("begin\n");
+        write_text(*copies.mirror, mirror() + "of the mirror\n");
+        write_text(copies.own, own() + "of the own\n");
+        files.fail_at(n);
+        const auto result = try_sync();
+        const bool failed = files.failed();
+        files.fail_at(0);
+        if (result) record.body_hash = result->body_hash;
+        if (!failed) break;
+        ++failures;
+        const auto body = sync().body;
+        CHECK(body.size() == std::string("begin\nof the mirror\nof the own\n").size());
+        CHECK_THAT(body, Holds("of the mirror\n") && Holds("of the own\n"));
+        CHECK(in_step(body));
+    }
+    CHECK(failures > 5);
+}
+
+TEST_CASE_METHOD(TaskWorld, "whatever fails while a file of a killed daemon is counted, its old text stays old") {
+    int failures = 0;
+    for (int n = 1;; ++n) {
+        CAPTURE(n);
+        record.task.summary = "Round " + std::to_string(n);
+        start("now\n");
+        restart();
+        write_text(home / ("task/.TASK.md.orange-" + content_hash("then\n").substr(0, 16) + "-0123456789"),
+                   projected("then\n"));
+        record.task.summary += " and more";
+        files.fail_at(n);
+        const auto result = try_sync();
+        const bool failed = files.failed();
+        files.fail_at(0);
+        if (result) record.body_hash = result->body_hash;
+        if (!failed) break;
+        ++failures;
+        CHECK_FALSE(sync().attention);
+        CHECK(in_step("now\n"));
+        CHECK(others().empty());
+    }
+    CHECK(failures > 5);
+}
+
 TEST_CASE_METHOD(TaskWorld, "whatever fails while a section is written, the next call writes it once") {
     start("one\n");
     int failures = 0;
