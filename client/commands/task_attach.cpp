@@ -28,7 +28,8 @@ Result<void> check_terminal(const std::string& task) {
     constexpr int k_unknown = 3, k_last_of_tput = 4;  // its exit statuses
     const char* term = std::getenv("TERM");
     const std::string name = term ? term : "";
-    const auto status = connection::status_of({"tput", "-T", name.empty() ? "dumb" : name, "clear"}, {});
+    if (name.empty()) return {};
+    const auto status = connection::status_of({"tput", "-T", name, "clear"}, {});
     const auto refused = [&](const std::string& why) {
         return Error(ErrorCode::invalid_argument, "tmux cannot draw on the terminal \"" + name + "\" (TERM): " + why);
     };
