@@ -229,6 +229,7 @@ TEST_CASE("A workflow is validated by its name, unless a file has that name") {
     Idle world;
     auto& orange = world.orange;
     CHECK(orange.orange({"workflow", "validate", "default"}).status == 0);
+    fs::create_directories(world.file("broken").parent_path());
     write_file(world.file("broken"), "name: broken\n");
     const auto refused = orange.orange({"workflow", "validate", "broken"});
     CHECK(refused.status == 1);

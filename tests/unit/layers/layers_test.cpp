@@ -473,6 +473,7 @@ TEST_CASE("Who decides asks the disk through FileSystem alone: std::filesystem::
         {"daemon/agents/process_table.cpp", 1},
         {"daemon/agents/versions.cpp", 1},
         {"daemon/git/ask.cpp", 1},
+        {"daemon/git/branch_names.cpp", 1},
         {"daemon/git/branches.cpp", 1},
         {"daemon/git/checkout.cpp", 5},
         {"daemon/git/merge_build.cpp", 8},
@@ -486,7 +487,7 @@ TEST_CASE("Who decides asks the disk through FileSystem alone: std::filesystem::
         {"daemon/git/sparse.cpp", 2},
         {"daemon/git/standing.cpp", 3},
         {"daemon/git/update.cpp", 3},
-        {"daemon/git/worktrees.cpp", 6},
+        {"daemon/git/worktrees.cpp", 7},
         {"daemon/store/task_sync_write.cpp", 1},
     };
     static const std::regex call(
