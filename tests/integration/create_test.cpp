@@ -358,7 +358,7 @@ TEST_CASE("What is refused leaves nothing behind, and says what to do") {
         {"the default branch", [](auto& p) { p.branch = "main"; }, ErrorCode::invalid_argument, "main"},
         {"a task's branch", [](auto& p) { p.branch = "taken"; }, ErrorCode::conflict, holding},
         {"another checkout's branch", [](auto& p) { p.branch = "open"; }, ErrorCode::conflict,
-         "git -C " + elsewhere + " switch main"},
+         "git -C " + elsewhere + " switch --detach"},
         {"a name beside a folder of names", [](auto& p) { p.branch = "fix"; }, ErrorCode::conflict, "fix/total"},
         {"a name below a branch", [](auto& p) { p.branch = "mine/too"; }, ErrorCode::conflict, "mine"},
         {"no branch name", [](auto& p) { p.branch = "a..b"; }, ErrorCode::invalid_argument, "a..b"},

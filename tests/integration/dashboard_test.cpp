@@ -101,6 +101,7 @@ TEST_CASE("Three tasks are brought from a new repository to merged in the dashbo
     stage.letters("Nothing but a question demo:clarify");
     stage.press({"Enter"});
     stage.wait_for("answer ");
+    stage.wait_for("demo:clarify: created");  // a later answer would take the place of what is said next
     stage.press({"x"});
     stage.wait_for("y yes");
     stage.press({"y"});
