@@ -47,7 +47,7 @@ constexpr int k_window_lines = 15;
 
 enum class Verdict { pass, fail, unknown };
 
-/// What was seen of the life.
+/// The observations of one trial.
 struct Life {
     rpc::TaskShow::Reply last;
     std::set<std::string> busy, idle;  ///< what says so: file, title or screen
@@ -226,7 +226,7 @@ class Trial {
             if (socket.parent_path() != home_) fs::remove(socket.parent_path(), ignored);
         }
         for (const auto pid : agents_in(home_).value_or(std::vector<pid_t>{})) ::kill(pid, SIGKILL);
-        // What was killed may write for a moment.
+        // A killed process may still write for a moment.
         const auto removed =
             connection::wait_until(steady_clock::now() + seconds(5), k_pause, [this] { return repository_.remove(); });
         if (!removed) complain(removed.error());
@@ -352,7 +352,7 @@ class Trial {
         return {};
     }
 
-    /// Whether nothing more is to be seen of its work.
+    /// Returns true if no later look will show more of the agent's work.
     bool is_enough() {
         const auto now = steady_clock::now();
         const bool stands = !life_.asks.empty() || !life_.limited.empty() || life_.ended();
@@ -457,7 +457,7 @@ class Trial {
         return {};
     }
 
-    /// What its window shows now, for people who have to find out why a step failed.
+    /// Keeps the text of the agent's window, from which a human can find out why a step failed.
     void keep_window() {
         rpc::TaskPeek peek;
         rpc::TaskLog log;

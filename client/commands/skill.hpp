@@ -14,7 +14,7 @@ int install_skill(const Context& context, const std::vector<std::string>& harnes
 /// Removes what install_skill() wrote, of these agents or of all.
 int uninstall_skill(const Context& context, const std::vector<std::string>& harnesses);
 
-/// What doctor reports about the skills that install_skill() has written: those that are older than this Orange.
+/// Returns doctor's findings about the skills that install_skill() has written: those that are older than this Orange.
 std::vector<rpc::Finding> skill_findings();
 
 }  // namespace orange::commands

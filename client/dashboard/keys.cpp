@@ -44,7 +44,7 @@ std::string shown_key(const Key& key) {
     return key.starts_with("C-") ? "Ctrl-" + key.substr(2) : key;
 }
 
-/// Of the footer.
+/// Returns the first of the binding's keys, as the footer shows it.
 std::string first_key(const Binding& binding) {
     return shown_key(std::string(split(binding.keys, ' ').front()));
 }
@@ -54,7 +54,7 @@ bool offers_one(const Row& task, const Binding& binding) {
     return std::ranges::any_of(names, [&](const auto& name) { return can(task, name); });
 }
 
-/// Whether the key does for the task what the last word of a command says.
+/// Returns true if the key does for the task what `verb`, the last word of a command, says.
 bool does(const Row& task, const Binding& binding, std::string_view verb) {
     if (*binding.offers == '\0') return true;
     std::string name(verb);
@@ -223,7 +223,7 @@ std::string key_for(const Row* task, std::string_view command) {
     for (const auto& binding : bindings()) {
         const auto commands = split(binding.commands, ',');
         const bool is_named = std::ranges::any_of(commands, [&](auto each) { return trim(each) == name; });
-        // Of two that do it, the later one asks what is meant.
+        // If two keys do it, the later one counts: it asks what is meant.
         if (is_named && (is_any || (is_its && does(*task, binding, words[2])))) key = first_key(binding);
     }
     return key;

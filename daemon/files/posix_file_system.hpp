@@ -36,7 +36,7 @@ class PosixFileSystem final : public FileSystem {
     struct Root {
         Path path;
         files::Descriptor opened;
-        std::uint64_t device = 0, inode = 0;  ///< of what was opened
+        std::uint64_t device = 0, inode = 0;  ///< they identify the opened folder
     };
 
   private:

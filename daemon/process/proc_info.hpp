@@ -12,14 +12,14 @@
 /// or this user may not look at it. A zombie has a parent, but no start time: for Orange it has ended.
 namespace orange::process {
 
-/// Where a process stands among others.
+/// The place of a process among others.
 struct Standing {
     std::int64_t parent = 0;
     std::int64_t session = 0;
     std::int64_t start_time = 0;  ///< as of start_time()
     std::int64_t tty = 0;         ///< as of tty_of(); 0: none
 };
-/// All of it in one look. Nothing for a zombie.
+/// Returns all of it from one read. Nothing for a zombie.
 std::optional<Standing> standing_of(std::int64_t pid);
 std::optional<std::int64_t> parent_of(std::int64_t pid);
 std::optional<std::int64_t> group_of(std::int64_t pid);

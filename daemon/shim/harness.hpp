@@ -22,7 +22,7 @@ Result<pid_t> start_harness(const RunSpec& spec, const std::string& program, std
 /// Makes `group` the foreground group of the terminal on stdin, where there is one.
 void give_terminal_to(pid_t group);
 
-/// Of the system's own. They are called between fork and exec, and return the errno that they failed with, or 0.
+/// Each platform has these. They are called between fork and exec, and return the errno that they failed with, or 0.
 int end_with_shim();         ///< where the system can: the agent is killed when the shim dies
 int close_others_at_exec();  ///< every descriptor but the first three
 void go_first();             ///< if memory is used up, the kernel ends the agent before tmux and the daemon

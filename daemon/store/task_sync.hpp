@@ -15,7 +15,7 @@
 
 namespace orange::store {
 
-/// What a copy showed at the end of the last call.
+/// The state of a copy at the end of the last call.
 struct CopyMemory {
     Path path;
     std::optional<std::string> body;        ///< nothing: not known
@@ -28,7 +28,7 @@ struct Displaced {
     std::string counted;       ///< its body as far as it has gone into the task's
     std::string counted_then;  ///< the same at the end of the last call that succeeded
     bool of_mirror = false;
-    bool leftover = false;  ///< of a daemon that was killed; not looked at yet
+    bool leftover = false;  ///< a killed daemon left it, and it was not read yet
     bool open = true;       ///< a process had it open for writing when it was last read
     bool gone = false;      ///< an agent removed it
     async::Moment since{};
@@ -36,9 +36,10 @@ struct Displaced {
     async::Moment read_at{};
 };
 
-/// What TaskFiles knows of a task between calls. After a restart the record's hash of the body takes its place.
+/// The knowledge of TaskFiles about a task between calls. After a restart the record's hash of the body takes its
+/// place.
 struct TaskMemory {
-    std::optional<std::string> body;  ///< of both copies
+    std::optional<std::string> body;  ///< the last one that both copies had
     CopyMemory own;
     CopyMemory mirror;
     std::vector<Displaced> displaced;
