@@ -99,7 +99,7 @@ int put_places(const Context& context, const std::vector<Place>& places, bool dr
     output::Table table({{"HARNESS"}, {"STATE"}, {"FILE"}});
     for (const auto& place : places) {
         table.row({{place.target.harness, output::k_bold},
-                   {place.written ? "written" : std::string(name_of(place.found.state))},
+                   {place.written ? "written" : name_text(place.found.state)},
                    {place.target.file.string()}});
     }
     output::put(table.render(context.style));

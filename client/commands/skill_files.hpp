@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/names.hpp"
 #include "common/base/result.hpp"
 
 /// The Orange skill in the folders of agent programs. The last line of a file that Orange wrote is a mark with the hash

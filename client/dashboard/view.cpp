@@ -39,7 +39,7 @@ Line header_line(const State& state) {
     Line line(" ");
     line.add("Orange", k_bold).add("  " + (state.shown_project.empty() ? "all projects" : clean(state.shown_project)));
     const auto add = [&](std::size_t n, Need need) {
-        if (n > 0) line.add("  ").add(std::to_string(n) + " " + std::string(name_of(need)), look_of(need));
+        if (n > 0) line.add("  ").add(std::to_string(n) + " " + name_text(need), look_of(need));
     };
     add(state.needs_help, Need::help);
     add(state.needs_answer, Need::answer);
@@ -178,7 +178,7 @@ void draw_facts(Canvas& canvas, const State& state, int row, int rows, const Row
     if (!task->unreadable.empty()) {
         need.add("unreadable: " + clean(task->unreadable), k_red);
     } else if (task->needs != Need::nothing) {
-        need.add(std::string(name_of(task->needs)), look_of(task->needs)).add(": " + clean(task->needs_text) + age);
+        need.add(name_text(task->needs), look_of(task->needs)).add(": " + clean(task->needs_text) + age);
     } else {
         need.add(clean(task->needs_text), k_dim);
     }

@@ -133,8 +133,7 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
 namespace {
 
 std::string told_text(const AgentActivity& told) {
-    return std::string(name_of(told.activity)) +
-           (told.source.empty() ? "" : " (source: " + printable(told.source) + ")");
+    return name_text(told.activity) + (told.source.empty() ? "" : " (source: " + printable(told.source) + ")");
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ Span pull_cell(const Row& task, const rpc::ChangeCounts*, Timestamp) {
     if (!task.pull) return {task.pr_url.empty() ? "" : "PR"};
     const auto& pull = *task.pull;
     const auto number = "#" + std::to_string(pull.number);
-    if (pull.state != PullState::open) return {number + " " + std::string(name_of(pull.state)), k_dim};
+    if (pull.state != PullState::open) return {number + " " + name_text(pull.state), k_dim};
     if (pull.checks == PullChecks::failing || pull.review == PullReview::changes_requested || pull.conflicts) {
         return {number + " ✗", k_red};
     }
@@ -37,7 +37,7 @@ Span lines_cell(const Row&, const rpc::ChangeCounts* changes, Timestamp) {
 Span activity_cell(const Row& task, const rpc::ChangeCounts*, Timestamp now) {
     if (task.activity == Activity::unknown) return {};
     const auto age = row_age(task.active_since, now);
-    const auto text = std::string(name_of(task.activity)) + (age.empty() || age == "now" ? "" : " " + age);
+    const auto text = name_text(task.activity) + (age.empty() || age == "now" ? "" : " " + age);
     if (task.activity == Activity::waiting) return {text, k_yellow};
     if (task.activity == Activity::limited) return {text, k_red};
     return {text, task.activity == Activity::busy ? k_green : k_dim};
@@ -87,7 +87,7 @@ Look look_of(Need need) {
 }
 
 Span need_of(const Row& task) {
-    return {task.needs == Need::nothing ? std::string() : std::string(name_of(task.needs)), look_of(task.needs)};
+    return {task.needs == Need::nothing ? std::string() : name_text(task.needs), look_of(task.needs)};
 }
 
 std::string row_age(Timestamp time, Timestamp now) {

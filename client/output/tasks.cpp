@@ -91,7 +91,7 @@ std::string process_text(const std::string& process, const std::optional<AgentAc
     if (!seen || seen->activity == Activity::unknown) return process;
     const auto age = age_of(seen->since, now);
     const auto length = age.empty() || age == "now" ? std::string() : " for " + age;
-    return process + " (" + std::string(name_of(seen->activity)) + length + ")";
+    return process + " (" + name_text(seen->activity) + length + ")";
 }
 
 /// "worker 1.5 GB of 12.0 GB, 3.2 GB at most, 340 s of processor time"
@@ -129,9 +129,9 @@ std::string checks_text(const rpc::TaskView& task, Timestamp now) {
 
 /// "#7 open, checks passing, approved"
 std::string pull_text(const PullRequest& pull) {
-    auto text = "#" + std::to_string(pull.number) + " " + (pull.draft ? "draft" : std::string(name_of(pull.state)));
+    auto text = "#" + std::to_string(pull.number) + " " + (pull.draft ? "draft" : name_text(pull.state));
     if (pull.state != PullState::open) return text;
-    if (pull.checks != PullChecks::none) text += ", checks " + std::string(name_of(pull.checks));
+    if (pull.checks != PullChecks::none) text += ", checks " + name_text(pull.checks);
     if (pull.review == PullReview::required) text += ", review required";
     if (pull.review == PullReview::approved) text += ", approved";
     if (pull.review == PullReview::changes_requested) text += ", changes requested";
@@ -322,8 +322,7 @@ Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style&
     fields.more("status", status.text, status.look);
     fields.more("moving", task.in_progress.value_or(""));
     if (task.needs.kind != Need::nothing) {
-        fields.more("needs you", std::string(name_of(task.needs.kind)) + ": " + task.needs.text,
-                    look_of(task.needs.kind));
+        fields.more("needs you", name_text(task.needs.kind) + ": " + task.needs.text, look_of(task.needs.kind));
         fields.more("run", command_of(task));
     }
     for (const auto& notice : task.notices) {

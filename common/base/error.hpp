@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/names.hpp"
+
 namespace orange {
 
 /// What a caller can act on; nothing finer. Each code has one JSON-RPC number (common/rpc/errors.hpp), and both go over

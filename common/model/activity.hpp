@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "common/base/clock.hpp"
+#include "common/base/names.hpp"
 
 namespace orange {
 

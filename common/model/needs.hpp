@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "common/base/clock.hpp"
+#include "common/base/names.hpp"
 
 /// What a task needs from its human: the one answer that every surface shows (list, show, why, inbox, wait,
 /// notifications, JSON).

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/clock.hpp"
+#include "common/base/names.hpp"
 
 /// Notices: what a task's human should know, each of a kind. A task has at most one of each kind. The table below says
 /// what ends a notice, and whether the task needs help while it stands; the frontmatter's `attention` is the text of

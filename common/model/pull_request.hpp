@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "common/base/clock.hpp"
+#include "common/base/names.hpp"
 
 /// A pull request as its forge (GitHub) shows it. What is not known is an Error or an absent value, never a state.
 namespace orange {

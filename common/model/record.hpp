@@ -12,6 +12,7 @@
 
 #include "common/base/clock.hpp"
 #include "common/base/ids.hpp"
+#include "common/base/names.hpp"
 #include "common/model/check.hpp"
 #include "common/model/notice.hpp"
 #include "common/model/pull_request.hpp"

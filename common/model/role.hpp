@@ -3,6 +3,8 @@
 #include <optional>
 #include <string_view>
 
+#include "common/base/names.hpp"
+
 namespace orange {
 
 /// Who asks for something, or whose process runs in a window. Names go into workflows (`by`, `agent`), files and the

@@ -80,7 +80,7 @@ class Lookup {
 std::vector<LookedFor> looked_for(const Harness& harness, std::string_view screen, std::string_view title,
                                   const Reading& reading) {
     Lookup lookup(screen, title);
-    const auto activity = std::string(name_of(reading.activity));
+    const auto activity = name_text(reading.activity);
     const bool elsewhere = !reading.source.empty() && reading.source != "title" && reading.source != "screen";
     if (elsewhere) lookup.add(reading.source, activity, reading.text.empty() ? activity : reading.text);
     lookup.titles("title.waiting", harness.titles.waiting);

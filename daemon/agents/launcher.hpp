@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/clock.hpp"
+#include "common/base/names.hpp"
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
 #include "daemon/async/awaitable.hpp"

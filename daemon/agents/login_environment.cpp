@@ -162,7 +162,7 @@ Environment agent_environment(EnvironmentLayers layers, const AgentVariables& ag
     if (agent.port != 0) all["ORANGE_PORT"] = std::to_string(agent.port);
     all["ORANGE_TASK"] = agent.task;
     all["ORANGE_PROJECT"] = agent.project;
-    all["ORANGE_ROLE"] = std::string(name_of(agent.role));
+    all["ORANGE_ROLE"] = name_text(agent.role);
     all["ORANGE_HOME"] = agent.home;
     if (!agent.run.empty()) all["ORANGE_RUN"] = agent.run;
     return all;

@@ -59,8 +59,8 @@ Awaitable<void> check_servers(Exam& exam) {
             if (run.server_pid == 0 || agents::is_on_server(run, *exam.tmux)) continue;
             if (exam.world.launcher.liveness(run) != agents::Liveness::alive) continue;
             const auto server = std::to_string(run.server_pid);
-            exam.report.wrong("the " + std::string(name_of(run.role)) + " of " + record.task.id.value +
-                                  " runs in tmux server " + server +
+            exam.report.wrong("the " + name_text(run.role) + " of " + record.task.id.value + " runs in tmux server " +
+                                  server +
                                   ", which cannot be reached, because another "
                                   "server answers",
                               command_for(*exam.tmux, run));
@@ -75,7 +75,7 @@ Awaitable<void> check_agents(Exam& exam) {
         const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
         if (!state || !state->agent) continue;
         if (exam.runner.agents.alive(record, *state->agent) || record.stopped) continue;
-        exam.report.wrong("the " + std::string(name_of(*state->agent)) + " of task " + record.task.id.value +
+        exam.report.wrong("the " + name_text(*state->agent) + " of task " + record.task.id.value +
                               " is not running (status " + record.task.status + ")" +
                               (record.task.attention ? ": " + *record.task.attention : std::string()),
                           "orange task respawn " + record.task.id.value);
@@ -116,7 +116,7 @@ Awaitable<void> check_messages(Exam& exam) {
         if (late == 0) continue;
         const auto& first = record.outbox.front();
         exam.report.warn("task " + record.task.id.value + ": " + counted(static_cast<std::size_t>(late), "message") +
-                             " for its " + std::string(name_of(first.to)) + " could not be typed for " +
+                             " for its " + name_text(first.to) + " could not be typed for " +
                              spoken(since(exam, first.queued_at)) + "; its window may show a dialog",
                          "orange task attach " + record.task.id.value);
     }
@@ -128,7 +128,7 @@ Awaitable<void> check_attention(Exam& exam) {
         const auto needs = needs_of(exam.runner, record);
         if (needs.kind > Need::start) {
             exam.report.warn(
-                "task " + record.task.id.value + " needs you (" + std::string(name_of(needs.kind)) + "): " + needs.text,
+                "task " + record.task.id.value + " needs you (" + name_text(needs.kind) + "): " + needs.text,
                 needs.command);
         }
         for (const auto& notice : all_notices(record)) {

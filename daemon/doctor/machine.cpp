@@ -208,7 +208,7 @@ Awaitable<void> check_memory(Exam& exam) {
     for (const auto& record : exam.tasks()) {
         for (const auto& run : record.runs) {
             if (!groups || !is_unlimited(exam.world, run)) continue;
-            exam.report.warn("the " + std::string(name_of(run.role)) + " of task " + record.task.id.value +
+            exam.report.warn("the " + name_text(run.role) + " of task " + record.task.id.value +
                                  " has no control group with that limit: " + k_not_enforced,
                              "orange task show " + record.task.id.value);
         }

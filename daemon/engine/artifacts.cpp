@@ -112,8 +112,8 @@ std::optional<std::string> verdict_problem(const Gate& gate, std::string_view te
     if (verdict == gate.verdict) return std::nullopt;
     const std::string expected(name_of(*gate.verdict));
     if (verdict) {
-        return "## " + gate.section + " says " + std::string(name_of(*verdict)) + ", and this transition is for " +
-               expected + ": ask for the status that fits the verdict, or change the verdict";
+        return "## " + gate.section + " says " + name_text(*verdict) + ", and this transition is for " + expected +
+               ": ask for the status that fits the verdict, or change the verdict";
     }
     if (gate.verdict_line == VerdictLine::first) {
         return "## " + gate.section +

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/names.hpp"
 #include "common/model/needs.hpp"
 #include "common/model/record.hpp"
 #include "common/model/role.hpp"

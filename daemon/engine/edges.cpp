@@ -87,7 +87,7 @@ std::string what_is_open(const Definition& definition, const Task& task, Role ro
     for (const auto& to : open_to(definition, task.status, role)) {
         texts.push_back(edge_summary(definition, task.status, to));
     }
-    const std::string who = "From " + task.status + ", a " + std::string(name_of(role)) + " can set ";
+    const std::string who = "From " + task.status + ", a " + name_text(role) + " can set ";
     if (texts.empty()) return who + "no other status.";
     const bool plain =
         std::ranges::none_of(texts, [](const auto& each) { return each.find('(') != std::string::npos; });
@@ -99,7 +99,7 @@ std::string what_is_open(const Definition& definition, const Task& task, Role ro
 
 /// "a worker", "the system"
 std::string with_article(Role role) {
-    return (role == Role::system ? "the " : "a ") + std::string(name_of(role));
+    return (role == Role::system ? "the " : "a ") + name_text(role);
 }
 
 std::string what_ended_cannot(const Definition& definition, std::string_view to) {
@@ -128,7 +128,7 @@ std::string gate_text(const Gate& gate, const Argvs& project_checks) {
     if (gate.section.empty() && gate.children) return facts.empty() ? "sub-tasks" : "sub-tasks, and " + facts;
     if (gate.section.empty()) return facts;
     std::string text = "## " + gate.section;
-    if (gate.verdict) text += ", Verdict: " + std::string(name_of(*gate.verdict));
+    if (gate.verdict) text += ", Verdict: " + name_text(*gate.verdict);
     for (std::size_t i = 0; i < gate.fields.size(); ++i) {
         text += (i == 0 ? " with a line " : i + 1 == gate.fields.size() ? " or " : ", ") + gate.fields[i] + ":";
     }
@@ -188,9 +188,8 @@ Decision decision_for(const Definition& definition, const Task& task, const Tran
     }
     const State* state = definition.state(transition.to);
     if (state != nullptr && state->agent) {
-        decision.actions.push_back({std::string(k_ensure_agent),
-                                    {{"role", std::string(name_of(*state->agent))}, {"prompt", state->respawn_prompt}},
-                                    {}});
+        decision.actions.push_back(
+            {std::string(k_ensure_agent), {{"role", name_text(*state->agent)}, {"prompt", state->respawn_prompt}}, {}});
     }
     return decision;
 }

@@ -23,7 +23,7 @@ Intent intent_of(const Decision& decision, Entrance entrance) {
 std::string why_moved(const Decision& decision, const Caller& by) {
     if (!decision.auto_reason.empty()) return decision.auto_reason;
     const bool by_agent = by.role == Role::worker || by.role == Role::reviewer;
-    return by_agent ? "the " + std::string(name_of(by.role)) + " set this status" : std::string();
+    return by_agent ? "the " + name_text(by.role) + " set this status" : std::string();
 }
 
 }  // namespace

@@ -6,9 +6,8 @@ namespace orange::engine {
 namespace {
 
 std::string exited(const AgentExit& exit) {
-    return std::string(name_of(exit.role)) + (exit.exit_status < 0
-                                                  ? " exited with an unknown status"
-                                                  : " exited with status " + std::to_string(exit.exit_status));
+    return name_text(exit.role) + (exit.exit_status < 0 ? " exited with an unknown status"
+                                                        : " exited with status " + std::to_string(exit.exit_status));
 }
 
 bool applies(const ExitRule& rule, const Situation& situation) {
@@ -99,8 +98,7 @@ ExitOutcome decide_exit(const Definition& definition, const Situation& situation
     if (state == nullptr || state->terminal) return NothingToDo{"nothing is awaited in " + status};
     if (exit.role != Role::worker && exit.role != Role::reviewer) return NothingToDo{"not an agent"};
     if (state->agent && exit.role != *state->agent) {
-        return NothingToDo{status + " waits for its " + std::string(name_of(*state->agent)) + ", and the " +
-                           exited(exit)};
+        return NothingToDo{status + " waits for its " + name_text(*state->agent) + ", and the " + exited(exit)};
     }
     for (const auto& rule : definition.exit_rules) {
         if (!applies(rule, situation)) continue;

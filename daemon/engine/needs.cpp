@@ -58,7 +58,7 @@ class Question {
         return std::ranges::find(sight_.living, death.cause) != sight_.living.end();
     }
     /// "worker"; "agent" if the workflow does not say which.
-    std::string agent_name() const { return state_->agent ? std::string(name_of(*state_->agent)) : "agent"; }
+    std::string agent_name() const { return state_->agent ? name_text(*state_->agent) : "agent"; }
     const Notice* notice(NoticeKind kind) const {
         for (const auto& each : record_.notices) {
             if (each.kind == kind) return &each;

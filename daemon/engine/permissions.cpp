@@ -15,8 +15,7 @@ Error refused(const std::string& why, const Caller& by, const std::string& inste
 }  // namespace
 
 std::string describe(const Caller& caller) {
-    auto text =
-        caller.role == Role::unknown ? std::string("an unknown caller") : "the " + std::string(name_of(caller.role));
+    auto text = caller.role == Role::unknown ? std::string("an unknown caller") : "the " + name_text(caller.role);
     if (!caller.task.empty()) text += " of task " + caller.task.value;
     if (!caller.evidence.empty()) text += " (" + caller.evidence + ")";
     return text;

@@ -44,7 +44,7 @@ std::string commands_for(const std::vector<const ExitRule*>& rules, const Task& 
     for (const auto* rule : rules) {
         const auto& verdict = rule->has_artifact->verdict;
         commands.push_back(update_command(target_of_rule(*rule, task)->to) +
-                           (verdict ? " (Verdict: " + std::string(name_of(*verdict)) + ")" : std::string()));
+                           (verdict ? " (Verdict: " + name_text(*verdict) + ")" : std::string()));
     }
     return join(commands, " or ");
 }
@@ -122,8 +122,7 @@ std::optional<Decision> decide_idle(const Definition& definition, const Situatio
     auto decision =
         decide_request(definition, situation, {target_of_rule(*rule, task)->to, Role::system, false, false});
     if (!decision) return std::nullopt;
-    decision->auto_reason =
-        std::string(name_of(*state->agent)) + " is idle, ## " + rule->has_artifact->section + " is there";
+    decision->auto_reason = name_text(*state->agent) + " is idle, ## " + rule->has_artifact->section + " is there";
     return std::move(*decision);
 }
 

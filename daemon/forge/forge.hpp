@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/names.hpp"
 #include "common/base/result.hpp"
 #include "common/model/pull_request.hpp"
 #include "daemon/async/awaitable.hpp"

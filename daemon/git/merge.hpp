@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/names.hpp"
 #include "daemon/git/git.hpp"
 #include "daemon/git/repository.hpp"
 

@@ -31,11 +31,11 @@ bool is_valid_id(const Json& id) {
 /// Which requests changed something is looked up later. Of the parameters only names: texts are people's, and prompts.
 void note(const Method& method, const log::Fields& subject, const Caller& caller, const Result<Json>& result) {
     auto fields = subject;
-    fields["by"] = std::string(name_of(caller.role));
+    fields["by"] = name_text(caller.role);
     fields["pid"] = std::to_string(caller.pid);
     if (!caller.task.empty()) fields["by_task"] = caller.task.value;
     if (!result) {
-        fields["refused"] = std::string(name_of(result.error().code));
+        fields["refused"] = name_text(result.error().code);
     } else if (const auto task = result->find("task"); result->is_object() && task != result->end()) {
         // What was created has its id only now.
         const auto id = task->is_object() ? task->value("fields", Json::object()).value("id", Json()) : Json();

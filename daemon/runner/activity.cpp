@@ -218,9 +218,9 @@ void Activities::note(const TaskRecord& record, const AgentRun& run, Sight sight
     if (!changed && is_new) changed_(record.task.id);
     if (!changed) return;
     HistoryEvent event{"agent.activity", since, {}};
-    event.fields = {{"role", std::string(name_of(run.role))},
+    event.fields = {{"role", name_text(run.role)},
                     {"run", run.run.value},
-                    {"activity", std::string(name_of(reading.activity))},
+                    {"activity", name_text(reading.activity)},
                     {"source", reading.source}};
     if (reading.activity == Activity::waiting || reading.activity == Activity::limited) {
         event.fields["text"] = reading.text;
@@ -325,7 +325,7 @@ void Activities::mark_hung(TaskRecord& record) const {
         if (!seen) continue;
         const auto& known = task->second.at(role);
         const auto now = world_.clock.now();
-        const auto name = std::string(name_of(role));
+        const auto name = name_text(role);
         std::string text;
         if (seen->activity == Activity::busy && now - known.progress.at >= patience) {
             text = "the " + name + " seems to work, and has shown no progress for " + spoken(patience);
@@ -348,7 +348,7 @@ void Activities::mark_as(TaskRecord& record, const std::vector<Role>& roles, Not
     for (const Role role : roles) {
         const auto seen = of(record, role);
         if (!seen || seen->activity != activity) continue;
-        const auto name = std::string(name_of(role));
+        const auto name = name_text(role);
         const auto says = activity == Activity::limited && !seen->text.empty() ? ": " + seen->text : std::string();
         raise(world_, record, kind, "the " + name + what + says, "orange task attach " + record.task.id.value, name);
         return;
@@ -389,7 +389,7 @@ bool Activities::mark_usage_limit(TaskRecord& record, Role role, bool is_awaited
     if (!run || !known(record, *run) || !agents_.alive(record, role)) return false;
     auto& seen = known_[record.task.id][role];
     if (!seen.seen) return false;
-    const auto name = std::string(name_of(role));
+    const auto name = name_text(role);
     const auto* notice = engine::find_notice(record, NoticeKind::usage_limit);
     if (notice && notice->cause != name) notice = nullptr;
     if (seen.seen->activity == Activity::busy) {

@@ -243,7 +243,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     }
     if (const auto* run = record.run_of(order.role); run && run->pid == 0) {
         co_return Error(ErrorCode::unavailable, "tmux does not answer, so Orange does not know whether the " +
-                                                    std::string(name_of(order.role)) + " was started; try again");
+                                                    name_text(order.role) + " was started; try again");
     }
     const auto& harness = order.role == Role::reviewer ? record.task.review_harness : record.task.harness;
     const auto has_room = [&] { return room_.may_start(record, order.role) && !room_.is_logging_in(harness); };
@@ -276,13 +276,13 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         const auto slow = started.error();
         co_await settle_starting(record);
         const auto* run = record.run_of(order.role);
-        if (!run || run->pid == 0) co_return in_context("starting the " + std::string(name_of(order.role)), slow);
+        if (!run || run->pid == 0) co_return in_context("starting the " + name_text(order.role), slow);
         started = agents::Started{*run, {}};
     }
     if (!started) {
         forget_run(record, order.role);
         turns_.save(record, Durability::atomic);
-        co_return in_context("starting the " + std::string(name_of(order.role)), started.error());
+        co_return in_context("starting the " + name_text(order.role), started.error());
     }
     const auto run = started->run;
     *record.run_of(order.role) = run;
@@ -393,8 +393,8 @@ void AgentControl::tell_started(const TaskRecord& record, const AgentRun& run, b
             log::error("agents", told.error().message, {{"task", record.task.id.value}});
         }
     };
-    if (run.resumed) tell("agent.resumed", {{"role", std::string(name_of(run.role))}});
-    tell(respawn ? "agent.respawned" : "agent.spawned", {{"role", std::string(name_of(run.role))},
+    if (run.resumed) tell("agent.resumed", {{"role", name_text(run.role)}});
+    tell(respawn ? "agent.respawned" : "agent.spawned", {{"role", name_text(run.role)},
                                                          {"harness", run.harness},
                                                          {"window", run.window_name},
                                                          {"workspace", record.task.workspace.value_or("")},
@@ -425,7 +425,7 @@ Result<void> AgentControl::hold(TaskRecord& record, const SpawnOrder& order) {
     record.died.erase(order.role);
     TRY(turns_.try_save(record, Durability::atomic));
     const auto wait = room_.wait_of(record);
-    const auto role = std::string(name_of(order.role));
+    const auto role = name_text(order.role);
     const auto told = world_.journal.write_once(
         record, "agent.waits",
         {{"role", role}, {"since", to_rfc3339(since)}, {"reason", wait ? wait->reason : "order"}});
@@ -458,7 +458,7 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     CO_TRY(turns_.try_save(record, Durability::atomic));
     if (was_alive) {
         std::map<std::string, Scalar> fields = {
-            {"role", std::string(name_of(role))}, {"run", ending.run.value}, {"ended_by", "orange"}};
+            {"role", name_text(role)}, {"run", ending.run.value}, {"ended_by", "orange"}};
         if (!ended.left.empty()) fields["left"] = ended.left;
         world_.journal.write(record, "agent.exited", std::move(fields));
     }

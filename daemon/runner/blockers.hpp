@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/names.hpp"
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
 #include "daemon/runner/world.hpp"

@@ -49,7 +49,7 @@ Result<void> check_no_agent_works(Runner& runner, const TaskRecord& record) {
     TRY(const auto definition, runner.turns.definition_of(record.task));
     const auto* state = definition->state(record.task.status);
     if (!state || !state->agent || !runner.agents.alive(record, *state->agent)) return {};
-    return {ErrorCode::conflict, "the " + std::string(name_of(*state->agent)) + " of task " + record.task.id.value +
+    return {ErrorCode::conflict, "the " + name_text(*state->agent) + " of task " + record.task.id.value +
                                      " is working in the worktree. Ask it to merge, or stop it first:\n  orange task "
                                      "stop " +
                                      record.task.id.value};
@@ -117,7 +117,7 @@ Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
     if (record.branch_start == *head && *merged == base.commit) record.branch_start = *merged;
     CO_TRY(runner.turns.try_save(record));
     world.journal.write(record, "branch.updated",
-                        {{"from", *head}, {"to", *merged}, {"base", base.name}, {"by", std::string(name_of(by.role))}});
+                        {{"from", *head}, {"to", *merged}, {"base", base.name}, {"by", name_text(by.role)}});
     co_return outcome;
 }
 

@@ -238,7 +238,7 @@ Awaitable<Result<void>> Delegation::approve_one(TaskId id, Caller by) {
     record.unapproved = false;
     record.task.updated_at = world_.clock.now();
     CO_TRY(turns_.try_save(record));
-    world_.journal.write(record, "task.approved", {{"by", std::string(name_of(by.role))}});
+    world_.journal.write(record, "task.approved", {{"by", name_text(by.role)}});
     co_await turns_.show(record);
     co_return Result<void>{};
 }

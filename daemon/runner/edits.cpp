@@ -106,7 +106,7 @@ Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord before, Tas
         if (moved_branch) co_await take_back_branch(before, changed);
         co_return saved.error();
     }
-    const auto who = std::string(name_of(by.role));
+    const auto who = name_text(by.role);
     if (is.summary != was.summary) {
         world_.journal.write(changed, "summary.changed", {{"from", was.summary}, {"to", is.summary}, {"by", who}});
     }

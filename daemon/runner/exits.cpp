@@ -37,7 +37,7 @@ constexpr std::size_t k_mass_death_least = 5;
 Caller exit_monitor(const AgentRun& run) {
     Caller caller;
     caller.role = Role::system;
-    caller.evidence = "exit of " + std::string(name_of(run.role)) + " run " + run.run.value;
+    caller.evidence = "exit of " + name_text(run.role) + " run " + run.run.value;
     return caller;
 }
 
@@ -131,7 +131,7 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     auto stepped = co_await turns_.step_bodies(record);
     if (!stepped) log::error("runner", stepped.error().message);
 
-    const auto role = std::string(name_of(run.role));
+    const auto role = name_text(run.role);
     std::map<std::string, Scalar> fields = {{"role", role}, {"run", run.run.value}};
     if (end.exit_status >= 0) fields["exit_status"] = std::int64_t{end.exit_status};
     if (!end.error.empty()) fields["error"] = end.error;
@@ -303,7 +303,7 @@ std::string Exits::lines_of(const TaskRecord& record, const AgentRun& run, std::
 void Exits::tell_of_start(const TaskRecord& record, const AgentRun& run, int exit_status,
                           engine::ExitOutcome& outcome) const {
     const auto lines = lines_of(record, run, 2, 2);
-    const auto reason = std::string(name_of(run.role)) + " could not start: " + run.harness + " exited with status " +
+    const auto reason = name_text(run.role) + " could not start: " + run.harness + " exited with status " +
                         std::to_string(exit_status) + (lines.empty() ? "" : ": " + lines) +
                         ". All of its output: orange task log " + record.task.id.value;
     change_reason(outcome, [&](const std::string&) { return reason; });
@@ -324,7 +324,7 @@ std::optional<agents::Reading> Exits::usage_limit_of(const TaskRecord& record, c
 /// which the next one does not try.
 Awaitable<void> Exits::begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
                                   std::map<std::string, Scalar> exited, bool fresh) {
-    const auto role = std::string(name_of(run.role));
+    const auto role = name_text(run.role);
     forget_run(record, run, true);
     if (fresh) std::erase_if(record.sessions, [&](const auto& session) { return session.role == run.role; });
     restarting_.insert(record.task.id);
@@ -366,13 +366,13 @@ Awaitable<void> Exits::advance_after(TaskRecord record, workflow::Library::Defin
     log::error("runner", "auto-advance failed: " + done.error().message, {{"task", record.task.id.value}});
     if (done.error().code == ErrorCode::io) co_return;  // not committed: the poll sees the same death again
     raise(world_, record, NoticeKind::agent_ended,
-          "the " + std::string(name_of(run.role)) + " ended, and the task could not advance: " + done.error().message);
+          "the " + name_text(run.role) + " ended, and the task could not advance: " + done.error().message);
     turns_.save(record);
 }
 
 Awaitable<void> Exits::handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
                                     engine::Crash crash, std::map<std::string, Scalar> exited) {
-    const auto role = std::string(name_of(run.role));
+    const auto role = name_text(run.role);
     const bool held_back = crash.respawn && many_die(run.run);
     record.task.counters["crash_count"] = crash.crash_count;
     raise(world_, record, NoticeKind::agent_crashed,

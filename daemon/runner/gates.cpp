@@ -37,9 +37,8 @@ Result<void> Gates::ask(TaskRecord& record, const Error& pending, const engine::
     if (now) checks_.stop(record.task.id);  // of what was asked for before
     record.asked = std::move(asked);
     TRY(turns_.try_save(record));
-    world_.journal.write(
-        record, "status.asked",
-        {{"to", record.asked->to}, {"commit", record.asked->commit}, {"by", std::string(name_of(by.role))}});
+    world_.journal.write(record, "status.asked",
+                         {{"to", record.asked->to}, {"commit", record.asked->commit}, {"by", name_text(by.role)}});
     return {};
 }
 

@@ -33,7 +33,7 @@ Awaitable<void> Memory::note(TaskId id, AgentRun seen, std::int64_t kills) {
     if (run == record.runs.end() || run->oom_kills >= kills) co_return;
     const auto count = static_cast<std::size_t>(kills - run->oom_kills);
     run->oom_kills = kills;
-    const auto role = std::string(name_of(run->role));
+    const auto role = name_text(run->role);
     raise(world_, record, NoticeKind::out_of_memory,
           "memory was used up, and the kernel ended " + std::string(count == 1 ? "a process" : "processes") +
               " that the " + role + " had started; the " + role + " runs",

@@ -87,10 +87,10 @@ Result<PullMethod> method_for(const std::optional<git::MergeStrategy>& wanted, c
     std::string names;
     for (const auto method : allowed) {
         if (name_of(method) == name_of(*wanted)) return method;
-        names += (names.empty() ? "" : ", ") + std::string(name_of(method));
+        names += (names.empty() ? "" : ", ") + name_text(method);
     }
-    return Error(ErrorCode::invalid_argument, "the repository does not merge pull requests with " +
-                                                  std::string(name_of(*wanted)) + "; it allows: " + names);
+    return Error(ErrorCode::invalid_argument,
+                 "the repository does not merge pull requests with " + name_text(*wanted) + "; it allows: " + names);
 }
 
 }  // namespace

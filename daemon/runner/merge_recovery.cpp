@@ -85,7 +85,7 @@ Awaitable<void> Merges::resume(TaskRecord record) {
     const auto tried = tried_.find(id);
     if (tried != tried_.end() && now - tried->second < k_between_tries) co_return;
     log::info("runner", "resuming an interrupted merge",
-              {{"task", id.value}, {"phase", std::string(name_of(record.merge->phase))}});
+              {{"task", id.value}, {"phase", name_text(record.merge->phase)}});
     const auto finished = co_await finish(std::move(record));
     if (finished) tried_.erase(id);
     if (!finished) log::warn("runner", finished.error().message, {{"task", id.value}});

@@ -75,7 +75,7 @@ Words notification_words(const std::vector<News>& news) {
     words["summary"] = news.size() == 1 ? printable(news.front().summary) : counted(news.size(), "task");
     const auto most = std::max_element(news.begin(), news.end(),
                                        [](const News& a, const News& b) { return more_urgent(b.need, a.need); });
-    words["needs"] = most == news.end() ? std::string() : std::string(name_of(most->need));
+    words["needs"] = most == news.end() ? std::string() : name_text(most->need);
     words["text"] = joined(
         news, [](const News& each) { return each.text; }, "; ");
     if (news.size() > 1) words["text"] = counted(news.size(), "task") + ": " + words["text"];

@@ -24,7 +24,7 @@ constexpr auto k_unknown_after = 30s;
 Error not_running(const engine::Definition& definition, const Task& task, Role role) {
     const auto need = engine::respawn_need(definition, task);
     if (!need) return need.error();
-    const auto name = "the " + std::string(name_of(role)) + " of task " + task.id.value;
+    const auto name = "the " + name_text(role) + " of task " + task.id.value;
     if (need->role == role) {
         return {ErrorCode::conflict, name + " is not running. To restart it:\n  orange task respawn " + task.id.value};
     }
@@ -46,7 +46,7 @@ Awaitable<Result<Outcome>> Outbox::send(TaskId id, Role to, std::string text) {
     Outcome outcome;
     const auto now = turns_.record_of(id);
     if (!delivered && now && now->held_start(to)) {
-        outcome.notes = {"queued; the " + std::string(name_of(to)) +
+        outcome.notes = {"queued; the " + name_text(to) +
                          " is not started yet, and gets it when it is. What it waits for:\n  orange task why " +
                          id.value};
     } else if (!delivered) {
@@ -123,7 +123,7 @@ Awaitable<bool> Outbox::deliver_all(TaskRecord& record) {
         typed_.erase(message.id);
         if (run) {
             world_.journal.write(record, "agent.notified",
-                                 {{"role", std::string(name_of(message.to))}, {"message", message.text}});
+                                 {{"role", name_text(message.to)}, {"message", message.text}});
         }
     }
     co_return true;
@@ -174,7 +174,7 @@ Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
     if (old && !held && message.times == 1) co_return true;  // nobody knows, and nobody is told the same twice
     if (held || message.times > 1) {
         if (!told_.insert(message.id).second) co_return true;
-        const auto role = std::string(name_of(message.to));
+        const auto role = name_text(message.to);
         const auto* what = held ? " did not take a message; press Enter in its window to send it: "
                                 : " did not take a message that was typed twice: ";
         raise(world_, record, NoticeKind::message_undelivered, "the " + role + what + message.text,
@@ -261,7 +261,7 @@ void Outbox::mark_undelivered(TaskRecord& record) {
     if (!waits_too_long(record, message)) return;
     if (undelivered_[id].typing == agents::Typing::unknown && acknowledged_.contains(message.id)) return;
     const auto before = record.notices;
-    const auto role = std::string(name_of(message.to));
+    const auto role = name_text(message.to);
     told_.insert(message.id);
     if (agents_.alive(record, message.to)) {
         raise(world_, record, NoticeKind::message_undelivered, "not delivered to the " + role + ": " + message.text,

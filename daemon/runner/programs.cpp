@@ -86,7 +86,7 @@ void watch_harness(World& world, TaskRecord& record, const AgentRun& run) {
     if (changed) {
         auto told = world.journal.write_once(record, "harness.changed",
                                              {{"harness", run.harness},
-                                              {"role", std::string(name_of(run.role))},
+                                              {"role", name_text(run.role)},
                                               {"run", run.run.value},
                                               {"hash", run.harness_hash}});
         if (!told) log::error("runner", told.error().message, {{"task", record.task.id.value}});

@@ -32,15 +32,15 @@ std::string detail_of(const Error& error, const char* name) {
 Caller caller_for(const PullRequest& pull) {
     Caller caller;
     caller.role = Role::system;
-    caller.evidence = pulls::name_of(pull) + " is " + std::string(name_of(pull.state));
+    caller.evidence = pulls::name_of(pull) + " is " + name_text(pull.state);
     return caller;
 }
 
 std::map<std::string, Scalar> fields_of(const PullRequest& pull) {
     return {{"number", pull.number},
-            {"state", std::string(name_of(pull.state))},
-            {"checks", std::string(name_of(pull.checks))},
-            {"review", std::string(name_of(pull.review))},
+            {"state", name_text(pull.state)},
+            {"checks", name_text(pull.checks)},
+            {"review", name_text(pull.review)},
             {"conflicts", pull.conflicts}};
 }
 

@@ -316,8 +316,7 @@ void Queue::note_failure(TaskRecord& record, Role role, const Error& why) {
     if (!again) std::erase_if(record.held, [role](const HeldStart& start) { return start.role == role; });
     const auto before = record;
     raise(world_, record, NoticeKind::start_failed,
-          "the " + std::string(name_of(role)) + " could not be started: " + why.message +
-              (again ? "; Orange tries again" : ""),
+          "the " + name_text(role) + " could not be started: " + why.message + (again ? "; Orange tries again" : ""),
           "orange task respawn " + id);
     if (record == before) return;  // told
     if (turns_.save(record)) world_.journal.write(record, "spawn.failed", {{"error", why.message}});

@@ -155,8 +155,8 @@ Awaitable<std::optional<Timestamp>> Reminders::attend(TaskId id) {
     const bool draft = co_await has_draft(record, role);
     if (draft) {
         raise(world_, record, NoticeKind::agent_idle,
-              "the " + std::string(name_of(role)) + " is idle, and its window does not show an empty prompt",
-              "orange task attach " + id.value, std::string(name_of(role)));
+              "the " + name_text(role) + " is idle, and its window does not show an empty prompt",
+              "orange task attach " + id.value, name_text(role));
         runner_.turns.save(record);
     } else if (step.kind == engine::IdleStep::Kind::remind) {
         co_await remind(*turn, role, std::move(*text));
@@ -169,7 +169,7 @@ Awaitable<std::optional<Timestamp>> Reminders::attend(TaskId id) {
 void Reminders::tell_of_handover(TaskRecord& record, Role role, const engine::Handover& handover,
                                  std::chrono::seconds time) {
     const auto id = record.task.id.value;
-    const auto name = std::string(name_of(role));
+    const auto name = name_text(role);
     raise(world_, record, NoticeKind::agent_idle,
           "the " + name + " has written ## " + handover.section + ", but has not called orange for " + spoken(time) +
               ". Orange cannot see what it does. If it is done, run: orange task update " + id + " --status " +
@@ -187,8 +187,7 @@ Awaitable<void> Reminders::remind(TaskTurn& turn, Role role, std::string text) {
     if (!queued) {
         log::warn("reminders", queued.error().message, {{"task", record.task.id.value}});
     } else {
-        world_.journal.write(record, "agent.reminded",
-                             {{"role", std::string(name_of(role))}, {"message", std::move(text)}});
+        world_.journal.write(record, "agent.reminded", {{"role", name_text(role)}, {"message", std::move(text)}});
     }
     co_return;
 }
@@ -204,16 +203,15 @@ Awaitable<void> Reminders::give_up(TaskTurn turn, workflow::Library::DefinitionP
         if (auto decision = engine::decide_idle(*definition, situation)) {
             Caller by;
             by.role = Role::system;
-            by.evidence = "idle " + std::string(name_of(role));
+            by.evidence = "idle " + name_text(role);
             auto done =
                 co_await runner_.transitions.perform(record, definition, std::move(*decision), std::move(stepped), by);
             if (done) co_return;
             text = done.error().message;
         }
     }
-    raise(world_, record, NoticeKind::agent_idle,
-          "the " + std::string(name_of(role)) + " is idle and was reminded twice: " + text, "orange task attach " + id,
-          std::string(name_of(role)));
+    raise(world_, record, NoticeKind::agent_idle, "the " + name_text(role) + " is idle and was reminded twice: " + text,
+          "orange task attach " + id, name_text(role));
     runner_.turns.save(record);
 }
 

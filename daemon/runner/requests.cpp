@@ -174,7 +174,7 @@ Awaitable<Result<Outcome>> Requests::remove(TaskId id, Caller by, bool force) {
     world_.task_files.forget(id);
     HistoryEvent event;
     event.type = "task.deleted";
-    event.fields = {{"by", std::string(name_of(by.role))}};
+    event.fields = {{"by", name_text(by.role)}};
     world_.journal.publish(id, copy.task.project, event);
     Outcome outcome;
     outcome.notes = std::move(given_up);

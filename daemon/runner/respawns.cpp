@@ -41,7 +41,7 @@ Awaitable<Result<Role>> Respawns::start_again(TaskRecord& record, const engine::
     CO_TRY(const auto need, engine::respawn_need(definition, record.task));
     const auto role = need.role;
     if (agents_.alive(record, role)) {
-        co_return Error(ErrorCode::conflict, "the " + std::string(name_of(role)) + " of task " + record.task.id.value +
+        co_return Error(ErrorCode::conflict, "the " + name_text(role) + " of task " + record.task.id.value +
                                                  " is running. To open its terminal:\n  orange task attach " +
                                                  record.task.id.value);
     }
@@ -70,7 +70,7 @@ Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by, bool fresh) {
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     CO_TRY(const auto need, engine::respawn_need(*definition, record.task));
     Outcome outcome;
-    const auto role = std::string(name_of(need.role));
+    const auto role = name_text(need.role);
     if (dead.contains(need.role) && agents_.alive(record, need.role)) {
         outcome.notes = {"Orange has already restarted the " + role};
         co_return outcome;
@@ -89,7 +89,7 @@ Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by, bool fresh) {
     record.stopped = false;
     record.task.updated_at = world_.clock.now();
     CO_TRY(turns_.try_save(record));
-    log::info("runner", "respawned", {{"task", id.value}, {"by", std::string(name_of(by.role))}});
+    log::info("runner", "respawned", {{"task", id.value}, {"by", name_text(by.role)}});
     if (record.held_start(need.role)) {
         const auto wait = room_.wait_of(record);
         outcome.notes.push_back(wait ? waits_sentence(*wait, record.task.project) : "it starts in a moment");
@@ -125,12 +125,12 @@ Awaitable<Result<Outcome>> Respawns::stop(TaskId id) {
     Outcome outcome;
     record.stopped = true;
     for (const auto& start : std::exchange(record.held, {})) {
-        outcome.notes.push_back("the " + std::string(name_of(start.role)) + " does not wait for its start any more");
+        outcome.notes.push_back("the " + name_text(start.role) + " does not wait for its start any more");
     }
     for (const Role role : {Role::reviewer, Role::worker}) {
         if (!agents_.alive(record, role)) continue;
         CO_TRY(co_await agents_.end(record, role));
-        outcome.notes.push_back("stopped the " + std::string(name_of(role)));
+        outcome.notes.push_back("stopped the " + name_text(role));
     }
     if (outcome.notes.empty()) {
         co_return Error(ErrorCode::conflict, "task " + id.value + " has no running agent");

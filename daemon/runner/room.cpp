@@ -15,7 +15,7 @@ constexpr const char *k_workspace = "workspace", *k_harness = "harness", *k_memo
 constexpr std::chrono::seconds k_pressure_holds{1};
 
 queue::Resource role_resource(Role role, const std::string& project) {
-    return {std::string(name_of(role)), project};
+    return {name_text(role), project};
 }
 
 const std::string& harness_of(const Task& task, Role role) {
@@ -294,7 +294,7 @@ std::optional<StartWait> Room::wait_of(const TaskRecord& record) const {
     wait.harness = harness_of(record.task, *role);
     wait.place =
         begun ? held_place(record, full == needs.end() ? needs : Resources{*full}) : world_.tasks.queue_place(record);
-    const auto role_name = std::string(name_of(*role));
+    const auto role_name = name_text(*role);
     if (full == needs.end()) {
         wait.reason = "order";
         wait.text = "waits for a " + role_name + " (place " + std::to_string(wait.place) + ")";
@@ -352,7 +352,7 @@ std::string waits_sentence(const StartWait& wait, const std::string& project) {
 
 std::string command_for_more(const StartWait& wait, const std::string& project) {
     if (wait.reason != "role_limit") return {};
-    return "orange project update " + project + " --set limits." + std::string(name_of(wait.role)) + "=" +
+    return "orange project update " + project + " --set limits." + name_text(wait.role) + "=" +
            std::to_string(wait.limit + 1);
 }
 

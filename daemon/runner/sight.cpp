@@ -47,7 +47,7 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
     if (const auto wait = runner.room.wait_of(record)) {
         sight.held_back = wait->text;
     } else if (!record.held.empty()) {
-        sight.held_back = "the " + std::string(name_of(record.held.front().role)) + " is being started";
+        sight.held_back = "the " + name_text(record.held.front().role) + " is being started";
     }
     if (record.queued) {
         const auto* project = runner.world.projects.find(task.project);

@@ -277,9 +277,8 @@ Awaitable<void> Transitions::conclude(TaskRecord& record, const engine::Definiti
 void Transitions::drop_messages(TaskRecord& record, Outcome& outcome) {
     for (const auto& message : record.outbox) {
         if (message.from != Role::human) continue;
-        world_.journal.write(record, "message.dropped",
-                             {{"role", std::string(name_of(message.to))}, {"message", message.text}});
-        outcome.notes.push_back("the " + std::string(name_of(message.to)) +
+        world_.journal.write(record, "message.dropped", {{"role", name_text(message.to)}, {"message", message.text}});
+        outcome.notes.push_back("the " + name_text(message.to) +
                                 " did not get your message before the task ended: " + printable(message.text));
     }
     record.outbox.clear();
@@ -293,7 +292,7 @@ Result<void> Transitions::tell(const TaskRecord& record, const Intent& intent) {
         advanced["reason"] = intent.auto_reason;
         TRY(world_.journal.write_once(record, "auto.advanced", std::move(advanced)));
     }
-    fields["by"] = std::string(name_of(intent.by.role));
+    fields["by"] = name_text(intent.by.role);
     fields["evidence"] = evidence_of(intent.by);
     if (!intent.attested) fields["attested"] = false;
     TRY(world_.journal.write_once(record, "status.changed", std::move(fields)));

@@ -192,7 +192,7 @@ Awaitable<std::string> Workspaces::make_anew(TaskId id) {
     std::string note = name + " created again for task " + id.value + ", because its folder was missing";
     for (const Role role : {Role::worker, Role::reviewer}) {
         if (!agents_.alive(record, role)) continue;
-        const auto what = "its " + std::string(name_of(role)) +
+        const auto what = "its " + name_text(role) +
                           " still works in the folder that was deleted: end it (orange task attach " + id.value +
                           "), then run: orange task respawn " + id.value;
         note += "; " + what;

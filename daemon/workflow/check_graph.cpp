@@ -106,7 +106,7 @@ void check_roles(Reader& reader, const Source& source) {
         if (spawned) continue;
         const bool worker = *agent == Role::worker;
         reader.problem(*source.states[i].agent,
-                       "nothing spawns a " + std::string(name_of(*agent)) + ": no transition has " +
+                       "nothing spawns a " + name_text(*agent) + ": no transition has " +
                            (worker ? "spawn_agent" : "spawn_reviewer, nor spawn_agent with harness: review") +
                            " among its hooks");
     }

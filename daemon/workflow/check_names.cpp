@@ -59,7 +59,7 @@ void check_way_on(Reader& reader, const Source& source, const engine::State& sta
                                   "gate, when and force");
     } else if (also_by && std::ranges::none_of(edges, [&](const auto* edge) { return may_ask(*edge, *also_by); })) {
         reader.problem(place, "dead end: if a sub-task is cancelled, somebody has to take the transition " +
-                                  state.name + " → " + to + ": add " + std::string(name_of(*also_by)) + " to its by");
+                                  state.name + " → " + to + ": add " + name_text(*also_by) + " to its by");
     }
 }
 

@@ -39,7 +39,7 @@ std::string remark(const Definition& definition, const State& state) {
     std::vector<std::string> parts;
     if (&state == &definition.initial()) parts.emplace_back("tasks begin here");
     if (state.children) parts.emplace_back("waits for its sub-tasks");
-    if (state.agent) parts.push_back("the " + std::string(name_of(*state.agent)) + " works");
+    if (state.agent) parts.push_back("the " + name_text(*state.agent) + " works");
     if (!state.respawn_prompt.empty()) parts.push_back("respawn prompt " + state.respawn_prompt);
     return join(parts, "; ");
 }

@@ -130,8 +130,7 @@ std::string Stage::differs_task(const std::string& id, const Clause& clause) {
     if (subject == "prompt") return holds(agent_file(id, words[0], "prompt"), words[1]);
     if (subject == "needs") {
         const auto& needs = shown.task.needs;
-        if (words.size() == 1 || needs.kind != *from_name(words[0], Need{}))
-            return is(std::string(name_of(needs.kind)), words[0]);
+        if (words.size() == 1 || needs.kind != *from_name(words[0], Need{})) return is(name_text(needs.kind), words[0]);
         return holds(needs.command, words[1]);
     }
     if (subject == "attention") {

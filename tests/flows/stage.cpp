@@ -176,7 +176,7 @@ Stage::Done Stage::rpc(const std::string& method, const std::string& params) {
     const auto reply = orange_.connection().call_json(method, json);
     if (method == "task.create") note_new_tasks();
     if (reply) return {0, false, reply->dump(), ""};
-    return {1, false, "", std::string(name_of(reply.error().code)) + ": " + reply.error().message};
+    return {1, false, "", name_text(reply.error().code) + ": " + reply.error().message};
 }
 
 void Stage::kill_session() {

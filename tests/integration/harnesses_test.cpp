@@ -291,7 +291,7 @@ TEST_CASE("a dialog is seen long before the poll, and no longer when it is answe
         show.id = id;
         const auto activity = [&] {
             const auto task = box.call(show).task;
-            return task.worker_activity ? std::string(name_of(task.worker_activity->activity)) : std::string();
+            return task.worker_activity ? name_text(task.worker_activity->activity) : std::string();
         };
         box.eventually("it asks", [&] { return fs::exists(record.path / "asking"); });
         box.eventually("it is seen",

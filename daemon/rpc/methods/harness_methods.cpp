@@ -176,7 +176,7 @@ Awaitable<std::vector<std::string>> restart_who_waits(Api& api, const std::strin
             if (!view || std::none_of(harness.trust.dialog.begin(), harness.trust.dialog.end(), asks)) continue;
             auto waiting = run.run;
             const auto done = co_await api.runner().respawns.start_over(id, std::move(waiting));
-            const auto who = "the " + std::string(name_of(run.role)) + " of task " + id.value;
+            const auto who = "the " + name_text(run.role) + " of task " + id.value;
             notes.push_back(done ? "restarted " + who + ", which waited for this answer"
                                  : who + " could not be restarted: " + done.error().message);
         }

@@ -32,9 +32,8 @@ Awaitable<Error> dialog_refusal(Api& api, TaskRecord record, Role role) {
         const auto screen = co_await api.world().tmux.capture(pane, k_dialog_lines);
         if (screen) shown = "\n" + std::string(trim(*screen)) + "\n";
     }
-    co_return Error(ErrorCode::conflict, "the " + std::string(name_of(role)) +
-                                             " shows a dialog. Answer it in its window:" + shown +
-                                             "\n  orange task attach " + record.task.id.value);
+    co_return Error(ErrorCode::conflict, "the " + name_text(role) + " shows a dialog. Answer it in its window:" +
+                                             shown + "\n  orange task attach " + record.task.id.value);
 }
 
 Awaitable<Result<TaskReply>> answer(Api& api, TaskAnswer params, Call call) {

@@ -15,7 +15,7 @@ constexpr const char* k_worker_window = "worker";
 
 std::string role_of(const std::string& window) {
     const bool is_worker = window == k_worker_window || window.starts_with("worker-");  // worker-2: the second round's
-    return std::string(name_of(is_worker ? Role::worker : Role::reviewer));
+    return name_text(is_worker ? Role::worker : Role::reviewer);
 }
 
 Path log_of(World& world, const TaskRecord& record, const WindowView& view) {
@@ -39,7 +39,7 @@ WindowView living(const AgentRun& run) {
     WindowView view;
     view.window = run.window_name;
     view.run = run.run.value;
-    view.role = std::string(name_of(run.role));
+    view.role = name_text(run.role);
     view.alive = true;
     return view;
 }

@@ -152,8 +152,7 @@ std::vector<AgentUse> uses_of(const World& world, const TaskRecord& record) {
     std::vector<AgentUse> uses;
     for (const auto& run : record.runs) {
         if (world.launcher.liveness(run) != agents::Liveness::alive) continue;
-        AgentUse use{std::string(name_of(run.role)), world.launcher.use_of(run), run.memory_limit,
-                     world.launcher.is_limited(run)};
+        AgentUse use{name_text(run.role), world.launcher.use_of(run), run.memory_limit, world.launcher.is_limited(run)};
         if (use.use || use.limit > 0) uses.push_back(std::move(use));
     }
     return uses;
@@ -168,8 +167,8 @@ Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
     reply.task = api.view(*record);
     for (const auto* messages : {&record->typed, &record->outbox}) {
         for (const auto& each : *messages) {
-            reply.messages.push_back({std::string(name_of(each.to)), std::string(name_of(each.from)), each.text,
-                                      std::string(each.state()), each.typed_at.value_or(each.queued_at)});
+            reply.messages.push_back({name_text(each.to), name_text(each.from), each.text, std::string(each.state()),
+                                      each.typed_at.value_or(each.queued_at)});
         }
     }
     if (const auto& parent = record->task.parent; !parent.empty()) reply.parent = api.related(parent, false);
@@ -277,7 +276,7 @@ void say_who_died(Api& api, const TaskRecord& record, const engine::Definition& 
     if (std::find(reply.hints.begin(), reply.hints.end(), respawn) != reply.hints.end()) return;
     for (const Role role : {Role::worker, Role::reviewer}) {
         if (!api.runner().respawns.is_dead(record, role)) continue;
-        reply.hints.push_back("the " + std::string(name_of(role)) + " is dead");
+        reply.hints.push_back("the " + name_text(role) + " is dead");
         any = true;
     }
     const auto need = engine::respawn_need(definition, record.task);
@@ -292,7 +291,7 @@ void name_each_once(std::vector<std::string>& hints) {
 }
 
 std::string wait_text(const StartWait& wait, const Task& task) {
-    const auto role = std::string(name_of(wait.role));
+    const auto role = name_text(wait.role);
     const auto place = " (place " + std::to_string(wait.place) + ")";
     if (wait.reason == "order") return "its " + role + " to be started" + place;
     if (wait.reason == "usage_limit") {
@@ -370,7 +369,7 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
             if (child.state == engine::ChildState::open) reply.hints.push_back("orange task show " + child.id.value);
         }
     } else if (state->agent) {
-        const auto role = std::string(name_of(*state->agent));
+        const auto role = name_text(*state->agent);
         if (const auto& needs = reply.task.needs; needs.kind != Need::nothing) {
             reply.waiting_for = "you: " + needs.text;
             reply.hints.push_back(needs.command);
@@ -394,7 +393,7 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
     if (reply.waiting_for == "you: " + reply.task.needs.text) std::erase(reply.hints, reply.task.needs.text);
     say_who_died(api, record, definition, reply);
     for (const auto& message : record.outbox) {
-        reply.hints.push_back("not delivered to the " + std::string(name_of(message.to)) + " yet: " + message.text);
+        reply.hints.push_back("not delivered to the " + name_text(message.to) + " yet: " + message.text);
     }
     name_each_once(reply.hints);
 }

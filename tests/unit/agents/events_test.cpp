@@ -30,7 +30,7 @@ Harness talker() {
 struct EventFile {
     void add(const std::string& text) { std::ofstream(path, std::ios::app | std::ios::binary) << text; }
     bool read() { return reader.read(harness, files, path); }
-    std::string state() { return std::string(name_of(reader.last().activity)); }
+    std::string state() { return name_text(reader.last().activity); }
 
     testing::TemporaryFolder folder;
     Path path = folder.path() / "run.events";

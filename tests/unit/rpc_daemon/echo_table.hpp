@@ -39,7 +39,7 @@ Awaitable<Result<EchoReply>> echo(Echo<kind> params, rpc::Call call) {
     if (params.text == "fail") co_return Error(ErrorCode::gate_failed, "## Plan is missing", {{"status", "planning"}});
     EchoReply reply;
     reply.said = params.text;
-    reply.by = std::string(name_of(call.caller.role));
+    reply.by = name_text(call.caller.role);
     co_return reply;
 }
 

@@ -46,7 +46,7 @@ struct ActiveWorld : RunnerWorld {
     void look(const TaskId& id) { house().go(house().runner().activities.look(id)); }
     std::string activity(const TaskId& id) {
         const auto seen = house().runner().activities.of(record(id), Role::worker);
-        return seen ? std::string(name_of(seen->activity)) : "none";
+        return seen ? name_text(seen->activity) : "none";
     }
     Needs needs(const TaskId& id) { return needs_of(house().runner(), record(id)); }
     std::vector<std::string> heard;

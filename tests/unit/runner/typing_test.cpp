@@ -64,7 +64,7 @@ struct TypingWorld : RunnerWorld {
     }
     bool deliver(const TaskId& id) { return house().go(house().runner().outbox.deliver(id)); }
     AgentActivity activity(const TaskId& id) { return *house().runner().activities.of(record(id), Role::worker); }
-    std::string state(const TaskId& id) { return std::string(name_of(activity(id).activity)); }
+    std::string state(const TaskId& id) { return name_text(activity(id).activity); }
     Needs needs(const TaskId& id) { return needs_of(house().runner(), record(id)); }
     bool is_told(const TaskId& id) {
         return engine::find_notice(record(id), NoticeKind::message_undelivered) != nullptr;
