@@ -6,11 +6,12 @@
 
 namespace orange::connection {
 
-/// Asks `look` until it returns something, with `pause` between; what it said last once the time is over.
-template <class Look>
-auto wait_until(std::chrono::steady_clock::time_point until, std::chrono::milliseconds pause, Look look) {
+/// Calls `attempt` until it returns something or the time is over, with `pause` between two calls. Returns its last
+/// answer.
+template <class Attempt>
+auto wait_until(std::chrono::steady_clock::time_point until, std::chrono::milliseconds pause, Attempt attempt) {
     for (;;) {
-        auto found = look();
+        auto found = attempt();
         const auto now = std::chrono::steady_clock::now();
         if (found || now >= until) return found;
         std::this_thread::sleep_for(std::min<std::chrono::steady_clock::duration>(pause, until - now));

@@ -74,7 +74,7 @@ void add_mouse(std::vector<Input>& out, std::string_view parameters, bool presse
 
 }  // namespace
 
-std::vector<Input> Decoder::take(std::string_view bytes, Time now) {
+std::vector<Input> Decoder::decode(std::string_view bytes, Time now) {
     std::vector<Input> out;
     last_ = now;
     buffer_ += bytes;

@@ -29,8 +29,9 @@ class Decoder {
     /// How long a lone Esc may be the beginning of something, and how long something begun may take.
     explicit Decoder(std::chrono::milliseconds escape_delay = std::chrono::milliseconds(40)) : delay_(escape_delay) {}
 
-    std::vector<Input> take(std::string_view bytes, Time now);
-    /// When to call expire(), if nothing else comes.
+    /// Returns the inputs that end with these bytes.
+    std::vector<Input> decode(std::string_view bytes, Time now);
+    /// Returns when to call expire(), if nothing else comes.
     std::optional<Time> deadline() const;
     std::vector<Input> expire(Time now);
 

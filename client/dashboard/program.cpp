@@ -128,13 +128,13 @@ class Program {
         const auto left = std::chrono::ceil<milliseconds>(until - now).count();
         ::poll(ready, 3, static_cast<int>(std::max<long>(0, left)));
         if (ready[1].revents != 0) take_signals();
-        if (ready[2].revents != 0) wire_.take();
+        if (ready[2].revents != 0) wire_.receive();
         if (ready[0].revents != 0) read_keys();
-        for (const auto& input : decoder_.expire(steady_clock::now())) take(input);
+        for (const auto& input : decoder_.expire(steady_clock::now())) handle(input);
         reap_children();
     }
 
-    void take(const Input& input) {
+    void handle(const Input& input) {
         note("input " + (input.what == Input::What::key ? input.text : "other"));
         apply(core_.on_input(input, moment()));
         perform();
@@ -150,8 +150,8 @@ class Program {
             return;
         }
         if (n <= 0) return;
-        for (const auto& input : decoder_.take({bytes, static_cast<std::size_t>(n)}, steady_clock::now())) {
-            if (!ended_) take(input);
+        for (const auto& input : decoder_.decode({bytes, static_cast<std::size_t>(n)}, steady_clock::now())) {
+            if (!ended_) handle(input);
         }
     }
 

@@ -97,7 +97,7 @@ void Wire::send(const Request& request) {
     open_.emplace(*id, Open{request, steady_clock::now()});
 }
 
-void Wire::take() {
+void Wire::receive() {
     take_start();
     while (connection_) {
         auto came = connection_->wait_for_message(milliseconds(0));

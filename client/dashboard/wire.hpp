@@ -35,10 +35,10 @@ class Wire {
     /// Connects; starts a daemon if none runs. Does not wait for it.
     void start();
     void send(const Request& request);
-    /// To wait for; -1: nothing.
+    /// Returns the descriptor to wait for; -1 if there is none.
     int descriptor() const { return connection_ ? connection_->descriptor() : start_descriptor_; }
-    /// Takes what has come.
-    void take();
+    /// Hands over the messages that have come.
+    void receive();
     /// Looks for the next daemon, if it is time.
     void retry();
     std::optional<std::chrono::steady_clock::time_point> next_time() const;

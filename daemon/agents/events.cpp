@@ -76,10 +76,10 @@ bool EventReader::read(const Harness& harness, FileSystem& files, const Path& pa
     at_ = piece->from + end + 1;
     lines = lines.substr(0, end);
     if (is_cut) lines.remove_prefix(std::min(lines.find('\n'), lines.size()));
-    return take(harness, lines);
+    return parse(harness, lines);
 }
 
-bool EventReader::take(const Harness& harness, std::string_view lines) {
+bool EventReader::parse(const Harness& harness, std::string_view lines) {
     bool any = false;
     for (const auto line : split_lines(lines)) {
         auto told = told_by(harness, line);

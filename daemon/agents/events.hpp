@@ -26,17 +26,17 @@ inline Path rest_file(const Path& run_folder, const RunId& run) {
     return run_folder / (run.value + ".rest");
 }
 
-/// Reads what was added to such a file since it last looked. A line counts when its end is there. Of much at once only
+/// Reads what was added to such a file since the last read(). A line counts when its end is there. Of much at once only
 /// the end is read. A file that became shorter is read from its beginning.
 class EventReader {
   public:
-    /// True if there was a line that the definition names.
+    /// Returns true if there was a line that the definition names.
     bool read(const Harness& harness, FileSystem& files, const Path& path);
 
     const Statement& last() const { return last_; }
 
   private:
-    bool take(const Harness& harness, std::string_view lines);
+    bool parse(const Harness& harness, std::string_view lines);
 
     std::uintmax_t at_ = 0;  ///< what is before it has been read
     Statement last_;

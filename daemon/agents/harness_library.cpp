@@ -162,7 +162,7 @@ void HarnessLibrary::take_client_path(std::string_view path) {
     for (const auto& entry : list()) {
         if (entry.problem.empty() && is_looked_up(entry.harness)) programs.push_back(entry.harness.program);
     }
-    search_.take(path, programs);
+    search_.remember_client_path(path, programs);
 }
 
 }  // namespace orange::agents

@@ -47,7 +47,7 @@ void ProgramSearch::read_kept() {
     }
 }
 
-void ProgramSearch::take(std::string_view path, const std::vector<std::string>& programs) {
+void ProgramSearch::remember_client_path(std::string_view path, const std::vector<std::string>& programs) {
     if (path.size() > k_longest_path) return;
     client_ = acceptable(path, never_);
     const auto before = kept_;

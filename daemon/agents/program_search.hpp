@@ -33,11 +33,11 @@ class ProgramSearch {
     /// `kept`: the file, read now. Folders below `never` are not taken from a client: agents write there.
     ProgramSearch(std::vector<SearchPath> paths, FileSystem& files, Path kept, Path never);
 
-    /// What the shells say when they are asked again.
+    /// Replaces the PATHs of the shells, when these were asked again.
     void set_paths(std::vector<SearchPath> paths) { paths_ = std::move(paths); }
 
-    /// The PATH of a human's client, for those of `programs` that are in it.
-    void take(std::string_view path, const std::vector<std::string>& programs);
+    /// Keeps the PATH of a human's client for those of `programs` that are in it.
+    void remember_client_path(std::string_view path, const std::vector<std::string>& programs);
 
     /// The first PATH that has the program and the interpreter that its first line names; else the first that has the
     /// program.

@@ -13,7 +13,7 @@ Awaitable<void> end_all(process::Ending ending, std::string what, log::Fields fi
     log::warn("agents", what, fields);
     while (ending.step()) {
         co_await async::sleep(process::Ending::k_step);
-        ending.look();
+        ending.refresh();
     }
 }
 

@@ -387,15 +387,15 @@ class App {
 
     void look_at_home() {
         if (stopping_) return;
-        const auto look = home_watch_.look(async::now());
-        if (look.over) {
-            log::error("daemon", look.note);
-            std::fprintf(stderr, "oranged: %s\n", look.note.c_str());
+        const auto found = home_watch_.check(async::now());
+        if (found.over) {
+            log::error("daemon", found.note);
+            std::fprintf(stderr, "oranged: %s\n", found.note.c_str());
             async::spawn(io_.get_executor(), "shutdown", shut_down());
             return;
         }
-        if (!look.note.empty()) log::warn("daemon", look.note);
-        if (look.here) server_.check_socket();
+        if (!found.note.empty()) log::warn("daemon", found.note);
+        if (found.here) server_.check_socket();
     }
 
     /// Without notifications the poll still sees everything, later.
@@ -466,7 +466,7 @@ int run_daemon(const Paths& paths, const Installation& installation) {
     ::signal(SIGPIPE, SIG_IGN);
     ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error of its write, not our end
     raise_descriptor_limit();
-    auto home = Home::take(paths);
+    auto home = Home::acquire(paths);
     if (!home) {
         std::fprintf(stderr, "oranged: %s\n", home.error().message.c_str());
         return home.error().code == ErrorCode::conflict ? k_exit_other_daemon : 1;

@@ -66,7 +66,7 @@ bool is_older_than_boot(int lock) {
 
 }  // namespace
 
-Result<Home> Home::take(const Paths& paths, std::chrono::milliseconds patience) {
+Result<Home> Home::acquire(const Paths& paths, std::chrono::milliseconds patience) {
     TRY(const auto made, make_closed_home(paths.home));
     const auto file = paths.lock();
     const int lock = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -109,7 +109,7 @@ Home::~Home() {
     if (lock_ >= 0) ::close(lock_);
 }
 
-HomeWatch::Look HomeWatch::look(Clock::time_point now) {
+HomeWatch::Finding HomeWatch::check(Clock::time_point now) {
     const auto place = home_.path().string();
     const std::string agents = "; agents continue, and the next daemon adopts them";
     switch (home_.state()) {

@@ -20,23 +20,23 @@ class Home {
     /// Longer than a daemon takes to end, or to begin to listen.
     static constexpr std::chrono::milliseconds k_patience{10'000};
 
-    /// conflict where another daemon is at work (its pid is in the message). A holder of the lock that does not listen,
-    /// or whose daemon was killed, is one that begins or ends: it is waited for, timeout after `patience`.
-    /// forbidden, with the command that mends it, where the folder is not safe.
-    static Result<Home> take(const Paths& paths, std::chrono::milliseconds patience = k_patience);
+    /// Makes and checks the folder, and takes its lock. A holder of the lock that does not listen, or whose daemon was
+    /// killed, begins or ends: acquire() waits for it, and returns timeout after `patience`. conflict if another daemon
+    /// works here (its pid is in the message); forbidden, with the command that repairs it, if the folder is not safe.
+    static Result<Home> acquire(const Paths& paths, std::chrono::milliseconds patience = k_patience);
 
     Home(Home&& other) noexcept;
     Home& operator=(Home&&) = delete;
     ~Home();
 
     enum class State { here, missing, another };
-    /// What is at its path now: the folder that was locked, nothing that can be seen, or something else.
+    /// Tells what is at its path now: the folder that was locked, nothing that can be seen, or something else.
     State state() const;
-    /// With links resolved, as it was when it was taken.
+    /// The path with links resolved, as it was when the lock was taken.
     const std::filesystem::path& path() const { return path_; }
-    /// It stood open to others until now.
+    /// Returns true if the folder was open to others until acquire() closed it.
     bool was_closed() const { return was_closed_; }
-    /// A daemon has worked here before, and none since the machine was started.
+    /// Returns true if a daemon has worked here before, and none since the machine was started.
     bool is_first_since_boot() const { return first_since_boot_; }
 
   private:
@@ -49,8 +49,9 @@ class Home {
     bool first_since_boot_ = false;
 };
 
-/// What a daemon makes of a home that was moved, removed or replaced while it runs: gone for a moment, it waits;
-/// longer, or with something else in its place, it ends, so that the next one may take what is there.
+/// Decides what a daemon does if its home is moved, removed or replaced while it runs. If the home is gone for a
+/// moment, the daemon waits. If it is gone for longer, or something else is in its place, the daemon ends, so that the
+/// next one may take what is there.
 class HomeWatch {
   public:
     using Clock = std::chrono::steady_clock;
@@ -58,12 +59,12 @@ class HomeWatch {
 
     explicit HomeWatch(const Home& home) : home_(home) {}
 
-    struct Look {
+    struct Finding {
         bool here = true;
-        bool over = false;  ///< the daemon is to end
-        std::string note;   ///< to be logged; empty where nothing has changed
+        bool over = false;  ///< the daemon has to end
+        std::string note;   ///< for the log; empty if nothing has changed
     };
-    Look look(Clock::time_point now);
+    Finding check(Clock::time_point now);
 
   private:
     const Home& home_;

@@ -66,7 +66,7 @@ Awaitable<void> check_worktrees(Exam& exam) {
         const auto trees = exam.repositories.find(project.name);
         if (trees == exam.repositories.end()) continue;
         for (const auto& info : exam.world.pool.list(project.name)) {
-            const auto seen = co_await exam.world.pool.look(project, info.name);
+            const auto seen = co_await exam.world.pool.verify(project, info.name);
             check_workspace(exam, project, info, trees->second, seen);
         }
     }
@@ -91,7 +91,7 @@ Awaitable<void> check_locks(Exam& exam) {
         check_lock(exam, "branch " + project.default_branch + " of " + project.name, project.path,
                    git / "refs" / "heads" / (project.default_branch + ".lock"));
         for (const auto& info : exam.world.pool.list(project.name)) {
-            const auto seen = co_await exam.world.pool.look(project, info.name);
+            const auto seen = co_await exam.world.pool.verify(project, info.name);
             if (!seen) continue;  // said by check_worktrees
             for (const char* name : {"index.lock", "HEAD.lock"}) {
                 check_lock(exam, "workspace " + info.name, info.path.string(), Path(seen->git_dir()) / name);

@@ -64,11 +64,12 @@ struct PullRemark {
 class Forge {
   public:
     virtual ~Forge() = default;
-    /// At most k_most_at_once; one question for all of them.
-    virtual Awaitable<Result<PullAnswers>> look(std::string repository, std::vector<WantedPull> wanted) = 0;
-    /// Opens one and returns its URL. An error does not mean that there is none now: look.
+    /// Asks for at most k_most_at_once pull requests, with one question for all of them.
+    virtual Awaitable<Result<PullAnswers>> query_pulls(std::string repository, std::vector<WantedPull> wanted) = 0;
+    /// Opens one and returns its URL. After an error there may be one: query_pulls() tells.
     virtual Awaitable<Result<std::string>> create(NewPullRequest request) = 0;
-    /// Asks to merge it if its branch is at `commit`. Neither success nor an error says whether it is merged: look.
+    /// Asks to merge it if its branch is at `commit`. Neither success nor an error says whether it is merged:
+    /// query_pulls() tells.
     virtual Awaitable<Result<void>> merge(std::string repository, std::int64_t number, std::string commit,
                                           PullMethod method) = 0;
     /// What the repository allows, its preferred one first.

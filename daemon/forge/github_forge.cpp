@@ -130,7 +130,7 @@ Awaitable<Result<GitHubForge::Answer>> GitHubForge::ask(std::string repository, 
     co_return forge::refusal(asked, *done, reply, now);
 }
 
-Awaitable<Result<PullAnswers>> GitHubForge::look(std::string repository, std::vector<WantedPull> wanted) {
+Awaitable<Result<PullAnswers>> GitHubForge::query_pulls(std::string repository, std::vector<WantedPull> wanted) {
     PullAnswers answers;
     if (wanted.empty()) co_return answers;
     if (wanted.size() > k_most_at_once) {

@@ -21,7 +21,7 @@ class GitHubForge final : public Forge {
     GitHubForge(ProcessRunner& runner, Environment base, GitHubPatience patience = {});
     void set_base(Environment base);
 
-    Awaitable<Result<PullAnswers>> look(std::string repository, std::vector<WantedPull> wanted) override;
+    Awaitable<Result<PullAnswers>> query_pulls(std::string repository, std::vector<WantedPull> wanted) override;
     Awaitable<Result<std::string>> create(NewPullRequest request) override;
     Awaitable<Result<void>> merge(std::string repository, std::int64_t number, std::string commit,
                                   PullMethod method) override;

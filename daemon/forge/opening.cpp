@@ -16,7 +16,7 @@ Awaitable<Result<std::vector<PullRequest>>> pulls_of_branch(Forge& forge, std::s
     std::vector<WantedPull> wanted;
     wanted.emplace_back();
     wanted.back().branch = std::move(branch);
-    CO_TRY(auto looked, co_await forge.look(std::move(repository), std::move(wanted)));
+    CO_TRY(auto looked, co_await forge.query_pulls(std::move(repository), std::move(wanted)));
     if (looked.answers.size() != 1) {
         co_return Error(ErrorCode::internal, "a forge gave as many answers as it was not asked for");
     }

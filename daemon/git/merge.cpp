@@ -219,7 +219,7 @@ Awaitable<Result<std::string>> branch_tip(Git& git, std::string repo, std::strin
     co_return tip;
 }
 
-Awaitable<Result<MergeView>> look(Git& git, const MergeRequest& request) {
+Awaitable<Result<MergeView>> inspect_merge(Git& git, const MergeRequest& request) {
     MergeView view;
     auto origin = request.has_origin;
     if (!origin) {

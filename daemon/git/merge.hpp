@@ -14,7 +14,7 @@
 /// The steps of a merge. Each one may be repeated after a crash; none of them remembers anything. The runner calls them
 /// in order and writes down how far it has come (daemon/runner/merge_run.hpp).
 ///
-///     fetch → look → find_elsewhere → build_merge → push_merge → follow
+///     fetch → inspect_merge → find_elsewhere → build_merge → push_merge → follow
 ///
 /// The caller holds the repository's lock for everything but fetch and push_merge, which wait for the remote.
 namespace orange::git {
@@ -53,7 +53,7 @@ struct MergeRequest {
     std::map<std::string, std::string> unpushed;
 };
 
-/// Where everything is before a merge; an empty commit means that there is no such ref.
+/// The commits from which a merge begins; an empty commit means that there is no such ref.
 struct MergeView {
     std::string local;   ///< `target` here
     std::string remote;  ///< `target` at origin, as it was fetched; empty if there is no origin
@@ -67,7 +67,7 @@ Awaitable<Result<std::string>> branch_tip(Git& git, std::string repo, std::strin
 /// Reads the refs and chooses the base. With `push` that is origin's commit, so that commits of the local branch which
 /// the user has not pushed stay out, except for merges in `unpushed` and for a merge of this very branch. not_found if
 /// the target does not exist; conflict if the local target has to be the base and has diverged.
-Awaitable<Result<MergeView>> look(Git& git, const MergeRequest& request);
+Awaitable<Result<MergeView>> inspect_merge(Git& git, const MergeRequest& request);
 
 /// The commit of `target` (a commit) that brought the work of `tip`, if all of it is there: merged, rebased or
 /// squashed. Empty if it is not.

@@ -121,7 +121,7 @@ Awaitable<Result<bool>> KnownRepositories::has_origin(Git& git, std::string repo
     co_return settings.values.contains("remote.origin.url");
 }
 
-Awaitable<Result<Repository>> KnownRepositories::look(Git& git, std::string repo) {
+Awaitable<Result<Repository>> KnownRepositories::inspect(Git& git, std::string repo) {
     CO_TRY(auto dir, co_await git_dir(git, repo));
     CO_TRY(const auto origin, co_await has_origin(git, repo));
     co_return Repository{std::move(repo), std::move(dir), origin};

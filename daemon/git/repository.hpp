@@ -15,14 +15,15 @@ struct Repository {
     bool has_origin = false;
 };
 
-/// What was asked of repositories before; asked again only if it may have changed.
+/// Remembers facts of repositories, and asks git again only if they may have changed.
 class KnownRepositories {
   public:
-    Awaitable<Result<Repository>> look(Git& git, std::string repo);
-    /// What all worktrees of a repository share: as common_dir().
+    /// Returns the git directory of a project's repository, and whether it has an origin. Errors as of has_origin().
+    Awaitable<Result<Repository>> inspect(Git& git, std::string repo);
+    /// Returns the directory that all worktrees of a repository share, as common_dir() does.
     Awaitable<Result<std::string>> git_dir(Git& git, std::string repo);
-    /// conflict, with `details["command"]`, if core.bare or core.worktree deny the checkout: git would move a branch
-    /// and leave the checkout's files behind.
+    /// Returns whether there is a remote called origin. conflict, with `details["command"]`, if core.bare or
+    /// core.worktree deny the checkout: git would move a branch and leave the checkout's files behind.
     Awaitable<Result<bool>> has_origin(Git& git, std::string repo);
     /// For people, if the last has_origin() found remotes, but none called origin, so that Orange neither fetches nor
     /// pushes: names the remote that `branch` follows, else the first, and the command that renames it. Empty

@@ -197,11 +197,11 @@ Awaitable<void> Monitor::look_at(TaskId id) {
         // Nobody is at it, so that whoever started it has given up waiting for tmux.
         if (liveness == agents::Liveness::starting) co_await runner_.recovery.settle_starting(id);
     }
-    co_await runner_.memory.look(id);
+    co_await runner_.memory.update(id);
     co_await runner_.turns.body_changed(id);
     // A thousand idle windows would cost tmux much of a processor; now and then each is looked at all the same.
     const bool anyway = polls_ % k_polls_anyway == 0;
-    if (anyway || !shows_nothing_new(id)) co_await runner_.activities.look(id);
+    if (anyway || !shows_nothing_new(id)) co_await runner_.activities.update(id);
     task_changed(id);
 }
 
@@ -245,7 +245,7 @@ void Monitor::go_on_after_limits() {
     for (const auto& id : tasks) {
         const auto* record = world_.tasks.find(id);
         if (!record || engine::find_notice(*record, NoticeKind::usage_limit) == nullptr) continue;
-        async::spawn(world_.executor, "usage limit", runner_.activities.look(id));
+        async::spawn(world_.executor, "usage limit", runner_.activities.update(id));
     }
 }
 

@@ -42,7 +42,7 @@ void Terminals::follow(const TaskId& id) {
         if (run.pid > 0 && !watches.contains(run.pid)) wrote(id, run.pid);
     }
     watch_events(id, !watches.empty());
-    if (watches.empty() && !followed_[id].settling && !followed_[id].listening) followed_.erase(id);
+    if (watches.empty() && !followed_[id].updating && !followed_[id].listening) followed_.erase(id);
 }
 
 void Terminals::watch_events(const TaskId& id, bool any_run) {
@@ -67,7 +67,7 @@ Awaitable<void> Terminals::listen(TaskId id) {
     bool slept = true;
     while (slept && !stopped_ && followed_[id].told) {
         followed_[id].told = false;
-        co_await runner_.activities.look(id);
+        co_await runner_.activities.update(id);
         if (runner_.outbox.may_be_seen(id)) co_await runner_.outbox.acknowledge(id);
         slept = co_await async::sleep(k_between_events);
     }
@@ -77,7 +77,7 @@ Awaitable<void> Terminals::listen(TaskId id) {
 
 bool Terminals::is_quiet(const TaskId& id) const {
     const auto found = followed_.find(id);
-    if (found == followed_.end() || found->second.settling || found->second.watches.empty()) return false;
+    if (found == followed_.end() || found->second.updating || found->second.watches.empty()) return false;
     return std::ranges::all_of(found->second.watches, [](const auto& entry) { return entry.second != k_none; });
 }
 
@@ -87,8 +87,8 @@ void Terminals::wrote(const TaskId& id, std::int64_t pid) {
     followed.watches[pid] = k_none;
     followed.pacing.wrote(async::now());
     written_(id);
-    if (std::exchange(followed.settling, true)) return;
-    async::spawn(runner_.world.executor, "activity", settle(id));
+    if (std::exchange(followed.updating, true)) return;
+    async::spawn(runner_.world.executor, "activity", update_while_written(id));
 }
 
 bool Terminals::watch(const TaskId& id) {
@@ -104,7 +104,7 @@ bool Terminals::watch(const TaskId& id) {
     return any;
 }
 
-Awaitable<void> Terminals::settle(TaskId id) {
+Awaitable<void> Terminals::update_while_written(TaskId id) {
     while (co_await async::sleep(k_watch_again) && !stopped_) {
         // Before the look, and before others look: what is written after it is seen by the next one.
         if (watch(id)) written_(id);
@@ -112,12 +112,12 @@ Awaitable<void> Terminals::settle(TaskId id) {
         if (!due) break;
         if (async::now() < *due) continue;
         followed_[id].pacing.looked();
-        co_await runner_.activities.look(id);
+        co_await runner_.activities.update(id);
         if (runner_.outbox.may_be_seen(id)) co_await runner_.outbox.acknowledge(id);
         const auto* record = runner_.world.tasks.find(id);
         if (record && runner_.activities.is_in_doubt(*record)) followed_[id].pacing.wrote(async::now() + k_latest);
     }
-    followed_[id].settling = false;
+    followed_[id].updating = false;
     follow(id);
 }
 

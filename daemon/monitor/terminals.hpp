@@ -49,7 +49,7 @@ class Terminals {
     struct Followed {
         std::map<std::int64_t, FileWatcher::WatchId> watches;  ///< by the agent's pid; 0: it wrote, and is not watched
         Pacing pacing;
-        bool settling = false;              ///< a settle() runs
+        bool updating = false;              ///< update_while_written() runs
         FileWatcher::WatchId run_folder{};  ///< 0: not watched
         bool told = false;                  ///< an event was written since the last look
         bool listening = false;             ///< a listen() runs
@@ -58,7 +58,8 @@ class Terminals {
     void wrote(const TaskId& id, std::int64_t pid);
     /// False: all were watched already.
     bool watch(const TaskId& id);
-    Awaitable<void> settle(TaskId id);
+    /// Updates what the agents do, at the pace of `Pacing`, until nothing is written any more.
+    Awaitable<void> update_while_written(TaskId id);
     void watch_events(const TaskId& id, bool any_run);
     Awaitable<void> listen(TaskId id);
 

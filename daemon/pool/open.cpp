@@ -15,7 +15,7 @@ bool Pool::is_replaced(const std::string& name) const {
     return identity && !git::is_same_folder(path_of(name).string(), *identity);
 }
 
-Awaitable<Result<git::Pinned>> Pool::look(Project project, std::string name) const {
+Awaitable<Result<git::Pinned>> Pool::verify(Project project, std::string name) const {
     const auto path = path_of(name).string();
     CO_TRY(const auto common, co_await known_.git_dir(git_, project.path));
     const auto known = claims_.identity_of(name);

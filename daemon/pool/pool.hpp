@@ -121,8 +121,8 @@ class Pool {
     void tell_mended(TellMended tell) { tell_mended_ = std::move(tell); }
     /// Something else, a link perhaps, is where the folder of a workspace was: not to be written, nor looked into.
     bool is_replaced(const std::string& name) const;
-    /// As open(), but changes nothing: an error where anything is not as it was made.
-    Awaitable<Result<git::Pinned>> look(Project project, std::string name) const;
+    /// The same as open(), but repairs nothing: returns an error if anything is not as it was made.
+    Awaitable<Result<git::Pinned>> verify(Project project, std::string name) const;
 
     /// After a move of the repository: its workspaces find it again, and it them.
     Awaitable<Result<void>> relocate(Project project);

@@ -49,16 +49,16 @@ std::vector<Leftover> left_by_daemons(const std::string& worktree, const std::st
 /// Ends what `find` finds: TERM, a second for their end, then KILL to all that are left, for another second.
 class Ending {
   public:
-    /// What its user waits between two steps.
+    /// The pause that its user makes between two steps.
     static constexpr std::chrono::milliseconds k_step{50};
 
     explicit Ending(std::function<std::vector<Leftover>()> find) : find_(std::move(find)), left_(find_()) {}
-    /// How many there are now.
+    /// The number of processes that refresh() or the constructor has found.
     std::size_t left() const { return left_.size(); }
-    /// Signals those for whom it is time. False: none is left, or they do not end.
+    /// Signals the processes for which it is time. Returns false if none is left, or if they do not end.
     bool step();
-    /// Looks again: what is told to end may start others first.
-    void look() { left_ = find_(); }
+    /// Searches again, because a process that is told to end may start others first.
+    void refresh() { left_ = find_(); }
 
   private:
     std::function<std::vector<Leftover>()> find_;

@@ -4,7 +4,7 @@
 
 namespace orange::rpc {
 
-Awaitable<void> Turns::take(std::shared_ptr<Place> place) {
+Awaitable<void> Turns::wait_for_turn(std::shared_ptr<Place> place) {
     const auto turn = std::make_shared<async::Notifier>(executor_);
     if (place->waiting_.empty()) round_.push_back(place);
     place->waiting_.push_back(turn);

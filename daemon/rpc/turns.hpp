@@ -24,7 +24,7 @@ class Turns {
     Turns& operator=(const Turns&) = delete;
 
     /// Returns when it is that place's turn.
-    Awaitable<void> take(std::shared_ptr<Place> place);
+    Awaitable<void> wait_for_turn(std::shared_ptr<Place> place);
 
   private:
     Awaitable<void> go_round();

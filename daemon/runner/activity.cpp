@@ -106,7 +106,7 @@ Awaitable<Activities::Sight> Activities::see(const TaskRecord& record, Role role
     if (!entry) co_return sight;
     const auto& harness = entry->harness;
     const auto file = told_by_file(record, run, harness);
-    const auto view = co_await world_.tmux.look(run.pane_id);
+    const auto view = co_await world_.tmux.view_pane(run.pane_id);
     auto& known = known_of(record, run);
     if (harness.events.are_told()) {
         const auto path = agents::events_file(agents_.run_folder(record), run.run);
@@ -455,17 +455,17 @@ Awaitable<void> Activities::look_at_agents(TaskRecord record) {
     if (!any) known_.erase(record.task.id);
 }
 
-Awaitable<void> Activities::look(TaskId id) {
+Awaitable<void> Activities::update(TaskId id) {
     const auto* found = world_.tasks.find(id);
     if (!found) co_return;
     auto record = *found;
     co_await look_at_agents(record);
     if (record.intent || mark(record)) co_return;
-    auto turn = co_await turns_.take(id);
+    auto turn = co_await turns_.begin_turn(id);
     if (turn && !turn->record.intent && !mark(turn->record)) turns_.save(turn->record);
 }
 
-Awaitable<void> Activities::look_in_turn(TaskRecord& record) {
+Awaitable<void> Activities::update_in_turn(TaskRecord& record) {
     co_await look_at_agents(record);
     if (!record.intent && !mark(record)) turns_.save(record);
 }

@@ -18,10 +18,10 @@
 
 namespace orange {
 
-/// What each living agent does, and since when: the one place that knows. It looks when it is told to (monitor/windows
-/// does when a window changes, the poll does for all), in the sources that the harness names; it writes an event
-/// `agent.activity` for each change, and keeps the notices about dialogs and limits. Kept in memory: the next daemon
-/// looks anew.
+/// The one place that knows what each living agent does, and since when. It reads the sources that the harness names
+/// when it is asked to: monitor/terminals asks when an agent writes, and the poll asks for all agents. It writes an
+/// event `agent.activity` for each change, and keeps the notices about dialogs and limits. All of it is kept in memory,
+/// and the next daemon finds it out again.
 class Activities {
   public:
     Activities(World& world, AgentControl& agents, Turns& turns, UsageHolds& usage)
@@ -30,11 +30,11 @@ class Activities {
     /// Called after each change.
     void on_change(std::function<void(const TaskId&)> observer) { changed_ = std::move(observer); }
 
-    /// Looks at the task's living agents, and takes its lock only if a notice has to change.
-    Awaitable<void> look(TaskId id);
+    /// Finds out what the task's living agents do. Takes the task's lock only if a notice has to change.
+    Awaitable<void> update(TaskId id);
 
-    /// The same in a turn of the task's.
-    Awaitable<void> look_in_turn(TaskRecord& record);
+    /// The same for a caller that holds the task's lock.
+    Awaitable<void> update_in_turn(TaskRecord& record);
 
     /// Returns what the role's agent does at this moment.
     Awaitable<agents::Reading> read(const TaskRecord& record, Role role);

@@ -346,7 +346,7 @@ Awaitable<void> AgentControl::learn_session(Caller caller) {
         listing_.erase(caller.run.value);
     }
     if (!is_plain_id(id)) co_return;
-    auto turn = co_await turns_.take(caller.task);
+    auto turn = co_await turns_.begin_turn(caller.task);
     if (!turn || is_known(turn->record)) co_return;
     auto& record = turn->record;
     record.sessions.push_back({caller.role, record.run_of(caller.role)->harness, id, worktree_of(record).string()});

@@ -70,7 +70,7 @@ Error in_worktree(const TaskId& id, const std::string& base, Error conflict) {
 
 Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
     auto& world = runner.world;
-    CO_TRY(auto turn, co_await runner.transitions.take(id));
+    CO_TRY(auto turn, co_await runner.transitions.begin_turn(id));
     auto& record = turn.record;
     const auto& task = record.task;
     if (!task.workspace) {

@@ -202,7 +202,7 @@ Awaitable<Result<void>> Checks::pass(TaskId id, CheckOrder order) {
 }
 
 Awaitable<Result<Checks::Job>> Checks::prepare(TaskId id, CheckOrder order) {
-    CO_TRY(auto turn, co_await turns_.take(id));
+    CO_TRY(auto turn, co_await turns_.begin_turn(id));
     Job job;
     job.record = turn.record;
     job.result = std::move(order.result);
@@ -304,7 +304,7 @@ Awaitable<Result<CheckReport>> Checks::run_all(Job& job, Running& running) {
     const auto first = commands.size() - job.checks.size();
     for (std::size_t i = 0; i < commands.size() && report.passed(); ++i) {
         running.command = checked::spoken(commands[i]);
-        tell(job, "checks.started", job.told({{"command", running.command}}));
+        publish(job, "checks.started", job.told({{"command", running.command}}));
         const auto begun = async::now();
         const auto deadline = i < first ? std::max(k_setup_deadline, job.time_limit) : job.time_limit;
         auto done = co_await run_one(job, commands[i], deadline, running);
@@ -312,8 +312,8 @@ Awaitable<Result<CheckReport>> Checks::run_all(Job& job, Running& running) {
             co_return were_stopped(job.id());
         }
         CO_TRY(const auto end, checked::end_of(std::move(done), deadline));
-        tell(job, "checks.ended",
-             {{"command", running.command}, {"exit_status", end.status}, {"seconds", seconds_since(begun)}});
+        publish(job, "checks.ended",
+                {{"command", running.command}, {"exit_status", end.status}, {"seconds", seconds_since(begun)}});
         write_log(job, running.command, end);
         report.tail = checked::last_lines(end.output);
         if (end.status == 0) continue;
@@ -338,8 +338,8 @@ void Checks::write_log(const Job& job, const std::string& command, const checked
     if (!written) log::warn("runner", written.error().message, {{"task", job.id().value}});
 }
 
-/// To whoever listens; the history gets the result.
-void Checks::tell(const Job& job, const char* type, std::map<std::string, Scalar> fields) {
+/// Publishes an event for subscribers alone; the history gets the result.
+void Checks::publish(const Job& job, const char* type, std::map<std::string, Scalar> fields) {
     HistoryEvent event;
     event.type = type;
     event.fields = std::move(fields);
@@ -347,7 +347,7 @@ void Checks::tell(const Job& job, const char* type, std::map<std::string, Scalar
 }
 
 Awaitable<Result<void>> Checks::remember(const Job& job, const CheckReport& report) {
-    CO_TRY(auto turn, co_await turns_.take(job.id()));
+    CO_TRY(auto turn, co_await turns_.begin_turn(job.id()));
     auto& record = turn.record;
     bool same = !store::has_ended(record);
     if (same && job.in_worktree) {

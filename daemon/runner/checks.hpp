@@ -106,7 +106,7 @@ class Checks {
                                          std::chrono::milliseconds deadline, Running& running);
     Awaitable<Result<void>> remember(const Job& job, const CheckReport& report);
     void write_log(const Job& job, const std::string& command, const checked::CommandEnd& end);
-    void tell(const Job& job, const char* type, std::map<std::string, Scalar> fields);
+    void publish(const Job& job, const char* type, std::map<std::string, Scalar> fields);
     Error refusal(const TaskRecord& record, const CheckReport& report, const std::string& merge) const;
     /// Of what they start. Not the daemon's own, so that what is left of a command is found like what a killed daemon
     /// has left.

@@ -24,7 +24,7 @@ Result<void> Creation::tell_created(const TaskRecord& record) {
 
 /// The task is written in its state, with the transition as the intent that only history still lacks.
 Awaitable<Result<Outcome>> Creation::enter_at_once(TaskId id, workflow::Library::DefinitionPtr definition) {
-    CO_TRY(auto turn, co_await turns_.take(std::move(id)));
+    CO_TRY(auto turn, co_await turns_.begin_turn(std::move(id)));
     if (!turn.record.intent) co_return Outcome{};  // finished by somebody who was quicker
     co_return co_await transitions_.finish(turn.record, definition);
 }

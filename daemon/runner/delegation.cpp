@@ -132,7 +132,7 @@ bool Delegation::tell_trouble(TaskRecord& record, const History& history, const 
 
 /// Each step is repeated after a crash, and recognized.
 Awaitable<void> Delegation::settle(TaskId id) {
-    auto turn = co_await turns_.take(id);
+    auto turn = co_await turns_.begin_turn(id);
     soon_.erase(id);                              // before looking: what comes while we look is looked at again
     if (!turn || turn->record.intent) co_return;  // the end of that leads here again
     auto& record = turn->record;
@@ -232,7 +232,7 @@ void Delegation::child_is_gone(const TaskId& parent) {
 }
 
 Awaitable<Result<void>> Delegation::approve_one(TaskId id, Caller by) {
-    CO_TRY(auto turn, co_await turns_.take(id));
+    CO_TRY(auto turn, co_await turns_.begin_turn(id));
     auto& record = turn.record;
     if (!record.unapproved) co_return Result<void>{};
     record.unapproved = false;

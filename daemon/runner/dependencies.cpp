@@ -98,7 +98,7 @@ void Dependencies::tell_gone(TaskRecord& record, const std::vector<TaskId>& gone
 /// Each is repeated after a crash, and recognized: what is done is told before it is written, since nobody looks at it
 /// afterwards; what is gone is told after it.
 Awaitable<void> Dependencies::settle(TaskId id) {
-    auto turn = co_await turns_.take(id);
+    auto turn = co_await turns_.begin_turn(id);
     if (!turn || turn->record.intent || store::has_ended(turn->record) || !turn->record.blocked()) co_return;
     auto& record = turn->record;
     const auto before = record;

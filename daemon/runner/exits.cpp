@@ -110,7 +110,7 @@ void forget_run(TaskRecord& record, const AgentRun& run, bool died) {
 }  // namespace
 
 Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string unchecked) {
-    auto turn = co_await turns_.take(id);
+    auto turn = co_await turns_.begin_turn(id);
     if (!turn) co_return;
     auto& record = turn->record;
     const auto found =
@@ -269,7 +269,7 @@ Awaitable<bool> Exits::is_untouched(const TaskRecord& record) {
 
 /// The cause may keep the next agents from starting, too, so no task of the queue is started because of it.
 Awaitable<void> Exits::give_back_untouched(TaskId id) {
-    auto turn = co_await turns_.take(id);
+    auto turn = co_await turns_.begin_turn(id);
     if (!turn) co_return;
     auto& record = turn->record;
     const auto* registered = world_.projects.find(record.task.project);

@@ -75,7 +75,7 @@ Awaitable<Result<void>> try_merge(World& world, const TaskRecord& record, const 
     }
     request.push = *settings_of(world, project).push && *request.has_origin;
     const auto lock = co_await world.repositories.acquire(project.path);
-    CO_TRY(const auto view, co_await git::look(world.git, request));
+    CO_TRY(const auto view, co_await git::inspect_merge(world.git, request));
     facts.target = request.shown_base = view.base == view.remote ? "origin/" + request.target : request.target;
     const std::string base = view.base, message;
     const auto built = co_await git::build_merge(world.git, request, git::MergeStrategy::merge, base, message);

@@ -117,7 +117,7 @@ Awaitable<Result<Outcome>> Gates::follow(TaskId id, std::shared_ptr<Pursuit> pur
 
 Awaitable<Gates::Step> Gates::step(TaskId id, bool is_waited_for) {
     Step step;
-    auto turn = co_await transitions_.take(id);
+    auto turn = co_await transitions_.begin_turn(id);
     if (!turn) {
         step.end = turn.error();
         co_return step;
@@ -171,7 +171,7 @@ Awaitable<Gates::Step> Gates::step(TaskId id, bool is_waited_for) {
 }
 
 Awaitable<Error> Gates::drop(TaskId id, Asked asked, Error why, bool is_waited_for) {
-    auto turn = co_await turns_.take(id);
+    auto turn = co_await turns_.begin_turn(id);
     if (!turn) co_return turn.error();
     auto& record = turn->record;
     if (!record.asked || !(*record.asked == asked)) co_return no_longer_asked(id);  // something else was, meanwhile

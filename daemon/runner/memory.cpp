@@ -7,26 +7,26 @@
 
 namespace orange {
 
-Awaitable<void> Memory::look(TaskId id) {
+Awaitable<void> Memory::update(TaskId id) {
     const auto* record = world_.tasks.find(id);
     const auto runs = record ? record->runs : std::vector<AgentRun>();
     for (const auto& run : runs) {
         const auto use = world_.launcher.use_of(run);
         const bool is_new = use && use->oom_kills > run.oom_kills && !run.ending;
         if (!is_new) {
-            first_look_.erase(run.run.value);
+            first_seen_.erase(run.run.value);
             continue;
         }
-        const auto [seen, first] = first_look_.emplace(run.run.value, use->oom_kills);
+        const auto [seen, first] = first_seen_.emplace(run.run.value, use->oom_kills);
         const auto kills = seen->second;
         if (first || world_.launcher.liveness(run) != agents::Liveness::alive) continue;
-        first_look_.erase(seen);
+        first_seen_.erase(seen);
         co_await note(id, run, kills);
     }
 }
 
 Awaitable<void> Memory::note(TaskId id, AgentRun seen, std::int64_t kills) {
-    auto turn = co_await turns_.take(id);
+    auto turn = co_await turns_.begin_turn(id);
     if (!turn) co_return;
     auto& record = turn->record;
     const auto run = std::ranges::find(record.runs, seen.run, &AgentRun::run);

@@ -15,16 +15,17 @@ class Memory {
   public:
     Memory(World& world, Turns& turns) : world_(world), turns_(turns) {}
 
-    /// Looks at the task's living agents, and takes its lock only if there is something new. A process counts at the
-    /// second look: at the first one it may be the agent itself, whose end is not known yet.
-    Awaitable<void> look(TaskId id);
+    /// Reads how many processes of the task's living agents the kernel has ended, and takes the task's lock only if
+    /// there are new ones. A process counts at the second call: at the first one it may be the agent itself, whose end
+    /// is not known yet.
+    Awaitable<void> update(TaskId id);
 
   private:
     Awaitable<void> note(TaskId id, AgentRun seen, std::int64_t kills);
 
     World& world_;
     Turns& turns_;
-    std::map<std::string, std::int64_t> first_look_;  ///< by run: kills that are not noted yet
+    std::map<std::string, std::int64_t> first_seen_;  ///< by run: kills that only one call has found
 };
 
 /// Returns true if the kernel does not hold a living agent to `limits.memory`.

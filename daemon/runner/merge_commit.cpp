@@ -40,7 +40,7 @@ Awaitable<Result<void>> MergeRun::build() {
     const auto& request = request_;
     const auto lock = co_await world_.repositories.acquire(request.repo);
     const bool first = merge.phase == MergePhase::planned;
-    CO_TRY(const auto view, co_await git::look(world_.git, request));
+    CO_TRY(const auto view, co_await git::inspect_merge(world_.git, request));
     if (first) CO_TRY(check_tip(view.tip));
     remote_ = view.remote;
     // Whoever resolves a conflict has to look at what it is with.

@@ -29,7 +29,7 @@ MergeRun::MergeRun(World& world, Turns& turns, Transitions& transitions, TaskRec
       arriving_(record.merge->phase != MergePhase::planned) {}
 
 Awaitable<Result<void>> MergeRun::go_on() {
-    CO_TRY(const auto repo, co_await world_.pool.known().look(world_.git, request_.repo));
+    CO_TRY(const auto repo, co_await world_.pool.known().inspect(world_.git, request_.repo));
     request_.git_dir = repo.git_dir;
     if (!request_.has_origin) request_.has_origin = repo.has_origin;
     if (merge().phase != MergePhase::pushed) {

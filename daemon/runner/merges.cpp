@@ -128,7 +128,7 @@ std::vector<std::string> Merges::notes_before(const TaskRecord& record) const {
 }
 
 Awaitable<Result<MergeOutcome>> Merges::attempt(TaskId id, MergeOrder order, Caller by, Way& way) {
-    CO_TRY(auto turn, co_await transitions_.take(id));
+    CO_TRY(auto turn, co_await transitions_.begin_turn(id));
     auto& record = turn.record;
     if (record.merge && record.merge->phase == MergePhase::done) co_return remembered(*record.merge);
     if (record.merge && record.merge->unfinished() && record.merge->phase != MergePhase::planned) {

@@ -167,7 +167,7 @@ Awaitable<void> Delivery::tell_terminals(std::string text) {
     const auto all = *clients;
     for (const auto& client : all) {
         auto name = client.name;
-        const auto told = co_await world_.tmux.tell(std::move(name), text);
+        const auto told = co_await world_.tmux.display_message(std::move(name), text);
         if (!told) log::info("notifier", told.error().message);  // it has detached meanwhile
     }
 }

@@ -143,7 +143,7 @@ Awaitable<std::vector<News>> Notifier::unattended(std::vector<News> news) {
 }
 
 Awaitable<void> Notifier::remember(TaskId id, Timestamp since) {
-    auto turn = co_await runner_.turns.take(id);
+    auto turn = co_await runner_.turns.begin_turn(id);
     if (!turn || turn->record.notified == since) co_return;
     turn->record.notified = since;
     runner_.turns.save(turn->record, Durability::atomic);

@@ -34,7 +34,7 @@ Error not_running(const engine::Definition& definition, const Task& task, Role r
 
 Awaitable<Result<Outcome>> Outbox::send(TaskId id, Role to, std::string text) {
     {
-        CO_TRY(auto turn, co_await turns_.take(id));
+        CO_TRY(auto turn, co_await turns_.begin_turn(id));
         auto& record = turn.record;
         if (!agents_.alive(record, to) && !record.held_start(to)) {
             CO_TRY(const auto definition, turns_.definition_of(record.task));
@@ -56,7 +56,7 @@ Awaitable<Result<Outcome>> Outbox::send(TaskId id, Role to, std::string text) {
 }
 
 Awaitable<Result<void>> Outbox::leave(TaskId id, Role to, std::string text) {
-    CO_TRY(auto turn, co_await turns_.take(id));
+    CO_TRY(auto turn, co_await turns_.begin_turn(id));
     co_return queue_message(world_, turns_, turn.record, to, Role::human, std::move(text));
 }
 
@@ -85,7 +85,7 @@ Awaitable<bool> Outbox::deliver_one(const TaskRecord& record, const AgentRun& ru
 Awaitable<bool> Outbox::is_held_by_limit(AgentRun run) {
     if (usage_.of(run.harness)) co_return true;
     const auto harness = world_.harnesses.find(run.harness);
-    const auto view = co_await world_.tmux.look(run.pane_id);
+    const auto view = co_await world_.tmux.view_pane(run.pane_id);
     if (!harness || !view || !agents::shows_limit_dialog(harness->harness, view->screen)) co_return false;
     const auto closed = co_await world_.tmux.press_escape(run.pane_id);
     if (!closed) log::warn("outbox", closed.error().message);
@@ -145,7 +145,7 @@ Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
     if (message.seen || !current || current->spawned_at > *message.typed_at) co_return true;
     const auto run = *current;
     const auto entry = world_.harnesses.find(run.harness);
-    const auto view = co_await world_.tmux.look(run.pane_id);
+    const auto view = co_await world_.tmux.view_pane(run.pane_id);
     if (!entry || !view) co_return false;
     const auto reading = co_await activities_.read(record, message.to);
     const auto& harness = entry->harness;
@@ -191,7 +191,7 @@ Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
 }
 
 Awaitable<bool> Outbox::acknowledge(TaskId id) {
-    auto turn = co_await turns_.take(id);
+    auto turn = co_await turns_.begin_turn(id);
     if (!turn) co_return true;
     auto& record = turn->record;
     const auto before = record.typed;
@@ -274,14 +274,14 @@ void Outbox::mark_undelivered(TaskRecord& record) {
 }
 
 Awaitable<bool> Outbox::deliver(TaskId id) {
-    auto turn = co_await turns_.take(id);
+    auto turn = co_await turns_.begin_turn(id);
     if (!turn) {
         undelivered_.erase(id);
         co_return true;
     }
     auto& record = turn->record;
     const bool delivered = co_await deliver_all(record);
-    if (!delivered) co_await activities_.look_in_turn(record);
+    if (!delivered) co_await activities_.update_in_turn(record);
     if (record.outbox.empty()) {
         undelivered_.erase(id);
     } else if (!delivered) {

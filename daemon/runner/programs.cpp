@@ -73,7 +73,7 @@ Awaitable<std::string> current_alarm(World& world, TaskRecord record) {
     if (!project || !record.task.workspace || !record.programs) co_return alarm_of(record);
     auto copy = *project;
     auto name = *record.task.workspace;
-    const auto worktree = co_await world.pool.look(std::move(copy), std::move(name));  // restores nothing
+    const auto worktree = co_await world.pool.verify(std::move(copy), std::move(name));  // restores nothing
     Result<git::Programs> found = git::Programs{};
     if (worktree) found = co_await world.programs.of(world.git, *worktree);
     if (worktree && found) add_changed(record, *record.programs, *found);

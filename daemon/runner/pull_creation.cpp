@@ -47,7 +47,7 @@ std::string said(const TaskRecord& record, const pulls::Opened& opened) {
 
 Awaitable<Result<Outcome>> create_pull_request(Runner& runner, TaskId id, pulls::PullText text, Caller by) {
     auto& world = runner.world;
-    CO_TRY(auto turn, co_await runner.transitions.take(id));
+    CO_TRY(auto turn, co_await runner.transitions.begin_turn(id));
     auto& record = turn.record;
     CO_TRY(const auto definition, runner.turns.definition_of(record.task));
     CO_TRY(check_under_way(*definition, record));

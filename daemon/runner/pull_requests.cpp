@@ -116,7 +116,7 @@ std::optional<PullRequest> own_of(const TaskRecord& record, const std::vector<Pu
 Awaitable<Result<std::optional<PullRequest>>> ask(World& world, const ForgePlace& place, TaskRecord record) {
     if (place.kind == ForgeKind::other) co_return std::optional<PullRequest>();
     std::vector<WantedPull> all = {wanted(record)};
-    CO_TRY(auto looked, co_await world.forge.look(place.repository, std::move(all)));
+    CO_TRY(auto looked, co_await world.forge.query_pulls(place.repository, std::move(all)));
     if (looked.answers.size() != 1) co_return Error(ErrorCode::internal, "the forge gave another number of answers");
     if (!looked.answers.front()) co_return looked.answers.front().error();
     co_return own_of(record, *looked.answers.front());

@@ -89,7 +89,7 @@ PullSync::PullSync(World& world, Turns& turns, Transitions& transitions, Request
       transitions_(transitions),
       requests_(requests),
       merges_(merges),
-      observer_(world_.tasks.observe([this](const TaskId& id) { changed(id); })) {}
+      observer_(world_.tasks.observe([this](const TaskId& id) { follow_or_forget(id); })) {}
 
 PullSync::~PullSync() {
     world_.tasks.unobserve(observer_);
@@ -122,7 +122,7 @@ bool PullSync::is_followed(const TaskRecord& record) const {
     return closed && world_.clock.now() - record.entered_at.value_or(record.task.updated_at) < k_follow_closed;
 }
 
-void PullSync::changed(const TaskId& id) {
+void PullSync::follow_or_forget(const TaskId& id) {
     const auto* record = world_.tasks.find(id);
     if (!record || !is_followed(*record)) {
         for (auto& [project, ids] : followed_) ids.erase(id);
@@ -133,7 +133,7 @@ void PullSync::changed(const TaskId& id) {
     if (followed_[project].insert(id).second) begin(project);
 }
 
-void PullSync::look_soon(const TaskRecord& record) {
+void PullSync::poll_soon(const TaskRecord& record) {
     soon_[record.task.project].insert(record.task.id);
     begin(record.task.project);
 }
@@ -148,7 +148,7 @@ void PullSync::begin(const std::string& project) {
 
 Awaitable<void> PullSync::follow(std::string project, std::shared_ptr<async::Notifier> wake) {
     while (running_ && (!followed_[project].empty() || !soon_[project].empty())) {
-        const auto pause = co_await look(project);
+        const auto pause = co_await poll(project);
         if (!running_) break;
         (void)co_await wake->wait(pause);
     }
@@ -180,7 +180,7 @@ std::vector<TaskId> PullSync::asked_for(const std::string& project, const std::s
     return ids;
 }
 
-Awaitable<std::chrono::milliseconds> PullSync::look(std::string project) {
+Awaitable<std::chrono::milliseconds> PullSync::poll(std::string project) {
     find_followed();
     const auto* registered = world_.projects.find(project);
     if (!registered) co_return k_longest_pause;
@@ -205,7 +205,7 @@ Awaitable<std::chrono::milliseconds> PullSync::look(std::string project) {
             wanted.push_back(pulls::wanted(*record));
         }
         if (some.empty()) break;
-        auto looked = co_await world_.forge.look(place->repository, std::move(wanted));
+        auto looked = co_await world_.forge.query_pulls(place->repository, std::move(wanted));
         if (!looked) co_return after_failure(project, looked.error());
         if (looked->pause) pause = std::max(pause, std::chrono::milliseconds(*looked->pause));
         for (std::size_t i = 0; i < some.size() && i < looked->answers.size(); ++i) {
@@ -241,7 +241,7 @@ std::chrono::milliseconds PullSync::after_failure(const std::string& project, co
 }
 
 Awaitable<void> PullSync::apply(TaskId id, std::vector<PullRequest> known) {
-    auto turn = co_await transitions_.take(id);
+    auto turn = co_await transitions_.begin_turn(id);
     if (!turn) co_return;
     auto& record = turn->record;
     if (record.merge && record.merge->unfinished()) co_return;  // whoever finishes it asks
@@ -266,7 +266,7 @@ Awaitable<void> PullSync::apply(TaskId id, std::vector<PullRequest> known) {
 Awaitable<Result<void>> PullSync::follow_up(TaskRecord record, PullRequest pull) {
     if (store::has_ended(record)) co_return reopened(std::move(record), pull);
     if (pull.state == PullState::closed) co_return co_await cancel(std::move(record), std::move(pull));
-    if (pull.state == PullState::open) co_return co_await tell(std::move(record), std::move(pull));
+    if (pull.state == PullState::open) co_return co_await report_troubles(std::move(record), std::move(pull));
     const auto id = record.task.id;
     const auto now = async::now();
     if (const auto again = not_before_.find(id); again != not_before_.end() && now < again->second) {
@@ -313,7 +313,7 @@ bool PullSync::is_for_agent(const TaskRecord& record) const {
     return project && *settings_of(world_, *project).pr_feedback == "agent";
 }
 
-Awaitable<Result<void>> PullSync::tell(TaskRecord record, PullRequest pull) {
+Awaitable<Result<void>> PullSync::report_troubles(TaskRecord record, PullRequest pull) {
     auto troubles = troubles_of(record, pull);
     const auto text = pulls::name_of(pull) + ": " + join(troubles.all, ", ");
     const auto returns = std::count_if(troubles.told.begin(), troubles.told.end(), is_return);

@@ -18,10 +18,10 @@
 
 namespace orange {
 
-/// Follows the pull requests of tasks: merged → the task is done; closed → cancelled, its work kept; opened again after
-/// that, changes requested, checks that fail, conflicts → the human is told, or the worker. One question a project, as
-/// long as one of its tasks has a pull request; nothing is asked otherwise. Whatever cannot be found out changes
-/// nothing, and each fact is told once.
+/// Follows the pull requests of tasks. If one is merged, its task is done; if it is closed, its task is cancelled, and
+/// the work is kept. If it is opened again after that, or has requested changes, failing checks or conflicts, the human
+/// or the worker is told, once for each fact. A project is asked for as long as one of its tasks has a pull request,
+/// with one question for all of them. A fact that cannot be found out changes nothing.
 class PullSync {
   public:
     PullSync(World& world, Turns& turns, Transitions& transitions, Requests& requests, Merges& merges);
@@ -29,21 +29,21 @@ class PullSync {
     PullSync(const PullSync&) = delete;
     PullSync& operator=(const PullSync&) = delete;
 
-    /// From now on by itself, for the tasks that there are and those to come.
+    /// Begins to poll by itself, for all tasks and for those that are created later.
     void start();
     void stop();
 
-    /// Asks once for a project's tasks, and does what follows. How long to leave the forge alone then.
-    Awaitable<std::chrono::milliseconds> look(std::string project);
-    /// For a task that was made for a branch that exists: it may have a pull request already.
-    void look_soon(const TaskRecord& record);
+    /// Asks once for a project's tasks, and does what follows. Returns how long to leave the forge alone then.
+    Awaitable<std::chrono::milliseconds> poll(std::string project);
+    /// Polls soon for a task that was made for a branch that exists: it may have a pull request already.
+    void poll_soon(const TaskRecord& record);
 
-    /// "github.com: gh is not logged in …", by project, while it stands.
+    /// The problems that stand, by project: "github.com: gh is not logged in …".
     const std::map<std::string, std::string>& problems() const { return problems_; }
 
   private:
     void find_followed();
-    void changed(const TaskId& id);
+    void follow_or_forget(const TaskId& id);
     bool is_followed(const TaskRecord& record) const;
     void begin(const std::string& project);
     Awaitable<void> follow(std::string project, std::shared_ptr<async::Notifier> wake);
@@ -55,7 +55,9 @@ class PullSync {
     Result<void> reopened(TaskRecord record, const PullRequest& pull);
     Awaitable<Result<void>> cancel(TaskRecord record, PullRequest pull);
     bool is_for_agent(const TaskRecord& record) const;
-    Awaitable<Result<void>> tell(TaskRecord record, PullRequest pull);
+    /// Gives what is wrong with an open pull request to the worker, or raises a notice; clears the notice if nothing
+    /// is.
+    Awaitable<Result<void>> report_troubles(TaskRecord record, PullRequest pull);
     Awaitable<Result<bool>> give_to_worker(TaskRecord& record, PullRequest pull, std::string what,
                                            std::set<std::string> told);
 
@@ -69,7 +71,7 @@ class PullSync {
     bool found_ = false;
     std::map<std::string, std::set<TaskId>> followed_;                 ///< by project
     std::map<std::string, std::shared_ptr<async::Notifier>> looking_;  ///< projects with a loop, and what wakes it
-    std::map<std::string, std::set<TaskId>> soon_;                     ///< of look_soon(), by project
+    std::map<std::string, std::set<TaskId>> soon_;                     ///< of poll_soon(), by project
     std::map<std::string, int> failures_;                              ///< in a row, by project
     std::map<std::string, std::string> problems_;
     std::map<std::string, std::size_t> first_other_;  ///< of those without one, by project

@@ -94,7 +94,7 @@ Awaitable<Result<Outcome>> Queue::start_pending(TaskRecord record, Caller by) {
 
 bool Queue::is_next(const TaskRecord& record) const {
     if (!world_.projects.find(record.task.project)) return false;
-    return queue::is_next(room_.look(), room_.pending(record));
+    return queue::is_next(room_.snapshot(), room_.pending(record));
 }
 
 /// A start under way has its workspace and its agent's place, whether it is in the queue or not.
@@ -115,7 +115,7 @@ Awaitable<Result<Outcome>> Queue::start_now(TaskRecord record, Caller by) {
 Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
     std::string project;
     {
-        CO_TRY(auto turn, co_await transitions_.take(id));
+        CO_TRY(auto turn, co_await transitions_.begin_turn(id));
         auto& record = turn.record;
         project = record.task.project;
         CO_TRY(const auto definition, turns_.definition_of(record.task));
@@ -164,7 +164,7 @@ Awaitable<void> Queue::run(std::string project) {
     const auto* registered = world_.projects.find(project);
     if (!registered) co_return;
     auto started = std::make_shared<Starts>(world_.executor);
-    for (const auto& id : queue::due(room_.look())) {
+    for (const auto& id : queue::due(room_.snapshot())) {
         const auto* record = world_.tasks.find(id);
         if (record->held.empty() ? record->task.project == project : !failed_.contains(id)) begin(id, started);
     }
@@ -201,13 +201,13 @@ Awaitable<void> Queue::look_again() {
 /// A workspace that became free starts no pending task by itself (a cancelled task starts none), a limit does that held
 /// one back.
 Awaitable<void> Queue::run_held_back() {
-    const auto look = room_.look();
+    const auto snapshot = room_.snapshot();
     auto started = std::make_shared<Starts>(world_.executor);
     const auto before = std::exchange(held_back_, {});
-    for (const auto& id : queue::held_back(look)) {
+    for (const auto& id : queue::held_back(snapshot)) {
         if (world_.tasks.find(id)->held.empty()) held_back_.insert(id);
     }
-    for (const auto& id : queue::due(look)) {
+    for (const auto& id : queue::due(snapshot)) {
         const bool has_begun = !world_.tasks.find(id)->held.empty();
         if (has_begun ? !failed_.contains(id) : before.contains(id)) begin(id, started);
     }
@@ -260,7 +260,7 @@ Awaitable<void> Queue::start_queued(TaskId id, std::shared_ptr<Starts> starts) {
             if (!finished && !project.empty()) queue.stalled_.insert(project);
         }
     } ending{*this, id, *starts};
-    auto turn = co_await transitions_.take(id);
+    auto turn = co_await transitions_.begin_turn(id);
     if (!turn || !turn->record.queued || turn->record.kept_back()) co_return;
     ending.project = turn->record.task.project;
     auto started = co_await start_pending(turn->record, queue_caller());
@@ -292,7 +292,7 @@ Awaitable<void> Queue::start_held(TaskId id, std::shared_ptr<Starts> starts) {
             starts.ended.notify();
         }
     } ending{*this, id, *starts};
-    auto turn = co_await transitions_.take(id);
+    auto turn = co_await transitions_.begin_turn(id);
     if (!turn) co_return;
     auto& record = turn->record;
     const auto definition = turns_.definition_of(record.task);

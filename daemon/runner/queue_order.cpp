@@ -15,18 +15,18 @@ bool fits(const std::map<Resource, int>& room, const Waiting& waiting) {
     return std::ranges::all_of(waiting.needs, [&](const Resource& need) { return left(room, need) > 0; });
 }
 
-bool competes(const Look& look, const Waiting& a, const Waiting& b) {
+bool competes(const Snapshot& snapshot, const Waiting& a, const Waiting& b) {
     return std::ranges::any_of(a.needs, [&](const Resource& need) {
-        return look.room.contains(need) && std::ranges::find(b.needs, need) != b.needs.end();
+        return snapshot.room.contains(need) && std::ranges::find(b.needs, need) != b.needs.end();
     });
 }
 
 }  // namespace
 
-std::vector<TaskId> due(const Look& look) {
+std::vector<TaskId> due(const Snapshot& snapshot) {
     std::vector<TaskId> ids;
-    auto room = look.room;
-    for (const auto& task : look.waiting) {
+    auto room = snapshot.room;
+    for (const auto& task : snapshot.waiting) {
         if (task.starting || !fits(room, task)) continue;
         for (const auto& need : task.needs) {
             if (const auto found = room.find(need); found != room.end()) --found->second;
@@ -36,21 +36,21 @@ std::vector<TaskId> due(const Look& look) {
     return ids;
 }
 
-std::vector<TaskId> held_back(const Look& look) {
-    auto unlimited = look;
+std::vector<TaskId> held_back(const Snapshot& snapshot) {
+    auto unlimited = snapshot;
     std::erase_if(unlimited.room, [](const auto& each) { return each.first.what != "workspace"; });
-    const auto now = due(look);
+    const auto now = due(snapshot);
     const std::set<TaskId> starting(now.begin(), now.end());
     auto ids = due(unlimited);
     std::erase_if(ids, [&](const TaskId& id) { return starting.contains(id); });
     return ids;
 }
 
-bool is_next(const Look& look, const Waiting& newcomer) {
-    if (!fits(look.room, newcomer)) return false;
-    for (const auto& task : look.waiting) {
+bool is_next(const Snapshot& snapshot, const Waiting& newcomer) {
+    if (!fits(snapshot.room, newcomer)) return false;
+    for (const auto& task : snapshot.waiting) {
         if (task.id == newcomer.id) return true;
-        if (!task.starting && competes(look, task, newcomer)) return false;
+        if (!task.starting && competes(snapshot, task, newcomer)) return false;
     }
     return true;
 }

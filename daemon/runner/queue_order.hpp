@@ -7,10 +7,10 @@
 
 #include "common/base/ids.hpp"
 
-/// Order and room of everything that waits for its start: pure, from what it looks like at one moment.
+/// The order in which waiting tasks and agents start, as far as there is room for them. Pure.
 namespace orange::queue {
 
-/// What there is only so much of: "workspace" of a project, "worker" or "reviewer" of a project, "harness", "memory",
+/// A thing of which there is a limited number: "workspace", "worker" or "reviewer" of a project; "harness", "memory" or
 /// "login" of a harness.
 struct Resource {
     std::string what;
@@ -25,18 +25,20 @@ struct Waiting {
     bool starting = false;  ///< its start is under way; what it takes is not in `room` any more
 };
 
-struct Look {
+/// All that waits for its start at one moment, and the room for it.
+struct Snapshot {
     std::vector<Waiting> waiting;  ///< in the order in which they start
     std::map<Resource, int> room;  ///< what is left of each; one that is not here has no limit
 };
 
-/// Those to be started now, in order. One that finds no room holds up nobody who needs something else.
-std::vector<TaskId> due(const Look& look);
+/// Returns the tasks that are to be started now, in order. A task without room does not hold up tasks that need other
+/// things.
+std::vector<TaskId> due(const Snapshot& snapshot);
 
-/// Those that would be due if workspaces were all that there is only so much of.
-std::vector<TaskId> held_back(const Look& look);
+/// Returns the tasks that only a limit holds back: they would be due if workspaces were the only resource.
+std::vector<TaskId> held_back(const Snapshot& snapshot);
 
-/// Whether this task may be started at once: there is room, and nobody before it waits for the same.
-bool is_next(const Look& look, const Waiting& newcomer);
+/// Returns true if this task may be started at once: there is room, and no task before it waits for the same.
+bool is_next(const Snapshot& snapshot, const Waiting& newcomer);
 
 }  // namespace orange::queue

@@ -7,7 +7,7 @@
 namespace orange {
 
 Awaitable<void> Recovery::resume(TaskId id) {
-    auto turn = co_await turns_.take(id);
+    auto turn = co_await turns_.begin_turn(id);
     if (!turn) co_return;
     auto& record = turn->record;
     const bool young = record.runs.empty() && !record.task.workspace;
@@ -33,7 +33,7 @@ Awaitable<void> Recovery::resume(TaskId id) {
 }
 
 Awaitable<void> Recovery::settle_starting(TaskId id) {
-    auto turn = co_await turns_.take(id);
+    auto turn = co_await turns_.begin_turn(id);
     if (turn && !turn->record.intent) co_await agents_.settle_starting(turn->record);
 }
 

@@ -103,7 +103,7 @@ Awaitable<bool> Reminders::has_draft(const TaskRecord& record, Role role) {
     const auto run = *record.run_of(role);
     const auto harness = world_.harnesses.find(run.harness);
     if (!harness || harness->harness.composer_empty.empty()) co_return false;
-    const auto view = co_await world_.tmux.look(run.pane_id);
+    const auto view = co_await world_.tmux.view_pane(run.pane_id);
     co_return !view || !agents::composer_is_empty(harness->harness, view->screen);
 }
 
@@ -117,7 +117,7 @@ Awaitable<std::optional<Timestamp>> Reminders::attend(TaskId id) {
     const auto role = *state->agent;
     const auto seen = runner_.activities.of(*found, role);
     if (seen && seen->activity == Activity::busy && engine::find_notice(*found, NoticeKind::agent_idle)) {
-        auto turn = co_await runner_.turns.take(id);
+        auto turn = co_await runner_.turns.begin_turn(id);
         if (turn && clear(turn->record, NoticeKind::agent_idle)) runner_.turns.save(turn->record);
         co_return std::nullopt;
     }
@@ -129,7 +129,7 @@ Awaitable<std::optional<Timestamp>> Reminders::attend(TaskId id) {
     const auto patience = unread ? times.idle_after + times.remind_again : times.idle_after;
     if (world_.clock.now() < since + patience) co_return since + patience;
 
-    auto turn = co_await runner_.turns.take(id);
+    auto turn = co_await runner_.turns.begin_turn(id);
     if (!turn) co_return std::nullopt;
     auto& record = turn->record;
     const auto idle = idle_agent(record);
@@ -150,7 +150,7 @@ Awaitable<std::optional<Timestamp>> Reminders::attend(TaskId id) {
     const auto human = co_await human_at(record);
     const auto step = engine::idle_step(*text, record.reminder, entered, since, human, times);
     if (world_.clock.now() < step.at) co_return step.at;
-    co_await runner_.activities.look_in_turn(record);  // it may have begun to work a moment ago
+    co_await runner_.activities.update_in_turn(record);  // it may have begun to work a moment ago
     if (!idle_agent(record)) co_return std::nullopt;
     const bool draft = co_await has_draft(record, role);
     if (draft) {

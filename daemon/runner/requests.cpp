@@ -50,10 +50,10 @@ Awaitable<Result<Outcome>> Requests::move(TaskId id, engine::Request request, Ca
         world_.pool.stop_acquire(id);
         merges_.stop(id);
     }
-    CO_TRY(auto turn, co_await turns_.take(id));
+    CO_TRY(auto turn, co_await turns_.begin_turn(id));
     auto& record = turn.record;
     CO_TRY(edits_.leave_lost_workflow(record, edit, by));
-    CO_TRY(co_await transitions_.settle(record));
+    CO_TRY(co_await transitions_.finish_interrupted(record));
     CO_TRY(engine::may_change(record, by, request.force));
     CO_TRY(const auto given_up, co_await merges_.give_up(record, request.force));
     const bool was_asked = record.asked.has_value(), edits = edit.any();
@@ -108,10 +108,10 @@ Awaitable<Result<Outcome>> Requests::move(TaskRecord record, engine::Request req
 }
 
 Awaitable<Result<Outcome>> Requests::edit(TaskId id, Edit edit, Caller by) {
-    CO_TRY(auto turn, co_await turns_.take(id));
+    CO_TRY(auto turn, co_await turns_.begin_turn(id));
     auto& record = turn.record;
     CO_TRY(edits_.leave_lost_workflow(record, edit, by));
-    CO_TRY(co_await transitions_.settle(record));
+    CO_TRY(co_await transitions_.finish_interrupted(record));
     CO_TRY(engine::may_change(record, by, false));
     auto changed = record;
     // What an agent says of its work is no reason to; another workflow is the way out for a task that its own cannot
@@ -133,7 +133,7 @@ Awaitable<Result<Outcome>> Requests::edit(TaskId id, Edit edit, Caller by) {
 }
 
 Awaitable<Result<Outcome>> Requests::acknowledge(TaskId id) {
-    CO_TRY(auto turn, co_await turns_.take(id));
+    CO_TRY(auto turn, co_await turns_.begin_turn(id));
     auto& record = turn.record;
     co_await watch_programs(world_, record);
     Outcome outcome;
@@ -153,7 +153,7 @@ Awaitable<Result<Outcome>> Requests::acknowledge(TaskId id) {
 }
 
 Awaitable<Result<Outcome>> Requests::remove(TaskId id, Caller by, bool force) {
-    CO_TRY(auto turn, co_await transitions_.take(id));
+    CO_TRY(auto turn, co_await transitions_.begin_turn(id));
     auto& record = turn.record;
     CO_TRY(auto given_up, co_await merges_.give_up(record, force));
     const auto definition = turns_.definition_of(record.task);

@@ -65,7 +65,7 @@ Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by, bool fresh) {
     for (const Role role : {Role::worker, Role::reviewer}) {
         if (seen && is_dead(*seen, role)) dead.insert(role);
     }
-    CO_TRY(auto turn, co_await transitions_.take(id));
+    CO_TRY(auto turn, co_await transitions_.begin_turn(id));
     auto& record = turn.record;
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     CO_TRY(const auto need, engine::respawn_need(*definition, record.task));
@@ -104,7 +104,7 @@ Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by, bool fresh) {
 }
 
 Awaitable<Result<void>> Respawns::start_over(TaskId id, RunId run) {
-    CO_TRY(auto turn, co_await transitions_.take(id));
+    CO_TRY(auto turn, co_await transitions_.begin_turn(id));
     auto& record = turn.record;
     const auto found =
         std::find_if(record.runs.begin(), record.runs.end(), [&](const AgentRun& each) { return each.run == run; });
@@ -120,7 +120,7 @@ Awaitable<Result<void>> Respawns::start_over(TaskId id, RunId run) {
 }
 
 Awaitable<Result<Outcome>> Respawns::stop(TaskId id) {
-    CO_TRY(auto turn, co_await transitions_.take(id));
+    CO_TRY(auto turn, co_await transitions_.begin_turn(id));
     auto& record = turn.record;
     Outcome outcome;
     record.stopped = true;

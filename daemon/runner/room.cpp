@@ -197,15 +197,15 @@ queue::Waiting Room::pending(const TaskRecord& record) const {
 }
 
 /// Those who have begun hold a workspace until they are through.
-queue::Look Room::look() const {
-    queue::Look look;
+queue::Snapshot Room::snapshot() const {
+    queue::Snapshot snapshot;
     std::vector<std::tuple<bool, std::int64_t, TaskId>> order;  // a task that has begun first, then by age
     for (const auto& id : world_.tasks.held()) {
         const auto& held = world_.tasks.find(id)->held;
         order.emplace_back(false, held.front().since.time_since_epoch().count(), id);
     }
     for (const auto& project : world_.projects.list()) {
-        auto& free = look.room[{k_workspace, project.name}];
+        auto& free = snapshot.room[{k_workspace, project.name}];
         free = world_.pool.free(project);
         for (const auto& id : world_.tasks.queue(project.name)) {
             order.emplace_back(true, world_.tasks.find(id)->queued_seq, id);
@@ -214,24 +214,24 @@ queue::Look Room::look() const {
     std::ranges::sort(order);
     for (const auto& [begins, age, id] : order) {
         const auto& record = *world_.tasks.find(id);
-        look.waiting.push_back(begins ? pending(record)
-                                      : queue::Waiting{id, held_needs(record), starting_.contains(id)});
+        snapshot.waiting.push_back(begins ? pending(record)
+                                          : queue::Waiting{id, held_needs(record), starting_.contains(id)});
     }
     for (const auto& id : starting_) {
         const auto* record = world_.tasks.find(id);
         if (!record || has_begun(*record) || world_.pool.has_claim(id)) continue;
-        --look.room[{k_workspace, record->task.project}];
+        --snapshot.room[{k_workspace, record->task.project}];
     }
     auto running = this->running();
-    for (const auto& waiting : look.waiting) {
+    for (const auto& waiting : snapshot.waiting) {
         for (const auto& need : waiting.needs) {
             if (need.what != k_workspace) running[need] += 0;
         }
     }
     for (const auto& [resource, count] : running) {
-        if (const auto left = left_of(resource, count)) look.room[resource] = *left;
+        if (const auto left = left_of(resource, count)) snapshot.room[resource] = *left;
     }
-    return look;
+    return snapshot;
 }
 
 bool Room::may_start(const TaskRecord& record, Role role) const {
@@ -240,33 +240,34 @@ bool Room::may_start(const TaskRecord& record, Role role) const {
     if (definition && !engine::is_at_work(**definition, record.task, role)) return true;
     const auto needs = agent_needs(record, role);
     if (std::ranges::none_of(needs, [&](const auto& need) { return left_of(need, 0).has_value(); })) return true;
-    auto look = this->look();
+    auto snapshot = this->snapshot();
     const queue::Waiting self{record.task.id, needs, false};
-    const auto place = std::ranges::find(look.waiting, record.task.id, &queue::Waiting::id);
-    if (place != look.waiting.end()) {
+    const auto place = std::ranges::find(snapshot.waiting, record.task.id, &queue::Waiting::id);
+    if (place != snapshot.waiting.end()) {
         *place = self;
     } else {
-        const auto begin = std::ranges::find_if(
-            look.waiting, [&](const queue::Waiting& waiting) { return !has_begun(*world_.tasks.find(waiting.id)); });
-        look.waiting.insert(begin, self);
+        const auto begin = std::ranges::find_if(snapshot.waiting, [&](const queue::Waiting& waiting) {
+            return !has_begun(*world_.tasks.find(waiting.id));
+        });
+        snapshot.waiting.insert(begin, self);
     }
     for (const auto& need : needs) {
         const auto left = left_of(need, 0);
-        if (left && !look.room.contains(need)) look.room[need] = *left;  // none of them runs
+        if (left && !snapshot.room.contains(need)) snapshot.room[need] = *left;  // none of them runs
     }
     // The place that it finds taken is its own, where running() has counted it.
     const auto* saved = world_.tasks.find(record.task.id);
     if (saved && about_to_start(*saved) == role && world_.tasks.runs().tasks().contains(record.task.id)) {
         for (const auto& need : needs) {
-            if (need.what != k_memory && need.what != k_login && !hold_of(need) && look.room.contains(need))
-                ++look.room[need];
+            if (need.what != k_memory && need.what != k_login && !hold_of(need) && snapshot.room.contains(need))
+                ++snapshot.room[need];
         }
     }
-    const auto due = queue::due(look);
+    const auto due = queue::due(snapshot);
     return std::ranges::find(due, record.task.id) != due.end();
 }
 
-/// Without look(): a list asks for each of its tasks.
+/// Without snapshot(): a list asks for each of its tasks.
 std::optional<StartWait> Room::wait_of(const TaskRecord& record) const {
     const bool begun = has_begun(record);
     if (!begun && (!record.queued || record.kept_back())) return std::nullopt;

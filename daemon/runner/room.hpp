@@ -36,9 +36,10 @@ class Room {
     /// Why an agent of the task is not started yet. Nothing if none waits, or if all that it waits for is a workspace.
     std::optional<StartWait> wait_of(const TaskRecord& record) const;
 
-    /// All that waits for its start: the agents of tasks that have begun before the tasks that have not.
-    queue::Look look() const;
-    /// A pending task that is in no queue, as if it were.
+    /// Returns all that waits for its start, and what is left of each resource. The agents of tasks that have begun
+    /// come before the tasks that have not.
+    queue::Snapshot snapshot() const;
+    /// Returns a pending task as it would wait if it were in the queue.
     queue::Waiting pending(const TaskRecord& record) const;
 
     /// Some agent waits because of a limit, or may have to.

@@ -54,13 +54,13 @@ Error without_workspace(const TaskRecord& record, const engine::Decision& decisi
 
 }  // namespace
 
-Awaitable<Result<TaskTurn>> Transitions::take(TaskId id) {
-    CO_TRY(auto turn, co_await turns_.take(std::move(id)));
-    CO_TRY(co_await settle(turn.record));
+Awaitable<Result<TaskTurn>> Transitions::begin_turn(TaskId id) {
+    CO_TRY(auto turn, co_await turns_.begin_turn(std::move(id)));
+    CO_TRY(co_await finish_interrupted(turn.record));
     co_return turn;
 }
 
-Awaitable<Result<void>> Transitions::settle(TaskRecord& record) {
+Awaitable<Result<void>> Transitions::finish_interrupted(TaskRecord& record) {
     if (!record.intent) co_return Result<void>{};
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     co_await finish(record, definition);
@@ -218,7 +218,7 @@ Awaitable<Outcome> Transitions::finish(TaskRecord record, workflow::Library::Def
               "orange task show " + record.task.id.value);
     }
     if (auto alarm = alarm_of(record); alarm != alarm_before) outcome.notes.push_back(std::move(alarm));
-    if (auto told = tell(record, intent); told) {
+    if (auto told = write_history(record, intent); told) {
         co_await conclude(record, *definition, outcome);
     } else {
         keep_intent(record, told.error(), outcome);
@@ -284,7 +284,7 @@ void Transitions::drop_messages(TaskRecord& record, Outcome& outcome) {
     record.outbox.clear();
 }
 
-Result<void> Transitions::tell(const TaskRecord& record, const Intent& intent) {
+Result<void> Transitions::write_history(const TaskRecord& record, const Intent& intent) {
     std::map<std::string, Scalar> fields = {{"from", intent.from}, {"to", intent.to}, {"tx", intent.id}};
     if (intent.at != Timestamp{}) fields["at"] = to_rfc3339(intent.at);  // its effects were written before it
     if (!intent.auto_reason.empty()) {
@@ -302,7 +302,7 @@ Result<void> Transitions::tell(const TaskRecord& record, const Intent& intent) {
 }
 
 Awaitable<Result<std::vector<engine::EdgeExplanation>>> Transitions::explain(TaskId id) {
-    CO_TRY(auto turn, co_await turns_.take(id));
+    CO_TRY(auto turn, co_await turns_.begin_turn(id));
     auto& record = turn.record;
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     CO_TRY(const auto stepped, co_await turns_.step_bodies(record));

@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds k_late_writer{300};  ///< until a file that 
 
 }  // namespace
 
-Awaitable<Result<TaskTurn>> Turns::take(TaskId id) {
+Awaitable<Result<TaskTurn>> Turns::begin_turn(TaskId id) {
     auto lock = co_await world_.task_locks.acquire(id.value);
     CO_TRY(auto record, record_of(id));
     TaskTurn turn{std::move(lock), std::move(record)};
@@ -70,7 +70,7 @@ Awaitable<void> Turns::show(TaskRecord& record, Outcome* told) {
 }
 
 Awaitable<void> Turns::body_changed(TaskId id) {
-    auto turn = co_await take(id);
+    auto turn = co_await begin_turn(id);
     if (turn) co_await show(turn->record);
 }
 

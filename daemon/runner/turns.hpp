@@ -32,16 +32,16 @@ struct Stepped {
     std::vector<Notice> notices_before;  ///< what a transition clears; what came with this look stays
 };
 
-/// What every change of a task begins and ends with: its lock and its record, its workflow, its TASK.md, and a write
-/// whose failure is reported. An owner that watches tasks observes the store, which tells of every such write.
+/// Gives a caller a turn at a task: its lock, its record, its workflow and its TASK.md. Writes the record back, and
+/// reports a failed write. An owner that watches tasks observes the store, which tells of every such write.
 class Turns {
   public:
     explicit Turns(World& world) : world_(world) {}
 
-    /// Waits until nobody else is at the task. not_found if there is none, then.
-    Awaitable<Result<TaskTurn>> take(TaskId id);
+    /// Waits for the task's lock, and returns it with the record. not_found if there is no such task then.
+    Awaitable<Result<TaskTurn>> begin_turn(TaskId id);
 
-    /// Waits until those are through who are at the task, or wait for it, when this is called.
+    /// Waits until all turns have ended that have begun, or wait for the lock, when this is called.
     Awaitable<void> free(TaskId id);
 
     Result<TaskRecord> record_of(const TaskId& id) const;

@@ -85,7 +85,7 @@ void Workspaces::tell_mended(const TaskId& id, const std::string& workspace, con
     world_.journal.write(*record, "workspace.mended", std::move(fields));
 }
 
-Awaitable<Result<void>> Workspaces::take(TaskRecord& record, Outcome& outcome) {
+Awaitable<Result<void>> Workspaces::acquire(TaskRecord& record, Outcome& outcome) {
     if (record.task.workspace) co_return Result<void>{};
     auto taken = co_await actions::prepare_workspace(world_, record);
     if (!taken) co_return in_context("task " + record.task.id.value + " has no workspace", taken.error());
@@ -104,7 +104,7 @@ Awaitable<Result<void>> Workspaces::make_ready(TaskRecord& record, Outcome& outc
         CO_TRY(co_await remake(record));
         outcome.notes.push_back(*record.task.workspace + " was created again, because its folder was missing");
     }
-    co_return co_await take(record, outcome);
+    co_return co_await acquire(record, outcome);
 }
 
 Awaitable<Result<void>> Workspaces::release_owed(TaskRecord& record) {
@@ -147,7 +147,7 @@ Awaitable<void> Workspaces::release_left_over() {
         if (tried != release_tried_.end() && now - tried->second < k_between_releases) continue;
         if (!owes_release(*holder) || !workers_in(workspace.path).empty()) continue;  // that reads all of /proc
         release_tried_[id] = now;
-        auto turn = co_await turns_.take(id);
+        auto turn = co_await turns_.begin_turn(id);
         if (!turn || !owes_release(turn->record)) continue;
         if (auto released = co_await release_owed(turn->record); !released) {
             log::warn("runner", released.error().message, {{"task", id.value}});
@@ -176,7 +176,7 @@ Awaitable<Result<void>> Workspaces::remake(TaskRecord& record) {
 }
 
 Awaitable<std::string> Workspaces::make_anew(TaskId id) {
-    auto turn = co_await transitions_.take(id);
+    auto turn = co_await transitions_.begin_turn(id);
     if (!turn || !turn->record.task.workspace) co_return std::string();
     auto& record = turn->record;
     const auto name = *record.task.workspace;
@@ -216,7 +216,7 @@ Awaitable<Result<std::vector<std::string>>> Workspaces::collect(Project project)
     });
     world_.pool.adopt_claims(claims_of(world_.tasks));
     for (const auto& id : holders) {
-        auto turn = co_await transitions_.take(id);
+        auto turn = co_await transitions_.begin_turn(id);
         if (!turn || !owes_release(turn->record)) continue;
         auto& record = turn->record;
         const auto name = *record.task.workspace;

@@ -39,7 +39,8 @@ class Workspaces {
     Awaitable<Result<void>> make_ready(TaskRecord& record, Outcome& outcome);
 
   private:
-    Awaitable<Result<void>> take(TaskRecord& record, Outcome& outcome);
+    /// Takes a workspace for a task that has none, and saves that.
+    Awaitable<Result<void>> acquire(TaskRecord& record, Outcome& outcome);
     Awaitable<Result<void>> remake(TaskRecord& record);
     /// What was done, or why not; empty where nothing was to be done.
     Awaitable<std::string> make_anew(TaskId id);

@@ -157,7 +157,7 @@ void end_leftovers(const RunSpec& spec) {
     });
     while (ending.step()) {
         std::this_thread::sleep_for(process::Ending::k_step);
-        ending.look();
+        ending.refresh();
     }
 }
 

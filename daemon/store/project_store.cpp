@@ -77,7 +77,7 @@ Result<void> ProjectStore::refresh() {
     if (problem_.empty() && (content ? content_ == *content : !content_)) return {};
     auto parsed = content ? parse(*content) : Result<Parsed>(Parsed{});
     if (!parsed) return refuse(parsed.error());
-    take(std::move(parsed->projects));
+    replace_all(std::move(parsed->projects));
     unknown_ = std::move(parsed->unknown);
     content_.reset();
     if (content) content_ = std::move(*content);
@@ -92,7 +92,7 @@ ProjectStore::Values ProjectStore::values() const {
     return values;
 }
 
-void ProjectStore::take(Values projects) {
+void ProjectStore::replace_all(Values projects) {
     std::map<std::string, const Project*> taken;
     for (auto& [name, project] : projects) {
         const auto* known = find(name);
@@ -145,7 +145,7 @@ Result<void> ProjectStore::write(Values projects) {
     const auto content = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
     if (content_) TRY(files_.replace(file_.string() + ".bak", *content_));
     TRY(files_.replace(file_, content));
-    take(std::move(projects));
+    replace_all(std::move(projects));
     std::erase_if(unknown_, [this](const auto& entry) { return !projects_.contains(entry.first); });
     content_ = content;
     return {};

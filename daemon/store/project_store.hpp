@@ -41,7 +41,7 @@ class ProjectStore {
     using Values = std::map<std::string, Project>;
 
     Values values() const;
-    void take(Values projects);
+    void replace_all(Values projects);
     Result<void> write(Values projects);
 
     FileSystem& files_;

@@ -322,7 +322,7 @@ Result<void> TaskStore::create(const TaskRecord& record, std::string_view body) 
         return made;
     }
     index(record);
-    tell(record.task.id);
+    notify_observers(record.task.id);
     return {};
 }
 
@@ -334,7 +334,7 @@ Result<void> TaskStore::save(const TaskRecord& record, Durability durability) {
     const TaskRecord copy = record;  // `record` may be the very one that is indexed
     unindex(*old);
     index(copy);
-    tell(copy.task.id);
+    notify_observers(copy.task.id);
     return {};
 }
 
@@ -343,7 +343,7 @@ int TaskStore::observe(std::function<void(const TaskId&)> observer) {
     return next_observer_++;
 }
 
-void TaskStore::tell(const TaskId& id) const {
+void TaskStore::notify_observers(const TaskId& id) const {
     const auto observers = observers_;  // one may leave while it is called
     for (const auto& [number, observer] : observers) observer(id);
 }
@@ -359,7 +359,7 @@ Result<void> TaskStore::remove(const TaskId& id) {
     const TaskId gone = id;  // `id` may be the record's own
     records_.erase(gone);
     ids_.erase({to_lower(gone.value), gone});
-    tell(gone);
+    notify_observers(gone);
     return {};
 }
 

@@ -136,7 +136,7 @@ class TaskStore {
     std::vector<TaskId> summarized(std::string_view text) const;
     std::string candidates(const std::vector<TaskId>& ids) const;
     Error unknown(std::string_view text) const;
-    void tell(const TaskId& id) const;
+    void notify_observers(const TaskId& id) const;
     void index(const TaskRecord& record);
     void unindex(const TaskRecord& record);
     void add_unreadable(const std::string& project, const std::string& id, std::string why);

@@ -409,7 +409,7 @@ Awaitable<Result<std::string>> CliTmux::capture(std::string pane_id, int lines, 
     co_return tmux::without_padding(done.out, wanted);
 }
 
-Awaitable<Result<PaneView>> CliTmux::look(std::string pane_id) {
+Awaitable<Result<PaneView>> CliTmux::view_pane(std::string pane_id) {
     if (!tmux::is_id(pane_id, "%")) co_return bad_id(pane_id);
     CO_TRY(const auto done,
            co_await call(words("display-message", "-p", "-t", pane_id, tmux::k_view_format, ";", "capture-pane", "-p",
@@ -431,7 +431,7 @@ Awaitable<Result<std::vector<TmuxClient>>> CliTmux::clients() {
     co_return all;
 }
 
-Awaitable<Result<void>> CliTmux::tell(std::string client, std::string text) {
+Awaitable<Result<void>> CliTmux::display_message(std::string client, std::string text) {
     const auto line = tmux::displayable(text);
     CO_TRY(const auto done, co_await call(words("display-message", "-c", client, "-d", "8000", line)));
     if (!done.ok()) co_return failed("display-message", done);

@@ -33,9 +33,9 @@ class CliTmux final : public Tmux {
     Awaitable<Result<void>> send(std::string pane_id, std::string text) override;
     Awaitable<Result<void>> press_escape(std::string pane_id) override;
     Awaitable<Result<std::string>> capture(std::string pane_id, int lines, bool colours = false) override;
-    Awaitable<Result<PaneView>> look(std::string pane_id) override;
+    Awaitable<Result<PaneView>> view_pane(std::string pane_id) override;
     Awaitable<Result<std::vector<TmuxClient>>> clients() override;
-    Awaitable<Result<void>> tell(std::string client, std::string text) override;
+    Awaitable<Result<void>> display_message(std::string client, std::string text) override;
 
     /// A server that agents are known to be in, from before this object asked any: where its socket has been removed,
     /// it is made to make it anew (USR1), never replaced by a second server. Ignored where one is known that runs.

@@ -52,7 +52,7 @@ struct TmuxState {
 
 /// A person's terminal that is attached to the server.
 struct TmuxClient {
-    std::string name;  ///< its tty, for tell()
+    std::string name;  ///< its tty, for display_message()
     std::string session_name;
     Timestamp typed_at{};  ///< when a key was last pressed there, to the second
 };
@@ -85,12 +85,12 @@ class Tmux {
     /// The last `lines` lines of a pane's scrollback and screen; 0: the visible screen alone. Escapes are left out, but
     /// with `colours` those of colours and attributes (SGR).
     virtual Awaitable<Result<std::string>> capture(std::string pane_id, int lines, bool colours = false) = 0;
-    /// The title, the visible screen and what is before the cursor of a pane.
-    virtual Awaitable<Result<PaneView>> look(std::string pane_id) = 0;
+    /// Returns the title and the visible screen of a pane, and the part of the screen before the cursor.
+    virtual Awaitable<Result<PaneView>> view_pane(std::string pane_id) = 0;
     /// Who is attached, and to which session; none if no server runs.
     virtual Awaitable<Result<std::vector<TmuxClient>>> clients() = 0;
     /// Shows a line in a client's status line for some seconds, and rings its bell.
-    virtual Awaitable<Result<void>> tell(std::string client, std::string text) = 0;
+    virtual Awaitable<Result<void>> display_message(std::string client, std::string text) = 0;
 };
 
 /// `<project>/<branch>` in tmux's safe alphabet: every other character becomes '-', cut to 60 characters. Not unique by

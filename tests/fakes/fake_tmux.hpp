@@ -150,7 +150,7 @@ class FakeTmux final : public Tmux {
         co_return shown_in(pane_id);
     }
 
-    Awaitable<Result<PaneView>> look(std::string pane_id) override {
+    Awaitable<Result<PaneView>> view_pane(std::string pane_id) override {
         ++looks;
         for (const auto& pane : state.panes) {
             if (pane.ref.pane_id != pane_id) continue;
@@ -166,7 +166,7 @@ class FakeTmux final : public Tmux {
         if (list_fails) co_return *list_fails;
         co_return state.clients;
     }
-    Awaitable<Result<void>> tell(std::string client, std::string text) override {
+    Awaitable<Result<void>> display_message(std::string client, std::string text) override {
         state.told.emplace_back(std::move(client), std::move(text));
         co_return Result<void>{};
     }

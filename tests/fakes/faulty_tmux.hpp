@@ -63,16 +63,16 @@ class FaultyTmux final : public Tmux {
         if (!is_due()) co_return co_await real_.capture(std::move(pane_id), lines, colours);
         co_return silent();
     }
-    Awaitable<Result<PaneView>> look(std::string pane_id) override {
-        if (!is_due()) co_return co_await real_.look(std::move(pane_id));
+    Awaitable<Result<PaneView>> view_pane(std::string pane_id) override {
+        if (!is_due()) co_return co_await real_.view_pane(std::move(pane_id));
         co_return silent();
     }
     Awaitable<Result<std::vector<TmuxClient>>> clients() override {
         if (!is_due()) co_return co_await real_.clients();
         co_return silent();
     }
-    Awaitable<Result<void>> tell(std::string client, std::string text) override {
-        if (!is_due()) co_return co_await real_.tell(std::move(client), std::move(text));
+    Awaitable<Result<void>> display_message(std::string client, std::string text) override {
+        if (!is_due()) co_return co_await real_.display_message(std::move(client), std::move(text));
         co_return silent();
     }
 

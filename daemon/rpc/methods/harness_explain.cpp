@@ -45,7 +45,7 @@ Awaitable<Result<HarnessExplain::Reply>> explain(Api& api, HarnessExplain params
     CO_TRY(const auto run, pick_run(api, id, params.role));
     CO_TRY(const auto entry, world.harnesses.find(params.harness.value_or(run.harness)));
     auto pane = run.pane_id;
-    CO_TRY(auto view, co_await world.tmux.look(std::move(pane)));
+    CO_TRY(auto view, co_await world.tmux.view_pane(std::move(pane)));
     agents::Reading reading = agents::reading_of(entry.harness, Activity::unknown, view.screen, view.title);
     const auto* record = world.tasks.find(id);
     if (record && !params.harness) {

@@ -171,7 +171,7 @@ Awaitable<std::vector<std::string>> restart_who_waits(Api& api, const std::strin
         for (const auto& run : runs) {
             if (run.harness != harness.name || run.pane_id.empty()) continue;
             auto pane = run.pane_id;
-            const auto view = co_await api.world().tmux.look(std::move(pane));
+            const auto view = co_await api.world().tmux.view_pane(std::move(pane));
             const auto asks = [&](const std::string& text) { return view->screen.find(text) != std::string::npos; };
             if (!view || std::none_of(harness.trust.dialog.begin(), harness.trust.dialog.end(), asks)) continue;
             auto waiting = run.run;

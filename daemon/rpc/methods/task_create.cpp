@@ -391,7 +391,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     }
     created->notes.insert(created->notes.begin(), draft.notes.begin(), draft.notes.end());
     const auto* record = world.tasks.find(id);
-    if (record && draft.is_at_origin) api.runner().pull_sync.look_soon(*record);
+    if (record && draft.is_at_origin) api.runner().pull_sync.poll_soon(*record);
     auto outcome = *created;
     if (record && outcome.spawn_error.empty() && !params.no_spawn && draft.needs_workspace) {
         const auto notes = start_notes(api, *record);

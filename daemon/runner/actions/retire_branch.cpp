@@ -14,7 +14,7 @@ Awaitable<Result<void>> retire_branch(Context& context, const Action&) {
     }
     const auto lock = co_await context.world.repositories.acquire(project.path);
     const auto ref = "refs/orange/" + record.task.id.value + "/merged";
-    CO_TRY(auto repo, co_await context.world.pool.known().look(context.world.git, project.path));
+    CO_TRY(auto repo, co_await context.world.pool.known().inspect(context.world.git, project.path));
     CO_TRY(const auto gone,
            co_await git::retire_branch(context.world.git, std::move(repo), record.task.branch, record.merge->tip, ref));
     if (!gone) {

@@ -64,17 +64,17 @@ TEST_CASE("a client's PATH is kept for the programs that are in it, in a file") 
     PosixFileSystem files;
     const auto mine = folders.install("terminal/mine");
     auto search = folders.search(files, {{"login", "/nowhere", {}}});
-    search.take(folders.path("other"), {"mine"});
+    search.remember_client_path(folders.path("other"), {"mine"});
     CHECK_FALSE(fs::exists(folders.kept()));
-    search.take(folders.path("terminal"), {"mine", "absent"});
+    search.remember_client_path(folders.path("terminal"), {"mine", "absent"});
     CHECK(search.find("mine").file == mine);
-    search.take("/usr/bin", {"mine"});
+    search.remember_client_path("/usr/bin", {"mine"});
     CHECK(search.find("mine").file == mine);
     CHECK(folders.search(files).find("mine").file == mine);
     CHECK(folders.search(files).find("absent").file.empty());
 
     const auto newer = folders.install("newer/mine");
-    search.take(folders.path("newer"), {"mine"});
+    search.remember_client_path(folders.path("newer"), {"mine"});
     CHECK(search.find("mine").file == newer);
     const auto shell = folders.install("shell/mine");
     search.set_paths({{"login", folders.path("shell"), {}}});
@@ -89,7 +89,7 @@ TEST_CASE("a kept file that is no such file is taken for none") {
         std::ofstream(folders.kept()) << text;
         auto search = folders.search(files);
         CHECK(search.find("mine").file.empty());
-        search.take(folders.path("terminal"), {"mine"});
+        search.remember_client_path(folders.path("terminal"), {"mine"});
         CHECK(folders.search(files).find("mine").file == mine);
     }
 }
@@ -99,9 +99,9 @@ TEST_CASE("folders of a client that are relative, or below the workspaces, are n
     PosixFileSystem files;
     folders.install("workspaces/shop--1/bin/mine");
     auto search = folders.search(files);
-    search.take("bin:.::" + folders.path("workspaces") + ":" + folders.path("workspaces/shop--1/bin") + ":" +
-                    folders.path("workspaces/../workspaces/shop--1/bin"),
-                {"mine"});
+    search.remember_client_path("bin:.::" + folders.path("workspaces") + ":" + folders.path("workspaces/shop--1/bin") +
+                                    ":" + folders.path("workspaces/../workspaces/shop--1/bin"),
+                                {"mine"});
     CHECK(search.find("mine").file.empty());
 }
 
@@ -110,6 +110,6 @@ TEST_CASE("what was searched names every PATH, or why it could not be had") {
     PosixFileSystem files;
     auto search = folders.search(files, {{"sh -l", "/usr/bin", {}}, {"sh -l -i", {}, "did not end"}});
     CHECK(search.searched() == "PATH of sh -l (/usr/bin), of sh -l -i (did not end)");
-    search.take("/opt/x", {});
+    search.remember_client_path("/opt/x", {});
     CHECK(search.searched() == "PATH of sh -l (/usr/bin), of sh -l -i (did not end), of your terminal (/opt/x)");
 }

@@ -27,7 +27,7 @@ namespace {
 int taken_by_child(const Paths& paths) {
     const auto child = ::fork();
     if (child == 0) {
-        const auto home = Home::take(paths, 0ms);
+        const auto home = Home::acquire(paths, 0ms);
         ::_exit(home ? 100 : static_cast<int>(home.error().code));
     }
     int status = 0;
@@ -53,7 +53,7 @@ class Ending {
         REQUIRE((::pipe(ready) == 0 && ::pipe(end_) == 0));
         pid_ = ::fork();
         if (pid_ == 0) {
-            const auto home = Home::take(paths);
+            const auto home = Home::acquire(paths);
             char byte = 0;
             (void)!::write(ready[1], "x", 1);
             (void)!::read(end_[0], &byte, 1);
@@ -83,14 +83,14 @@ TEST_CASE("a home is made, closed to others, and held by one daemon") {
     const TempDir dir;
     const Paths paths{dir / "home"};
     {
-        const auto home = Home::take(paths);
+        const auto home = Home::acquire(paths);
         REQUIRE(home);
         CHECK((fs::status(paths.home).permissions() & fs::perms::mask) == fs::perms::owner_all);
         CHECK((fs::status(paths.lock()).permissions() & fs::perms::mask) ==
               (fs::perms::owner_read | fs::perms::owner_write));
         CHECK(read_file(paths.lock()) == std::to_string(::getpid()));
         const auto listening = listener(paths);
-        const auto second = Home::take(paths);
+        const auto second = Home::acquire(paths);
         REQUIRE_FALSE(second);
         CHECK(second.error().code == ErrorCode::conflict);
         CHECK_THAT(second.error().message, Tells(std::to_string(::getpid())));
@@ -99,21 +99,21 @@ TEST_CASE("a home is made, closed to others, and held by one daemon") {
     }
     CHECK(fs::exists(paths.lock()));
     CHECK(taken_by_child(paths) == -1);
-    CHECK(Home::take(paths));
+    CHECK(Home::acquire(paths));
 }
 
 TEST_CASE("what a killed daemon leaves of its lock and its socket is waited for") {
     const TempDir dir;
     const Paths paths{dir / "home"};
-    auto home = std::optional(Home::take(paths).value());
+    auto home = std::optional(Home::acquire(paths).value());
     const auto listening = listener(paths);
     const pid_t dead = ::fork();
     if (dead == 0) ::_exit(0);
     REQUIRE(::waitpid(dead, nullptr, 0) == dead);
     write_file(paths.lock(), std::to_string(dead));
-    CHECK(Home::take(paths, 0ms).error().code == ErrorCode::timeout);
+    CHECK(Home::acquire(paths, 0ms).error().code == ErrorCode::timeout);
     home.reset();
-    CHECK(Home::take(paths, 0ms));
+    CHECK(Home::acquire(paths, 0ms));
 }
 
 TEST_CASE("a daemon that ends is waited for, and one that does neither end nor listen is named") {
@@ -121,14 +121,14 @@ TEST_CASE("a daemon that ends is waited for, and one that does neither end nor l
     const Paths paths{dir / "home"};
     Ending before(paths);
     CHECK(lock_holder(paths) == before.pid());
-    const auto hung = Home::take(paths, 0ms);
+    const auto hung = Home::acquire(paths, 0ms);
     REQUIRE_FALSE(hung);
     CHECK(hung.error().code == ErrorCode::timeout);
     CHECK_THAT(hung.error().message, Tells(std::to_string(before.pid())));
     CHECK_THAT(hung.error().message, Tells("orange daemon restart --force"));
 
     std::thread later([&] { before.let_end(); });
-    const auto home = Home::take(paths);
+    const auto home = Home::acquire(paths);
     later.join();
     REQUIRE(home);
     CHECK(lock_holder(paths) == ::getpid());
@@ -137,12 +137,12 @@ TEST_CASE("a daemon that ends is waited for, and one that does neither end nor l
 TEST_CASE("a daemon that begins is waited for, too, until it listens") {
     const TempDir dir;
     const Paths paths{dir / "home"};
-    const auto first = Home::take(paths);
+    const auto first = Home::acquire(paths);
     REQUIRE(first);
     CHECK_FALSE(is_listening(paths.socket()));
     UniqueFd listening;
     std::thread later([&] { listening = listener(paths); });
-    const auto second = Home::take(paths);
+    const auto second = Home::acquire(paths);
     later.join();
     REQUIRE_FALSE(second);
     CHECK(second.error().code == ErrorCode::conflict);
@@ -154,7 +154,7 @@ TEST_CASE("nobody holds the lock of a home that is free, or is not there") {
     const Paths paths{dir / "home"};
     CHECK(lock_holder(paths) == std::nullopt);
     CHECK_FALSE(is_listening(paths.socket()));
-    REQUIRE(Home::take(paths));
+    REQUIRE(Home::acquire(paths));
     CHECK(lock_holder(paths) == std::nullopt);
     listener(paths);  // its file stays
     CHECK_FALSE(is_listening(paths.socket()));
@@ -167,7 +167,7 @@ TEST_CASE("a lock that a killed daemon left with a child of its own is waited fo
     REQUIRE(::pipe(ready) == 0);
     const auto daemon = ::fork();
     if (daemon == 0) {
-        const auto home = Home::take(paths);
+        const auto home = Home::acquire(paths);
         if (::fork() == 0) {  // has the lock's descriptor until it becomes another program
             ::usleep(300'000);
             ::_exit(0);
@@ -177,10 +177,10 @@ TEST_CASE("a lock that a killed daemon left with a child of its own is waited fo
     }
     char byte = 0;
     REQUIRE(::read(ready[0], &byte, 1) == 1);
-    CHECK_FALSE(Home::take(paths, 0ms));  // it lives
+    CHECK_FALSE(Home::acquire(paths, 0ms));  // it lives
     ::kill(daemon, SIGKILL);
     ::waitpid(daemon, nullptr, 0);
-    CHECK(Home::take(paths));
+    CHECK(Home::acquire(paths));
     CHECK(read_file(paths.lock()) == std::to_string(::getpid()));
     ::close(ready[0]);
     ::close(ready[1]);
@@ -192,13 +192,13 @@ TEST_CASE("a home that is open to others is refused with the command that closes
     fs::create_directory(paths.home);
     write_file(paths.home / "diary", "");
     ::chmod(paths.home.c_str(), 0755);
-    const auto home = Home::take(paths);
+    const auto home = Home::acquire(paths);
     REQUIRE_FALSE(home);
     CHECK(home.error().code == ErrorCode::forbidden);
     CHECK_THAT(home.error().message, Tells("chmod 700 " + paths.home.string()));
     CHECK_FALSE(fs::exists(paths.lock()));
     ::chmod(paths.home.c_str(), 0700);
-    CHECK(Home::take(paths));
+    CHECK(Home::acquire(paths));
 }
 
 TEST_CASE("a home that was made by hand for its settings is closed to others, once") {
@@ -211,12 +211,12 @@ TEST_CASE("a home that was made by hand for its settings is closed to others, on
     ::chmod(paths.home.c_str(), 0755);
     CHECK(check_home(paths.home));  // nobody listens there: the client may start a daemon
     {
-        const auto home = Home::take(paths);
+        const auto home = Home::acquire(paths);
         REQUIRE(home);
         CHECK(home->was_closed());
         CHECK((fs::status(paths.home).permissions() & fs::perms::mask) == fs::perms::owner_all);
     }
-    const auto again = Home::take(paths);
+    const auto again = Home::acquire(paths);
     REQUIRE(again);
     CHECK_FALSE(again->was_closed());
 }
@@ -242,7 +242,7 @@ TEST_CASE("a home that stands open with anything else in it is left to its user"
     SECTION("everybody may write") {
         ::chmod(paths.home.c_str(), 0777);
     }
-    const auto home = Home::take(paths);
+    const auto home = Home::acquire(paths);
     REQUIRE_FALSE(home);
     CHECK(home.error().code == ErrorCode::forbidden);
     CHECK((fs::status(paths.home).permissions() & fs::perms::others_read) == fs::perms::others_read);
@@ -261,7 +261,7 @@ TEST_CASE("a clone where the home would be is refused with two ways out, and is 
     }
     const auto mode = GENERATE(mode_t{0755}, mode_t{0700});
     ::chmod(paths.home.c_str(), mode);
-    const auto home = Home::take(paths);
+    const auto home = Home::acquire(paths);
     REQUIRE_FALSE(home);
     CHECK(home.error().code == ErrorCode::forbidden);
     const auto& message = home.error().message;
@@ -285,7 +285,7 @@ TEST_CASE("a home in use is served, though it is a clone or was made one") {
     SECTION("with a lock") {
         write_file(paths.lock(), "");
     }
-    CHECK(Home::take(paths));
+    CHECK(Home::acquire(paths));
     CHECK(is_repository(paths.home));
 }
 
@@ -295,9 +295,9 @@ TEST_CASE("a home that is a link, a file or nowhere is refused") {
     ::chmod((dir / "real").c_str(), 0700);
     fs::create_directory_symlink(dir / "real", dir / "link");
     write_file(dir / "file", "");
-    CHECK(Home::take(Paths{dir / "link"}).error().code == ErrorCode::forbidden);
-    CHECK(Home::take(Paths{dir / "file"}).error().code == ErrorCode::forbidden);
-    CHECK(Home::take(Paths{dir / "no/where"}).error().code == ErrorCode::io);
+    CHECK(Home::acquire(Paths{dir / "link"}).error().code == ErrorCode::forbidden);
+    CHECK(Home::acquire(Paths{dir / "file"}).error().code == ErrorCode::forbidden);
+    CHECK(Home::acquire(Paths{dir / "no/where"}).error().code == ErrorCode::io);
     CHECK(fs::is_empty(dir / "real"));
 }
 
@@ -308,7 +308,7 @@ TEST_CASE("a lock file that is a link is not followed") {
     ::chmod(paths.home.c_str(), 0700);
     write_file(dir / "precious", "text");
     fs::create_symlink(dir / "precious", paths.lock());
-    CHECK_FALSE(Home::take(paths));
+    CHECK_FALSE(Home::acquire(paths));
     CHECK(read_file(dir / "precious") == "text");
 }
 
@@ -319,7 +319,7 @@ TEST_CASE("another user's home is refused") {
     fs::create_directory(paths.home);
     ::chmod(paths.home.c_str(), 0700);
     REQUIRE(::chown(paths.home.c_str(), 65534, 65534) == 0);
-    const auto home = Home::take(paths);
+    const auto home = Home::acquire(paths);
     REQUIRE_FALSE(home);
     CHECK(home.error().code == ErrorCode::forbidden);
     CHECK_THAT(home.error().message, Tells(paths.home.string()));
@@ -331,10 +331,10 @@ TEST_CASE("the command that mends a home can be pasted into a shell") {
     fs::create_directory(paths.home);
     write_file(paths.home / "diary", "");
     ::chmod(paths.home.c_str(), 0750);
-    const auto message = Home::take(paths).error().message;
+    const auto message = Home::acquire(paths).error().message;
     CHECK_THAT(message, Catch::EndsWith("chmod 700 '" + dir.path.string() + "/my home'\\''s'"));
     fs::create_directory_symlink(dir / "my home's", dir / "link");
-    CHECK_THAT(Home::take(Paths{dir / "link"}).error().message,
+    CHECK_THAT(Home::acquire(Paths{dir / "link"}).error().message,
                Tells("ORANGE_HOME") && Holds("'" + dir.path.string() + "/my home'\\''s'"));
 }
 
@@ -343,12 +343,12 @@ TEST_CASE("a home that is too long for tmux's socket has a folder of its own for
     const Paths paths{dir / std::string(150, 'x')};
     const auto folder = paths.tmux_socket().parent_path();
     {
-        REQUIRE(Home::take(paths));
+        REQUIRE(Home::acquire(paths));
         CHECK((fs::status(folder).permissions() & fs::perms::mask) == fs::perms::owner_all);
     }
     // A home may be open before its first daemon; this one never.
     ::chmod(folder.c_str(), 0755);
-    const auto refused = Home::take(paths);
+    const auto refused = Home::acquire(paths);
     REQUIRE_FALSE(refused);
     CHECK_THAT(refused.error().message, Tells("chmod 700 " + folder.string()));
     CHECK_FALSE(make_tmux_folder(paths));
@@ -363,39 +363,39 @@ TEST_CASE("a home that is too long for tmux's socket has a folder of its own for
 TEST_CASE("a home that is away is waited for for a minute, and another folder in its place ends the daemon") {
     const TempDir dir;
     const Paths paths{dir / "home"};
-    const auto home = Home::take(paths);
+    const auto home = Home::acquire(paths);
     REQUIRE(home);
     HomeWatch watch(*home);
     const auto begin = HomeWatch::Clock::now();
-    CHECK(watch.look(begin).here);
-    CHECK(watch.look(begin).note.empty());
+    CHECK(watch.check(begin).here);
+    CHECK(watch.check(begin).note.empty());
     fs::rename(paths.home, dir / "away");
     CHECK(home->state() == Home::State::missing);
-    const auto first = watch.look(begin);
+    const auto first = watch.check(begin);
     CHECK_FALSE(first.here);
     CHECK_FALSE(first.over);
     CHECK_THAT(first.note, Tells(paths.home.string()));
-    const auto second = watch.look(begin + 59s);
+    const auto second = watch.check(begin + 59s);
     CHECK_FALSE(second.here);
     CHECK_FALSE(second.over);
     CHECK(second.note.empty());  // told once
 
     fs::rename(dir / "away", paths.home);
-    const auto back = watch.look(begin + 59s);
+    const auto back = watch.check(begin + 59s);
     CHECK(back.here);
     CHECK_THAT(back.note, Tells(paths.home.string()));
-    CHECK(watch.look(begin + 59s).note.empty());
+    CHECK(watch.check(begin + 59s).note.empty());
 
     fs::rename(paths.home, dir / "away");
-    CHECK_FALSE(watch.look(begin + 90s).over);  // counted anew
-    CHECK_FALSE(watch.look(begin + 149s).over);
-    const auto last = watch.look(begin + 150s);
+    CHECK_FALSE(watch.check(begin + 90s).over);  // counted anew
+    CHECK_FALSE(watch.check(begin + 149s).over);
+    const auto last = watch.check(begin + 150s);
     CHECK(last.over);
     CHECK_THAT(last.note, Tells(paths.home.string()));
 
     fs::create_directory(paths.home);
     CHECK(home->state() == Home::State::another);
-    const auto other = HomeWatch(*home).look(begin);
+    const auto other = HomeWatch(*home).check(begin);
     CHECK_FALSE(other.here);
     CHECK(other.over);
     CHECK_THAT(other.note, Tells(paths.home.string()));
@@ -404,7 +404,7 @@ TEST_CASE("a home that is away is waited for for a minute, and another folder in
 TEST_CASE("nothing is read or written where the home is away, or is another folder") {
     const TempDir dir;
     const Paths paths{dir / "home"};
-    const auto home = Home::take(paths);
+    const auto home = Home::acquire(paths);
     REQUIRE(home);
     PosixFileSystem disk;
     HomeFiles files(disk, *home);

@@ -23,7 +23,7 @@ struct Typing {
         }
     }
     Typing& type(const std::string& bytes) {
-        take(decoder.take(bytes, now));
+        take(decoder.decode(bytes, now));
         return *this;
     }
     Typing& wait(int ms) {

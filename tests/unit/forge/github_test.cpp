@@ -42,7 +42,7 @@ struct GitHubFixture : GitFixture {
         return opened->pull;
     }
     Result<PullAnswers> look(std::vector<WantedPull> wanted) {
-        return go(github->look(FakeGitHub::k_repository, std::move(wanted)));
+        return go(github->query_pulls(FakeGitHub::k_repository, std::move(wanted)));
     }
     std::vector<PullRequest> of_branch(const std::string& branch) {
         auto looked = look({{0, branch}});

@@ -75,7 +75,7 @@ struct Fixture : GitFixture {
             if (!tip) co_return tip.error();
             request.tip = *tip;
         }
-        const auto view = co_await look(git, request);
+        const auto view = co_await inspect_merge(git, request);
         if (!view) co_return view.error();
         const auto target = request.push && !view->remote.empty() ? view->remote : view->base;
         const auto found = co_await find_elsewhere(git, request.repo, target, request.tip);

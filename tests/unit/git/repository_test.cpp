@@ -37,26 +37,26 @@ TEST_CASE_METHOD(GitFixture, "what is known of a repository is asked again only 
     const auto repo = make_repo();
     CountingGit counting(git);
     KnownRepositories known;
-    CHECK_FALSE(go(known.look(counting, repo)).value().has_origin);
+    CHECK_FALSE(go(known.inspect(counting, repo)).value().has_origin);
     make_origin(repo);
-    CHECK(go(known.look(counting, repo)).value().has_origin);  // that there is none is not remembered
+    CHECK(go(known.inspect(counting, repo)).value().has_origin);  // that there is none is not remembered
 
     let_settle(repo + "/.git/config");
-    const auto found = go(known.look(counting, repo)).value();
+    const auto found = go(known.inspect(counting, repo)).value();
     CHECK(found.has_origin);
     CHECK(found.git_dir == repo + "/.git");
     counting.asked = 0;
-    CHECK(go(known.look(counting, repo)).value().has_origin);
+    CHECK(go(known.inspect(counting, repo)).value().has_origin);
     CHECK(counting.asked == 0);
 
     SECTION("origin was removed") {
         plain(repo, {"remote", "remove", "origin"});
-        CHECK_FALSE(go(known.look(counting, repo)).value().has_origin);
+        CHECK_FALSE(go(known.inspect(counting, repo)).value().has_origin);
     }
     SECTION("another repository is there") {
         std::filesystem::rename(repo, repo + ".old");
         plain(dir.path, {"init", "-q", repo});
-        CHECK_FALSE(go(known.look(counting, repo)).value().has_origin);
+        CHECK_FALSE(go(known.inspect(counting, repo)).value().has_origin);
     }
 }
 
@@ -68,9 +68,9 @@ TEST_CASE_METHOD(GitFixture, "an origin that a file beside the repository's own 
     let_settle(repo + "/.git/config");
     CountingGit counting(git);
     KnownRepositories known;
-    CHECK(go(known.look(counting, repo)).value().has_origin);
+    CHECK(go(known.inspect(counting, repo)).value().has_origin);
     write_file(repo + "/.git/more", "");
-    CHECK_FALSE(go(known.look(counting, repo)).value().has_origin);
+    CHECK_FALSE(go(known.inspect(counting, repo)).value().has_origin);
 }
 
 TEST_CASE_METHOD(GitFixture, "settings by which git would leave the checkout behind are a conflict, with the remedy") {

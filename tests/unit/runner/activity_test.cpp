@@ -43,7 +43,7 @@ struct ActiveWorld : RunnerWorld {
     void show(const TaskId& id, const std::string& screen) {
         outside.tmux.screens[record(id).run_of(Role::worker)->pane_id] = screen;
     }
-    void look(const TaskId& id) { house().go(house().runner().activities.look(id)); }
+    void look(const TaskId& id) { house().go(house().runner().activities.update(id)); }
     std::string activity(const TaskId& id) {
         const auto seen = house().runner().activities.of(record(id), Role::worker);
         return seen ? name_text(seen->activity) : "none";

@@ -300,7 +300,7 @@ TEST_CASE("a compiler that the kernel ended is a note, once, and no crash") {
     const auto kills = [&](int count) {
         write_file(group / "memory.events", "oom_kill " + std::to_string(count) + "\n");
     };
-    const auto look = [&] { world.house().go(world.house().runner().memory.look(id)); };
+    const auto look = [&] { world.house().go(world.house().runner().memory.update(id)); };
     write_file(group / "cgroup.events", "populated 1\n");
     kills(0);
     look();
@@ -1043,7 +1043,7 @@ TEST_CASE("what cannot be written down is asked for again, and then it is") {
                    "name: shy\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\nscreen:\n  waiting: [\"Really?\"]\n");
         set(world, id, [](TaskRecord& record) { record.runs.front().harness = "shy"; });
         world.outside.tmux.screens[world.record(id).runs.front().pane_id] = "Really?";
-        const auto look = [&] { world.house().go(world.house().runner().activities.look(id)); };
+        const auto look = [&] { world.house().go(world.house().runner().activities.update(id)); };
         with_full_disk(look);
         CHECK(attention(world, id) == "none");
         look();

@@ -45,7 +45,7 @@ struct TalkWorld : RunnerWorld {
         return house().go(house().runner().outbox.send(id, to, text));
     }
     bool deliver(const TaskId& id) { return house().go(house().runner().outbox.deliver(id)); }
-    void look(const TaskId& id) { house().go(house().runner().activities.look(id)); }
+    void look(const TaskId& id) { house().go(house().runner().activities.update(id)); }
     std::string pane(const TaskId& id) { return record(id).run_of(Role::worker)->pane_id; }
     std::string attention(const TaskId& id) { return orange::test::attention(*this, id); }
     agents::Activity activity(const TaskId& id) {

@@ -102,7 +102,7 @@ inline Change following_a_merge() {
         });
     };
     change.act = [](RunnerWorld& world, const TaskId& id) -> Result<void> {
-        world.house().go(world.house().runner().pull_sync.look("shop"));
+        world.house().go(world.house().runner().pull_sync.poll("shop"));
         if (is_in(world, id, "done")) return {};
         return Error(ErrorCode::unavailable, "not known yet");
     };

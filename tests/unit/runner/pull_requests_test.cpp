@@ -43,9 +43,9 @@ struct PullWorld {
     Result<Outcome> create(pulls::PullText text = {}) {
         return world.house().go(create_pull_request(world.house().runner(), id, std::move(text), a_human()));
     }
-    void look() { world.house().go(world.house().runner().pull_sync.look("shop")); }
+    void look() { world.house().go(world.house().runner().pull_sync.poll("shop")); }
     std::chrono::milliseconds pause_after_look() {
-        return world.house().go(world.house().runner().pull_sync.look("shop"));
+        return world.house().go(world.house().runner().pull_sync.poll("shop"));
     }
     Result<MergeOutcome> merge(MergeOrder order = {}) {
         return world.house().go(world.house().runner().merges.merge(id, std::move(order), a_human()));
@@ -270,7 +270,7 @@ TEST_CASE("a task that has ended stays as it is, whatever becomes of its pull re
     SECTION("done, and an older answer says that it is open") {
         REQUIRE(f.merge(PullWorld::local()));
         f.github.set_state(1, "OPEN");
-        f.world.house().runner().pull_sync.look_soon(f.world.record(f.id));
+        f.world.house().runner().pull_sync.poll_soon(f.world.record(f.id));
         const auto before = f.world.state_text(f.id);
         f.look();
         CHECK(f.world.state_text(f.id) == before);

@@ -38,9 +38,9 @@ TEST_CASE("a task that has its workspace needs no room, and takes none from thos
 }
 
 TEST_CASE("whoever lacks one thing takes nothing else, and passes on to those who need other things") {
-    const Look look{{{a, {reviewer, claude}}, {b, {reviewer, codex}}, {c, {tree, worker, codex}}},
-                    {{reviewer, 1}, {claude, 0}, {codex, 2}, {tree, 1}, {worker, 1}}};
-    CHECK(due(look) == Ids{b, c});
+    const Snapshot snapshot{{{a, {reviewer, claude}}, {b, {reviewer, codex}}, {c, {tree, worker, codex}}},
+                            {{reviewer, 1}, {claude, 0}, {codex, 2}, {tree, 1}, {worker, 1}}};
+    CHECK(due(snapshot) == Ids{b, c});
     CHECK(due({{{a, {reviewer, claude}}, {b, {worker, claude}}}, {{claude, 1}}}) == Ids{a});
     CHECK(due({{{a, {worker, claude, reviewer, claude}}}, {{claude, 2}}}) == Ids{a});
 }

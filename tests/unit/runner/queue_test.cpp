@@ -474,7 +474,7 @@ TEST_CASE("all who wait for a task to be free go on when it is, and do not wait 
     RunnerWorld world;
     const auto id = world.make_task();
     auto& house = world.house();
-    auto turn = std::make_optional(house.go(house.runner().turns.take(id)));
+    auto turn = std::make_optional(house.go(house.runner().turns.begin_turn(id)));
     std::array<std::optional<bool>, 2> done;
     for (auto& each : done) house.begin(waits_for(house.runner().turns, id), each);
     const auto go_on = [&] {

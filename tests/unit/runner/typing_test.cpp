@@ -58,7 +58,7 @@ struct TypingWorld : RunnerWorld {
         std::ofstream(agents::events_file(folder, record(id).run_of(Role::worker)->run), std::ios::app) << line << "\n";
         look(id);
     }
-    void look(const TaskId& id) { house().go(house().runner().activities.look(id)); }
+    void look(const TaskId& id) { house().go(house().runner().activities.update(id)); }
     void send(const TaskId& id, const std::string& text) {
         house().go(house().runner().outbox.send(id, Role::worker, text)).value();
     }

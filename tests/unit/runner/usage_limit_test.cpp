@@ -44,7 +44,7 @@ struct LimitedWorld : RunnerWorld {
         append_body(id, "\n## Handoff\nDONE: all of it\n");
         move(id, "agent-review").value();
     }
-    void look(const TaskId& id) { house().go(house().runner().activities.look(id)); }
+    void look(const TaskId& id) { house().go(house().runner().activities.update(id)); }
     void ends(const TaskId& id, int exit_status) {
         const auto run = record(id).run_of(Role::worker)->run;
         kill_agent(id, Role::worker, exit_status);

@@ -324,7 +324,7 @@ TEST_CASE_METHOD(TmuxFixture, "what is before a pane's cursor is told line by li
     const auto pane = opened(window("demo/b1", "w", "printf '%0500d\\nprompt> said\\033[s behind\\033[u'; exec cat"));
     PaneView view;
     REQUIRE(eventually([&] {
-        view = go(tmux.look(pane.pane_id)).value();
+        view = go(tmux.view_pane(pane.pane_id)).value();
         return view.screen.find("behind") != std::string::npos;
     }));
     CHECK(view.before_cursor.ends_with("\nprompt> said"));
@@ -344,7 +344,7 @@ TEST_CASE_METHOD(TmuxFixture, "an attached terminal is listed with its session, 
     CHECK(client.session_name == "demo/b1");
     const auto mark = (dir / "mark").string();
     const std::string text = "look #(touch " + mark + ") #{pid} 100% now;";
-    REQUIRE(go(tmux.tell(client.name, text)));
+    REQUIRE(go(tmux.display_message(client.name, text)));
     CHECK(eventually(
         [&] { return terminal.go(terminal.tmux.capture(pane.pane_id, 0)).value().find(text) != std::string::npos; }));
     CHECK_FALSE(std::filesystem::exists(mark));
