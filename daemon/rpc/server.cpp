@@ -57,7 +57,7 @@ Server::Server(const asio::any_io_executor& executor, Dispatcher& dispatcher, Id
       identify_(std::move(identify)),
       limits_(limits),
       reserve_(spare_descriptor()),
-      turns_(executor) {}
+      scheduler_(executor) {}
 
 Server::~Server() {
     if (reserve_ >= 0) ::close(reserve_);

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "daemon/files/file_system.hpp"
+#include "daemon/rpc/call_scheduler.hpp"
 #include "daemon/rpc/dispatcher.hpp"
-#include "daemon/rpc/turns.hpp"
 
 /// The socket: accepts, reads lines, hands them to the dispatcher, writes what comes back. A connection may pipeline;
 /// its calls run side by side, up to a limit, and begin in turn with those of other connections. Requests of a client
@@ -101,7 +101,7 @@ class Server {
     std::shared_ptr<Listener> listener_;
     std::set<std::shared_ptr<Session>> sessions_;
     std::string chunk_ = std::string(64 * 1024, '\0');  ///< what a session reads into, all in one step
-    Turns turns_;
+    CallScheduler scheduler_;
     std::size_t busy_ = 0;
     std::size_t held_ = 0;
     std::set<std::shared_ptr<Session>> wait_for_room_;

@@ -74,7 +74,7 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     async::Moment read_at_;    ///< when nothing waited, or something could be written
     async::Notifier written_;  ///< something to write
     async::Notifier room_;     ///< perhaps there is room for another call
-    std::shared_ptr<Turns::Place> place_ = std::make_shared<Turns::Place>();
+    std::shared_ptr<CallScheduler::Place> place_ = std::make_shared<CallScheduler::Place>();
     std::function<void()> end_subscription_;
     std::map<int, std::function<void()>> waiting_calls_;
     int next_waiting_call_ = 1;

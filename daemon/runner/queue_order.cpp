@@ -11,11 +11,11 @@ int left(const std::map<Resource, int>& room, const Resource& resource) {
     return found == room.end() ? 1 : found->second;
 }
 
-bool fits(const std::map<Resource, int>& room, const Waiting& waiting) {
-    return std::ranges::all_of(waiting.needs, [&](const Resource& need) { return left(room, need) > 0; });
+bool fits(const std::map<Resource, int>& room, const Candidate& candidate) {
+    return std::ranges::all_of(candidate.needs, [&](const Resource& need) { return left(room, need) > 0; });
 }
 
-bool competes(const Snapshot& snapshot, const Waiting& a, const Waiting& b) {
+bool competes(const Snapshot& snapshot, const Candidate& a, const Candidate& b) {
     return std::ranges::any_of(a.needs, [&](const Resource& need) {
         return snapshot.room.contains(need) && std::ranges::find(b.needs, need) != b.needs.end();
     });
@@ -46,7 +46,7 @@ std::vector<TaskId> held_back(const Snapshot& snapshot) {
     return ids;
 }
 
-bool is_next(const Snapshot& snapshot, const Waiting& newcomer) {
+bool is_next(const Snapshot& snapshot, const Candidate& newcomer) {
     if (!fits(snapshot.room, newcomer)) return false;
     for (const auto& task : snapshot.waiting) {
         if (task.id == newcomer.id) return true;

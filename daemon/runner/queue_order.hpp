@@ -19,16 +19,16 @@ struct Resource {
 };
 
 /// A pending task, or a task whose agent waits.
-struct Waiting {
+struct Candidate {
     TaskId id;
     std::vector<Resource> needs;
-    bool starting = false;  ///< its start is under way; what it takes is not in `room` any more
+    bool starting = false;  ///< its start is under way; `room` no longer has what it takes
 };
 
 /// All that waits for its start at one moment, and the room for it.
 struct Snapshot {
-    std::vector<Waiting> waiting;  ///< in the order in which they start
-    std::map<Resource, int> room;  ///< what is left of each; one that is not here has no limit
+    std::vector<Candidate> waiting;  ///< in the order in which they start
+    std::map<Resource, int> room;    ///< what is left of each; one that is not here has no limit
 };
 
 /// Returns the tasks that are to be started now, in order. A task without room does not hold up tasks that need other
@@ -39,6 +39,6 @@ std::vector<TaskId> due(const Snapshot& snapshot);
 std::vector<TaskId> held_back(const Snapshot& snapshot);
 
 /// Returns true if this task may be started at once: there is room, and no task before it waits for the same.
-bool is_next(const Snapshot& snapshot, const Waiting& newcomer);
+bool is_next(const Snapshot& snapshot, const Candidate& newcomer);
 
 }  // namespace orange::queue

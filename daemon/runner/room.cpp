@@ -187,8 +187,8 @@ bool Room::is_limited() const {
     });
 }
 
-queue::Waiting Room::pending(const TaskRecord& record) const {
-    queue::Waiting waiting{record.task.id, {}, starting_.contains(record.task.id)};
+queue::Candidate Room::pending(const TaskRecord& record) const {
+    queue::Candidate waiting{record.task.id, {}, starting_.contains(record.task.id)};
     if (!world_.pool.has_claim(record.task.id)) waiting.needs.push_back({k_workspace, record.task.project});
     if (const auto role = role_of(record)) {
         for (auto& need : agent_needs(record, *role)) waiting.needs.push_back(std::move(need));
@@ -215,7 +215,7 @@ queue::Snapshot Room::snapshot() const {
     for (const auto& [begins, age, id] : order) {
         const auto& record = *world_.tasks.find(id);
         snapshot.waiting.push_back(begins ? pending(record)
-                                          : queue::Waiting{id, held_needs(record), starting_.contains(id)});
+                                          : queue::Candidate{id, held_needs(record), starting_.contains(id)});
     }
     for (const auto& id : starting_) {
         const auto* record = world_.tasks.find(id);
@@ -241,12 +241,12 @@ bool Room::may_start(const TaskRecord& record, Role role) const {
     const auto needs = agent_needs(record, role);
     if (std::ranges::none_of(needs, [&](const auto& need) { return left_of(need, 0).has_value(); })) return true;
     auto snapshot = this->snapshot();
-    const queue::Waiting self{record.task.id, needs, false};
-    const auto place = std::ranges::find(snapshot.waiting, record.task.id, &queue::Waiting::id);
+    const queue::Candidate self{record.task.id, needs, false};
+    const auto place = std::ranges::find(snapshot.waiting, record.task.id, &queue::Candidate::id);
     if (place != snapshot.waiting.end()) {
         *place = self;
     } else {
-        const auto begin = std::ranges::find_if(snapshot.waiting, [&](const queue::Waiting& waiting) {
+        const auto begin = std::ranges::find_if(snapshot.waiting, [&](const queue::Candidate& waiting) {
             return !has_begun(*world_.tasks.find(waiting.id));
         });
         snapshot.waiting.insert(begin, self);

@@ -40,7 +40,7 @@ class Room {
     /// come before the tasks that have not.
     queue::Snapshot snapshot() const;
     /// Returns a pending task as it would wait if it were in the queue.
-    queue::Waiting pending(const TaskRecord& record) const;
+    queue::Candidate pending(const TaskRecord& record) const;
 
     /// Some agent waits because of a limit, or may have to.
     bool is_limited() const;

@@ -19,9 +19,9 @@ constexpr const char* k_human = "human";
 constexpr int k_most_waiters = 256;
 constexpr std::int64_t k_longest_wait = 30LL * 86400;
 
-/// What a waiting call and those who wake it share.
-struct Waiting {
-    explicit Waiting(const async::Executor& executor) : changed(executor) {}
+/// The state that a waiting call shares with the observers that wake it.
+struct WaitingCall {
+    explicit WaitingCall(const async::Executor& executor) : changed(executor) {}
     async::Notifier changed;
     bool over = false;  ///< nobody waits for the answer, or the daemon stops
 };
@@ -116,7 +116,8 @@ Result<std::optional<TaskWait::Reply>> look(Api& api, const TaskId& id, const st
     return std::optional<TaskWait::Reply>{std::move(reply)};
 }
 
-Awaitable<Result<TaskWait::Reply>> sleep_until(Api& api, TaskId id, TaskWait params, std::shared_ptr<Waiting> waiting) {
+Awaitable<Result<TaskWait::Reply>> sleep_until(Api& api, TaskId id, TaskWait params,
+                                               std::shared_ptr<WaitingCall> waiting) {
     const auto until =
         params.timeout ? std::optional(async::now() + std::chrono::seconds(*params.timeout)) : std::nullopt;
     for (;;) {
@@ -155,7 +156,7 @@ Awaitable<Result<TaskWait::Reply>> wait(Api& api, TaskWait params, Call call, st
         co_return Error(ErrorCode::conflict, "256 calls are waiting for tasks already; events.subscribe has no limit");
     }
     const auto& task = id;
-    auto waiting = std::make_shared<Waiting>(world.executor);
+    auto waiting = std::make_shared<WaitingCall>(world.executor);
     const int observer = world.tasks.observe([waiting, task](const TaskId& changed) {
         if (changed == task) waiting->changed.notify();
     });

@@ -14,7 +14,7 @@ const Resource tree{"workspace", "shop"}, worker{"worker", "shop"}, reviewer{"re
     claude{"harness", "claude"}, codex{"harness", "codex"};
 
 /// Waits for a workspace alone.
-queue::Waiting wants_tree(const TaskId& id, bool starting = false) {
+queue::Candidate wants_tree(const TaskId& id, bool starting = false) {
     return {id, {tree}, starting};
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("whoever lacks one thing takes nothing else, and passes on to those wh
 }
 
 TEST_CASE("what a limit alone holds back is told from what waits for a workspace") {
-    const std::vector<queue::Waiting> waiting = {{a, {tree, worker}}, {b, {tree, worker}}, {c, {tree, worker}}};
+    const std::vector<queue::Candidate> waiting = {{a, {tree, worker}}, {b, {tree, worker}}, {c, {tree, worker}}};
     CHECK(held_back({waiting, {{tree, 2}, {worker, 1}}}) == Ids{b});
     CHECK(held_back({waiting, {{tree, 0}, {worker, 1}}}).empty());
     CHECK(held_back({waiting, {{tree, 3}}}).empty());

@@ -1,18 +1,18 @@
-#include "daemon/rpc/turns.hpp"
+#include "daemon/rpc/call_scheduler.hpp"
 
 #include <utility>
 
 namespace orange::rpc {
 
-Awaitable<void> Turns::wait_for_turn(std::shared_ptr<Place> place) {
+Awaitable<void> CallScheduler::wait_for_turn(std::shared_ptr<Place> place) {
     const auto turn = std::make_shared<async::Notifier>(executor_);
     if (place->waiting_.empty()) round_.push_back(place);
     place->waiting_.push_back(turn);
-    if (!std::exchange(going_, true)) async::spawn(executor_, "rpc turns", go_round());
+    if (!std::exchange(going_, true)) async::spawn(executor_, "rpc calls", go_round());
     co_await turn->wait();
 }
 
-Awaitable<void> Turns::go_round() {
+Awaitable<void> CallScheduler::go_round() {
     co_await async::yield();  // a coroutine begins at once: whoever started this one does not wait yet
     while (!round_.empty()) {
         const auto place = std::move(round_.front());
