@@ -22,10 +22,9 @@
 namespace orange {
 namespace {
 
-/// What the next daemon would do again may be forgotten with the power, but for a workspace that another task has by
-/// then, and a command whose effects nobody recognizes.
 Durability durability_of(const Action& done) {
-    return done.name == "release_workspace" || done.name == "run_command" ? Durability::synced : Durability::atomic;
+    const auto* known = actions::find(done.name);
+    return known ? known->mark : Durability::atomic;
 }
 
 constexpr std::string_view k_not_told = "the transition is not recorded in the history yet: ";
@@ -180,9 +179,9 @@ Awaitable<std::vector<std::string>> Transitions::run_actions(TaskRecord& record,
     for (std::size_t i = 0; i < record.intent->actions.size(); ++i) {
         if (record.intent->actions[i].done) continue;
         const auto action = record.intent->actions[i].action;
-        const auto function = actions::find(action.name);
+        const auto* known = actions::find(action.name);
         Result<void> done = Error(ErrorCode::not_found, "this version has no action " + action.name);
-        if (function) done = co_await function(context, action);
+        if (known) done = co_await known->run(context, action);
         if (!done) {
             record.intent->actions[i].failure = done.error().message;
             log::warn("runner", "hook failed",

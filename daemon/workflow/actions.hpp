@@ -22,7 +22,7 @@ struct ParamSpec {
     ParamKind kind = ParamKind::text;
     bool required = false;
     std::vector<std::string> choices = {};
-    std::string standard = {};  ///< put in where the hook does not say; empty: left out
+    std::string standard = {};  ///< the value if the hook has none; empty: the parameter is left out
 };
 
 struct ActionSpec {
@@ -30,7 +30,7 @@ struct ActionSpec {
     std::vector<ParamSpec> params;
 };
 
-/// The action vocabulary of `hooks` (docs/workflow.md): what may be written, nothing of what it does.
+/// The actions that `hooks` may name (docs/workflow.md), and their parameters. daemon/runner/actions has what they do.
 const std::vector<ActionSpec>& action_specs();
 const ActionSpec* find_action(std::string_view name);
 

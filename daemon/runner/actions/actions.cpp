@@ -1,16 +1,16 @@
 #include "daemon/runner/actions/actions.hpp"
 
-#include <map>
+#include <algorithm>
 
 #include "daemon/engine/decide.hpp"
 #include "daemon/runner/project_names.hpp"
 
 namespace orange::actions {
 
-Function find(std::string_view name) {
-    static const std::map<std::string_view, Function> vocabulary = {
+const std::vector<Entry>& entries() {
+    static const std::vector<Entry> all = {
         {"acquire_workspace", acquire_workspace},
-        {"release_workspace", release_workspace},
+        {"release_workspace", release_workspace, Durability::synced},  // another task has the workspace by then
         {"spawn_agent", spawn_agent},
         {"spawn_reviewer", spawn_agent},
         {engine::k_ensure_agent, ensure_agent},
@@ -22,11 +22,15 @@ Function find(std::string_view name) {
         {"push_branch", push_branch},
         {"create_pr", create_pr},
         {"delete_remote_branch", delete_remote_branch},
-        {"run_command", run_command},
+        {"run_command", run_command, Durability::synced},  // nobody recognizes that it has run
         {k_retire_branch, retire_branch},
     };
-    const auto found = vocabulary.find(name);
-    return found == vocabulary.end() ? nullptr : found->second;
+    return all;
+}
+
+const Entry* find(std::string_view name) {
+    const auto found = std::ranges::find(entries(), name, &Entry::name);
+    return found == entries().end() ? nullptr : &*found;
 }
 
 Result<Project> project_of(const Context& context) {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
@@ -11,25 +12,34 @@
 #include "daemon/runner/world.hpp"
 
 /// The actions that workflows name (docs/workflow.md, "Actions"), one file each. An action runs under the task's lock,
-/// after the transition is committed; it is idempotent: it succeeds where there is nothing to do, and once more after
-/// a crash in its middle. An Error is logged and shown as attention; it never stops the actions after it.
+/// after the transition is committed. It is idempotent: it succeeds if there is nothing to do, and once more after a
+/// crash in its middle. An Error is logged and raises a notice; it never stops the actions after it.
 namespace orange::actions {
 
 struct Context {
     World& world;
     Turns& turns;
     AgentControl& agents;
-    TaskRecord& record;  ///< saved by whoever runs the actions, after each
-    std::string tx;      ///< the transition's; empty where a release that had failed is done again outside of one
+    TaskRecord& record;  ///< the caller saves it after each action
+    std::string tx;      ///< the id of the transition; empty if a failed release is repeated outside of one
     const engine::Definition& definition;
-    std::function<void(const std::string& project)> kick;  ///< start what waits for a workspace, soon
-    std::vector<std::string> notes = {};                   ///< for whoever has asked for the transition
+    std::function<void(const std::string& project)> kick;  ///< starts tasks that wait for a workspace, soon
+    std::vector<std::string> notes = {};                   ///< for the caller that asked for the transition
 };
 
 using Function = Awaitable<Result<void>> (*)(Context&, const Action&);
 
-/// nullptr for a name that is not in the vocabulary.
-Function find(std::string_view name);
+/// A row of the table of actions.
+struct Entry {
+    std::string_view name;
+    Function run;
+    /// How durable the mark is that says that the action was done. With `atomic`, a loss of power may take the mark
+    /// away, and the next daemon runs the action again. `synced` is for actions that must not run again then.
+    Durability mark = Durability::atomic;
+};
+const std::vector<Entry>& entries();
+/// Returns nullptr for a name without a row.
+const Entry* find(std::string_view name);
 
 Awaitable<Result<void>> acquire_workspace(Context& context, const Action& action);
 Awaitable<Result<void>> release_workspace(Context& context, const Action& action);
