@@ -367,9 +367,12 @@ struct TaskRecord {
     bool stopped = false;
     std::optional<Timestamp> notified;
     std::set<TaskId> blockers_done = {};
+    std::set<TaskId> blockers_gone = {};
     TaskId stacked_on = {};
     std::optional<Asked> asked;
     std::set<TaskId> children_done = {};
+    std::vector<TaskId> unapproved_told = {};
+    std::vector<TaskId> trouble_told = {};
     bool unapproved = false;
     bool into_parent = false;
 
@@ -422,9 +425,12 @@ struct TaskRecord {
         v.sparse("notified", notified, "`since` of the need that its human was last notified of");
         v.sparse("blockers_done", blockers_done,
                  "those of `blocked_by` that were seen done, and count as such for ever");
+        v.sparse("blockers_gone", blockers_gone, "those of `blocked_by` that will never be done, as its human was told");
         v.sparse("stacked_on", stacked_on, "the blocker or parent whose branch `base` names, until the task starts");
         v.sparse("asked", asked, "the transition that is taken when the checks pass");
         v.sparse("children_done", children_done, "its sub-tasks that were seen done, and count as such for ever");
+        v.sparse("unapproved_told", unapproved_told, "its sub-tasks that wait for an approval, as its human was told");
+        v.sparse("trouble_told", trouble_told, "its sub-tasks that need its human's help, as its human was told");
         v.sparse("unapproved", unapproved, "an agent created it, and it does not start until a human approves it");
         v.sparse("into_parent", into_parent, "it is merged into its parent's branch while its parent has not ended");
     }

@@ -333,6 +333,7 @@ class App {
         if (!restarts_) tell_service_manager("STOPPING=1");
         monitor_.stop();
         reminders_.stop();
+        runner_.reconciler.stop();
         runner_.gates.stop();
         runner_.checks.stop_all();
         runner_.pull_sync.stop();

@@ -4,7 +4,23 @@
 #include <set>
 #include <utility>
 
+#include "common/base/text.hpp"
+
 namespace orange::engine {
+
+std::string_view name_of(BlockerState state) {
+    return state == BlockerState::open ? "open" : state == BlockerState::done ? "done" : "gone";
+}
+
+std::string gone_text(const std::vector<Blocker>& gone) {
+    std::vector<std::string> fates, names;
+    for (const auto& blocker : gone) {
+        fates.push_back(blocker.short_id + " " + blocker.fate);
+        names.push_back(blocker.short_id);
+    }
+    return "it waits for a task that will never be done: " + join(fates, ", and ") + ". Start it without (--unblock " +
+           join(names, ",") + "), or cancel it (orange task cancel)";
+}
 
 std::vector<TaskId> cycle_through(const TaskId& task, const std::vector<TaskId>& blockers, const BlockersOf& of) {
     std::map<TaskId, TaskId> came_from;

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/ids.hpp"
@@ -10,6 +12,25 @@
 
 /// Tasks that wait for other tasks to be done. Pure.
 namespace orange::engine {
+
+/// What became of a task that another one waits for. Its end counts when it is finished: its branch is merged and its
+/// workspace is free.
+enum class BlockerState {
+    open,
+    done,
+    gone,  ///< ended in another way, deleted, or not to be read: it will never be done
+};
+std::string_view name_of(BlockerState state);
+
+struct Blocker {
+    TaskId id;
+    BlockerState state = BlockerState::open;
+    std::string short_id = {};
+    std::string fate = {};  ///< of one that is gone: "is deleted"
+};
+
+/// What the human of a task is told if it waits for tasks that are gone: a sentence with the ways out.
+std::string gone_text(const std::vector<Blocker>& gone);
 
 /// The tasks that a task waits for.
 using BlockersOf = std::function<std::vector<TaskId>(const TaskId&)>;

@@ -47,6 +47,9 @@ std::string not_ended(const Children& children);
 std::optional<std::string> children_problem(const Gate& gate, const TaskId& parent, const Artifacts& artifacts,
                                             const Children& children);
 
+/// The cause of a `start_failed` that Orange tries again by itself, when a task could not go on after its sub-tasks.
+inline constexpr const char* k_tried_again = "sub-tasks";
+
 /// The task waits for its sub-tasks in this state, and all of them are done.
 bool have_come_back(const Definition& definition, const Task& task, const Children& children);
 /// What keeps them from coming back.

@@ -40,8 +40,8 @@ Awaitable<void> Monitor::run() {
     // Watched first: what one task's interrupted hooks wait for must not keep the others from being seen.
     watch_projects();
     usage_limits_changed();
-    runner_.dependencies.look_at_all();
-    runner_.delegation.look_at_all();
+    runner_.reconciler.start();
+    runner_.reconciler.wake_all();
     const auto active = world_.tasks.active();
     for (const auto& id : active) {
         const auto* record = world_.tasks.find(id);
@@ -167,8 +167,7 @@ Awaitable<void> Monitor::poll() {
         co_await look_at(id);
     }
     co_await runner_.workspaces.release_left_over();
-    co_await runner_.dependencies.retry();
-    runner_.delegation.retry();
+    runner_.reconciler.wake_all();
     co_await runner_.queue.restart_stalled();
     runner_.queue.retry_held_back();
     forget_ended_exits();

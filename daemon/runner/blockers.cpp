@@ -42,10 +42,6 @@ Result<TaskId> one_of(const World& world, const std::vector<TaskId>& all, const 
 
 }  // namespace
 
-std::string_view name_of(BlockerState state) {
-    return state == BlockerState::open ? "open" : state == BlockerState::done ? "done" : "gone";
-}
-
 BlockerState blocker_state(const World& world, const TaskId& id) {
     const auto* record = world.tasks.find(id);
     if (!record) return BlockerState::gone;
@@ -54,6 +50,20 @@ BlockerState blocker_state(const World& world, const TaskId& id) {
     const bool done =
         definition ? (*definition)->means(record->task.status, engine::Meaning::done) : record->task.status == "done";
     return done ? BlockerState::done : BlockerState::gone;
+}
+
+std::vector<engine::Blocker> blockers_of(const World& world, const TaskRecord& record) {
+    std::vector<engine::Blocker> blockers;
+    for (const auto& id : record.waits_for()) {
+        engine::Blocker blocker{id, blocker_state(world, id), world.tasks.short_id(id)};
+        const auto* task = world.tasks.find(id);
+        const auto is_it = [&](const store::Unreadable& each) { return each.id == id.value; };
+        blocker.fate = task                                                   ? "has ended with the status " + task->task.status
+                       : std::ranges::any_of(world.tasks.unreadable(), is_it) ? "cannot be read (orange doctor)"
+                                                                              : "is deleted";
+        blockers.push_back(std::move(blocker));
+    }
+    return blockers;
 }
 
 Result<void> check_cycle(const World& world, const TaskRecord& record) {

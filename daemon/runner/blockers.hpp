@@ -6,20 +6,18 @@
 #include "common/base/names.hpp"
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
+#include "daemon/engine/blocking.hpp"
 #include "daemon/runner/world.hpp"
 
 /// The tasks that a task waits for. No I/O.
 namespace orange {
 
-/// What became of a task that another one waits for. Its end counts when it is finished: its branch is merged and its
-/// workspace is free.
-enum class BlockerState {
-    open,
-    done,
-    gone,  ///< ended in another way, deleted, or not to be read: it will never be done
-};
-std::string_view name_of(BlockerState state);
+using engine::BlockerState;
+
+/// Returns what has become of a task that another one waits for.
 BlockerState blocker_state(const World& world, const TaskId& id);
+/// Those that the task still waits for, with what has become of each.
+std::vector<engine::Blocker> blockers_of(const World& world, const TaskRecord& record);
 
 /// Puts the named tasks behind those that `record` waits for already; names are those of TaskStore::resolve(). An error
 /// if one is the task itself, is gone or waits for the task, or if the task has begun.

@@ -1,49 +1,18 @@
 #pragma once
 
-#include <set>
-#include <vector>
-
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
+#include "daemon/engine/next.hpp"
 #include "daemon/runner/turns.hpp"
 #include "daemon/runner/waiting.hpp"
 
+/// Steps of the reconciler for a task that waits for others.
 namespace orange {
 
-/// Starts tasks that waited for others: when a task has ended, those that wait for it are looked at. That a blocker was
-/// done is written into the waiting task once, and stays, whatever becomes of the blocker; when nothing is open any
-/// more, the queue starts the task. Observes the store; its index knows who waits for whom. What a daemon did not come
-/// to is found again by the next one, from the records alone.
-class Dependencies {
-  public:
-    Dependencies(World& world, Turns& turns, Waiting& waiting);
-    ~Dependencies();
-    Dependencies(const Dependencies&) = delete;
-    Dependencies& operator=(const Dependencies&) = delete;
-
-    /// At the start of a daemon.
-    void look_at_all();
-    /// Tries again what could not be written.
-    Awaitable<void> retry();
-
-    /// What one task waits for, as it is now, into its record.
-    Awaitable<void> settle(TaskId id);
-    /// All that wait for this one, before it is deleted: a deleted task says no longer that it was done.
-    Awaitable<Result<void>> settle_waiting_for(TaskId id);
-
-  private:
-    void changed(const TaskId& id);
-    void settle_soon(const TaskId& id);
-    Awaitable<void> settle_once(TaskId id);
-    void tell_gone(TaskRecord& record, const std::vector<TaskId>& gone);
-    bool is_told(const TaskId& id, const TaskId& gone) const;
-
-    World& world_;
-    Turns& turns_;
-    Waiting& waiting_;
-    int observer_;
-    std::set<TaskId> soon_;
-    std::set<TaskId> left_;  ///< could not be written
-};
+/// Writes into the record which blockers are done, and tells the human of those that never will be. If nothing is open
+/// any more, the queue may start the task. `record` is that of the task's turn. Repeated after a crash, it writes and
+/// tells nothing twice: the history is written first and is recognized.
+Awaitable<Result<void>> note_blockers(World& world, Turns& turns, Waiting& waiting, TaskRecord& record,
+                                      engine::step::NoteBlockers ended);
 
 }  // namespace orange

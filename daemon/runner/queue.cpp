@@ -149,6 +149,39 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
     co_return outcome;
 }
 
+Awaitable<Result<void>> Queue::approve_one(TaskId id, Caller by) {
+    CO_TRY(auto turn, co_await turns_.begin_turn(id));
+    auto& record = turn.record;
+    if (!record.unapproved) co_return Result<void>{};
+    record.unapproved = false;
+    record.task.updated_at = world_.clock.now();
+    CO_TRY(turns_.try_save(record));
+    world_.journal.write(record, "task.approved", {{"by", name_text(by.role)}});
+    co_await turns_.show(record);
+    co_return Result<void>{};
+}
+
+Awaitable<Result<Outcome>> Queue::approve(TaskId id, Caller by) {
+    CO_TRY(const auto record, turns_.record_of(id));
+    std::vector<TaskId> waiting;
+    if (record.unapproved) waiting.push_back(id);
+    for (const auto& child : children_of(world_, record)) {
+        if (child.unapproved) waiting.push_back(child.id);
+    }
+    Outcome outcome;
+    if (waiting.empty()) outcome.notes = {"there was nothing to approve"};
+    for (const auto& each : waiting) CO_TRY(co_await approve_one(each, by));
+    co_await run(record.task.project);
+    for (const auto& each : waiting) {
+        const auto now = turns_.record_of(each);
+        if (!now) continue;
+        auto text = "approved " + each.value + ": " + printable(now->task.summary);
+        if (now->queued) text += "; " + waits(*now);
+        outcome.notes.push_back(std::move(text));
+    }
+    co_return outcome;
+}
+
 void Queue::kick(const std::string& project) {
     async::spawn(world_.executor, "queue", run_soon(project));
 }

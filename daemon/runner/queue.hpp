@@ -32,6 +32,9 @@ class Queue final : public Waiting {
     /// Starts a pending task now, or puts it into its project's queue.
     Awaitable<Result<Outcome>> spawn(TaskId id, Caller by);
 
+    /// Starts what an agent has created and a human had to approve: the task, or its sub-tasks.
+    Awaitable<Result<Outcome>> approve(TaskId id, Caller by);
+
     /// Puts a record, which the caller saves, behind everything that waits.
     void enqueue(TaskRecord& record);
     /// Runs the queue that a new task was put into, and says what became of its start.
@@ -64,6 +67,7 @@ class Queue final : public Waiting {
     void changed();
     Awaitable<void> run_held_back();
     void begin(const TaskId& id, const std::shared_ptr<Starts>& starts);
+    Awaitable<Result<void>> approve_one(TaskId id, Caller by);
     bool is_next(const TaskRecord& record) const;
     Awaitable<Result<Outcome>> start_pending(TaskRecord record, Caller by);
     Awaitable<Result<Outcome>> start_now(TaskRecord record, Caller by);

@@ -4,8 +4,6 @@
 #include "daemon/runner/agent_control.hpp"
 #include "daemon/runner/checks.hpp"
 #include "daemon/runner/creation.hpp"
-#include "daemon/runner/delegation.hpp"
-#include "daemon/runner/dependencies.hpp"
 #include "daemon/runner/edits.hpp"
 #include "daemon/runner/exits.hpp"
 #include "daemon/runner/gates.hpp"
@@ -14,6 +12,7 @@
 #include "daemon/runner/outbox.hpp"
 #include "daemon/runner/pull_sync.hpp"
 #include "daemon/runner/queue.hpp"
+#include "daemon/runner/reconciler.hpp"
 #include "daemon/runner/recovery.hpp"
 #include "daemon/runner/requests.hpp"
 #include "daemon/runner/respawns.hpp"
@@ -46,14 +45,13 @@ struct Runner {
           outbox(world, agents, turns, activities, usage),
           requests(world, turns, edits, transitions, merges, workspaces, outbox, gates, queue),
           queue(world, room, turns, agents, transitions, requests),
-          dependencies(world, turns, queue),
-          delegation(world, turns, transitions, queue),
           creation(world, turns, transitions, queue),
           respawns(world, room, agents, turns, transitions, workspaces),
           exits(world, agents, turns, transitions, respawns, gates, usage),
           memory(world, turns),
           recovery(world, agents, turns, transitions, merges, gates, creation),
-          pull_sync(world, turns, transitions, requests, merges) {}
+          pull_sync(world, turns, transitions, requests, merges),
+          reconciler(*this) {}
     Runner(const Runner&) = delete;
     Runner& operator=(const Runner&) = delete;
 
@@ -72,14 +70,13 @@ struct Runner {
     Outbox outbox;
     Requests requests;
     Queue queue;
-    Dependencies dependencies;
-    Delegation delegation;
     Creation creation;
     Respawns respawns;
     Exits exits;
     Memory memory;
     Recovery recovery;
     PullSync pull_sync;
+    Reconciler reconciler;
 };
 
 }  // namespace orange

@@ -309,13 +309,12 @@ Awaitable<Result<TaskDelete::Reply>> remove(Api& api, TaskDelete params, Call ca
         CO_TRY(auto cancelled, co_await move(api, params, call, engine::Goal::cancelled, true));
         reply.notes = std::move(cancelled.notes);
     }
-    CO_TRY(co_await api.runner().dependencies.settle_waiting_for(id));
-    CO_TRY(co_await api.runner().delegation.settle_parent_of(id));
+    CO_TRY(co_await api.runner().reconciler.pass_on_end(id));
     const auto* now = api.world().tasks.find(id);
     const auto parent = now ? now->task.parent : TaskId{};
     const auto open = open_below(api.world(), id);
     CO_TRY(auto removed, co_await api.runner().requests.remove(id, call.caller, params.force));
-    api.runner().delegation.child_is_gone(parent);
+    api.runner().reconciler.wake(parent);
     if (!open.empty()) removed.notes.push_back("its sub-tasks go on: " + ids_of(open, ", "));
     const auto notes = api.sentences(std::move(removed.notes));
     reply.notes.insert(reply.notes.end(), notes.begin(), notes.end());
@@ -335,7 +334,7 @@ Awaitable<Result<TaskReply>> send(Api& api, TaskSend params, Call call) {
 
 Awaitable<Result<TaskReply>> approve(Api& api, TaskApprove params, Call call) {
     CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
-    CO_TRY(auto done, co_await api.runner().delegation.approve(id, call.caller));
+    CO_TRY(auto done, co_await api.runner().queue.approve(id, call.caller));
     co_return api.reply(id, std::move(done));
 }
 

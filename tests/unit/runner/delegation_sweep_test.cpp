@@ -85,7 +85,7 @@ void end_family_everywhere(bool commits, Fuse::Ending ending) {
         // What failed for want of room was told, and goes on when it is seen.
         if (is_in(world, split_task.family.parent, "delegated") && ending != Fuse::Ending::killed) {
             (void)world.house().go(world.house().runner().requests.acknowledge(split_task.family.parent));
-            world.house().go(world.house().runner().delegation.settle(split_task.family.parent));
+            world.house().go(world.house().runner().reconciler.settle(split_task.family.parent));
             world.house().go(world.house().runner().queue.run("shop"));
         }
         CHECK(has_come_through(world, split_task));

@@ -24,9 +24,9 @@ Need need_of(RunnerWorld& world, const TaskId& id) {
 void forget(RunnerWorld& world, const TaskId& id) {
     auto& runner = world.house().runner();
     const auto parent = world.record(id).task.parent;
-    world.house().go(runner.delegation.settle_parent_of(id)).value();
+    world.house().go(runner.reconciler.pass_on_end(id)).value();
     world.house().go(runner.requests.remove(id, a_human())).value();
-    runner.delegation.child_is_gone(parent);
+    runner.reconciler.wake(parent);
     world.house().go(runner.queue.run("shop"));
 }
 
@@ -40,7 +40,7 @@ std::size_t ways_out(RunnerWorld& world, const TaskId& id, const std::string& to
 }
 
 Result<Outcome> approve(RunnerWorld& world, const TaskId& id) {
-    return world.house().go(world.house().runner().delegation.approve(id, a_human()));
+    return world.house().go(world.house().runner().queue.approve(id, a_human()));
 }
 
 TaskId unapproved_child(RunnerWorld& world, const TaskId& parent) {
@@ -122,7 +122,7 @@ TEST_CASE("A task whose sub-tasks are done waits in the queue for a workspace, a
     }
     SECTION("unless it gets another sub-task") {
         const auto another = make_child(world, family.parent, true);
-        world.house().go(world.house().runner().delegation.settle(family.parent));
+        world.house().go(world.house().runner().reconciler.settle(family.parent));
         CHECK_FALSE(world.record(family.parent).queued);
         finish_child(world, before);
         CHECK(status_of(world, family.parent) == "delegated");
@@ -151,7 +151,7 @@ TEST_CASE("A cancelled sub-task needs help until it is deleted or replaced, seen
     REQUIRE(notice);
     CHECK_THAT(notice->text, Tells("--status working") && Tells("--with-children"));
     world.house().go(world.house().runner().requests.acknowledge(family.parent)).value();
-    world.house().go(world.house().runner().delegation.settle(family.parent));
+    world.house().go(world.house().runner().reconciler.settle(family.parent));
     CHECK_FALSE(notice_of(world, family.parent, NoticeKind::child_needs_you));
     CHECK(need_of(world, family.parent) == Need::help);
     forget(world, family.children[1]);
@@ -336,7 +336,7 @@ TEST_CASE("What is said of a sub-task is what has become of it since") {
     record.task.status = "cancelled";
     record.ended = true;
     world.house().world().tasks.save(record).value();
-    world.house().go(world.house().runner().delegation.settle(family.parent));
+    world.house().go(world.house().runner().reconciler.settle(family.parent));
     CHECK_THAT(notice_of(world, family.parent, NoticeKind::child_needs_you)->text, !Holds("stuck"));
 }
 
@@ -447,7 +447,7 @@ TEST_CASE("A task whose branch is gone when its sub-tasks are done is not done, 
     CHECK(need_of(world, family.parent) == Need::help);
     // Another sub-task is to be waited for first.
     const auto another = make_child(world, family.parent);
-    world.house().go(world.house().runner().delegation.settle(family.parent));
+    world.house().go(world.house().runner().reconciler.settle(family.parent));
     CHECK_FALSE(notice_of(world, family.parent, NoticeKind::start_failed));
     world.move(another, "cancelled").value();
     forget(world, another);
@@ -461,7 +461,7 @@ TEST_CASE("A task whose branch is gone when its sub-tasks are done is not done, 
         world.create(std::move(other), "", false).value();
     }
     edit(world, family.parent, to_new_name("by-hand")).value();
-    world.house().runner().delegation.retry();
+    world.house().runner().reconciler.wake_all();
     CHECK(comes_true(world, [&] { return world.record(family.parent).queued; }));
     CHECK_FALSE(notice_of(world, family.parent, NoticeKind::start_failed));
     CHECK(need_of(world, family.parent) == Need::nothing);

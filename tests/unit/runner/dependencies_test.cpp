@@ -18,7 +18,7 @@ Need need(RunnerWorld& world, const TaskId& id) {
 
 void remove(RunnerWorld& world, const TaskId& id) {
     auto& runner = world.house().runner();
-    world.house().go(runner.dependencies.settle_waiting_for(id)).value();
+    world.house().go(runner.reconciler.pass_on_end(id)).value();
     world.house().go(runner.requests.remove(id, a_human())).value();
 }
 

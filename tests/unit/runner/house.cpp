@@ -173,8 +173,7 @@ void RunnerWorld::back() {
 
 void RunnerWorld::recover() {
     auto& world = house().world();
-    house().runner().dependencies.look_at_all();
-    house().runner().delegation.look_at_all();
+    house().runner().reconciler.wake_all();
     const auto active = world.tasks.active();
     for (const auto& id : active) house().go(house().runner().recovery.resume(id));
     for (const auto& id : active) {
