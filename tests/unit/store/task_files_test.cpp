@@ -35,6 +35,34 @@ ino_t inode_of(const Path& path) {
     return facts.st_ino;
 }
 
+struct FailingWorld : TaskWorld {
+    /// Makes a call whose nth operation on `disk` fails. Returns false if it ends before its nth operation.
+    template <class Call>
+    bool fails_at(FaultyFileSystem& disk, int n, Call call) {
+        disk.fail_at(n);
+        const Result<Synced> result = call();
+        const bool failed = disk.failed();
+        disk.fail_at(0);
+        if (result) record.body_hash = result->body_hash;
+        if (!result) CHECK(result.error().code == ErrorCode::io);
+        return failed;
+    }
+    /// Makes the call with a failure of its first operation, of its second one, and so on to its last one, each time
+    /// after `prepare` and before `check`.
+    template <class Prepare, class Call, class Check>
+    void fail_each(Prepare prepare, Call call, Check check) {
+        for (int n = 1;; ++n) {
+            CAPTURE(n);
+            prepare(n);
+            if (!fails_at(files, n, [&] { return call(n); })) {
+                CHECK(n > 6);
+                return;
+            }
+            check(n);
+        }
+    }
+};
+
 }  // namespace
 
 TEST_CASE_METHOD(TaskWorld, "a mirror that is not there is made, and right copies are not written") {
@@ -540,154 +568,112 @@ TEST_CASE_METHOD(TaskWorld, "a retired mirror has had its last word") {
     CHECK(!sync().body_changed);
 }
 
-TEST_CASE_METHOD(TaskWorld, "whatever fails, no edit is lost and the next call finishes") {
+TEST_CASE_METHOD(FailingWorld, "whatever fails, no edit is lost and the next call finishes") {
     start("one\n");
-    int failures = 0;
-    for (int n = 1;; ++n) {
-        CAPTURE(n);
-        const auto before = sync().body;
-        const auto line = "line " + std::to_string(n) + "\n";
-        save_over(n % 2 == 0 ? copies.own : *copies.mirror, projected(before + line));
+    std::string expected;
+    const auto edit = [&](int n) {
+        expected = sync().body + "line " + std::to_string(n) + "\n";
+        save_over(n % 2 == 0 ? copies.own : *copies.mirror, projected(expected));
         record.task.summary = "Round " + std::to_string(n);
-        files.fail_at(n);
-        const auto result = try_sync();
-        const bool failed = files.failed();
-        files.fail_at(0);
-        if (result) record.body_hash = result->body_hash;
-        if (!failed) break;
-        ++failures;
-        if (n % 3 == 0) restart();
-        const auto synced = sync();
-        CHECK(synced.body == before + line);
-        CHECK(in_step(before + line));
-    }
-    CHECK(failures > 5);
+    };
+    fail_each(
+        edit, [&](int) { return try_sync(); },
+        [&](int n) {
+            if (n % 3 == 0) restart();
+            const auto synced = sync();
+            CHECK(synced.body == expected);
+            CHECK(in_step(expected));
+        });
     CHECK(names("work") == std::vector<std::string>{"TASK.md"});
     CHECK(others().empty());
 }
 
-TEST_CASE_METHOD(TaskWorld, "whatever fails between the two copies, no line of two edits is there twice") {
-    int failures = 0;
-    for (int n = 1;; ++n) {
-        CAPTURE(n);
+TEST_CASE_METHOD(FailingWorld, "whatever fails between the two copies, no line of two edits is there twice") {
+    const auto edit_both = [&](int n) {
         record.task.summary = "Round " + std::to_string(n);
         start("begin\n");
         write_text(*copies.mirror, mirror() + "of the mirror\n");
         write_text(copies.own, own() + "of the own\n");
-        files.fail_at(n);
-        const auto result = try_sync();
-        const bool failed = files.failed();
-        files.fail_at(0);
-        if (result) record.body_hash = result->body_hash;
-        if (!failed) break;
-        ++failures;
-        const auto body = sync().body;
-        CHECK(body.size() == std::string("begin\nof the mirror\nof the own\n").size());
-        CHECK_THAT(body, Holds("of the mirror\n") && Holds("of the own\n"));
-        CHECK(in_step(body));
-    }
-    CHECK(failures > 5);
+    };
+    fail_each(
+        edit_both, [&](int) { return try_sync(); },
+        [&](int) {
+            const auto body = sync().body;
+            CHECK(body.size() == std::string("begin\nof the mirror\nof the own\n").size());
+            CHECK_THAT(body, Holds("of the mirror\n") && Holds("of the own\n"));
+            CHECK(in_step(body));
+        });
 }
 
-TEST_CASE_METHOD(TaskWorld, "whatever fails while a file of a killed daemon is counted, its old text stays old") {
-    int failures = 0;
-    for (int n = 1;; ++n) {
-        CAPTURE(n);
+TEST_CASE_METHOD(FailingWorld, "whatever fails while a file of a killed daemon is counted, its old text stays old") {
+    const auto leave_old_text = [&](int n) {
         record.task.summary = "Round " + std::to_string(n);
         start("now\n");
         restart();
         write_text(home / ("task/.TASK.md.orange-" + content_hash("then\n").substr(0, 16) + "-0123456789"),
                    projected("then\n"));
         record.task.summary += " and more";
-        files.fail_at(n);
-        const auto result = try_sync();
-        const bool failed = files.failed();
-        files.fail_at(0);
-        if (result) record.body_hash = result->body_hash;
-        if (!failed) break;
-        ++failures;
-        CHECK_FALSE(sync().attention);
-        CHECK(in_step("now\n"));
-        CHECK(others().empty());
-    }
-    CHECK(failures > 5);
+    };
+    fail_each(
+        leave_old_text, [&](int) { return try_sync(); },
+        [&](int) {
+            CHECK_FALSE(sync().attention);
+            CHECK(in_step("now\n"));
+            CHECK(others().empty());
+        });
 }
 
-TEST_CASE_METHOD(TaskWorld, "whatever fails while a section is written, the next call writes it once") {
+TEST_CASE_METHOD(FailingWorld, "whatever fails while a section is written, the next call writes it once") {
     start("one\n");
-    int failures = 0;
-    for (int n = 1;; ++n) {
-        CAPTURE(n);
-        const auto text = "round " + std::to_string(n);
-        const auto line = "line " + std::to_string(n) + "\n";
-        save_over(*copies.mirror, projected(line + sync().body));
-        files.fail_at(n);
-        const auto result = wait(task_files->write_section(record, copies, "Feedback", text));
-        const bool failed = files.failed();
-        files.fail_at(0);
-        if (result) record.body_hash = result->body_hash;
-        if (!failed) break;
-        ++failures;
-        if (!result) CHECK(result.error().code == ErrorCode::io);
-        const auto synced = accept(wait(task_files->write_section(record, copies, "Feedback", text)));
-        CHECK(synced.body.starts_with(line));
-        CHECK(synced.body.ends_with("## Feedback\n\n" + text + "\n"));
+    const auto text_of = [](int n) { return "round " + std::to_string(n); };
+    const auto line_of = [](int n) { return "line " + std::to_string(n) + "\n"; };
+    const auto edit = [&](int n) { save_over(*copies.mirror, projected(line_of(n) + sync().body)); };
+    const auto write = [&](int n) { return wait(task_files->write_section(record, copies, "Feedback", text_of(n))); };
+    fail_each(edit, write, [&](int n) {
+        const auto synced = accept(write(n));
+        CHECK(synced.body.starts_with(line_of(n)));
+        CHECK(synced.body.ends_with("## Feedback\n\n" + text_of(n) + "\n"));
         CHECK(in_step(synced.body));
-    }
-    CHECK(failures > 5);
+    });
     CHECK(names("work") == std::vector<std::string>{"TASK.md"});
 }
 
-TEST_CASE_METHOD(TaskWorld,
+TEST_CASE_METHOD(FailingWorld,
                  "whatever fails while a mirror is retired, its last word is kept, and the next call retires it",
                  "[slow]") {
-    int failures = 0;
-    for (int n = 1;; ++n) {
-        CAPTURE(n);
+    const auto word_of = [](int n) { return "word " + std::to_string(n) + "\n"; };
+    const auto edit = [&](int n) {
         record.task.summary = "Round " + std::to_string(n);
         start("body\n");
-        const auto word = "word " + std::to_string(n) + "\n";
-        save_over(*copies.mirror, projected(word));
-        files.fail_at(n);
-        const auto result = wait(task_files->retire_mirror(record, copies));
-        const bool failed = files.failed();
-        files.fail_at(0);
-        if (result) record.body_hash = result->body_hash;
-        if (!failed) break;
-        ++failures;
-        if (!result) CHECK(result.error().code == ErrorCode::io);
-        const auto synced = accept(wait(task_files->retire_mirror(record, copies)));
-        CHECK(synced.body == word);
-        CHECK(own() == projected(word));
+        save_over(*copies.mirror, projected(word_of(n)));
+    };
+    const auto retire = [&](int) { return wait(task_files->retire_mirror(record, copies)); };
+    fail_each(edit, retire, [&](int n) {
+        CHECK(accept(retire(n)).body == word_of(n));
+        CHECK(own() == projected(word_of(n)));
         CHECK(names("work").empty());
-    }
-    CHECK(failures > 5);
+    });
 }
 
-TEST_CASE_METHOD(TaskWorld, "whatever fails while two edits are brought together, both are somewhere") {
-    int failures = 0;
-    for (int n = 1;; ++n) {
-        CAPTURE(n);
+TEST_CASE_METHOD(FailingWorld, "whatever fails while two edits are brought together, both are somewhere") {
+    const auto left_of = [](int n) { return "left " + std::to_string(n) + "\n"; };
+    const auto right_of = [](int n) { return "right " + std::to_string(n) + "\n"; };
+    const auto edit_both = [&](int n) {
         record.task.summary = "Round " + std::to_string(n);
         start("one\n");
-        const auto left = "left " + std::to_string(n) + "\n", right = "right " + std::to_string(n) + "\n";
-        save_over(copies.own, projected(left));
-        save_over(*copies.mirror, projected(right));
+        save_over(copies.own, projected(left_of(n)));
+        save_over(*copies.mirror, projected(right_of(n)));
         set_time(copies.own, -2);
-        files.fail_at(n);
-        const auto result = try_sync();
-        const bool failed = files.failed();
-        files.fail_at(0);
-        if (result) record.body_hash = result->body_hash;
-        if (!failed) break;
-        ++failures;
-        if (n % 2 == 0) restart();
-        const auto synced = sync();
-        CHECK(in_step(synced.body));
-        CHECK_THAT(everything(), Holds(left));
-        CHECK_THAT(everything(), Holds(right));
-    }
-    CHECK(failures > 5);
+    };
+    fail_each(
+        edit_both, [&](int) { return try_sync(); },
+        [&](int n) {
+            if (n % 2 == 0) restart();
+            const auto synced = sync();
+            CHECK(in_step(synced.body));
+            CHECK_THAT(everything(), Holds(left_of(n)));
+            CHECK_THAT(everything(), Holds(right_of(n)));
+        });
 }
 
 TEST_CASE_METHOD(TaskWorld, "a conflict of an older text that says nothing is none") {
@@ -799,7 +785,7 @@ TEST_CASE_METHOD(TaskWorld, "a forgotten task is read from the disk again") {
 namespace {
 
 /// Somebody who does something to a copy at the very moment at which the daemon writes it.
-struct MeddledWorld : TaskWorld {
+struct MeddledWorld : FailingWorld {
     fakes::MeddlingFileSystem meddled{real};
     int times = 0;
 
@@ -898,11 +884,7 @@ TEST_CASE_METHOD(MeddledWorld, "whatever fails while somebody is faster, his tex
         FaultyFileSystem failing(meddled);
         task_files.emplace(failing, processes, clock);
         meddle(1, [&] { save_over(*copies.mirror, read_before + line); });
-        failing.fail_at(n);
-        const auto result = try_sync();
-        const bool failed = failing.failed();
-        failing.fail_at(0);
-        if (result) record.body_hash = result->body_hash;
+        const bool failed = fails_at(failing, n, [&] { return try_sync(); });
         meddled.before = [](const Path&) {};
         if (times == 0) continue;  // it failed before anything was written
         const auto synced = sync();
