@@ -245,6 +245,34 @@ TEST_CASE("power that goes after a workspace went to the next task leaves it to 
     }
 }
 
+TEST_CASE("power that goes after a command of a workflow has run does not run it again") {
+    RunnerWorld world;
+    const auto ran = world.git.dir / "ran";
+    write_file(world.home() / "workflows/command.yml",
+               "name: command\nversion: 1\nstates:\n  pending: {}\n  done:\n    terminal: true\ntransitions:\n"
+               "  - {from: pending, to: done, hooks: [{action: run_command, argv: [sh, -c, 'echo ran >> \"$0\"', '" +
+                   ran.string() + "']}, {action: notify}]}\n");
+    const auto id = world.make_task();
+    auto record = world.record(id);
+    record.task.workflow = "command";
+    REQUIRE(world.house().world().tasks.save(record));
+    Moment moment;
+    {
+        PageCache cache(world.home());
+        REQUIRE(world.move(id, "done"));
+        moment = {world.git.dir / "moments" / "0", cache.images()};
+        copy_tree(world.home().parent_path(), moment.copy);
+    }
+    REQUIRE(read_file(ran) == "ran\n");
+    for (std::size_t i = 0; i < moment.images.size(); ++i) {
+        INFO("way " << i);
+        start_again(world, moment, moment.images[i]);
+        world.recover();
+        CHECK(world.record(id).task.status == "done");
+        CHECK(read_file(ran) == "ran\n");
+    }
+}
+
 TEST_CASE("power that goes while workspaces or projects change leaves the old or the new") {
     lose_power_everywhere(making_workspaces());
     lose_power_everywhere(removing_workspaces());
