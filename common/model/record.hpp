@@ -219,6 +219,8 @@ struct Message {
     int times = 0;
     bool seen = false;
     bool lasts = false;
+    bool told = false;
+    bool acknowledged = false;
 
     /// It is for whichever run of the role comes next.
     bool waits() const { return from == Role::human || lasts; }
@@ -236,6 +238,8 @@ struct Message {
         v.sparse("times", times, "how often it was typed");
         v.sparse("seen", seen, "the agent's window shows that its program took it");
         v.sparse("lasts", lasts, "Orange's own, and for the agent's next run if this one has ended");
+        v.sparse("told", told, "the human was told that it was not typed, or that the agent did not take it");
+        v.sparse("acknowledged", acknowledged, "the human has acknowledged that");
     }
     bool operator==(const Message&) const = default;
 };
@@ -366,6 +370,7 @@ struct TaskRecord {
     std::optional<std::string> answered;
     bool stopped = false;
     std::optional<Timestamp> notified;
+    std::optional<std::string> to_tell = {};
     std::set<TaskId> blockers_done = {};
     std::set<TaskId> blockers_gone = {};
     TaskId stacked_on = {};
@@ -423,6 +428,7 @@ struct TaskRecord {
         v.sparse("answered", answered, "`questions` when a human's answer was delivered; else the question stands");
         v.sparse("stopped", stopped, "a human stopped its agent, and nothing starts it by itself");
         v.sparse("notified", notified, "`since` of the need that its human was last notified of");
+        v.sparse("to_tell", to_tell, "what a `notify` of its workflow says, until the human is notified");
         v.sparse("blockers_done", blockers_done,
                  "those of `blocked_by` that were seen done, and count as such for ever");
         v.sparse("blockers_gone", blockers_gone, "those of `blocked_by` that will never be done, as its human was told");

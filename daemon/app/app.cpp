@@ -40,7 +40,6 @@
 #include "daemon/rpc/dispatcher.hpp"
 #include "daemon/rpc/server.hpp"
 #include "daemon/runner/notification.hpp"
-#include "daemon/runner/reminders.hpp"
 #include "daemon/shim/keeper.hpp"
 #include "daemon/tmux/cli_tmux.hpp"
 
@@ -154,7 +153,6 @@ class App {
               [this](std::function<void()> then) {
                   async::spawn(io_.get_executor(), "notifications", call_later(std::move(then)));
               }),
-          reminders_(runner_),
           monitor_(runner_, watcher()),
           api_(runner_, daemon_control()),
           dispatcher_(table_, [this](Error error) { return runner_.world.tasks.with_short_ids(std::move(error)); }),
@@ -202,7 +200,6 @@ class App {
         async::spawn(io_.get_executor(), "monitor", monitor_.run());
         runner_.pull_sync.start();
         async::spawn(io_.get_executor(), "detach key", reload_.bind_detach_key());
-        notifier_.look_at_all();
         if (!reload_.problem().empty()) tell_of_config();
         log::info("daemon", "started", {{"version", ORANGE_VERSION}, {"pid", std::to_string(::getpid())}});
         tell_service_manager("READY=1");
@@ -332,7 +329,6 @@ class App {
         stopping_ = true;
         if (!restarts_) tell_service_manager("STOPPING=1");
         monitor_.stop();
-        reminders_.stop();
         runner_.reconciler.stop();
         runner_.gates.stop();
         runner_.checks.stop_all();
@@ -442,7 +438,6 @@ class App {
     Runner runner_;
     Delivery delivery_;
     Notifier notifier_;
-    Reminders reminders_;
     Monitor monitor_;
     rpc::MethodTable table_;
     rpc::Api api_;

@@ -7,9 +7,20 @@
 namespace orange::engine {
 namespace {
 
-using Due = std::optional<Step>;
+using std::chrono::milliseconds;
+using namespace std::chrono_literals;
 
-Due note_blockers(const View& view) {
+/// How long a message that was typed is looked for in the agent's window, and how long after it was typed first.
+constexpr milliseconds k_message_window = 30s, k_first_look_at_message = 2s;
+
+/// A step, and how long it is not due yet.
+struct Due {
+    Step step;
+    milliseconds in{};
+};
+using MaybeDue = std::optional<Due>;
+
+MaybeDue note_blockers(const View& view) {
     if (view.ended) return std::nullopt;
     step::NoteBlockers ended;
     for (const auto& blocker : view.blockers) {
@@ -20,20 +31,21 @@ Due note_blockers(const View& view) {
     const auto* notice = find_notice(view.record, NoticeKind::blocker_gone);
     const bool is_old = notice != nullptr && (ended.gone.empty() || notice->text != gone_text(ended.gone));
     if (ended.done.empty() && std::ranges::all_of(ended.gone, is_told) && !is_old) return std::nullopt;
-    return ended;
+    return Due{std::move(ended)};
 }
 
-Due note_children(const View& view) {
+MaybeDue note_children(const View& view) {
     step::NoteChildren ended;
     for (const auto& child : view.children) {
         if (child.state == ChildState::done && !view.record.children_done.contains(child.id)) {
             ended.done.push_back(child.id);
         }
     }
-    return ended.done.empty() ? Due() : Due(std::move(ended));
+    if (ended.done.empty()) return std::nullopt;
+    return Due{std::move(ended)};
 }
 
-Due tell_of_children(const View& view) {
+MaybeDue tell_of_children(const View& view) {
     if (view.definition == nullptr) return std::nullopt;
     const auto& record = view.record;
     step::TellOfChildren tell;
@@ -47,7 +59,8 @@ Due tell_of_children(const View& view) {
     const bool is_news = tell.unapproved != record.unapproved_told || with != record.trouble_told;
     const bool is_over = (approval != nullptr && tell.unapproved.empty()) || (trouble != nullptr && !tell.trouble);
     const bool is_old = trouble != nullptr && tell.trouble && trouble->text != tell.trouble->text;
-    return is_news || is_over || is_old ? Due(std::move(tell)) : Due();
+    if (!is_news && !is_over && !is_old) return std::nullopt;
+    return Due{std::move(tell)};
 }
 
 /// A merge that is not finished ends the task, or its end asks again.
@@ -55,26 +68,79 @@ bool may_go_on(const View& view) {
     return view.definition != nullptr && !(view.record.merge && view.record.merge->unfinished());
 }
 
-Due wait_for_children(const View& view) {
+MaybeDue wait_for_children(const View& view) {
     if (!may_go_on(view) || have_come_back(*view.definition, view.record.task, view.children)) return std::nullopt;
     const auto* state = view.definition->state(view.record.task.status);
     const bool is_queued = state != nullptr && state->children && view.record.queued;
     const auto* failed = find_notice(view.record, NoticeKind::start_failed);
     const bool has_failed = failed != nullptr && failed->cause == k_tried_again;
-    return is_queued || has_failed ? Due(step::WaitForChildren{is_queued}) : Due();
+    if (!is_queued && !has_failed) return std::nullopt;
+    return Due{step::WaitForChildren{is_queued}};
 }
 
 /// In the queue, it goes on when a workspace is free. What failed for good goes on when its human has seen it.
-Due go_on_after_children(const View& view) {
+MaybeDue go_on_after_children(const View& view) {
     if (!may_go_on(view) || !have_come_back(*view.definition, view.record.task, view.children)) return std::nullopt;
     const auto* failed = find_notice(view.record, NoticeKind::start_failed);
     if (view.record.queued || (failed != nullptr && failed->cause != k_tried_again)) return std::nullopt;
-    return step::GoOnAfterChildren{};
+    return Due{step::GoOnAfterChildren{}};
+}
+
+MaybeDue deliver(const View& view) {
+    if (!view.is_on_duty || view.record.outbox.empty()) return std::nullopt;
+    return Due{step::Deliver{view.record.outbox.front().id}};
+}
+
+/// For half a minute after it was typed, and later whenever its agent is idle: a message may have been put into the
+/// queue of the agent's program.
+MaybeDue acknowledge(const View& view) {
+    if (!view.is_on_duty || view.ended) return std::nullopt;
+    MaybeDue due;
+    for (const auto& message : view.record.typed) {
+        if (message.seen || !message.typed_at) continue;
+        const auto age = std::chrono::duration_cast<milliseconds>(view.now - *message.typed_at);
+        if (age >= k_message_window && !view.idle.contains(message.to)) continue;
+        const auto in = std::clamp(k_first_look_at_message - age, 0ms, k_first_look_at_message);
+        if (!due || in < due->in) due = Due{step::Acknowledge{}, in};
+    }
+    return due;
+}
+
+MaybeDue clear_idle(const View& view) {
+    const bool works = view.agent && view.agent->activity == Activity::busy;
+    if (!works || find_notice(view.record, NoticeKind::agent_idle) == nullptr) return std::nullopt;
+    return Due{step::ClearIdle{}};
+}
+
+/// Not while the task waits for anything but its agent.
+MaybeDue remind(const View& view) {
+    const auto& record = view.record;
+    if (!view.is_on_duty || view.ended || view.definition == nullptr || !view.agent) return std::nullopt;
+    if (record.stopped || !record.outbox.empty() || record.asked || view.is_merging || view.is_checking) return std::nullopt;
+    const auto* state = view.definition->state(record.task.status);
+    const bool unread = view.agent->activity == Activity::unknown;
+    const bool rests = unread || view.agent->activity == Activity::idle;
+    if (state == nullptr || !state->agent || !rests || view.needs.kind != Need::nothing) return std::nullopt;
+    const auto& times = view.idle_times;
+    const auto patience = unread ? times.idle_after + times.remind_again : times.idle_after;
+    const auto entered = record.entered_at.value_or(record.task.updated_at);
+    const auto since = unread ? view.unchanged_since : std::max(view.agent->since, entered);
+    const auto in = std::chrono::ceil<milliseconds>(since + patience - view.now);
+    return Due{step::Remind{*state->agent, unread, patience}, std::max(in, 0ms)};
+}
+
+/// Every need for help, and every other need of a task that needed nothing before.
+MaybeDue notify(const View& view) {
+    if (!view.is_on_duty || view.is_merging) return std::nullopt;
+    const auto now = view.needs.kind, before = view.needed_before;
+    const bool is_news = now > Need::start && (before <= Need::start || (now == Need::help && before != Need::help));
+    if (!is_news && !view.record.to_tell) return std::nullopt;
+    return Due{step::Notify{view.needs}};
 }
 
 struct Rule {
     std::string_view name;
-    Due (*due)(const View& view);
+    MaybeDue (*due)(const View& view);
 };
 
 /// In the order of the variant.
@@ -87,9 +153,22 @@ constexpr std::array<Rule, k_step_count> k_rules = {{
     // A task that must wait again leaves the queue before it could start.
     {"wait for its sub-tasks", wait_for_children},
     {"go on after its sub-tasks", go_on_after_children},
+    // An agent hears what was said to it before it is reminded of anything.
+    {"type a message", deliver},
+    {"look whether the agent took a message", acknowledge},
+    // Before the agent is reminded again, and before the human hears of an idleness that is over.
+    {"clear that the agent was idle", clear_idle},
+    {"remind the agent", remind},
+    // The human hears last: of what Orange could not do by itself.
+    {"notify you", notify},
 }};
 
 }  // namespace
+
+bool is_reminder_due(const View& view) {
+    const auto due = remind(view);
+    return due && due->in <= 0ms;
+}
 
 std::string_view name_of(const Step& step) {
     return k_rules[step.index()].name;
@@ -99,12 +178,14 @@ std::variant<Step, Until> next(const View& view) {
     Until until;
     if (view.record.intent) return until;
     for (std::size_t i = 0; i < k_rules.size(); ++i) {
-        auto step = k_rules[i].due(view);
-        if (!step) continue;
+        auto due = k_rules[i].due(view);
+        if (!due) continue;
         const auto& hold = view.holds[i];
-        if (!hold) return std::move(*step);
-        const bool sooner = hold->left && (!until.in || *hold->left < *until.in);
-        if (sooner || until.what.empty()) until = {hold->left, std::string(k_rules[i].name), hold->why};
+        if (!hold && due->in <= 0ms) return std::move(due->step);
+        auto in = hold ? hold->left : std::optional(due->in);
+        if (in) in = std::max(*in, due->in);
+        const bool sooner = in && (!until.in || *in < *until.in);
+        if (sooner || until.what.empty()) until = {in, std::string(k_rules[i].name), hold ? hold->why : std::string()};
     }
     return until;
 }

@@ -4,15 +4,19 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "common/model/activity.hpp"
+#include "common/model/needs.hpp"
 #include "common/model/record.hpp"
 #include "daemon/engine/blocking.hpp"
 #include "daemon/engine/children.hpp"
 #include "daemon/engine/definition.hpp"
+#include "daemon/engine/reminder.hpp"
 
 /// The one answer to "what does Orange do for this task by itself, and when". next() is pure: it gets all that is known
 /// of one task at one moment (View) and returns the most urgent step that is due, or how long nothing is. The
@@ -48,16 +52,42 @@ struct WaitForChildren {
 /// All sub-tasks are done, and the workflow says what follows.
 struct GoOnAfterChildren {};
 
+/// A message waits in the outbox.
+struct Deliver {
+    std::string message;  ///< its id
+};
+
+/// It is not known whether an agent took a message that was typed.
+struct Acknowledge {};
+
+/// The agent that was idle works again.
+struct ClearIdle {};
+
+/// The agent of the state has been idle for long and has not called Orange.
+struct Remind {
+    Role role = Role::worker;
+    bool unread = false;                   ///< its window cannot be read: nothing is typed, the human is told
+    std::chrono::milliseconds patience{};  ///< how long it was idle, or nothing has changed
+};
+
+/// The task needs its human, who has not been notified of that.
+struct Notify {
+    Needs needs;
+};
+
 }  // namespace step
 
 using Step = std::variant<step::NoteBlockers, step::NoteChildren, step::TellOfChildren, step::WaitForChildren,
-                          step::GoOnAfterChildren>;
+                          step::GoOnAfterChildren, step::Deliver, step::Acknowledge, step::ClearIdle, step::Remind,
+                          step::Notify>;
 inline constexpr std::size_t k_step_count = std::variant_size_v<Step>;
 
-/// Why a step was tried and is not tried again yet.
+/// A step was tried and is not tried again yet.
 struct Hold {
-    std::optional<std::chrono::milliseconds> left;  ///< nothing: until something about the task changes
-    std::string why;                                ///< what failed, or what it waits for, as a sentence's end
+    std::optional<std::chrono::milliseconds> left = {};  ///< nothing: only a change of the task ends it
+    std::string why = {};                                ///< what failed, or what the step waits for
+    bool ends_with_change = true;                        ///< any change of the task ends it, too
+    bool counts = true;                                  ///< the step has waited in vain; false: its time begins now
 };
 
 /// One task at one moment.
@@ -67,6 +97,17 @@ struct View {
     bool ended = false;                      ///< its state is terminal
     std::vector<Blocker> blockers = {};      ///< those that it still waits for
     Children children = {};
+    bool is_merging = false;                  ///< a merge has begun and not ended
+    bool is_checking = false;                 ///< the project's checks run
+    std::optional<AgentActivity> agent = {};  ///< what the agent of the state does; nothing: none lives
+    std::set<Role> idle = {};                 ///< roles whose agents have finished their turn
+    IdleTimes idle_times = {};
+    Timestamp unchanged_since{};  ///< since when TASK.md and the task are as they are, as far as the daemon knows
+    Needs needs = {};
+    Need needed_before = Need::nothing;  ///< what the task needed when it was last looked at
+    Timestamp now{};
+    /// The daemon types into windows and notifies the human. False for a look at what follows from the records alone.
+    bool is_on_duty = false;
     std::array<std::optional<Hold>, k_step_count> holds = {};  ///< by the step's index
 };
 
@@ -80,6 +121,9 @@ struct Until {
 /// Returns the step that is due, or until when none is. A task whose transition is not finished has no step: the end
 /// of the transition asks again.
 std::variant<Step, Until> next(const View& view);
+
+/// Returns true if the agent of the state is idle for long enough to be reminded.
+bool is_reminder_due(const View& view);
 
 /// The step in words, as an infinitive: "go on after its sub-tasks".
 std::string_view name_of(const Step& step);

@@ -15,11 +15,9 @@ using namespace std::chrono_literals;
 constexpr auto k_settle = 25ms;
 /// Editors that delete and create leave the file away for a moment; restoring it at once would be in their way.
 constexpr auto k_settle_missing = 300ms;
-constexpr std::chrono::milliseconds k_retry_delivery = 500ms, k_longest_retry = 5s;
 constexpr auto k_default_interval = 30s;
 constexpr std::size_t k_polls_anyway = 10;  ///< of so many polls one looks at every window
 constexpr std::chrono::milliseconds k_longest_sleep = 30s;
-constexpr std::chrono::milliseconds k_between_looks_at_message = 2s, k_message_window = 30s;
 
 }  // namespace
 
@@ -266,15 +264,6 @@ void Monitor::task_changed(const TaskId& id) {
         return;
     }
     watch_files(*record);
-    if (!record->outbox.empty() && delivering_.insert(id).second) {
-        async::spawn(world_.executor, "outbox", deliver_messages(id));
-    }
-    const auto is_open = [&](const Message& message) {
-        return !message.seen && world_.clock.now() - *message.typed_at < k_message_window;
-    };
-    if (std::any_of(record->typed.begin(), record->typed.end(), is_open) && acknowledging_.insert(id).second) {
-        async::spawn(world_.executor, "acknowledgement", acknowledge_messages(id));
-    }
 }
 
 void Monitor::watch_files(const TaskRecord& record) {
@@ -354,25 +343,6 @@ Awaitable<void> Monitor::wait_for_exit(TaskId id, AgentRun run) {
     if (stopping_) co_return;
     // On a coroutine of its own: stopping the watch must not stop what follows from it.
     async::spawn(world_.executor, "exit", runner_.exits.agent_exited(id, run.run));
-}
-
-Awaitable<void> Monitor::acknowledge_messages(TaskId id) {
-    for (std::chrono::milliseconds waited{}; waited < k_message_window && !stopping_;
-         waited += k_between_looks_at_message) {
-        const bool slept = co_await async::sleep(k_between_looks_at_message);
-        if (!slept || co_await runner_.outbox.acknowledge(id)) break;
-    }
-    acknowledging_.erase(id);
-}
-
-Awaitable<void> Monitor::deliver_messages(TaskId id) {
-    for (auto pause = k_retry_delivery; !stopping_; pause = std::min(pause * 5 / 4, k_longest_retry)) {
-        const bool delivered = co_await runner_.outbox.deliver(id);
-        const auto* record = world_.tasks.find(id);
-        if (delivered || !record || record->outbox.empty()) break;
-        co_await async::sleep(pause);
-    }
-    delivering_.erase(id);
 }
 
 }  // namespace orange

@@ -58,8 +58,6 @@ class Monitor {
     void body_touched(const TaskId& id, const Path& file);
     Awaitable<void> wait_for_exit(TaskId id, AgentRun run);
     Awaitable<void> settle_body(TaskId id, Path file);
-    Awaitable<void> deliver_messages(TaskId id);
-    Awaitable<void> acknowledge_messages(TaskId id);
     Awaitable<void> collect(Project project);
     Awaitable<void> look_at(TaskId id);
     bool shows_nothing_new(const TaskId& id) const;
@@ -82,8 +80,6 @@ class Monitor {
     bool projects_settling_ = false;
     std::string projects_problem_;  ///< that was logged
     std::set<TaskId> settling_;
-    std::set<TaskId> delivering_;
-    std::set<TaskId> acknowledging_;
     std::optional<Timestamp> last_poll_;
     std::function<void()> polled_ = [] {};
     bool stopping_ = false;

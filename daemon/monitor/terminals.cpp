@@ -68,7 +68,7 @@ Awaitable<void> Terminals::listen(TaskId id) {
     while (slept && !stopped_ && followed_[id].told) {
         followed_[id].told = false;
         co_await runner_.activities.update(id);
-        if (runner_.outbox.may_be_seen(id)) co_await runner_.outbox.acknowledge(id);
+        if (runner_.outbox.may_be_seen(id)) runner_.reconciler.wake(id);
         slept = co_await async::sleep(k_between_events);
     }
     followed_[id].listening = false;
@@ -113,7 +113,7 @@ Awaitable<void> Terminals::update_while_written(TaskId id) {
         if (async::now() < *due) continue;
         followed_[id].pacing.looked();
         co_await runner_.activities.update(id);
-        if (runner_.outbox.may_be_seen(id)) co_await runner_.outbox.acknowledge(id);
+        if (runner_.outbox.may_be_seen(id)) runner_.reconciler.wake(id);
         const auto* record = runner_.world.tasks.find(id);
         if (record && runner_.activities.is_in_doubt(*record)) followed_[id].pacing.wrote(async::now() + k_latest);
     }

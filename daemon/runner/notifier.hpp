@@ -1,9 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
-#include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -22,9 +19,9 @@ struct News {
     Timestamp since{};          ///< of the need
 };
 
-/// Decides when the human is notified: a task that needed nothing now needs a review, an answer or help; a task now
-/// needs help; the workflow has a `notify` action, whose text is then used. Observes the store. It looks at a task only
-/// when nobody holds its lock, so a crash that Orange repairs itself is never seen.
+/// Notifies the human of what the reconciler says they are to be notified of (step::Notify). The first is sent at once;
+/// what comes in the time after that is collected and sent together. Nothing is sent about a task at whose session a
+/// person is, or about a need that has ended meanwhile.
 class Notifier {
   public:
     using Deliver = std::function<Awaitable<void>(std::vector<News>)>;
@@ -36,15 +33,11 @@ class Notifier {
     Notifier(const Notifier&) = delete;
     Notifier& operator=(const Notifier&) = delete;
 
-    /// For a daemon that has just started: what changed while none ran, or what its predecessor did not deliver.
-    void look_at_all();
-
   private:
-    void changed(const TaskId& id);
-    Awaitable<void> look(TaskId id);
     void add(News news);
     void start_sending();
     Awaitable<void> send();
+    bool is_over(const News& news) const;
     Awaitable<std::vector<News>> unattended(std::vector<News> news);
     Awaitable<void> remember(TaskId id, Timestamp since);
 
@@ -52,11 +45,6 @@ class Notifier {
     World& world_;
     Deliver deliver_;
     Later later_;
-    int observer_;
-    int listener_;
-    std::set<TaskId> looking_;
-    std::map<TaskId, Need> known_;        ///< what each task needed when it was last looked at
-    std::map<TaskId, std::string> said_;  ///< texts of `notify` actions whose transition has not ended
     std::vector<News> waiting_;
     bool resting_ = false;  ///< something is being delivered, or was a moment ago
 };

@@ -1,6 +1,7 @@
 #include "daemon/runner/outbox.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
@@ -13,6 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t k_kept_messages = 5;
+constexpr std::chrono::milliseconds k_first_delay = 500ms, k_longest_delay = 5s;
+constexpr std::chrono::milliseconds k_between_looks = 2s;
 constexpr auto k_swallowed_after = 8s;
 /// A message that an agent has had for so long while it worked is one that its program has put into its queue.
 constexpr auto k_queued_after = 30s;
@@ -65,20 +68,20 @@ Awaitable<bool> Outbox::shows_dialog(const TaskRecord& record, Role role) {
     co_return reading.activity == Activity::waiting;
 }
 
-Awaitable<bool> Outbox::deliver_one(const TaskRecord& record, const AgentRun& run, const Message& message) {
-    auto& typing = undelivered_[record.task.id].typing;
-    typing = agents::Typing::later;
+Awaitable<Outbox::Typed> Outbox::type(const TaskRecord& record, AgentRun run, Message message) {
+    Typed typed;
     const auto harness = world_.harnesses.find(run.harness);
     // Started in what is the future now: the clock was set back, and nobody is to wait until it is there again.
     const auto age = world_.clock.now() - run.spawned_at;
-    if (harness && age >= age.zero() && age < harness->harness.ready_after) co_return false;
+    if (harness && age >= age.zero() && age < harness->harness.ready_after) co_return typed;
     const auto window = co_await activities_.look_before_typing(record, run.role);
-    typing = window.typing;
-    if (window.reading.usage_limit && co_await is_held_by_limit(run)) co_return false;
-    if (window.typing != agents::Typing::safe) co_return false;
+    typed.window = window.typing;
+    if (window.reading.usage_limit && co_await is_held_by_limit(run)) co_return typed;
+    if (window.typing != agents::Typing::safe) co_return typed;
     const auto sent = co_await world_.tmux.send(run.pane_id, message.text);
     if (!sent) log::warn("outbox", sent.error().message, {{"task", record.task.id.value}});
-    co_return sent.has_value();
+    typed.done = sent.has_value();
+    co_return typed;
 }
 
 /// A question about the limit would swallow what is typed: it is closed first.
@@ -92,49 +95,54 @@ Awaitable<bool> Outbox::is_held_by_limit(AgentRun run) {
     co_return true;
 }
 
-Awaitable<bool> Outbox::deliver_all(TaskRecord& record) {
-    while (!record.outbox.empty()) {
-        const auto message = record.outbox.front();
-        const auto* run = record.run_of(message.to);
-        if (is_outdated(record, message)) {
-            told_.erase(message.id);
-            acknowledged_.erase(message.id);
-            std::erase_if(record.outbox, [&](const Message& m) { return m.id == message.id; });
-            if (record.outbox.empty()) (void)clear(record, NoticeKind::message_undelivered);
-            if (!turns_.save(record)) co_return false;
-            continue;
-        }
-        if (typed_.contains(message.id)) {
-            // Only its end could not be written down; nobody is told the same twice.
-        } else if (run && agents_.alive(record, message.to)) {
-            const auto to = *run;
-            if (!co_await deliver_one(record, to, message)) co_return false;
-            typed_.insert(message.id);
-        } else if (run || message.waits()) {
-            undelivered_[record.task.id].typing = agents::Typing::later;
-            co_return false;  // dying, starting, or not there: it waits for the next one
-        }
-        // Saved after the keys were typed: a crash in between repeats the message, which is harmless; losing it is not.
-        std::erase_if(record.outbox, [&](const Message& m) { return m.id == message.id; });
-        if (run) was_typed(record, message);
-        if (record.outbox.empty()) (void)clear(record, NoticeKind::message_undelivered);
-        if (message.from == Role::human && run) record.answered = record.questions;
-        if (!turns_.save(record)) co_return false;
-        typed_.erase(message.id);
-        if (run) {
-            world_.journal.write(record, "agent.notified",
-                                 {{"role", name_text(message.to)}, {"message", message.text}});
-        }
+Awaitable<Result<std::optional<engine::Hold>>> Outbox::deliver_next(TaskRecord& record, Tries tries) {
+    const auto id = record.outbox.front().id;
+    if (is_outdated(record, record.outbox.front())) {
+        CO_TRY(drop_first(record));
+        co_return std::nullopt;
     }
-    co_return true;
+    const auto message = record.outbox.front();
+    const auto* run = record.run_of(message.to);
+    const bool is_alive = run && agents_.alive(record, message.to);
+    const bool is_dropped = !run && !message.waits();  // Orange's own, to an agent that is gone
+    Typed typed{unwritten_.contains(id) || is_dropped};
+    if (!typed.done && is_alive) typed = co_await type(record, *run, message);
+    if (typed.done) {
+        // Saved after the keys were typed: a crash in between repeats the message, which is harmless; losing it is not.
+        if (!is_dropped) unwritten_.insert(id);
+        CO_TRY(note_typed(record, message, !is_dropped));
+        unwritten_.erase(id);
+        co_return std::nullopt;
+    }
+    co_await activities_.update_in_turn(record);
+    engine::Hold hold{k_first_delay, "the " + name_text(message.to) + " cannot accept it yet", false};
+    hold.counts = tell_undelivered(record, record.outbox.front(), typed.window, tries.since);
+    for (int i = 0; i < tries.count && *hold.left < k_longest_delay; ++i) hold.left = *hold.left * 5 / 4;
+    hold.left = std::min(*hold.left, k_longest_delay);
+    co_return hold;
 }
 
-void Outbox::was_typed(TaskRecord& record, const Message& message) {
-    auto typed = message;
-    typed.typed_at = world_.clock.now();
-    ++typed.times;
-    record.typed.push_back(std::move(typed));
-    if (record.typed.size() > k_kept_messages) record.typed.erase(record.typed.begin());
+Result<void> Outbox::drop_first(TaskRecord& record) {
+    record.outbox.erase(record.outbox.begin());
+    if (record.outbox.empty()) (void)clear(record, NoticeKind::message_undelivered);
+    return turns_.try_save(record);
+}
+
+/// `heard`: an agent's window got it.
+Result<void> Outbox::note_typed(TaskRecord& record, const Message& message, bool heard) {
+    if (heard) {
+        auto typed = message;
+        typed.typed_at = world_.clock.now();
+        ++typed.times;
+        record.typed.push_back(std::move(typed));
+        if (record.typed.size() > k_kept_messages) record.typed.erase(record.typed.begin());
+        if (message.from == Role::human) record.answered = record.questions;
+    }
+    TRY(drop_first(record));
+    if (heard) {
+        world_.journal.write(record, "agent.notified", {{"role", name_text(message.to)}, {"message", message.text}});
+    }
+    return {};
 }
 
 /// True once nothing more is to be found out about it for now. A program whose prompt Orange can read shows the message
@@ -162,9 +170,7 @@ Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
                         activities_.worked_since(record, run, *message.typed_at);
     if (moved || (!held && ((busy && !readable) || (shown && empty) || queued))) {
         message.seen = true;
-        if (told_.erase(message.id) > 0 && record.outbox.empty()) {
-            (void)clear(record, NoticeKind::message_undelivered);
-        }
+        if (message.told && record.outbox.empty()) (void)clear(record, NoticeKind::message_undelivered);
         co_return true;
     }
     const bool late = age > k_swallowed_after;
@@ -173,7 +179,7 @@ Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
     if (!late || reading.activity != Activity::idle || (shown && !held)) co_return (late && unknown);
     if (old && !held && message.times == 1) co_return true;  // nobody knows, and nobody is told the same twice
     if (held || message.times > 1) {
-        if (!told_.insert(message.id).second) co_return true;
+        if (std::exchange(message.told, true)) co_return true;
         const auto role = name_text(message.to);
         const auto* what = held ? " did not take a message; press Enter in its window to send it: "
                                 : " did not take a message that was typed twice: ";
@@ -190,19 +196,17 @@ Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
     co_return false;
 }
 
-Awaitable<bool> Outbox::acknowledge(TaskId id) {
-    auto turn = co_await turns_.begin_turn(id);
-    if (!turn) co_return true;
-    auto& record = turn->record;
-    const auto before = record.typed;
-    const auto notices = record.notices;
+Awaitable<Result<std::optional<engine::Hold>>> Outbox::acknowledge(TaskRecord& record) {
+    const auto before = record;
     bool all = true;
     for (std::size_t i = 0; i < record.typed.size(); ++i) {
         const bool done = co_await acknowledge_one(record, record.typed[i]);
         all = all && done;
     }
-    if (!(before == record.typed && notices == record.notices)) turns_.save(record);
-    co_return all;
+    if (record != before) CO_TRY(turns_.try_save(record));
+    engine::Hold hold;
+    if (!all) hold.left = k_between_looks;
+    co_return hold;
 }
 
 bool Outbox::may_be_seen(const TaskId& id) const {
@@ -216,78 +220,57 @@ bool Outbox::may_be_seen(const TaskId& id) const {
 
 /// Its human was told of it, and the task has got further without it: somebody has told the agent.
 bool Outbox::is_outdated(const TaskRecord& record, const Message& message) const {
-    const bool was_told = told_.contains(message.id) || acknowledged_.contains(message.id);
-    return was_told && !message.waits() && record.entered_at && *record.entered_at > message.queued_at;
-}
-
-void Outbox::was_acknowledged(const TaskRecord& record) {
-    undelivered_.erase(record.task.id);
-    for (const auto& message : record.outbox) {
-        if (told_.contains(message.id)) acknowledged_.insert(message.id);
-    }
+    return message.told && !message.waits() && record.entered_at && *record.entered_at > message.queued_at;
 }
 
 /// With a definition that names no sign of a prompt, no time makes it safe to type.
-bool Outbox::waits_too_long(const TaskRecord& record, const Message& message) {
-    const auto now = async::now();
-    auto& undelivered = undelivered_[record.task.id];
-    if (undelivered.message != message.id) {
-        undelivered.message = message.id;
-        undelivered.since = now;
-    }
+bool Outbox::waits_too_long(const TaskRecord& record, const Message& message, agents::Typing window,
+                            async::Moment since) const {
     std::chrono::milliseconds patience = world_.settings.message_patience;
     const auto* run = record.run_of(message.to);
     const auto entry = run ? world_.harnesses.find(run->harness) : Result<agents::HarnessEntry>(Error{});
-    if (entry && undelivered.typing == agents::Typing::unknown) {
+    if (entry && window == agents::Typing::unknown) {
         patience = std::min<std::chrono::milliseconds>(patience, k_unknown_after);
         if (!agents::can_be_typed_to(entry->harness)) return true;
     }
-    return now - undelivered.since > patience;
+    return async::now() - since > patience;
 }
 
-void Outbox::mark_undelivered(TaskRecord& record) {
-    const auto& id = record.task.id;
-    const auto& message = record.outbox.front();
+bool Outbox::tell_undelivered(TaskRecord& record, Message& message, agents::Typing window, async::Moment since) {
+    const auto id = record.task.id.value;
     const auto* run = record.run_of(message.to);
-    if (run && usage_.of(run->harness)) return;
-    if (record.held_start(message.to)) return;  // its view says what that one waits for
+    if (run && usage_.of(run->harness)) return true;
+    if (record.held_start(message.to)) return true;  // its view says what that one waits for
     // Orange tells the worker of a passed review, for example. While a human is to act, nothing waits for the agent.
-    if (message.from == Role::system && activities_.awaited(record).empty()) return;
+    if (message.from == Role::system && activities_.awaited(record).empty()) return true;
     const auto seen = activities_.of(record, message.to);
-    if (seen && (seen->activity == Activity::busy || seen->activity == Activity::waiting)) {
-        undelivered_.erase(id);  // its turn ends, and a dialog has a notice of its own
-        return;
-    }
-    if (!waits_too_long(record, message)) return;
-    if (undelivered_[id].typing == agents::Typing::unknown && acknowledged_.contains(message.id)) return;
-    const auto before = record.notices;
+    // A turn ends, and a dialog has a notice of its own.
+    if (seen && (seen->activity == Activity::busy || seen->activity == Activity::waiting)) return false;
+    if (!waits_too_long(record, message, window, since)) return true;
+    if (window == agents::Typing::unknown && message.acknowledged) return true;
+    const auto before = record;
     const auto role = name_text(message.to);
-    told_.insert(message.id);
+    message.told = true;
     if (agents_.alive(record, message.to)) {
         raise(world_, record, NoticeKind::message_undelivered, "not delivered to the " + role + ": " + message.text,
-              "orange task attach " + id.value, role);
+              "orange task attach " + id, role);
     } else {
         raise(world_, record, NoticeKind::message_undelivered, "a message for the " + role + " waits until one runs",
-              "orange task why " + id.value, role);
+              "orange task why " + id, role);
     }
-    if (!(record.notices == before)) turns_.save(record);
+    if (record != before) turns_.save(record);
+    return true;
 }
 
 Awaitable<bool> Outbox::deliver(TaskId id) {
     auto turn = co_await turns_.begin_turn(id);
-    if (!turn) {
-        undelivered_.erase(id);
-        co_return true;
+    if (!turn) co_return true;
+    while (!turn->record.outbox.empty()) {
+        const Tries first;
+        const auto held = co_await deliver_next(turn->record, first);
+        if (!held || *held) co_return false;
     }
-    auto& record = turn->record;
-    const bool delivered = co_await deliver_all(record);
-    if (!delivered) co_await activities_.update_in_turn(record);
-    if (record.outbox.empty()) {
-        undelivered_.erase(id);
-    } else if (!delivered) {
-        mark_undelivered(record);
-    }
-    co_return delivered;
+    co_return true;
 }
 
 }  // namespace orange

@@ -9,7 +9,9 @@
 #include "daemon/runner/children.hpp"
 #include "daemon/runner/delegation.hpp"
 #include "daemon/runner/dependencies.hpp"
+#include "daemon/runner/reminders.hpp"
 #include "daemon/runner/runner.hpp"
+#include "daemon/runner/sight.hpp"
 
 namespace orange {
 namespace {
@@ -24,36 +26,72 @@ milliseconds delay_after(int failures) {
     return std::min(k_first_delay * (1 << std::min(failures - 1, k_most_doublings)), k_longest_delay);
 }
 
+}  // namespace
+
+using Held = std::optional<engine::Hold>;
+
 /// One function for each step, with the record of the task's turn.
-struct Performer {
+struct Reconciler::Performer {
     Runner& runner;
     TaskRecord& record;
+    Tries tries;
 
-    Awaitable<Result<void>> operator()(engine::step::NoteBlockers ended) const {
-        return note_blockers(runner.world, runner.turns, runner.queue, record, std::move(ended));
+    Awaitable<Result<Held>> operator()(engine::step::NoteBlockers ended) const {
+        return finish(note_blockers(runner.world, runner.turns, runner.queue, record, std::move(ended)));
     }
-    Awaitable<Result<void>> operator()(engine::step::NoteChildren ended) const {
-        return note_children(runner.world, runner.turns, record, std::move(ended));
+    Awaitable<Result<Held>> operator()(engine::step::NoteChildren ended) const {
+        return finish(note_children(runner.world, runner.turns, record, std::move(ended)));
     }
-    Awaitable<Result<void>> operator()(engine::step::TellOfChildren tell) const {
-        return tell_of_children(runner.world, runner.turns, record, std::move(tell));
+    Awaitable<Result<Held>> operator()(engine::step::TellOfChildren tell) const {
+        return finish(tell_of_children(runner.world, runner.turns, record, std::move(tell)));
     }
-    Awaitable<Result<void>> operator()(engine::step::WaitForChildren wait) const {
-        return wait_for_children(runner.turns, record, wait);
+    Awaitable<Result<Held>> operator()(engine::step::WaitForChildren wait) const {
+        return finish(wait_for_children(runner.turns, record, wait));
     }
-    Awaitable<Result<void>> operator()(engine::step::GoOnAfterChildren) const {
-        return go_on_after_children(runner, record);
+    Awaitable<Result<Held>> operator()(engine::step::GoOnAfterChildren) const {
+        return finish(go_on_after_children(runner, record));
+    }
+    Awaitable<Result<Held>> operator()(engine::step::Deliver) const {
+        return runner.outbox.deliver_next(record, tries);
+    }
+    Awaitable<Result<Held>> operator()(engine::step::Acknowledge) const { return runner.outbox.acknowledge(record); }
+    Awaitable<Result<Held>> operator()(engine::step::ClearIdle) const {
+        return finish(clear_idle(runner.turns, record));
+    }
+    Awaitable<Result<Held>> operator()(engine::step::Remind step) const { return remind(runner, record, step); }
+    Awaitable<Result<Held>> operator()(engine::step::Notify step) const {
+        auto said = std::exchange(record.to_tell, std::nullopt);
+        if (said) CO_TRY(runner.turns.try_save(record, Durability::atomic));
+        auto& self = runner.reconciler;
+        self.tasks_[record.task.id].needed = step.needs.kind;
+        if (self.notified_) self.notified_(record, step.needs, std::move(said));
+        co_return Held{};
+    }
+
+    static Awaitable<Result<Held>> finish(Awaitable<Result<void>> step) {
+        CO_TRY(co_await std::move(step));
+        co_return Held{};
     }
 };
 
-}  // namespace
-
 Reconciler::Reconciler(Runner& runner) : runner_(runner), world_(runner.world) {
     observer_ = world_.tasks.observe([this](const TaskId& id) { saved(id); });
+    runner_.activities.on_change([this](const TaskId& id) { wake(id); });
 }
 
 Reconciler::~Reconciler() {
     world_.tasks.unobserve(observer_);
+    runner_.activities.on_change([](const TaskId&) {});
+}
+
+void Reconciler::start() {
+    const auto ring = [](std::function<void()> wake, milliseconds time) -> Awaitable<void> {
+        const bool slept = co_await async::sleep(time);
+        if (slept) wake();
+    };
+    start([this, ring](milliseconds time, std::function<void()> wake) {
+        return async::spawn_stoppable(world_.executor, "alarm", ring(std::move(wake), time));
+    });
 }
 
 void Reconciler::stop() {
@@ -77,7 +115,9 @@ void Reconciler::saved(const TaskId& id) {
 void Reconciler::wake(const TaskId& id) {
     if (stopped_) return;
     auto& task = tasks_[id];
-    std::erase_if(task.attempts, [](const auto& attempt) { return !attempt.second.not_before; });
+    for (auto& [step, attempt] : task.attempts) {
+        if (attempt.ends_with_change) attempt.not_before = async::now();
+    }
     task.again = true;
     if (!std::exchange(task.is_awake, true)) async::spawn(world_.executor, "task", loop(id));
 }
@@ -90,39 +130,55 @@ void Reconciler::wake_all() {
         if (!is_over) ids.insert(id);
     }
     for (const auto& id : ids) {
-        if (const auto task = tasks_.find(id); task != tasks_.end()) task->second.attempts.clear();
+        end_delays(id);
         wake(id);
     }
+}
+
+void Reconciler::end_delays(const TaskId& id) {
+    const auto task = tasks_.find(id);
+    if (task == tasks_.end()) return;
+    for (auto& [step, attempt] : task->second.attempts) attempt.not_before = async::now();
+}
+
+void Reconciler::start_over(const TaskId& id) {
+    if (const auto task = tasks_.find(id); task != tasks_.end()) task->second.attempts.clear();
+    wake(id);
 }
 
 Awaitable<void> Reconciler::loop(TaskId id) {
     co_await async::yield();  // whoever woke the task may not be through with it
     while (!stopped_) {
         tasks_[id].again = false;
-        const auto until = co_await step(id);
+        const auto until = co_await step(id, set_alarm_ != nullptr);
         if (stopped_) co_return;
-        auto& task = tasks_[id];
-        if (!until || task.again) continue;
-        task.is_awake = false;
-        task.alarm = {};
-        if (until->in && runs_) set_alarm(id, *until->in);
-        if (!until->in && task.attempts.empty()) tasks_.erase(id);
+        if (!until || tasks_[id].again) continue;
+        if (world_.task_locks.busy(id.value)) {  // the task is between two states, and is looked at after the turn
+            co_await runner_.turns.free(id);
+            continue;
+        }
+        sleep(id, *until);
         co_return;
     }
 }
 
-void Reconciler::set_alarm(const TaskId& id, milliseconds time) {
-    const auto ring = [](Reconciler& self, TaskId task, milliseconds pause) -> Awaitable<void> {
-        const bool slept = co_await async::sleep(pause);
-        if (slept) self.wake(task);
-    };
-    tasks_[id].alarm = async::spawn_stoppable(world_.executor, "alarm", ring(*this, id, time));
+void Reconciler::sleep(const TaskId& id, const engine::Until& until) {
+    auto& task = tasks_[id];
+    task.is_awake = false;
+    task.alarm.reset();
+    const auto* record = world_.tasks.find(id);
+    const bool is_over = !record || (store::has_ended(*record) && task.needed.value_or(Need::nothing) == Need::nothing);
+    if (task.attempts.empty() && (is_over || !set_alarm_)) {
+        tasks_.erase(id);
+    } else if (until.in && set_alarm_) {
+        task.alarm = set_alarm_(*until.in, [this, id] { wake(id); });
+    }
 }
 
 Awaitable<void> Reconciler::settle(TaskId id) {
-    if (const auto task = tasks_.find(id); task != tasks_.end()) task->second.attempts.clear();
+    end_delays(id);
     for (;;) {
-        const auto until = co_await step(id);
+        const auto until = co_await step(id, true);
         if (until) co_return;
     }
 }
@@ -144,7 +200,7 @@ Awaitable<Result<void>> Reconciler::pass_on_end(TaskId id) {
     co_return Result<void>{};
 }
 
-Reconciler::Sight Reconciler::look_at(const TaskRecord& record) const {
+Reconciler::Sight Reconciler::look_at(const TaskRecord& record, bool on_duty) const {
     const auto definition = runner_.turns.definition_of(record.task);
     Sight sight{definition ? *definition : nullptr, engine::View{record}};
     auto& view = sight.view;
@@ -152,63 +208,124 @@ Reconciler::Sight Reconciler::look_at(const TaskRecord& record) const {
     view.ended = store::has_ended(record);
     view.blockers = blockers_of(world_, record);
     view.children = children_of(world_, record);
-    const auto task = tasks_.find(record.task.id);
-    if (task == tasks_.end()) return sight;
-    for (const auto& [index, attempt] : task->second.attempts) {
-        if (attempt.not_before && *attempt.not_before <= async::now()) continue;
-        engine::Hold hold{{}, attempt.why};
-        if (attempt.not_before) hold.left = std::chrono::ceil<milliseconds>(*attempt.not_before - async::now());
-        view.holds[index] = std::move(hold);
-    }
+    view.is_merging = !Merges::under_way(record).empty();
+    view.is_on_duty = on_duty;
+    view.now = world_.clock.now();
+    if (on_duty) look_at_agents(view);
+    look_at_holds(view);
     return sight;
 }
 
+void Reconciler::look_at_agents(engine::View& view) const {
+    const auto& record = view.record;
+    view.is_checking = !runner_.checks.under_way(record.task.id).empty();
+    view.needs = needs_of(runner_, record);
+    const auto task = tasks_.find(record.task.id);
+    const bool is_known = task != tasks_.end() && task->second.needed;
+    const bool was_notified = record.notified == view.needs.since;  // by an earlier daemon
+    view.needed_before = is_known ? *task->second.needed : was_notified ? view.needs.kind : Need::nothing;
+    const bool is_same = task != tasks_.end() && task->second.body_since && task->second.body == record.body_hash;
+    view.unchanged_since = std::max(record.task.updated_at, is_same ? *task->second.body_since : view.now);
+    for (const Role role : {Role::worker, Role::reviewer}) {
+        const auto seen = runner_.activities.of(record, role);
+        if (seen && seen->activity == Activity::idle) view.idle.insert(role);
+    }
+    const auto* state = view.definition ? view.definition->state(record.task.status) : nullptr;
+    if (!state || !state->agent) return;
+    view.agent = runner_.activities.of(record, *state->agent);
+    view.idle_times = idle_times(world_, record, *state->agent);
+}
+
+void Reconciler::look_at_holds(engine::View& view) const {
+    const auto task = tasks_.find(view.record.task.id);
+    if (task == tasks_.end()) return;
+    const auto& outbox = view.record.outbox;
+    for (const auto& [index, attempt] : task->second.attempts) {
+        const bool is_other = !attempt.message.empty() && (outbox.empty() || outbox.front().id != attempt.message);
+        if (is_other || (attempt.not_before && *attempt.not_before <= async::now())) continue;
+        auto& hold = view.holds[index].emplace();
+        hold.why = attempt.why;
+        if (attempt.not_before) hold.left = std::chrono::ceil<milliseconds>(*attempt.not_before - async::now());
+    }
+}
+
 engine::Until Reconciler::upcoming(const TaskRecord& record) const {
-    const auto sight = look_at(record);
+    const auto sight = look_at(record, set_alarm_ != nullptr);
     auto next = engine::next(sight.view);
     if (auto* until = std::get_if<engine::Until>(&next)) return std::move(*until);
     return {milliseconds(0), std::string(engine::name_of(std::get<engine::Step>(next))), {}};
 }
 
-Awaitable<std::optional<engine::Until>> Reconciler::step(TaskId id) {
+bool Reconciler::is_reminder_due(const TaskRecord& record) const {
+    return engine::is_reminder_due(look_at(record, true).view);
+}
+
+engine::Until Reconciler::rest(const TaskId& id, const engine::View& view, engine::Until until) {
+    auto& task = tasks_[id];
+    if (view.is_on_duty && !view.record.intent && !view.is_merging) task.needed = view.needs.kind;
+    if (!task.body_since || task.body != view.record.body_hash) {
+        task.body = view.record.body_hash;
+        task.body_since = view.now;
+    }
+    return until;
+}
+
+Awaitable<std::optional<engine::Until>> Reconciler::step(TaskId id, bool on_duty) {
     const auto* found = world_.tasks.find(id);
     if (!found) co_return engine::Until{};
     {
-        const auto sight = look_at(*found);
+        const auto sight = look_at(*found, on_duty);
         auto next = engine::next(sight.view);
-        if (auto* until = std::get_if<engine::Until>(&next)) co_return std::move(*until);
+        if (auto* until = std::get_if<engine::Until>(&next)) {
+            if (world_.task_locks.busy(id.value)) co_return std::move(*until);
+            co_return rest(id, sight.view, std::move(*until));
+        }
     }
     auto turn = co_await runner_.turns.begin_turn(id);
     if (!turn) co_return engine::Until{};
     const auto before = turn->record;
-    const auto sight = look_at(before);
+    const auto sight = look_at(before, on_duty);
     auto next = engine::next(sight.view);
-    if (auto* until = std::get_if<engine::Until>(&next)) co_return std::move(*until);
-    auto& due = std::get<engine::Step>(next);
-    const auto index = due.index();
-    tasks_[id].is_stepping = true;
-    auto done = co_await std::visit(Performer{runner_, turn->record}, std::move(due));
+    if (auto* until = std::get_if<engine::Until>(&next)) co_return rest(id, sight.view, std::move(*until));
+    const auto due = std::move(std::get<engine::Step>(next));
+    auto& task = tasks_[id];
+    task.is_stepping = true;
+    task.again = false;
+    const auto attempt = task.attempts.find(due.index());
+    const Tries tries = attempt == task.attempts.end() ? Tries{} : attempt->second.tries;
+    const Performer performer{runner_, turn->record, tries};
+    const auto done = co_await std::visit(performer, due);
     if (stopped_) co_return engine::Until{};
     tasks_[id].is_stepping = false;
     const auto* now = world_.tasks.find(id);
-    note(id, index, done, now && !(*now == before));
+    note(id, due, done, now && !(*now == before));
     co_return std::nullopt;
 }
 
-void Reconciler::note(const TaskId& id, std::size_t step, const Result<void>& done, bool changed) {
+void Reconciler::note(const TaskId& id, const engine::Step& step, const Result<Held>& done, bool changed) {
     auto& task = tasks_[id];
-    if (done && changed) {
-        task.attempts.erase(step);
+    Held hold = done ? *done : Held{};
+    if (done && !hold && !changed) hold.emplace();  // it would change nothing again
+    if (done && !hold) {
+        task.attempts.erase(step.index());
         return;
     }
-    auto& attempt = task.attempts[step];
-    if (done) {  // it would change nothing again
-        attempt = {};
-        return;
+    const auto* message = std::get_if<engine::step::Deliver>(&step);
+    auto& attempt = task.attempts[step.index()];
+    if (message && attempt.message != message->message) attempt = {};
+    if (message) attempt.message = message->message;
+    attempt.failures = done ? 0 : attempt.failures + 1;
+    if (!done) {
+        log::warn("reconciler", done.error().message, {{"task", id.value}});
+        hold = engine::Hold{delay_after(attempt.failures), std::string(first_line(done.error().message)), false};
     }
-    log::warn("reconciler", done.error().message, {{"task", id.value}});
-    attempt.why = std::string(first_line(done.error().message));
-    attempt.not_before = async::now() + delay_after(++attempt.failures);
+    attempt.why = hold->why;
+    attempt.ends_with_change = hold->ends_with_change;
+    ++attempt.tries.count;
+    if (!hold->counts) attempt.tries = {};
+    attempt.not_before.reset();
+    if (hold->left) attempt.not_before = async::now() + *hold->left;
+    if (hold->ends_with_change && task.again) attempt.not_before = async::now();  // it changed meanwhile
 }
 
 }  // namespace orange

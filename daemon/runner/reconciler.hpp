@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "common/model/record.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/engine/next.hpp"
+#include "daemon/runner/outbox.hpp"
 #include "daemon/runner/turns.hpp"
 
 namespace orange {
@@ -28,17 +30,29 @@ class Reconciler {
     Reconciler(const Reconciler&) = delete;
     Reconciler& operator=(const Reconciler&) = delete;
 
-    /// From now on time passes, too: each task's alarm wakes it when a step becomes due. Before, only wake() does.
-    void start() { runs_ = true; }
+    /// Calls the function after that time, unless the result is destroyed before.
+    using SetAlarm = std::function<async::Stopper(std::chrono::milliseconds, std::function<void()>)>;
+    /// The daemon is on duty from now on: it types into windows and notifies the human, and an alarm wakes each task
+    /// when a step becomes due. Before, what follows from the records alone is done.
+    void start();
+    void start(SetAlarm set_alarm) { set_alarm_ = std::move(set_alarm); }
     void stop();
+
+    /// `observer` gets each need that the human is to be notified of, and the text of the workflow's `notify` action,
+    /// if one has asked for it.
+    using Notified = std::function<void(const TaskRecord&, const Needs&, std::optional<std::string>)>;
+    void on_need(Notified observer) { notified_ = std::move(observer); }
 
     void wake(const TaskId& id);
     /// Wakes every active task and every ended one that has sub-tasks, whatever delays their steps have. A daemon that
     /// starts and the poll call it.
     void wake_all();
 
-    /// Performs all that is due for the task now, whatever delays its steps have, and returns when nothing more is.
+    /// Performs all that is due for the task now, on duty or not and whatever delays its steps have, and returns when
+    /// nothing more is.
     Awaitable<void> settle(TaskId id);
+    /// Ends the delays of the task's steps and begins to count their time again: its human has looked.
+    void start_over(const TaskId& id);
 
     /// Writes the end of a task that is to be deleted into its parent and into the tasks that wait for it: a deleted
     /// task no longer says that it was done. An error names the task that could not be written.
@@ -46,43 +60,57 @@ class Reconciler {
 
     /// Returns when Orange will do something for the task by itself, as far as is known now.
     engine::Until upcoming(const TaskRecord& record) const;
+    /// Returns true if the agent of the task's state is idle for long enough to be reminded, as far as is known now.
+    bool is_reminder_due(const TaskRecord& record) const;
 
   private:
-    /// Why a step is not tried again yet.
+    /// A step that was tried in vain.
     struct Attempt {
         int failures = 0;
-        std::optional<async::Moment> not_before;  ///< nothing: until something about the task changes
+        Tries tries;
+        std::optional<async::Moment> not_before;  ///< nothing: only a change of the task ends the delay
+        bool ends_with_change = false;
         std::string why;
+        std::string message;  ///< of Deliver: which message it was
     };
     struct Task {
         bool is_awake = false;     ///< its loop runs
-        bool again = false;        ///< and something changed since it looked
+        bool again = false;        ///< something changed since it looked
         bool is_stepping = false;  ///< a step is performed, and saves the task
         std::map<std::size_t, Attempt> attempts;  ///< by the step's index
-        async::Stopper alarm;
+        std::optional<async::Stopper> alarm;
+        std::optional<Need> needed;  ///< what the task needed when it was last looked at
+        std::string body;            ///< hash of TASK.md as this daemon saw it last, and since when it is so
+        std::optional<Timestamp> body_since;
     };
-
     /// All that the view refers to.
     struct Sight {
         workflow::Library::DefinitionPtr definition;
         engine::View view;
     };
+    struct Performer;
 
     void saved(const TaskId& id);
+    void end_delays(const TaskId& id);
     Awaitable<void> loop(TaskId id);
     /// Performs the most urgent step that is due. Returns until when nothing is; nothing if a step was performed.
-    Awaitable<std::optional<engine::Until>> step(TaskId id);
-    void note(const TaskId& id, std::size_t step, const Result<void>& done, bool changed);
+    Awaitable<std::optional<engine::Until>> step(TaskId id, bool on_duty);
+    /// Notes what the task needs, if nobody is at it: then it is between two steps.
+    engine::Until rest(const TaskId& id, const engine::View& view, engine::Until until);
+    void note(const TaskId& id, const engine::Step& step, const Result<std::optional<engine::Hold>>& done, bool changed);
     /// `record` outlives the result.
-    Sight look_at(const TaskRecord& record) const;
-    void set_alarm(const TaskId& id, std::chrono::milliseconds time);
+    Sight look_at(const TaskRecord& record, bool on_duty) const;
+    void look_at_agents(engine::View& view) const;
+    void look_at_holds(engine::View& view) const;
+    void sleep(const TaskId& id, const engine::Until& until);
 
     Runner& runner_;
     World& world_;
     int observer_;
-    bool runs_ = false;
+    SetAlarm set_alarm_;  ///< empty: not on duty
+    Notified notified_;
     bool stopped_ = false;
-    std::map<TaskId, Task> tasks_;  ///< those whose loop runs or that have an attempt or an alarm
+    std::map<TaskId, Task> tasks_;
 };
 
 }  // namespace orange

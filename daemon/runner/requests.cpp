@@ -142,12 +142,12 @@ Awaitable<Result<Outcome>> Requests::acknowledge(TaskId id) {
         co_return outcome;
     }
     engine::clear_all(record);
+    for (auto& message : record.outbox) message.acknowledged = message.told;
     auto seen = std::exchange(record.programs_changed, {});
     for (auto& name : std::exchange(record.harnesses_changed, {})) seen.push_back("harness " + name);
     if (!seen.empty()) outcome.notes.push_back("acknowledged as changed: " + printable(join(seen, ", ")));
     record.task.updated_at = world_.clock.now();
     CO_TRY(turns_.try_save(record));
-    outbox_.was_acknowledged(record);
     co_await turns_.show(record, &outcome);
     co_return outcome;
 }

@@ -6,7 +6,6 @@
 #include "daemon/engine/decide.hpp"
 #include "daemon/runner/gates.hpp"
 #include "daemon/runner/merges.hpp"
-#include "daemon/runner/outbox.hpp"
 #include "daemon/runner/transitions.hpp"
 #include "daemon/runner/workspaces.hpp"
 
@@ -16,14 +15,13 @@ namespace orange {
 class Requests {
   public:
     Requests(World& world, Turns& turns, Edits& edits, Transitions& transitions, Merges& merges, Workspaces& workspaces,
-             Outbox& outbox, Gates& gates, Waiting& waiting)
+             Gates& gates, Waiting& waiting)
         : world_(world),
           turns_(turns),
           edits_(edits),
           transitions_(transitions),
           merges_(merges),
           workspaces_(workspaces),
-          outbox_(outbox),
           gates_(gates),
           waiting_(waiting) {}
 
@@ -54,7 +52,6 @@ class Requests {
     Transitions& transitions_;
     Merges& merges_;
     Workspaces& workspaces_;
-    Outbox& outbox_;
     Gates& gates_;
     Waiting& waiting_;
 };

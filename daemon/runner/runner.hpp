@@ -43,7 +43,7 @@ struct Runner {
           workspaces(world, agents, turns, transitions, queue),
           activities(world, agents, turns, usage),
           outbox(world, agents, turns, activities, usage),
-          requests(world, turns, edits, transitions, merges, workspaces, outbox, gates, queue),
+          requests(world, turns, edits, transitions, merges, workspaces, gates, queue),
           queue(world, room, turns, agents, transitions, requests),
           creation(world, turns, transitions, queue),
           respawns(world, room, agents, turns, transitions, workspaces),

@@ -341,6 +341,7 @@ Awaitable<Result<TaskReply>> approve(Api& api, TaskApprove params, Call call) {
 Awaitable<Result<TaskReply>> acknowledge(Api& api, TaskAck params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     CO_TRY(auto done, co_await api.runner().requests.acknowledge(id));
+    api.runner().reconciler.start_over(id);
     co_return api.reply(id, std::move(done));
 }
 

@@ -3,14 +3,16 @@
 
 namespace orange::actions {
 
-/// Only the event: Notifier takes the text from it, and delivers it when the transition is over.
+/// Writes the event and the text into the record. The human is notified when the transition is over.
 Awaitable<Result<void>> notify(Context& context, const Action& action) {
     const auto& task = context.record.task;
     auto message = action.param("message");
     if (message.empty()) message = "the status is " + task.status;
     const auto sentence = task.project + "/" + task.branch + ": " + message;
     std::map<std::string, Scalar> fields = {{"message", sentence}, {"tx", context.tx}};
-    co_return context.world.journal.write_once(context.record, "notification", std::move(fields));
+    CO_TRY(context.world.journal.write_once(context.record, "notification", std::move(fields)));
+    context.record.to_tell = sentence;
+    co_return Result<void>{};
 }
 
 }  // namespace orange::actions

@@ -90,7 +90,7 @@ TEST_CASE("a message is typed although its agent was started in what is the futu
     const auto id = planning(world, "do it", 3);
     world.outside.clock.pass(-24h);
     world.house().go(world.house().runner().outbox.send(id, Role::worker, "hello")).value();
-    CHECK(world.house().go(world.house().runner().outbox.deliver(id)));
+    CHECK(orange::test::deliver(world, id));
     CHECK(world.record(id).outbox.empty());
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("a message that waits while the clock is set, or the machine sleeps, i
     const auto id = planning(world, "do it", 3);
     const auto deliver = [&] {
         world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 2);  // the screen, then the keys
-        CHECK_FALSE(world.house().go(world.house().runner().outbox.deliver(id)));
+        CHECK_FALSE(orange::test::deliver(world, id));
         REQUIRE(world.outside.tmux_faults.struck);
         world.outside.tmux_faults.disarm();
     };
@@ -114,5 +114,5 @@ TEST_CASE("a message that waits while the clock is set, or the machine sleeps, i
     deliver();
     CHECK_FALSE(world.record(id).task.attention);
     CHECK(world.record(id).outbox.size() == 1);
-    CHECK(world.house().go(world.house().runner().outbox.deliver(id)));
+    CHECK(orange::test::deliver(world, id));
 }

@@ -289,7 +289,7 @@ TEST_CASE("whoever asks for a task that there is not is told so, whatever they a
     world.house().go(runner.turns.body_changed(none));
     world.house().go(runner.activities.update(none));
     world.house().go(runner.exits.agent_exited(none, RunId{"x"}));
-    CHECK(world.house().go(runner.outbox.deliver(none)));
+    CHECK(orange::test::deliver(world, none));
     CHECK(world.house().world().tasks.size() == 1);
 }
 

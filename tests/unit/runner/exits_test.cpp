@@ -1055,7 +1055,7 @@ TEST_CASE("what cannot be written down is asked for again, and then it is") {
         world.house().world().settings.message_patience = {};
         const auto deliver = [&] {
             world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 2);
-            CHECK_FALSE(world.house().go(world.house().runner().outbox.deliver(id)));
+            CHECK_FALSE(orange::test::deliver(world, id));
         };
         with_full_disk(deliver);
         CHECK(attention(world, id) == "none");

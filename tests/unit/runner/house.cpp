@@ -264,6 +264,46 @@ std::string RunnerWorld::task_text(const TaskId& id) {
     return read_file(house().world().tasks.folder(record(id)) / "TASK.md");
 }
 
+namespace {
+
+Awaitable<bool> deliver_all(Runner& runner, TaskId id, Tries& tries) {
+    auto turn = co_await runner.turns.begin_turn(id);
+    if (!turn) co_return true;
+    while (!turn->record.outbox.empty()) {
+        const auto held = co_await runner.outbox.deliver_next(turn->record, tries);
+        if (!held || *held) {
+            ++tries.count;
+            if (held && !(*held)->counts) tries = {};
+            co_return false;
+        }
+        tries = {};
+    }
+    co_return true;
+}
+
+Awaitable<bool> acknowledge_all(Runner& runner, TaskId id) {
+    auto turn = co_await runner.turns.begin_turn(id);
+    if (!turn) co_return true;
+    const auto held = co_await runner.outbox.acknowledge(turn->record);
+    co_return held && !(*held)->left;
+}
+
+}  // namespace
+
+void go_on_duty(RunnerWorld& world) {
+    const auto never = [](std::chrono::milliseconds, const std::function<void()>&) { return async::Stopper(); };
+    world.house().runner().reconciler.start(never);
+    world.house().runner().reconciler.wake_all();
+}
+
+bool deliver(RunnerWorld& world, const TaskId& id) {
+    return world.house().go(deliver_all(world.house().runner(), id, world.tries[id]));
+}
+
+bool acknowledge_typed(RunnerWorld& world, const TaskId& id) {
+    return world.house().go(acknowledge_all(world.house().runner(), id));
+}
+
 TaskId planning(RunnerWorld& world, const std::string& summary, int pool_size) {
     const auto id = world.make_task(summary, pool_size);
     world.move(id, "planning").value();

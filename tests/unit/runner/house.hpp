@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -116,6 +117,7 @@ class RunnerWorld {
 
     GitFixture git;
     Outside outside;
+    std::map<TaskId, Tries> tries;  ///< of deliver()
 
   private:
     std::filesystem::path live_;
@@ -127,6 +129,13 @@ class RunnerWorld {
 
 /// Makes a task whose worker plans.
 TaskId planning(RunnerWorld& world, const std::string& summary = "do it", int pool_size = 1);
+/// The daemon types into windows and notifies its human from now on. No alarm rings: the test says when time passes.
+void go_on_duty(RunnerWorld& world);
+/// Types what waits in the task's outbox, as the reconciler tries it, until nothing is left (true) or something cannot
+/// be typed.
+bool deliver(RunnerWorld& world, const TaskId& id);
+/// Looks whether agents took what was typed. True if nothing more can be found out for now.
+bool acknowledge_typed(RunnerWorld& world, const TaskId& id);
 /// Returns the task's most urgent notice and the command for it; "none" if it has none.
 std::string attention(RunnerWorld& world, const TaskId& id);
 /// Raises a notice of another kind than the test is about.

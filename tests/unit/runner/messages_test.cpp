@@ -44,7 +44,7 @@ struct TalkWorld : RunnerWorld {
     Result<Outcome> send(const TaskId& id, const std::string& text, Role to = Role::worker) {
         return house().go(house().runner().outbox.send(id, to, text));
     }
-    bool deliver(const TaskId& id) { return house().go(house().runner().outbox.deliver(id)); }
+    bool deliver(const TaskId& id) { return orange::test::deliver(*this, id); }
     void look(const TaskId& id) { house().go(house().runner().activities.update(id)); }
     std::string pane(const TaskId& id) { return record(id).run_of(Role::worker)->pane_id; }
     std::string attention(const TaskId& id) { return orange::test::attention(*this, id); }
@@ -275,7 +275,7 @@ TEST_CASE("a message is seen, held or swallowed as the window shows") {
         world.look(id);
     };
     const auto state = [&] { return std::string(world.record(id).typed.back().state()); };
-    const auto acknowledge = [&] { return world.house().go(world.house().runner().outbox.acknowledge(id)); };
+    const auto acknowledge = [&] { return acknowledge_typed(world, id); };
     show("working");
     show("idle");
     world.send(id, "go on").value();
@@ -336,7 +336,7 @@ TEST_CASE("a message that a program has queued for long is seen when its turn en
     TalkWorld world;
     const auto id = world.started_with("reads");
     auto& screen = world.outside.tmux.screens[world.pane(id)];
-    const auto acknowledge = [&] { return world.house().go(world.house().runner().outbox.acknowledge(id)); };
+    const auto acknowledge = [&] { return acknowledge_typed(world, id); };
     screen = "working\n❯\n";
     world.look(id);
     world.send(id, "go on").value();

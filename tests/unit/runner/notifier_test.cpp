@@ -29,6 +29,7 @@ struct WatchedWorld {
                 co_return;
             },
             [this](std::function<void()> then) { later = std::move(then); });
+        go_on_duty(world);
     }
     void next_daemon() {
         notifier.reset();
@@ -36,7 +37,6 @@ struct WatchedWorld {
         world.boot();
         watch();
         world.recover();
-        notifier->look_at_all();
         settle();
     }
     void settle() { world.house().go(nothing_more()); }

@@ -5,7 +5,6 @@
 #include "common/model/json.hpp"
 #include "daemon/agents/events.hpp"
 #include "daemon/runner/messages.hpp"
-#include "daemon/runner/reminders.hpp"
 #include "daemon/runner/sight.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"
@@ -62,7 +61,7 @@ struct TypingWorld : RunnerWorld {
     void send(const TaskId& id, const std::string& text) {
         house().go(house().runner().outbox.send(id, Role::worker, text)).value();
     }
-    bool deliver(const TaskId& id) { return house().go(house().runner().outbox.deliver(id)); }
+    bool deliver(const TaskId& id) { return orange::test::deliver(*this, id); }
     AgentActivity activity(const TaskId& id) { return *house().runner().activities.of(record(id), Role::worker); }
     std::string state(const TaskId& id) { return name_text(activity(id).activity); }
     Needs needs(const TaskId& id) { return needs_of(house().runner(), record(id)); }
@@ -84,8 +83,6 @@ TEST_CASE("not one key reaches a window that shows an unknown dialog for ten min
     const std::string harness = GENERATE(as<std::string>(), "plain", "full_screen", "rests", "prompts");
     CAPTURE(harness);
     const auto id = world.start(harness);
-    Reminders reminders(world.house().runner());
-    reminders.stop();  // it attends when the test says so; an alarm of its own would hold up the test
     world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");  // and it never calls
     world.house().world().settings.message_patience = 0ms;
     world.show(id, k_unknown_dialog);
@@ -94,7 +91,7 @@ TEST_CASE("not one key reaches a window that shows an unknown dialog for ten min
     for (int minute = 0; minute < 10; ++minute) {
         world.outside.clock.pass(1min);
         world.look(id);
-        (void)world.house().go(reminders.attend(id));
+        world.house().go(world.house().runner().reconciler.settle(id));
         CHECK_FALSE(world.deliver(id));
     }
     CHECK(world.typed() == 0);
@@ -111,9 +108,7 @@ TEST_CASE("an agent that was seen at work is reminded, and not in a dialog that 
     CAPTURE(harness);
     const auto id = world.start(harness);
     const auto attend = [&] {
-        Reminders reminders(world.house().runner());  // not before: it would wait for the time of the next reminder
-        (void)world.house().go(reminders.attend(id));
-        reminders.stop();
+        world.house().go(world.house().runner().reconciler.settle(id));
         for (int i = 0; i < 2; ++i) (void)world.deliver(id);
     };
     world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");

@@ -50,7 +50,7 @@ struct LimitedWorld : RunnerWorld {
         kill_agent(id, Role::worker, exit_status);
         house().go(house().runner().exits.agent_exited(id, run));
     }
-    bool deliver(const TaskId& id) { return house().go(house().runner().outbox.deliver(id)); }
+    bool deliver(const TaskId& id) { return orange::test::deliver(*this, id); }
     const Notice* notice(const TaskId& id) { return engine::find_notice(record(id), NoticeKind::usage_limit); }
     std::optional<UsageHold> hold() { return house().runner().usage.of("thrifty"); }
     Result<Outcome> respawn_first() { return house().go(house().runner().respawns.respawn(first, a_human())); }
