@@ -186,7 +186,7 @@ class App {
         load();
         reload_.on_settings([this] {
             runner_.usage.lift_all();
-            runner_.queue.retry_held_back();
+            runner_.reconciler.room_changed();
         });
         api_.add_to(table_);
         if (auto listening = server_.listen(paths_.socket()); !listening) {

@@ -86,6 +86,11 @@ MaybeDue go_on_after_children(const View& view) {
     return Due{step::GoOnAfterChildren{}};
 }
 
+MaybeDue start_agents(const View& view) {
+    if (view.ended || view.definition == nullptr || view.record.held.empty() || !view.has_room) return std::nullopt;
+    return Due{step::StartAgents{}};
+}
+
 MaybeDue deliver(const View& view) {
     if (!view.is_on_duty || view.record.outbox.empty()) return std::nullopt;
     return Due{step::Deliver{view.record.outbox.front().id}};
@@ -153,6 +158,8 @@ constexpr std::array<Rule, k_step_count> k_rules = {{
     // A task that must wait again leaves the queue before it could start.
     {"wait for its sub-tasks", wait_for_children},
     {"go on after its sub-tasks", go_on_after_children},
+    // Before the messages for that agent.
+    {"start the agent that waited for room", start_agents},
     // An agent hears what was said to it before it is reminded of anything.
     {"type a message", deliver},
     {"look whether the agent took a message", acknowledge},

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <set>
@@ -52,6 +51,9 @@ struct WaitForChildren {
 /// All sub-tasks are done, and the workflow says what follows.
 struct GoOnAfterChildren {};
 
+/// An agent that waited for room may start.
+struct StartAgents {};
+
 /// A message waits in the outbox.
 struct Deliver {
     std::string message;  ///< its id
@@ -78,7 +80,7 @@ struct Notify {
 }  // namespace step
 
 using Step = std::variant<step::NoteBlockers, step::NoteChildren, step::TellOfChildren, step::WaitForChildren,
-                          step::GoOnAfterChildren, step::Deliver, step::Acknowledge, step::ClearIdle, step::Remind,
+                          step::GoOnAfterChildren, step::StartAgents, step::Deliver, step::Acknowledge, step::ClearIdle, step::Remind,
                           step::Notify>;
 inline constexpr std::size_t k_step_count = std::variant_size_v<Step>;
 
@@ -97,6 +99,7 @@ struct View {
     bool ended = false;                      ///< its state is terminal
     std::vector<Blocker> blockers = {};      ///< those that it still waits for
     Children children = {};
+    bool has_room = false;                    ///< it is the turn of its agents that wait for room
     bool is_merging = false;                  ///< a merge has begun and not ended
     bool is_checking = false;                 ///< the project's checks run
     std::optional<AgentActivity> agent = {};  ///< what the agent of the state does; nothing: none lives

@@ -150,7 +150,7 @@ Awaitable<void> Monitor::settle_projects() {
 void Monitor::projects_edited() {
     if (stopping_) return;
     for (const auto& project : world_.projects.list()) runner_.queue.kick(project.name);
-    runner_.queue.retry_held_back();
+    runner_.reconciler.room_changed();
 }
 
 Awaitable<void> Monitor::poll() {
@@ -167,7 +167,7 @@ Awaitable<void> Monitor::poll() {
     co_await runner_.workspaces.release_left_over();
     runner_.reconciler.wake_all();
     co_await runner_.queue.restart_stalled();
-    runner_.queue.retry_held_back();
+    runner_.reconciler.room_changed();
     forget_ended_exits();
     last_poll_ = world_.clock.now();
     ++polls_;
@@ -237,7 +237,7 @@ Awaitable<void> Monitor::wait_for_usage_limits() {
 /// Agents that were at their limit are told to go on, and those that wait for it are started.
 void Monitor::go_on_after_limits() {
     if (stopping_) return;
-    runner_.queue.retry_held_back();
+    runner_.reconciler.room_changed();
     const auto tasks = world_.tasks.runs().tasks();
     for (const auto& id : tasks) {
         const auto* record = world_.tasks.find(id);
@@ -325,7 +325,7 @@ Awaitable<void> Monitor::go_on_after_login(std::string harness) {
     if (!entry || entry->harness.ready_after.count() == 0) co_return;
     const auto time = entry->harness.ready_after + k_later;
     const bool slept = co_await async::sleep(time);
-    if (slept && !stopping_) runner_.queue.retry_held_back();
+    if (slept && !stopping_) runner_.reconciler.room_changed();
 }
 
 void Monitor::watch_exit(const TaskId& id, const AgentRun& run) {

@@ -40,15 +40,6 @@ std::string more_room(const Project* project) {
 
 }  // namespace
 
-Queue::Queue(World& world, Room& room, Turns& turns, AgentControl& agents, Transitions& transitions, Requests& requests)
-    : world_(world), room_(room), turns_(turns), agents_(agents), transitions_(transitions), requests_(requests) {
-    observer_ = world_.tasks.observe([this](const TaskId&) { changed(); });
-}
-
-Queue::~Queue() {
-    world_.tasks.unobserve(observer_);
-}
-
 std::string Queue::waits(const TaskRecord& record) const {
     if (record.unapproved) {
         return "the task waits for your approval. To start it:\n  orange task approve " + record.task.id.value;
@@ -197,31 +188,38 @@ Awaitable<void> Queue::run(std::string project) {
     const auto* registered = world_.projects.find(project);
     if (!registered) co_return;
     auto started = std::make_shared<Starts>(world_.executor);
-    for (const auto& id : queue::due(room_.snapshot())) {
-        const auto* record = world_.tasks.find(id);
-        if (record->held.empty() ? record->task.project == project : !failed_.contains(id)) begin(id, started);
-    }
+    const auto is_its = [&](const TaskRecord& record) { return record.task.project == project; };
+    begin_due(room_.snapshot(), is_its, started);
     while (started->under_way > 0) co_await started->ended.wait();
 }
 
-void Queue::begin(const TaskId& id, const std::shared_ptr<Starts>& starts) {
-    const bool has_begun = !world_.tasks.find(id)->held.empty();
-    room_.starting().insert(id);
-    held_back_.erase(id);
-    if (!has_begun) preparing_.insert(id);
-    ++starts->under_way;
-    async::spawn(world_.executor, "start", has_begun ? start_held(id, starts) : start_queued(id, starts));
+/// Begins the pending tasks that are due and `wanted`, and says which tasks that have begun may start their agents.
+void Queue::begin_due(const queue::Snapshot& look, const std::function<bool(const TaskRecord&)>& wanted,
+                      const std::shared_ptr<Starts>& starts) {
+    having_room_.clear();
+    for (const auto& id : queue::due(look)) {
+        const auto& record = *world_.tasks.find(id);
+        if (!record.held.empty()) {
+            having_room_.insert(id);
+        } else if (wanted(record)) {
+            begin(id, starts);
+        }
+    }
+    for (const auto& id : having_room_) has_room_now_(id);
 }
 
-void Queue::changed() {
+void Queue::begin(const TaskId& id, const std::shared_ptr<Starts>& starts) {
+    room_.starting().insert(id);
+    held_back_.erase(id);
+    preparing_.insert(id);
+    ++starts->under_way;
+    async::spawn(world_.executor, "start", start_queued(id, starts));
+}
+
+void Queue::room_changed() {
     if (looking_again_ || (held_back_.empty() && !room_.is_limited())) return;
     looking_again_ = true;
     async::spawn(world_.executor, "held back", look_again());
-}
-
-void Queue::retry_held_back() {
-    failed_.clear();
-    changed();
 }
 
 /// Later: whoever has saved the task is not through with it.
@@ -240,10 +238,7 @@ Awaitable<void> Queue::run_held_back() {
     for (const auto& id : queue::held_back(snapshot)) {
         if (world_.tasks.find(id)->held.empty()) held_back_.insert(id);
     }
-    for (const auto& id : queue::due(snapshot)) {
-        const bool has_begun = !world_.tasks.find(id)->held.empty();
-        if (has_begun ? !failed_.contains(id) : before.contains(id)) begin(id, started);
-    }
+    begin_due(snapshot, [&](const TaskRecord& record) { return before.contains(record.task.id); }, started);
     while (started->under_way > 0) co_await started->ended.wait();
 }
 
@@ -312,38 +307,25 @@ std::string Queue::command_to_try_again(const TaskRecord& record) const {
     return (begun ? "orange task ack " : "orange task spawn ") + record.task.id.value;
 }
 
-Awaitable<void> Queue::start_held(TaskId id, std::shared_ptr<Starts> starts) {
-    struct Ending {  // also where the start fails with an exception
-        Queue& queue;
-        TaskId id;
-        Starts& starts;
-        bool done = false;
-        ~Ending() {
-            if (!done) queue.failed_.insert(id);  // not at once again: the attempt itself has changed the task
-            queue.room_.starting().erase(id);
-            --starts.under_way;
-            starts.ended.notify();
-        }
-    } ending{*this, id, *starts};
-    auto turn = co_await transitions_.begin_turn(id);
-    if (!turn) co_return;
-    auto& record = turn->record;
-    const auto definition = turns_.definition_of(record.task);
-    if (!definition) co_return;  // its view says so
-    const auto held = record.held;
+Awaitable<Result<void>> Queue::start_held(TaskRecord& record) {
+    const InSet<TaskId> starting(room_.starting(), record.task.id);
+    CO_TRY(const auto definition, turns_.definition_of(record.task));
+    Result<void> done;
     bool failed = false;
+    const auto held = record.held;
     for (const auto& start : held) {
-        const auto started = co_await agents_.spawn(record, **definition, order_of(start));
-        if (!started) note_failure(record, start.role, started.error());
-        failed = failed || !started;
+        const auto started = co_await agents_.spawn(record, *definition, order_of(start));
+        if (started) continue;
+        failed = true;
+        if (auto noted = note_failure(record, start.role, started.error()); !noted) done = std::move(noted);
     }
-    ending.done = record.held.empty();
     if (!failed) (void)clear(record, NoticeKind::start_failed);
     co_await turns_.show(record);
+    co_return done;
 }
 
-/// What will be so again in a moment is tried again by the poll; of everything else a human is told.
-void Queue::note_failure(TaskRecord& record, Role role, const Error& why) {
+/// What will be so again in a moment is an error, and is tried again; of everything a human is told.
+Result<void> Queue::note_failure(TaskRecord& record, Role role, const Error& why) {
     const auto& id = record.task.id.value;
     const bool again = why.code == ErrorCode::unavailable || why.code == ErrorCode::timeout || is_disk_full(why);
     if (!again) std::erase_if(record.held, [role](const HeldStart& start) { return start.role == role; });
@@ -351,8 +333,9 @@ void Queue::note_failure(TaskRecord& record, Role role, const Error& why) {
     raise(world_, record, NoticeKind::start_failed,
           "the " + name_text(role) + " could not be started: " + why.message + (again ? "; Orange tries again" : ""),
           "orange task respawn " + id);
-    if (record == before) return;  // told
-    if (turns_.save(record)) world_.journal.write(record, "spawn.failed", {{"error", why.message}});
+    const bool is_news = record != before;
+    if (is_news && turns_.save(record)) world_.journal.write(record, "spawn.failed", {{"error", why.message}});
+    return again ? Result<void>(why) : Result<void>{};
 }
 
 /// A task that would fail the same way for ever holds up the others: it leaves the queue, and a human is told. If the

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,8 +25,13 @@ namespace orange {
 /// them (room.hpp, queue_order.hpp). Nothing here holds a task's lock while it waits for another's.
 class Queue final : public Waiting {
   public:
-    Queue(World& world, Room& room, Turns& turns, AgentControl& agents, Transitions& transitions, Requests& requests);
-    ~Queue() override;
+    Queue(World& world, Room& room, Turns& turns, AgentControl& agents, Transitions& transitions, Requests& requests)
+        : world_(world),
+          room_(room),
+          turns_(turns),
+          agents_(agents),
+          transitions_(transitions),
+          requests_(requests) {}
     Queue(const Queue&) = delete;
     Queue& operator=(const Queue&) = delete;
 
@@ -47,9 +53,15 @@ class Queue final : public Waiting {
     Awaitable<void> run(std::string project);
     bool is_starting(const TaskId& id) const override { return preparing_.contains(id); }
 
-    /// Starts what a limit has held back, soon, as far as there is room for it. Every change of a task does so; this is
-    /// for whoever has changed a limit, and for the poll, with which failed starts are tried again.
-    void retry_held_back();
+    /// There may be more room, or somebody waits who did not: looks soon whose turn it is. Pending tasks that a limit
+    /// has held back are started; `on_room` gets each task whose agents may start. Every save of a task calls it.
+    void room_changed();
+    void on_room(std::function<void(const TaskId&)> observer) { has_room_now_ = std::move(observer); }
+    /// Returns true if the task's agents that wait for room may start, as of the last look.
+    bool has_room(const TaskId& id) const { return having_room_.contains(id); }
+    /// Starts the agents of a task that has begun, as far as there is room. `record` is that of the task's turn. What
+    /// fails and may succeed later is an error; of everything else the human is told.
+    Awaitable<Result<void>> start_held(TaskRecord& record);
 
     /// Tries queues again that stand still because their repository did not answer or the disk was full.
     Awaitable<void> restart_stalled();
@@ -64,8 +76,9 @@ class Queue final : public Waiting {
         async::Notifier ended;
     };
 
-    void changed();
     Awaitable<void> run_held_back();
+    void begin_due(const queue::Snapshot& look, const std::function<bool(const TaskRecord&)>& wanted,
+                   const std::shared_ptr<Starts>& starts);
     void begin(const TaskId& id, const std::shared_ptr<Starts>& starts);
     Awaitable<Result<void>> approve_one(TaskId id, Caller by);
     bool is_next(const TaskRecord& record) const;
@@ -74,9 +87,8 @@ class Queue final : public Waiting {
     Awaitable<void> run_soon(std::string project);
     Awaitable<bool> repository_answers(std::string project);
     Awaitable<void> start_queued(TaskId id, std::shared_ptr<Starts> starts);
-    Awaitable<void> start_held(TaskId id, std::shared_ptr<Starts> starts);
     Awaitable<void> look_again();
-    void note_failure(TaskRecord& record, Role role, const Error& why);
+    Result<void> note_failure(TaskRecord& record, Role role, const Error& why);
     /// A task whose start has failed leaves the queue, or waits until what hinders all of them is over. The project
     /// whose next task may be started in its place, if there is one.
     Awaitable<std::optional<std::string>> note_failure(TaskId id, Error why);
@@ -88,12 +100,12 @@ class Queue final : public Waiting {
     AgentControl& agents_;
     Transitions& transitions_;
     Requests& requests_;
-    int observer_;
+    std::function<void(const TaskId&)> has_room_now_ = [](const TaskId&) {};
     std::map<TaskId, Outcome> starts_;  ///< of tasks that run_for() waits for
     std::set<std::string> stalled_;     ///< projects whose queue stands still: no task of theirs could be started
     std::set<TaskId> preparing_;        ///< pending tasks whose start is under way
     std::set<TaskId> held_back_;        ///< pending tasks that would start but for a limit
-    std::set<TaskId> failed_;           ///< tasks that have begun, and whose start is tried again by the poll
+    std::set<TaskId> having_room_;      ///< tasks that have begun and whose agents may start, as of the last look
     bool looking_again_ = false;
     std::int64_t next_seq_ = 0;
 };

@@ -51,6 +51,9 @@ struct Reconciler::Performer {
     Awaitable<Result<Held>> operator()(engine::step::GoOnAfterChildren) const {
         return finish(go_on_after_children(runner, record));
     }
+    Awaitable<Result<Held>> operator()(engine::step::StartAgents) const {
+        return finish(runner.queue.start_held(record));
+    }
     Awaitable<Result<Held>> operator()(engine::step::Deliver) const {
         return runner.outbox.deliver_next(record, tries);
     }
@@ -77,11 +80,13 @@ struct Reconciler::Performer {
 Reconciler::Reconciler(Runner& runner) : runner_(runner), world_(runner.world) {
     observer_ = world_.tasks.observe([this](const TaskId& id) { saved(id); });
     runner_.activities.on_change([this](const TaskId& id) { wake(id); });
+    runner_.queue.on_room([this](const TaskId& id) { wake(id); });
 }
 
 Reconciler::~Reconciler() {
     world_.tasks.unobserve(observer_);
     runner_.activities.on_change([](const TaskId&) {});
+    runner_.queue.on_room([](const TaskId&) {});
 }
 
 void Reconciler::start() {
@@ -104,6 +109,7 @@ void Reconciler::saved(const TaskId& id) {
     if (!waiting.empty() && blocker_state(world_, id) != BlockerState::open) {
         for (const auto& each : waiting) wake(each);
     }
+    runner_.queue.room_changed();
     const auto* record = world_.tasks.find(id);
     if (!record) return;
     if (!record->task.parent.empty()) wake(record->task.parent);
@@ -133,6 +139,11 @@ void Reconciler::wake_all() {
         end_delays(id);
         wake(id);
     }
+}
+
+void Reconciler::room_changed() {
+    for (const auto& id : world_.tasks.held()) end_delays(id);
+    runner_.queue.room_changed();
 }
 
 void Reconciler::end_delays(const TaskId& id) {
@@ -209,6 +220,7 @@ Reconciler::Sight Reconciler::look_at(const TaskRecord& record, bool on_duty) co
     view.blockers = blockers_of(world_, record);
     view.children = children_of(world_, record);
     view.is_merging = !Merges::under_way(record).empty();
+    view.has_room = runner_.queue.has_room(record.task.id);
     view.is_on_duty = on_duty;
     view.now = world_.clock.now();
     if (on_duty) look_at_agents(view);

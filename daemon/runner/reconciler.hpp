@@ -48,6 +48,9 @@ class Reconciler {
     /// starts and the poll call it.
     void wake_all();
 
+    /// Limits have changed, or what kept agents from starting may be over: those that wait for room are tried at once.
+    void room_changed();
+
     /// Performs all that is due for the task now, on duty or not and whatever delays its steps have, and returns when
     /// nothing more is.
     Awaitable<void> settle(TaskId id);

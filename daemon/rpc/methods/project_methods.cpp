@@ -82,7 +82,7 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
         api.runner().queue.kick(project.name);
     }
     if (project.pool_size > old_size) api.runner().queue.kick(project.name);
-    api.runner().queue.retry_held_back();
+    api.runner().reconciler.room_changed();
     if (project.pool_size < old_size) {
         reply.notes.push_back("tasks keep their workspaces; the next task starts when fewer than " +
                               std::to_string(project.pool_size) +

@@ -17,7 +17,7 @@ inline void set(RunnerWorld& world, const std::string& name, const Json& value) 
     auto project = shop(world);
     set_setting(project.settings, name, value).value();
     world.house().world().projects.put(project).value();
-    world.house().runner().queue.retry_held_back();
+    world.house().runner().reconciler.room_changed();
 }
 
 /// What goes on in the daemon by itself, until this is so or some seconds have passed.

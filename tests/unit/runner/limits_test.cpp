@@ -92,11 +92,11 @@ TEST_CASE("while memory is short no agent starts, and those that run are left al
     }
     CHECK(runs(world, first, Role::worker));
     CHECK(world.record(second).task.status == "pending");
-    world.house().runner().queue.retry_held_back();
+    world.house().runner().reconciler.room_changed();
     CHECK_FALSE(runs(world, first, Role::reviewer));
 
     press("9.90");
-    world.house().runner().queue.retry_held_back();
+    world.house().runner().reconciler.room_changed();
     CHECK(comes_true(world, [&] { return runs(world, first, Role::reviewer) && runs(world, second, Role::worker); }));
     room.read_pressure_from(world.git.dir / "missing");  // a kernel that does not tell
     CHECK(room.may_start(world.record(second), Role::reviewer));
@@ -123,12 +123,12 @@ TEST_CASE("agents of one harness start one after the other, each when the login 
     CHECK(running() == 1);
     CHECK(waiting() == "login");
     CHECK(world.record(ids[1]).task.status == "planning");  // only the agent waits
-    world.house().runner().queue.retry_held_back();
+    world.house().runner().reconciler.room_changed();
     CHECK(comes_true(world, [&] { return world.house().world().task_locks.busy(ids[1].value) == false; }));
     CHECK(running() == 1);
     for (const int expected : {2, 3}) {
         world.outside.clock.pass(std::chrono::seconds(2));
-        world.house().runner().queue.retry_held_back();
+        world.house().runner().reconciler.room_changed();
         CHECK(comes_true(world, [&] { return running() == expected; }));
     }
     CHECK(waiting().empty());
@@ -302,7 +302,7 @@ TEST_CASE("while tmux does not answer an agent that waits keeps its place, and i
     CHECK(comes_true(f.world, is_told));
     CHECK(f.world.record(f.second).held.size() == 1);
     f.world.outside.tmux.open_fails.reset();
-    f.world.house().runner().queue.retry_held_back();
+    f.world.house().runner().reconciler.room_changed();
     CHECK(comes_true(f.world, [&] { return runs(f.world, f.second, Role::reviewer); }));
     CHECK_FALSE(is_told());
 }

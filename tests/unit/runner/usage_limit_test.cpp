@@ -85,7 +85,7 @@ TEST_CASE("an agent at its usage limit holds back the starts of its harness unti
     CHECK(world.outside.tmux.state.sent.empty());
 
     world.outside.clock.pass(2h);
-    world.house().runner().queue.retry_held_back();
+    world.house().runner().reconciler.room_changed();
     CHECK(comes_true(world, [&] { return runs(world, second, Role::worker); }));
     world.look(world.first);
     world.look(world.first);
@@ -143,7 +143,7 @@ TEST_CASE("a one-shot agent that ends at its usage limit has not crashed, and is
         CHECK(wait_of(world, world.first)->reason == "usage_limit");
         CHECK(needs(world, world.first).kind == Need::nothing);
         world.outside.clock.pass(2h);
-        world.house().runner().queue.retry_held_back();
+        world.house().runner().reconciler.room_changed();
         CHECK(comes_true(world, [&] { return runs(world, world.first, Role::worker); }));
     }
     SECTION("however often, in the same conversation") {
@@ -151,7 +151,7 @@ TEST_CASE("a one-shot agent that ends at its usage limit has not crashed, and is
             world.ends(world.first, 1);
             REQUIRE(world.hold());
             world.outside.clock.pass(3h);
-            world.house().runner().queue.retry_held_back();
+            world.house().runner().reconciler.room_changed();
             REQUIRE(comes_true(world, [&] { return runs(world, world.first, Role::worker); }));
             const auto& pane = world.record(world.first).run_of(Role::worker)->pane_id;
             world.outside.tmux.screens[pane] = "[orange] go on\nYou've hit your weekly limit\n";
@@ -194,7 +194,7 @@ TEST_CASE("the hold is over when one of its agents works again") {
     world.look(world.first);
     CHECK_FALSE(world.hold());
     CHECK_FALSE(world.notice(world.first));
-    world.house().runner().queue.retry_held_back();
+    world.house().runner().reconciler.room_changed();
     CHECK(comes_true(world, [&] { return runs(world, second, Role::worker); }));
 }
 
@@ -309,6 +309,6 @@ TEST_CASE("a human who starts an agent during the limit is told when, and can en
     REQUIRE(told->notes.size() == 1);
     CHECK_THAT(told->notes.front(), Tells("orange daemon reload"));
     world.house().runner().usage.lift_all();
-    world.house().runner().queue.retry_held_back();
+    world.house().runner().reconciler.room_changed();
     CHECK(comes_true(world, [&] { return runs(world, world.first, Role::worker); }));
 }
