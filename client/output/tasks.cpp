@@ -375,6 +375,21 @@ std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const St
     return style.paint(lines);
 }
 
+namespace {
+
+/// "Orange will remind the agent in 40 s", "Orange will type a message in 3 s: the worker cannot accept it yet"
+std::string next_text(const rpc::NextStep& next) {
+    constexpr std::int64_t k_ms = 1000, k_minute = 60, k_hour = 3600;
+    const auto seconds = (next.in_ms + k_ms - 1) / k_ms;
+    const auto time = seconds >= 2 * k_hour     ? std::to_string(seconds / k_hour) + " h"
+                      : seconds >= 2 * k_minute ? std::to_string(seconds / k_minute) + " min"
+                                                : std::to_string(seconds) + " s";
+    return "Orange will " + printable(next.what) + (seconds > 0 ? " in " + time : " now") +
+           (next.why.empty() ? "" : ": " + printable(next.why));
+}
+
+}  // namespace
+
 Lines why_lines(const rpc::TaskWhy::Reply& reply, const Style& style, const KeyFor& key) {
     Lines lines = {head(reply.task, style)};
     const auto status = marked_status_of(reply.task);
@@ -382,6 +397,7 @@ Lines why_lines(const rpc::TaskWhy::Reply& reply, const Style& style, const KeyF
     add_wrapped(lines,
                 status.text + (ended ? "; the task has ended" : ", waits for " + printable(reply.waiting_for, true)),
                 "  ", style);
+    if (reply.next) add_wrapped(lines, next_text(*reply.next), "  ", style);
     for (const auto& agent : reply.agents) add_wrapped(lines, "memory: " + use_text(agent), "  ", style);
     for (const auto& edge : reply.edges) add_edge(lines, edge, style);
     if (!reply.hints.empty()) lines.emplace_back();

@@ -431,7 +431,8 @@ struct TaskRecord {
         v.sparse("to_tell", to_tell, "what a `notify` of its workflow says, until the human is notified");
         v.sparse("blockers_done", blockers_done,
                  "those of `blocked_by` that were seen done, and count as such for ever");
-        v.sparse("blockers_gone", blockers_gone, "those of `blocked_by` that will never be done, as its human was told");
+        v.sparse("blockers_gone", blockers_gone,
+                 "those of `blocked_by` that will never be done, as its human was told");
         v.sparse("stacked_on", stacked_on, "the blocker or parent whose branch `base` names, until the task starts");
         v.sparse("asked", asked, "the transition that is taken when the checks pass");
         v.sparse("children_done", children_done, "its sub-tasks that were seen done, and count as such for ever");

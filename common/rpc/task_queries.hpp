@@ -169,11 +169,25 @@ struct EdgeView {
     }
 };
 
+/// What Orange will do for a task by itself.
+struct NextStep {
+    std::string what;
+    std::int64_t in_ms = 0;
+    std::string why;
+    template <class V>
+    void describe(V& v) {
+        v.required("what", what, "an infinitive: \"remind the agent\"");
+        v.required("in_ms", in_ms, "when, in milliseconds from now, if nothing changes before");
+        v.sparse("why", why, "why it was tried in vain; absent: it was not tried yet");
+    }
+};
+
 struct TaskWhy : TaskSelector {
     static constexpr const char* k_name = "task.why";
     struct Reply {
         TaskView task;
         std::string waiting_for;
+        std::optional<NextStep> next;
         std::vector<EdgeView> edges;
         std::vector<std::string> hints;
         std::vector<AgentUse> agents;
@@ -181,6 +195,7 @@ struct TaskWhy : TaskSelector {
         void describe(V& v) {
             v.required("task", task, "the task");
             v.required("waiting_for", waiting_for, "what the task waits for, in a sentence");
+            v.sparse("next", next, "what Orange will do for the task by itself; absent: nothing without a change");
             v.required("edges", edges, "every way out of its state");
             v.optional("hints", hints, "commands that help");
             v.sparse("agents", agents, "what its living agents use of the machine");

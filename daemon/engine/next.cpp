@@ -121,7 +121,8 @@ MaybeDue clear_idle(const View& view) {
 MaybeDue remind(const View& view) {
     const auto& record = view.record;
     if (!view.is_on_duty || view.ended || view.definition == nullptr || !view.agent) return std::nullopt;
-    if (record.stopped || !record.outbox.empty() || record.asked || view.is_merging || view.is_checking) return std::nullopt;
+    if (record.stopped || !record.outbox.empty() || record.asked || view.is_merging || view.is_checking)
+        return std::nullopt;
     const auto* state = view.definition->state(record.task.status);
     const bool unread = view.agent->activity == Activity::unknown;
     const bool rests = unread || view.agent->activity == Activity::idle;
@@ -151,23 +152,23 @@ struct Rule {
 /// In the order of the variant.
 constexpr std::array<Rule, k_step_count> k_rules = {{
     // What has become of other tasks is written down first: all that follows is decided from the record.
-    {"note the tasks that it waited for", note_blockers},
-    {"note its sub-tasks that are done", note_children},
+    {"note what became of the tasks that it waits for", note_blockers},
+    {"note which sub-tasks are done", note_children},
     // The human hears of trouble before Orange takes a step that might hide it.
-    {"tell of its sub-tasks", tell_of_children},
+    {"tell you of its sub-tasks", tell_of_children},
     // A task that must wait again leaves the queue before it could start.
-    {"wait for its sub-tasks", wait_for_children},
+    {"", wait_for_children},
     {"go on after its sub-tasks", go_on_after_children},
     // Before the messages for that agent.
     {"start the agent that waited for room", start_agents},
     // An agent hears what was said to it before it is reminded of anything.
     {"type a message", deliver},
-    {"look whether the agent took a message", acknowledge},
+    {"", acknowledge},
     // Before the agent is reminded again, and before the human hears of an idleness that is over.
-    {"clear that the agent was idle", clear_idle},
+    {"", clear_idle},
     {"remind the agent", remind},
     // The human hears last: of what Orange could not do by itself.
-    {"notify you", notify},
+    {"", notify},
 }};
 
 }  // namespace
@@ -190,9 +191,13 @@ std::variant<Step, Until> next(const View& view) {
         const auto& hold = view.holds[i];
         if (!hold && due->in <= 0ms) return std::move(due->step);
         auto in = hold ? hold->left : std::optional(due->in);
-        if (in) in = std::max(*in, due->in);
-        const bool sooner = in && (!until.in || *in < *until.in);
-        if (sooner || until.what.empty()) until = {in, std::string(k_rules[i].name), hold ? hold->why : std::string()};
+        if (!in) continue;
+        in = std::max(*in, due->in);
+        if (!until.in || *in < *until.in) until.in = in;
+        const bool is_sooner = !until.upcoming || *in < until.upcoming->in;
+        if (is_sooner && !k_rules[i].name.empty()) {
+            until.upcoming = {std::string(k_rules[i].name), *in, hold ? hold->why : std::string()};
+        }
     }
     return until;
 }

@@ -28,7 +28,7 @@ namespace step {
 
 /// Blockers have ended. They are written into the record, because a deleted one no longer says that it was done.
 struct NoteBlockers {
-    std::vector<TaskId> done;  ///< not in `blockers_done` yet
+    std::vector<TaskId> done;   ///< not in `blockers_done` yet
     std::vector<Blocker> gone;  ///< all that will never be done
 };
 
@@ -80,8 +80,8 @@ struct Notify {
 }  // namespace step
 
 using Step = std::variant<step::NoteBlockers, step::NoteChildren, step::TellOfChildren, step::WaitForChildren,
-                          step::GoOnAfterChildren, step::StartAgents, step::Deliver, step::Acknowledge, step::ClearIdle, step::Remind,
-                          step::Notify>;
+                          step::GoOnAfterChildren, step::StartAgents, step::Deliver, step::Acknowledge, step::ClearIdle,
+                          step::Remind, step::Notify>;
 inline constexpr std::size_t k_step_count = std::variant_size_v<Step>;
 
 /// A step was tried and is not tried again yet.
@@ -114,11 +114,17 @@ struct View {
     std::array<std::optional<Hold>, k_step_count> holds = {};  ///< by the step's index
 };
 
-/// Nothing is due. `what` and `why` are empty if nothing will be without a change.
+/// What Orange will do for the task by itself, as people read it.
+struct Upcoming {
+    std::string what;                ///< an infinitive: "remind the agent"
+    std::chrono::milliseconds in{};  ///< how long it is not due yet
+    std::string why;                 ///< why it was tried in vain; empty: it was not tried
+};
+
+/// Nothing is due.
 struct Until {
-    std::optional<std::chrono::milliseconds> in;  ///< when a step will be due; nothing: not before a change
-    std::string what;                             ///< that step: "go on after its sub-tasks"
-    std::string why;                              ///< why it is not due yet
+    std::optional<std::chrono::milliseconds> in = {};  ///< when a step will be due; nothing: not before a change
+    std::optional<Upcoming> upcoming = {};             ///< the first of the steps that matter to people
 };
 
 /// Returns the step that is due, or until when none is. A task whose transition is not finished has no step: the end
@@ -128,7 +134,7 @@ std::variant<Step, Until> next(const View& view);
 /// Returns true if the agent of the state is idle for long enough to be reminded.
 bool is_reminder_due(const View& view);
 
-/// The step in words, as an infinitive: "go on after its sub-tasks".
+/// The step in words, as an infinitive: "go on after its sub-tasks". Empty for one that matters to nobody.
 std::string_view name_of(const Step& step);
 
 }  // namespace orange::engine

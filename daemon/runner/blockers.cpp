@@ -58,7 +58,7 @@ std::vector<engine::Blocker> blockers_of(const World& world, const TaskRecord& r
         engine::Blocker blocker{id, blocker_state(world, id), world.tasks.short_id(id)};
         const auto* task = world.tasks.find(id);
         const auto is_it = [&](const store::Unreadable& each) { return each.id == id.value; };
-        blocker.fate = task                                                   ? "has ended with the status " + task->task.status
+        blocker.fate = task ? "has ended with the status " + task->task.status
                        : std::ranges::any_of(world.tasks.unreadable(), is_it) ? "cannot be read (orange doctor)"
                                                                               : "is deleted";
         blockers.push_back(std::move(blocker));

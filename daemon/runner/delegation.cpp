@@ -46,7 +46,8 @@ Awaitable<Result<void>> note_children(World& world, Turns& turns, TaskRecord& re
 Awaitable<Result<void>> tell_of_children(World& world, Turns& turns, TaskRecord& record,
                                          engine::step::TellOfChildren tell) {
     const auto with = tell.trouble ? tell.trouble->with : std::vector<TaskId>();
-    const bool approval_is_news = tell.unapproved != record.unapproved_told, trouble_is_news = with != record.trouble_told;
+    const bool approval_is_news = tell.unapproved != record.unapproved_told,
+               trouble_is_news = with != record.trouble_told;
     if (tell.unapproved.empty()) {
         (void)clear(record, NoticeKind::children_unapproved);
     } else if (approval_is_news) {

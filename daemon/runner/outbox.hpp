@@ -36,9 +36,9 @@ class Outbox {
     /// The same for an agent that may not run yet: it hears the message when it does.
     Awaitable<Result<void>> leave(TaskId id, Role to, std::string text);
 
-    /// Types the first message of the outbox into its agent's window, or drops it if it is out of date. `record` is that
-    /// of the task's turn and has a message. Returns a Hold if the message cannot be typed yet; the human is told of
-    /// one that waits for long.
+    /// Types the first message of the outbox into its agent's window, or drops it if it is out of date. `record` is
+    /// that of the task's turn and has a message. Returns a Hold if the message cannot be typed yet; the human is told
+    /// of one that waits for long.
     Awaitable<Result<std::optional<engine::Hold>>> deliver_next(TaskRecord& record, Tries tries);
 
     /// Looks whether the agents have taken what was typed. A message that an idle program swallowed is typed once more,

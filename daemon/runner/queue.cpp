@@ -238,7 +238,8 @@ Awaitable<void> Queue::run_held_back() {
     for (const auto& id : queue::held_back(snapshot)) {
         if (world_.tasks.find(id)->held.empty()) held_back_.insert(id);
     }
-    begin_due(snapshot, [&](const TaskRecord& record) { return before.contains(record.task.id); }, started);
+    begin_due(
+        snapshot, [&](const TaskRecord& record) { return before.contains(record.task.id); }, started);
     while (started->under_way > 0) co_await started->ended.wait();
 }
 

@@ -26,12 +26,7 @@ namespace orange {
 class Queue final : public Waiting {
   public:
     Queue(World& world, Room& room, Turns& turns, AgentControl& agents, Transitions& transitions, Requests& requests)
-        : world_(world),
-          room_(room),
-          turns_(turns),
-          agents_(agents),
-          transitions_(transitions),
-          requests_(requests) {}
+        : world_(world), room_(room), turns_(turns), agents_(agents), transitions_(transitions), requests_(requests) {}
     Queue(const Queue&) = delete;
     Queue& operator=(const Queue&) = delete;
 

@@ -202,8 +202,8 @@ Awaitable<Result<void>> Reconciler::pass_on_end(TaskId id) {
     for (const auto& each : concerned) {
         co_await settle(each);
         const auto* record = world_.tasks.find(each);
-        const bool is_written =
-            !record || record->children_done.contains(id) || record->blockers_done.contains(id) || store::has_ended(*record);
+        const bool is_written = !record || record->children_done.contains(id) || record->blockers_done.contains(id) ||
+                                store::has_ended(*record);
         if (is_written) continue;
         co_return Error(ErrorCode::io, "the end of task " + id.value + " could not be written into task " + each.value +
                                            ", which it concerns; see orange.log");
@@ -261,11 +261,12 @@ void Reconciler::look_at_holds(engine::View& view) const {
     }
 }
 
-engine::Until Reconciler::upcoming(const TaskRecord& record) const {
+std::optional<engine::Upcoming> Reconciler::upcoming(const TaskRecord& record) const {
     const auto sight = look_at(record, set_alarm_ != nullptr);
     auto next = engine::next(sight.view);
-    if (auto* until = std::get_if<engine::Until>(&next)) return std::move(*until);
-    return {milliseconds(0), std::string(engine::name_of(std::get<engine::Step>(next))), {}};
+    if (auto* until = std::get_if<engine::Until>(&next)) return std::move(until->upcoming);
+    const auto what = engine::name_of(std::get<engine::Step>(next));
+    return what.empty() ? std::nullopt : std::optional(engine::Upcoming{std::string(what), milliseconds(0), {}});
 }
 
 bool Reconciler::is_reminder_due(const TaskRecord& record) const {

@@ -61,8 +61,8 @@ class Reconciler {
     /// task no longer says that it was done. An error names the task that could not be written.
     Awaitable<Result<void>> pass_on_end(TaskId id);
 
-    /// Returns when Orange will do something for the task by itself, as far as is known now.
-    engine::Until upcoming(const TaskRecord& record) const;
+    /// Returns what Orange will do for the task by itself, and when, as far as is known now.
+    std::optional<engine::Upcoming> upcoming(const TaskRecord& record) const;
     /// Returns true if the agent of the task's state is idle for long enough to be reminded, as far as is known now.
     bool is_reminder_due(const TaskRecord& record) const;
 
@@ -77,9 +77,9 @@ class Reconciler {
         std::string message;  ///< of Deliver: which message it was
     };
     struct Task {
-        bool is_awake = false;     ///< its loop runs
-        bool again = false;        ///< something changed since it looked
-        bool is_stepping = false;  ///< a step is performed, and saves the task
+        bool is_awake = false;                    ///< its loop runs
+        bool again = false;                       ///< something changed since it looked
+        bool is_stepping = false;                 ///< a step is performed, and saves the task
         std::map<std::size_t, Attempt> attempts;  ///< by the step's index
         std::optional<async::Stopper> alarm;
         std::optional<Need> needed;  ///< what the task needed when it was last looked at
@@ -100,7 +100,8 @@ class Reconciler {
     Awaitable<std::optional<engine::Until>> step(TaskId id, bool on_duty);
     /// Notes what the task needs, if nobody is at it: then it is between two steps.
     engine::Until rest(const TaskId& id, const engine::View& view, engine::Until until);
-    void note(const TaskId& id, const engine::Step& step, const Result<std::optional<engine::Hold>>& done, bool changed);
+    void note(const TaskId& id, const engine::Step& step, const Result<std::optional<engine::Hold>>& done,
+              bool changed);
     /// `record` outlives the result.
     Sight look_at(const TaskRecord& record, bool on_duty) const;
     void look_at_agents(engine::View& view) const;

@@ -49,8 +49,8 @@ Result<void> tell_of_handover(Runner& runner, TaskRecord& record, Role role, con
     return tell(runner, record, role,
                 "has written ## " + handover.section + ", but has not called orange for " +
                     spoken(std::chrono::duration_cast<std::chrono::seconds>(time)) +
-                    ". Orange cannot see what it does. If it is done, run: orange task update " +
-                    record.task.id.value + " --status " + handover.to);
+                    ". Orange cannot see what it does. If it is done, run: orange task update " + record.task.id.value +
+                    " --status " + handover.to);
 }
 
 Result<void> type_reminder(Runner& runner, TaskRecord& record, Role role, std::string text) {
@@ -124,8 +124,7 @@ Awaitable<Result<std::optional<engine::Hold>>> remind(Runner& runner, TaskRecord
     const auto human = co_await human_at(world, record);
     const auto entered = record.entered_at.value_or(record.task.updated_at);
     const auto since = std::max(seen->since, entered);
-    const auto next =
-        engine::idle_step(*text, record.reminder, entered, since, human, idle_times(world, record, role));
+    const auto next = engine::idle_step(*text, record.reminder, entered, since, human, idle_times(world, record, role));
     const auto left = std::chrono::ceil<milliseconds>(next.at - world.clock.now());
     if (left.count() > 0) co_return engine::Hold{left};
     co_await runner.activities.update_in_turn(record);  // it may have begun to work a moment ago

@@ -421,6 +421,9 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     reply.task = api.view(record);
     CO_TRY(const auto definition, api.runner().turns.definition_of(record.task));
     say_what_next(api, record, *definition, reply);
+    if (const auto next = api.runner().reconciler.upcoming(record)) {
+        reply.next = rpc::NextStep{next->what, next->in.count(), next->why};
+    }
     reply.agents = uses_of(api.world(), record);
     const auto merge = std::find(reply.hints.begin(), reply.hints.end(), merge_command(record.task.id));
     if (!busy && merge != reply.hints.end() && Merges::under_way(record).empty()) {

@@ -1,0 +1,300 @@
+#include "daemon/engine/next.hpp"
+
+#include <functional>
+
+#include "daemon/engine/notices.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/engine/world.hpp"
+
+/// Which step is due for a task, as a table, and when.
+using namespace orange;
+using namespace orange::engine;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr Timestamp k_start = Timestamp{} + 1000h;
+
+/// A task that is worked on by an agent that works: nothing is due. Each row of the table changes something.
+struct Scene {
+    Scene() {
+        definition.states[1].children = ChildrenRule{"review", "done"};
+        record.task.id = TaskId{"aaaa"};
+        record.task.status = "review";
+        record.task.updated_at = k_start;
+        record.entered_at = k_start;
+        view.definition = &definition;
+        view.now = k_start;
+        view.unchanged_since = k_start;
+        view.is_on_duty = true;
+        view.agent = AgentActivity{Activity::busy, k_start, "screen", ""};
+    }
+    Definition definition = small_definition();
+    TaskRecord record;
+    View view{record};
+};
+
+void waits_for_children(Scene& scene, ChildState state) {
+    scene.record.task.status = "working";
+    scene.view.children = {{TaskId{"bbbb"}, "bbbb", "working", "a part", state}};
+    if (state == ChildState::done) scene.record.children_done = {TaskId{"bbbb"}};
+}
+
+void fail_to_go_on(Scene& scene, const std::string& cause) {
+    engine::raise(scene.record, {NoticeKind::start_failed, "it failed", "", cause, k_start});
+}
+
+Message message() {
+    Message message;
+    message.id = "m1";
+    message.to = Role::reviewer;
+    return message;
+}
+
+void type(Scene& scene, std::chrono::milliseconds ago) {
+    scene.record.typed = {message()};
+    scene.record.typed.front().typed_at = scene.view.now - ago;
+}
+
+void be_idle(Scene& scene, std::chrono::milliseconds time) {
+    scene.view.agent = AgentActivity{Activity::idle, k_start, "screen", ""};
+    scene.view.idle = {Role::reviewer};
+    scene.view.now = k_start + time;
+}
+
+constexpr std::size_t k_none = k_step_count;
+
+struct Row {
+    std::string name;
+    std::function<void(Scene&)> arrange;
+    std::size_t step = k_none;                         ///< the index of the step that is due
+    std::optional<std::chrono::milliseconds> in = {};  ///< of none: how long that is so
+};
+
+template <class Step_>
+constexpr std::size_t index_of = Step(Step_{}).index();
+
+const std::vector<Row>& rows() {
+    static const std::vector<Row> table = {
+        {"an agent works", [](Scene&) {}},
+        {"a transition is not finished",
+         [](Scene& s) {
+             s.record.intent = Intent{};
+             s.view.blockers = {{TaskId{"bbbb"}, BlockerState::done, "bbbb"}};
+         }},
+        {"a blocker is open",
+         [](Scene& s) {
+             s.view.blockers = {{TaskId{"bbbb"}, BlockerState::open, "bbbb"}};
+         }},
+        {"a blocker is done",
+         [](Scene& s) {
+             s.view.blockers = {{TaskId{"bbbb"}, BlockerState::done, "bbbb"}};
+         },
+         0},
+        {"a blocker is gone",
+         [](Scene& s) {
+             s.view.blockers = {{TaskId{"bbbb"}, BlockerState::gone, "bbbb", "is deleted"}};
+         },
+         0},
+        {"a blocker is gone, as the human knows",
+         [](Scene& s) {
+             s.view.blockers = {{TaskId{"bbbb"}, BlockerState::gone, "bbbb", "is deleted"}};
+             s.record.blockers_gone = {TaskId{"bbbb"}};
+         }},
+        {"a blocker that was cancelled is deleted, and the notice says the old",
+         [](Scene& s) {
+             s.view.blockers = {{TaskId{"bbbb"}, BlockerState::gone, "bbbb", "is deleted"}};
+             s.record.blockers_gone = {TaskId{"bbbb"}};
+             engine::raise(s.record, {NoticeKind::blocker_gone, "bbbb was cancelled", "", "", k_start});
+         },
+         0},
+        {"a blocker of a task that has ended is gone",
+         [](Scene& s) {
+             s.view.ended = true;
+             s.view.blockers = {{TaskId{"bbbb"}, BlockerState::gone, "bbbb", "is deleted"}};
+         }},
+        {"a sub-task is open", [](Scene& s) { waits_for_children(s, ChildState::open); }},
+        {"a sub-task is done",
+         [](Scene& s) {
+             waits_for_children(s, ChildState::done);
+             s.record.children_done.clear();
+         },
+         1},
+        {"a sub-task is stuck", [](Scene& s) { waits_for_children(s, ChildState::stuck); }, 2},
+        {"a sub-task is stuck, as the human knows",
+         [](Scene& s) {
+             waits_for_children(s, ChildState::stuck);
+             s.record.trouble_told = {TaskId{"bbbb"}};
+         }},
+        {"a sub-task waits for an approval",
+         [](Scene& s) {
+             waits_for_children(s, ChildState::open);
+             s.view.children.front().unapproved = true;
+         },
+         2},
+        {"a queued task has got another sub-task",
+         [](Scene& s) {
+             waits_for_children(s, ChildState::open);
+             s.record.queued = true;
+         },
+         3},
+        {"a task that failed to go on has got another sub-task",
+         [](Scene& s) {
+             waits_for_children(s, ChildState::open);
+             fail_to_go_on(s, k_tried_again);
+         },
+         3},
+        {"all sub-tasks are done", [](Scene& s) { waits_for_children(s, ChildState::done); }, 4},
+        {"all sub-tasks are done, and the task is in the queue",
+         [](Scene& s) {
+             waits_for_children(s, ChildState::done);
+             s.record.queued = true;
+         }},
+        {"all sub-tasks are done, and a merge is not finished",
+         [](Scene& s) {
+             waits_for_children(s, ChildState::done);
+             s.record.merge = MergeRecord{};
+         }},
+        {"all sub-tasks are done, and going on failed",
+         [](Scene& s) {
+             waits_for_children(s, ChildState::done);
+             fail_to_go_on(s, "");
+         }},
+        {"all sub-tasks are done, and going on is tried again",
+         [](Scene& s) {
+             waits_for_children(s, ChildState::done);
+             fail_to_go_on(s, k_tried_again);
+         },
+         4},
+        {"an agent waits for room", [](Scene& s) { s.record.held = {HeldStart{}}; }},
+        {"an agent may start",
+         [](Scene& s) {
+             s.record.held = {HeldStart{}};
+             s.view.has_room = true;
+         },
+         5},
+        {"a message waits", [](Scene& s) { s.record.outbox = {message()}; }, 6},
+        {"a message waits, and the daemon is not on duty",
+         [](Scene& s) {
+             s.record.outbox = {message()};
+             s.view.is_on_duty = false;
+         }},
+        {"a message was typed just now", [](Scene& s) { type(s, 0ms); }, k_none, 2000ms},
+        {"a message was typed in what is the future now", [](Scene& s) { type(s, -1h); }, k_none, 2000ms},
+        {"a message was typed a while ago", [](Scene& s) { type(s, 5s); }, 7},
+        {"a message was typed long ago, and the agent works", [](Scene& s) { type(s, 31s); }},
+        {"a message was typed long ago, and the agent is idle",
+         [](Scene& s) {
+             be_idle(s, 40s);
+             type(s, 31s);
+         },
+         7},
+        {"a message was seen",
+         [](Scene& s) {
+             type(s, 5s);
+             s.record.typed.front().seen = true;
+         }},
+        {"an agent that was idle works",
+         [](Scene& s) {
+             engine::raise(s.record, {NoticeKind::agent_idle, "it is idle", "", "", k_start});
+         },
+         8},
+        {"an agent is idle", [](Scene& s) { be_idle(s, 10s); }, k_none, 50'000ms},
+        {"an agent is idle for long", [](Scene& s) { be_idle(s, 60s); }, 9},
+        {"an agent is idle for long, and its human stopped it",
+         [](Scene& s) {
+             be_idle(s, 60s);
+             s.record.stopped = true;
+         }},
+        {"an agent is idle for long while checks run",
+         [](Scene& s) {
+             be_idle(s, 60s);
+             s.view.is_checking = true;
+         }},
+        {"an agent's window cannot be read",
+         [](Scene& s) {
+             s.view.agent->activity = Activity::unknown;
+             s.view.now = k_start + 60s;
+         },
+         k_none, 300'000ms},
+        {"an agent's window cannot be read, and nothing has changed for long",
+         [](Scene& s) {
+             s.view.agent->activity = Activity::unknown;
+             s.view.now = k_start + 360s;
+         },
+         9},
+        {"the task needs a review",
+         [](Scene& s) {
+             s.view.needs = {Need::review, "", "", k_start};
+         },
+         10},
+        {"the task needs a start",
+         [](Scene& s) {
+             s.view.needs = {Need::start, "", "", k_start};
+         }},
+        {"the task needs a review, as it did before",
+         [](Scene& s) {
+             s.view.needs = {Need::review, "", "", k_start};
+             s.view.needed_before = Need::review;
+         }},
+        {"the task needed a review and needs help now",
+         [](Scene& s) {
+             s.view.needs = {Need::help, "", "", k_start};
+             s.view.needed_before = Need::review;
+         },
+         10},
+        {"the task needed help and needs a review now",
+         [](Scene& s) {
+             s.view.needs = {Need::review, "", "", k_start};
+             s.view.needed_before = Need::help;
+         }},
+        {"the workflow has something to say", [](Scene& s) { s.record.to_tell = "it is done"; }, 10},
+        {"the task needs help while a merge is not finished",
+         [](Scene& s) {
+             s.view.needs = {Need::help, "", "", k_start};
+             s.view.is_merging = true;
+         }},
+    };
+    return table;
+}
+
+}  // namespace
+
+TEST_CASE("One step is due for a task, or none until a time") {
+    for (const auto& row : rows()) {
+        INFO(row.name);
+        Scene scene;
+        row.arrange(scene);
+        const auto next = engine::next(scene.view);
+        if (const auto* step = std::get_if<Step>(&next)) {
+            CHECK(step->index() == row.step);
+        } else {
+            CHECK(row.step == k_none);
+            CHECK(std::get<Until>(next).in == row.in);
+        }
+    }
+}
+
+TEST_CASE("The most urgent step is due first, and one that is held lets the others pass") {
+    Scene scene;
+    scene.view.blockers = {{TaskId{"bbbb"}, BlockerState::done, "bbbb"}};
+    scene.record.outbox = {message()};
+    scene.view.needs = {Need::help, "", "", k_start};
+    const auto due = [&] {
+        const auto next = engine::next(scene.view);
+        const auto* step = std::get_if<Step>(&next);
+        return step ? step->index() : k_none;
+    };
+    CHECK(due() == index_of<step::NoteBlockers>);
+    scene.view.holds[index_of<step::NoteBlockers>] = Hold{3s, "the disk is full"};
+    CHECK(due() == index_of<step::Deliver>);
+    scene.view.holds[index_of<step::Deliver>] = Hold{1s, "the reviewer cannot accept it yet"};
+    CHECK(due() == index_of<step::Notify>);
+    scene.view.holds[index_of<step::Notify>] = Hold{};  // until something changes
+    const auto next = engine::next(scene.view);
+    const auto& until = std::get<Until>(next);
+    CHECK(until.in == 1s);
+    REQUIRE(until.upcoming);
+    CHECK(until.upcoming->in == 1s);
+    CHECK(until.upcoming->why == "the reviewer cannot accept it yet");
+}
