@@ -20,10 +20,10 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds k_first_delay{1'000}, k_longest_delay{30'000};
 
-/// Doubles with each failure in a row.
-milliseconds delay_after(int failures) {
+/// Doubles with each try in vain.
+milliseconds delay_after(int tries) {
     constexpr int k_most_doublings = 5;
-    return std::min(k_first_delay * (1 << std::min(failures - 1, k_most_doublings)), k_longest_delay);
+    return std::min(k_first_delay * (1 << std::min(tries - 1, k_most_doublings)), k_longest_delay);
 }
 
 }  // namespace
@@ -179,7 +179,7 @@ void Reconciler::sleep(const TaskId& id, const engine::Until& until) {
     task.alarm.reset();
     const auto* record = world_.tasks.find(id);
     const bool is_over = !record || (store::has_ended(*record) && task.needed.value_or(Need::nothing) == Need::nothing);
-    if (task.attempts.empty() && (is_over || !set_alarm_)) {
+    if (!until.in && (is_over || (!set_alarm_ && task.attempts.empty()))) {
         tasks_.erase(id);
     } else if (until.in && set_alarm_) {
         task.alarm = set_alarm_(*until.in, [this, id] { wake(id); });
@@ -327,14 +327,13 @@ void Reconciler::note(const TaskId& id, const engine::Step& step, const Result<H
     auto& attempt = task.attempts[step.index()];
     if (message && attempt.message != message->message) attempt = {};
     if (message) attempt.message = message->message;
-    attempt.failures = done ? 0 : attempt.failures + 1;
+    ++attempt.tries.count;
     if (!done) {
         log::warn("reconciler", done.error().message, {{"task", id.value}});
-        hold = engine::Hold{delay_after(attempt.failures), std::string(first_line(done.error().message)), false};
+        hold = engine::Hold{delay_after(attempt.tries.count), first_line(done.error().message), false};
     }
     attempt.why = hold->why;
     attempt.ends_with_change = hold->ends_with_change;
-    ++attempt.tries.count;
     if (!hold->counts) attempt.tries = {};
     attempt.not_before.reset();
     if (hold->left) attempt.not_before = async::now() + *hold->left;

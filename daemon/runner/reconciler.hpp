@@ -69,7 +69,6 @@ class Reconciler {
   private:
     /// A step that was tried in vain.
     struct Attempt {
-        int failures = 0;
         Tries tries;
         std::optional<async::Moment> not_before;  ///< nothing: only a change of the task ends the delay
         bool ends_with_change = false;
