@@ -329,7 +329,7 @@ constexpr Command k_task_commands[] = {
     {"task", "update", "Change the status, summary, branch or agents of a task", task_update},
     {"task", "complete", "Hand the work over for review", only_id<rpc::TaskComplete, commands::task_complete>},
     {"task", "stuck", "Mark the task as stuck", only_id<rpc::TaskStuck, commands::task_stuck>},
-    {"task", "approve", "Approve the sub-tasks that the task's agent created",
+    {"task", "approve", "Approve the plan, or the sub-tasks that the task's agent created",
      only_id<rpc::TaskApprove, commands::task_approve>},
     {"task", "ack", "Clear the task's notices and alarms", only_id<rpc::TaskAck, commands::task_ack>},
     {"task", "check", "Run the project's checks on the task's branch", only_id<rpc::TaskCheck, commands::task_check>},

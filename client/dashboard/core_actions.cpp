@@ -48,7 +48,7 @@ std::string why_not(const Row& task, const Binding& key) {
         case Action::acknowledge:
             return "has no notices";
         case Action::approve:
-            return "has no sub-tasks that wait for your approval";
+            return "has nothing that waits for your approval";
         case Action::move_to:
             return "cannot be moved by you from " + status + " now; 5 shows every way out";
         case Action::update_branch:

@@ -74,10 +74,10 @@ std::span<const Binding> Core::keys() {
          "task attach, task spawn", [](Core& c, Effects& effects, Moment) { c.enter(effects); }},
         {"a", Action::reply, k_of_task | k_changes | k_takes_text, "answer", "Answer the agent's question", "reply",
          "task reply", [](Core& c, Effects&, Moment now) { c.open_prompt(Prompt::For::reply, c.selected(), now); }},
-        {"A", Action::approve, k_of_task | k_changes, "approve", "Approve the sub-tasks that the task's agent created",
-         "approve", "task approve",
+        {"A", Action::approve, k_of_task | k_changes, "approve",
+         "Approve the plan, or the sub-tasks that the task's agent created", "approve", "task approve",
          [](Core& c, Effects& effects, Moment) {
-             c.act(effects, action_of(rpc::TaskApprove{}, c.state_.selected, "approving", "sub-tasks approved"));
+             c.act(effects, action_of(rpc::TaskApprove{}, c.state_.selected, "approving", "approved"));
          }},
         {"m", Action::merge, k_of_task | k_changes | k_on_marked, "merge", "Merge the task's branch",
          "merge force_merge", "task merge", [](Core& c, Effects& effects, Moment now) { c.merge(effects, now); }},

@@ -310,7 +310,7 @@ struct TaskRestart : TaskSelector {
     using Reply = TaskReply;
 };
 
-/// Lets tasks start that an agent has created.
+/// Lets tasks start that an agent has created; else approves what the task has handed over, such as its plan.
 struct TaskApprove : TaskSelector {
     static constexpr const char* k_name = "task.approve";
     using Reply = TaskReply;

@@ -31,7 +31,7 @@ struct Situation {
 };
 
 /// What a request is for. All but `status` find their state in the workflow, whatever it is called there.
-enum class Goal { status, cancelled, stuck, review, rejected };
+enum class Goal { status, cancelled, stuck, review, rejected, approved };
 
 /// Somebody asks for a status.
 struct Request {
@@ -72,6 +72,10 @@ Result<std::string> target_of(const Definition& definition, const Task& task, co
 bool can_be_merged_from(const Definition& definition, std::string_view from);
 /// Where a human who rejects the work sends it; nullptr: the workflow has no such step here.
 const State* rejection_target(const Definition& definition, const Task& task);
+/// Where a human who approves what was handed over sends the task, if that is not a merge: from a state without an
+/// agent that a rejection leads back from, the first other state that the human may ask for. nullptr: there is no such
+/// step.
+const State* approval_target(const Definition& definition, const Task& task);
 
 /// Performs steps 1–4 of a transition (workflow.md, "Executing a transition"): the edge exists, the caller may, exactly
 /// one guard holds, the gate holds. Errors: illegal_transition, forbidden, needs_force, guard_failed, gate_failed; each

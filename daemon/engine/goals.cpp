@@ -64,6 +64,16 @@ const State* rejection_target(const Definition& definition, const Task& task) {
     });
 }
 
+const State* approval_target(const Definition& definition, const Task& task) {
+    const State* back = rejection_target(definition, task);
+    const State* from = definition.state(task.status);
+    if (back == nullptr || from->meaning != Meaning::none || can_be_merged_from(definition, task.status))
+        return nullptr;
+    return first_target(definition, task, Role::human, [&](const State& state) {
+        return &state != back && !state.terminal && state.meaning == Meaning::none;
+    });
+}
+
 Result<std::string> target_of(const Definition& definition, const Task& task, const Request& request) {
     switch (request.goal) {
         case Goal::status:
@@ -85,6 +95,9 @@ Result<std::string> target_of(const Definition& definition, const Task& task, co
             return no_way(definition, task, request.by,
                           " and cannot be rejected; workflow " + definition.name +
                               " has no transition from there back to the worker");
+        case Goal::approved:
+            if (const State* to = approval_target(definition, task)) return to->name;
+            return no_way(definition, task, request.by, " and has nothing to approve");
     }
     return request.to;
 }

@@ -97,6 +97,13 @@ class Question {
         if (can_be_merged_from(definition_, status())) {
             return here(Need::review, "the work is ready for your review", "orange task diff " + id());
         }
+        if (approval_target(definition_, record_.task) != nullptr) {
+            const auto section = handed_over();
+            return here(
+                Need::review,
+                (section.empty() ? "the task" : "## " + section) + " needs your approval; orange task show prints it",
+                "orange task approve " + id());
+        }
         for (const auto& to : definition_.targets_from(status())) {
             const State* next = definition_.state(to);
             if (next == nullptr || next->meaning == Meaning::cancelled) continue;
@@ -108,6 +115,15 @@ class Question {
             }
         }
         return here(Need::review, "the status " + status() + " needs your decision", "orange task why " + id());
+    }
+    /// The section with which tasks come into this state.
+    std::string handed_over() const {
+        for (const auto& transition : definition_.transitions) {
+            if (transition.to == status() && transition.gate && !transition.gate->section.empty()) {
+                return transition.gate->section;
+            }
+        }
+        return {};
     }
     Needs as_the_workflow_says(Need need) const {
         switch (need) {

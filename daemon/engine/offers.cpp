@@ -46,6 +46,7 @@ class Offers {
         if (begun) agents();
         if (sight_.needs_answer && !sight_.shows_dialog) add("reply");
         if (begun && rejection_target(definition_, record_.task) != nullptr) add("reject");
+        if (begun && !sight_.children_unapproved && approval_target(definition_, record_.task)) add("approve");
         if (begun && !edges_to(Meaning::done).empty()) {
             add(can_be_merged_from(definition_, record_.task.status) ? "merge" : "force_merge");
         }
@@ -57,9 +58,10 @@ class Offers {
     /// A step that its human may ask for, and that no other name of the list stands for.
     bool has_other_step() const {
         const auto* back = rejection_target(definition_, record_.task);
+        const auto* forth = approval_target(definition_, record_.task);
         return std::ranges::any_of(definition_.targets_from(record_.task.status), [&](const std::string& to) {
             const auto* target = definition_.state(to);
-            if (target == nullptr || target == back || target->terminal) return false;
+            if (target == nullptr || target == back || target == forth || target->terminal) return false;
             return std::ranges::any_of(definition_.between(record_.task.status, to), [&](const auto* edge) {
                 const bool guard = !edge->when || edge->when->holds_for(record_.task.counter(edge->when->field));
                 return guard && may_ask(*edge, Role::human);

@@ -1,4 +1,4 @@
-// Every key of the dashboard in every kind of row, in four workflows, in a real terminal. What a row offers stands here
+// Every key of the dashboard in every kind of row, in five workflows, in a real terminal. What a row offers stands here
 // as a person reads it in the workflow's file, and is compared with what the program shows.
 #include <fstream>
 #include <functional>
@@ -72,7 +72,7 @@ prompts:
 )";
 
 const std::set<std::string> k_all = {"Enter", "a", "m", "r", "p", "s", "x", "t", "!",
-                                     "S",     "R", "u", "d", "D", "o", "e", "y"};
+                                     "S",     "R", "u", "d", "D", "o", "e", "y", "A"};
 
 std::set<std::string> words_of(const std::string& text) {
     std::set<std::string> words;
@@ -157,7 +157,8 @@ class KeyTable {
             return;
         }
         std::string section;
-        if (to == "working" && from == "planning") section = "## Plan\n\nAPPROACH: short\nTOUCHING: work.txt\n";
+        if (from == "planning" && to != "stuck" && to != "clarification")
+            section = "## Plan\n\nAPPROACH: short\nTOUCHING: work.txt\n";
         if (from == "working" && to != "stuck" && to != "clarification") section = "## Handoff\n\nDONE: all\n";
         if (from == "agent-review" && to == "reviewing") section = "## Review\n\nVerdict: PASS\n";
         const auto worktree = box.worktree(id);
@@ -386,6 +387,16 @@ TEST_CASE("Every key in every kind of row: workflow relay") {
         {"k-review", "pending working agent-review", "Enter m s x t S d D o e y", "", {}},
         {"k-merge", "pending working agent-review reviewing", "m x u d D o e y", "m y", has_status("done")},
         {"k-stuck", "pending working stuck", "Enter m r s x t S u d D o e y", "r", is_told},
+    });
+}
+
+TEST_CASE("Every key in every kind of row: workflow careful") {
+    KeyTable table("careful");
+    table.play({
+        {"k-planning", "pending planning", "Enter m s x t S d D o e y", "", {}},
+        {"k-approve", "pending planning plan-review", "Enter A m r s x S u d D o e y", "A", has_status("working")},
+        {"k-reject", "pending planning plan-review", "Enter A m r s x S u d D o e y", "r", has_status("planning")},
+        {"k-working", "pending planning plan-review working", "Enter m s x t S d D o e y", "", {}},
     });
 }
 

@@ -112,7 +112,7 @@ TEST_CASE("A workflow that is not there is refused wherever it is named, with th
         INFO(ran.err);
         CHECK(ran.status == 1);
         CHECK_THAT(ran.err, Tells("nightly"));
-        for (const char* name : {"default", "minimal", "pr", "relay"}) CHECK_THAT(ran.err, Tells(name));
+        for (const char* name : {"careful", "default", "minimal", "pr", "relay"}) CHECK_THAT(ran.err, Tells(name));
     };
     refused({"task", "create", "x", "--project", "shop", "--workflow", "nightly"});
     refused({"project", "update", "shop", "--workflow", "nightly"});
@@ -197,6 +197,34 @@ TEST_CASE("A human moves a task to another workflow where its state exists there
     CHECK(orange.orange({"task", "update", id, "--workflow", "relay", "--status", "stuck"}).status == 0);
     CHECK(orange.status(id) == "stuck");
     CHECK(orange.fields(id).at("workflow") == "relay");
+}
+
+TEST_CASE("On careful the demo agent waits until its plan is approved, and writes another one if it is rejected") {
+    Sandbox orange;
+    orange.add_project("shop");
+    rpc::TaskCreate create;
+    create.project = "shop";
+    create.summary = "Add a greeting";
+    create.workflow = "careful";
+    const auto id = orange.call(create).task.fields.id.value;
+    orange.wait_for_status(id, "plan-review");
+    const auto inbox = orange.orange({"inbox"}).out;
+    CHECK_THAT(inbox, Tells("orange task approve " + orange.short_id(id)));
+    const auto why = orange.orange({"task", "why", id}).out;
+    for (const auto* command : {"approve", "reject"}) {
+        CHECK_THAT(why, Tells("orange task " + std::string(command) + " " + orange.short_id(id)));
+    }
+    REQUIRE(orange.orange({"task", "reject", id, "In two files, please"}).status == 0);
+    orange.eventually("the second plan is ready",
+                      [&] { return orange.path_of(id) == "pending planning plan-review planning plan-review"; });
+    rpc::TaskShow show;
+    show.id = id;
+    CHECK_THAT(orange.call(show).body, Holds("In two files, please"));
+    REQUIRE(orange.orange({"task", "approve", id}).status == 0);
+    orange.wait_for_status(id, "reviewing");
+    CHECK(orange.path_of(id) == "pending planning plan-review planning plan-review working agent-review reviewing");
+    CHECK(orange.fields(id).at("plan_approved") == 1);
+    CHECK(orange.history(id, "agent.spawned").size() == 2);  // the worker, and its reviewer
 }
 
 TEST_CASE("A pinned definition that is lost leaves the task listed, with the way out") {

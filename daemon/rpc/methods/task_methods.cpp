@@ -334,6 +334,16 @@ Awaitable<Result<TaskReply>> send(Api& api, TaskSend params, Call call) {
 
 Awaitable<Result<TaskReply>> approve(Api& api, TaskApprove params, Call call) {
     CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
+    const auto* found = api.world().tasks.find(id);
+    if (!found) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
+    const auto record = *found;
+    const bool subtasks =
+        record.unapproved || std::ranges::any_of(children_of(api.world(), record), &engine::Child::unapproved);
+    const auto definition = api.runner().turns.definition_of(record.task);
+    if (!subtasks && definition && engine::approval_target(**definition, record.task) != nullptr) {
+        co_return co_await move(api, params, std::move(call), engine::Goal::approved, false,
+                                store::Naming::id_or_branch);
+    }
     CO_TRY(auto done, co_await api.runner().queue.approve(id, call.caller));
     co_return api.reply(id, std::move(done));
 }
@@ -395,8 +405,11 @@ void add_task_methods(MethodTable& table, Api& api) {
     table.add<TaskSend>(Access::human, "Sends a message to a living agent.", {not_found, conflict, forbidden},
                         [&api](TaskSend params, Call call) { return send(api, std::move(params), std::move(call)); });
     table.add<TaskApprove>(
-        Access::human, "Lets the sub-tasks of a task start that its agent has created, or one of them.", {not_found},
-        [&api](TaskApprove params, Call call) { return approve(api, std::move(params), std::move(call)); });
+        Access::human,
+        "Lets the sub-tasks of a task start that its agent has created, or one of them; else moves a task on whose "
+        "plan "
+        "waits for its human's approval.",
+        moving, [&api](TaskApprove params, Call call) { return approve(api, std::move(params), std::move(call)); });
     table.add<TaskAck>(
         Access::human, "Clears a task's attention and its alarm.", {not_found},
         [&api](TaskAck params, Call call) { return acknowledge(api, std::move(params), std::move(call)); });

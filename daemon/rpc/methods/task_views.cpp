@@ -308,6 +308,22 @@ std::string wait_text(const StartWait& wait, const Task& task) {
     return "room for its " + role + place + ": " + full + " " + role + "s of project " + task.project + " run";
 }
 
+/// Adds the commands with which a human moves the task out of a state that waits for a decision.
+void say_decisions(const engine::Definition& definition, const Task& task, TaskWhy::Reply& reply) {
+    const auto& id = task.id.value;
+    if (engine::approval_target(definition, task) != nullptr) {
+        reply.hints.push_back("orange task reject " + id + " \"...\"");
+        return;
+    }
+    if (definition.has_transition(task.status, definition.name_for(engine::Meaning::done)))
+        reply.hints.push_back(merge_command(task.id));
+    for (const auto& to : definition.targets_from(task.status)) {
+        if (!definition.state(to)->terminal) {
+            reply.hints.push_back("orange task update " + id + " --status " + to);
+        }
+    }
+}
+
 /// What the task waits for, and which commands help.
 void say_what_next(Api& api, const TaskRecord& record, const engine::Definition& definition, TaskWhy::Reply& reply) {
     const auto& task = record.task;
@@ -382,13 +398,7 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
     } else {
         reply.waiting_for = "you: " + reply.task.needs.text;
         if (!reply.task.needs.command.empty()) reply.hints.push_back(reply.task.needs.command);
-        if (definition.has_transition(task.status, definition.name_for(engine::Meaning::done)))
-            reply.hints.push_back(merge_command(task.id));
-        for (const auto& to : definition.targets_from(task.status)) {
-            if (!definition.state(to)->terminal) {
-                reply.hints.push_back("orange task update " + id + " --status " + to);
-            }
-        }
+        say_decisions(definition, task, reply);
     }
     if (reply.waiting_for == "you: " + reply.task.needs.text) std::erase(reply.hints, reply.task.needs.text);
     say_who_died(api, record, definition, reply);

@@ -196,6 +196,33 @@ TEST_CASE("Rejected work goes back to the worker, and only from where a human de
     CHECK(refused.error().code == ErrorCode::illegal_transition);
 }
 
+TEST_CASE("What was handed over and is not merged from there is approved or rejected") {
+    AskedTask task("reading");
+    auto& definition = task.definition;
+    definition.states.push_back({"planning", false, Role::worker, "again"});
+    definition.states.push_back({"reading", false, {}, ""});
+    auto hand_over = edge({"planning"}, "reading", {Role::worker});
+    hand_over.gate = Gate{"Plan", true, {}, {}, VerdictLine::any, true};
+    definition.transitions.push_back(hand_over);
+    definition.transitions.push_back(edge({"reading"}, "planning", {Role::human}));
+    definition.transitions.push_back(edge({"reading"}, "working", {Role::human}));
+    CHECK(task.needs().kind == Need::review);
+    CHECK_THAT(task.needs().text, Tells("## Plan"));
+    CHECK(task.needs().command == "orange task approve 4f2a");
+    const auto target = [&](Goal goal) {
+        return target_of(definition, task.record.task, {"", Role::human, false, true, goal});
+    };
+    CHECK(target(Goal::rejected).value() == "planning");
+    CHECK(target(Goal::approved).value() == "working");
+    // Work that can be merged is approved by its merge; a stuck task has handed nothing over.
+    for (const auto* status : {"reviewing", "working", "stuck", "pending", "done"}) {
+        task.record.task.status = status;
+        const auto refused = target(Goal::approved);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == ErrorCode::illegal_transition);
+    }
+}
+
 namespace {
 
 /// In a state in which it waits for its sub-tasks.

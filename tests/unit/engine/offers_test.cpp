@@ -1,5 +1,6 @@
 #include "daemon/engine/offers.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "tests/catch.hpp"
@@ -63,6 +64,21 @@ TEST_CASE("An agent is attached to while it lives, and respawned when it does no
     CHECK(task.has("stop"));
     CHECK(task.has("restart"));
     CHECK_FALSE(task.has("respawn"));
+}
+
+TEST_CASE("A plan is approved or sent back, and no step of the two is offered twice") {
+    Offered task("reading");
+    task.definition.states.push_back({"planning", false, Role::worker, "again"});
+    task.definition.states.push_back({"reading", false, {}, "again"});
+    task.definition.transitions.push_back(edge({"reading"}, "planning", {Role::human}));
+    task.definition.transitions.push_back(edge({"reading"}, "working", {Role::human}));
+    CHECK(task.has("approve"));
+    CHECK(task.has("reject"));
+    CHECK_FALSE(task.has("move"));
+    task.sight.children_unapproved = true;
+    const auto list = offers_of(task.definition, task.record, task.sight);
+    CHECK(std::ranges::count(list, "approve") == 1);
+    CHECK_FALSE(Offered("reviewing").has("approve"));
 }
 
 TEST_CASE("A pending task is started, an ended one restored, and neither more") {

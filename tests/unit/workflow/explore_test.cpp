@@ -104,6 +104,25 @@ class Exploration {
         return complaints_;
     }
 
+    /// The worlds in `status` that a new task comes to without a step of a person out of `gate`.
+    Complaints worlds_around(const std::string& gate, const std::string& status) const {
+        Complaints found;
+        std::set<World> seen;
+        std::deque<World> queue{first_world()};
+        while (!queue.empty()) {
+            const World world = queue.front();
+            queue.pop_front();
+            if (!seen.insert(world).second) continue;
+            if (world.status == status) found.insert(world.text());
+            for (const auto& step : graph_.at(world)) {
+                const bool is_decision = step.actor == Actor::people && world.status == gate;
+                // A person may move a stuck task on, and merge it with force.
+                if (!is_decision && step.to.status != definition_.name_for(Meaning::stuck)) queue.push_back(step.to);
+            }
+        }
+        return found;
+    }
+
     int most(const std::string& counter) const {
         const auto at =
             static_cast<std::size_t>(std::find(counters_.begin(), counters_.end(), counter) - counters_.begin());
@@ -390,16 +409,7 @@ class Exploration {
         // A task can begin anywhere: it is created in the middle of its life, or comes over from another workflow.
         std::deque<World> queue;
         for (const auto& state : definition_.states) {
-            if (state.terminal) continue;
-            World world;
-            world.status = state.name;
-            world.counters.assign(counters_.size(), 0);
-            world.sections.assign(sections_.size(), Text::absent);
-            world.pass.assign(sections_.size(), false);
-            world.worker = state.agent == Role::worker;
-            world.reviewer = state.agent == Role::reviewer;
-            world.claimed = state.agent.has_value();
-            queue.push_back(world);
+            if (!state.terminal) queue.push_back(new_world(state));
         }
         while (!queue.empty()) {
             const World world = queue.front();
@@ -410,6 +420,19 @@ class Exploration {
             for (const auto& step : entry->second) queue.push_back(step.to);
         }
     }
+
+    World new_world(const State& state) const {
+        World world;
+        world.status = state.name;
+        world.counters.assign(counters_.size(), 0);
+        world.sections.assign(sections_.size(), Text::absent);
+        world.pass.assign(sections_.size(), false);
+        world.worker = state.agent == Role::worker;
+        world.reviewer = state.agent == Role::reviewer;
+        world.claimed = state.agent.has_value();
+        return world;
+    }
+    World first_world() const { return new_world(definition_.initial()); }
 
     template <class Allowed>
     std::set<World> can_reach(const std::set<World>& goals, Allowed allowed) const {
@@ -626,6 +649,20 @@ TEST_CASE("nothing that can happen on relay breaks it") {
 
 TEST_CASE("nothing that can happen on pr breaks it", "[slow]") {
     check_sound("workflows/", "pr", 500);
+}
+
+TEST_CASE("nothing that can happen on careful breaks it", "[slow]") {
+    check_sound("workflows/", "careful", 500);
+}
+
+TEST_CASE("no task of careful comes to working without a human's decision about its plan", "[slow]") {
+    auto definition = loaded(text_of("workflows/careful.yml"), "careful");
+    CHECK(Exploration(definition).worlds_around("plan-review", "working").empty());
+    // The approval of an old plan does not count for a new one.
+    for (auto& transition : definition.transitions) {
+        if (transition.to == "working" && transition.when) transition.when.reset();
+    }
+    CHECK_FALSE(Exploration(definition).worlds_around("plan-review", "working").empty());
 }
 
 TEST_CASE("nothing that can happen on minimal breaks it") {

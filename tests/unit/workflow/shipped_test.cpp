@@ -3,6 +3,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "daemon/engine/decide.hpp"
 #include "daemon/workflow/load.hpp"
 #include "daemon/yaml/node.hpp"
 #include "tests/catch.hpp"
@@ -164,6 +165,29 @@ TEST_CASE("pr is default with a pull request between reviewing and done") {
         for (const auto& to : usual.targets_from(state.name)) {
             INFO(state.name << " → " << to);
             CHECK(hooks_of(pr, state.name, to) == hooks_of(usual, state.name, to));
+        }
+    }
+}
+
+TEST_CASE("careful is default with a human between planning and working") {
+    const auto careful = loaded(content("workflows/careful.yml"), "careful");
+    const auto usual = loaded(content("workflows/default.yml"), "default");
+    CHECK(careful.targets_from("planning") == Names{"plan-review", "clarification", "stuck", "cancelled", "done"});
+    CHECK(careful.targets_from("plan-review") == Names{"planning", "working", "cancelled", "done"});
+    for (const auto& to : {"planning", "working"}) {
+        CHECK(careful.between("plan-review", to).front()->by == std::vector<Role>{Role::human});
+    }
+    Task task;
+    task.status = "plan-review";
+    CHECK(engine::rejection_target(careful, task)->name == "planning");
+    CHECK(engine::approval_target(careful, task)->name == "working");
+    for (const auto& state : usual.states) {
+        for (const auto& to : usual.targets_from(state.name)) {
+            const auto way = state.name + " → " + to;
+            const bool is_plan = way == "planning → working" || way == "planning → delegated" ||
+                                 way == "clarification → planning" || way == "clarification → working";
+            INFO(way);
+            if (!is_plan) CHECK(hooks_of(careful, state.name, to) == hooks_of(usual, state.name, to));
         }
     }
 }
