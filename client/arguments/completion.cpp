@@ -42,6 +42,8 @@ constexpr Values k_values[] = {
     {"", "--workflow", Known::workflows, ""},
     {"", "--harness", Known::harnesses, ""},
     {"", "--review-harness", Known::harnesses, ""},
+    {"", "--model", Known::models, ""},
+    {"", "--review-model", Known::models, ""},
     {"", "--status", Known::statuses, ""},
     {"", "--for", Known::statuses, "ended attention human"},
     {"", "--role", std::nullopt, "worker reviewer"},
@@ -215,7 +217,7 @@ Action completion(CLI::App& app) {
     auto shell = std::make_shared<std::string>();
     app.add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(one_of({"bash", "zsh", "fish"}));
     app.footer(
-        "Completes commands, options, tasks, branches, projects, workflows, harnesses and statuses.\n"
+        "Completes commands, options, tasks, branches, projects, workflows, harnesses, models and statuses.\n"
         "An installation puts the scripts where these shells look for them. Otherwise:\n"
         "  bash:  source <(orange completion bash)            in ~/.bashrc\n"
         "  zsh:   source <(orange completion zsh)             in ~/.zshrc, after compinit\n"

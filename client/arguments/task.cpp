@@ -134,6 +134,8 @@ Action task_update(CLI::App& app) {
     text(app, "--review-harness", params->review_harness, "Agent that reviews the work, from its next start");
     text(app, "--effort", params->effort, "Effort of the worker; '' removes it");
     text(app, "--review-effort", params->review_effort, "Effort of the reviewer; '' removes it");
+    text(app, "--model", params->model, "Model of the worker, from its next start; '' selects its program's own");
+    text(app, "--review-model", params->review_model, "Model of the reviewer, from its next start; '' likewise");
     ids(app, "--blocked-by", params->blocked_by, "Start the pending task when these tasks are also done");
     ids(app, "--unblock", params->unblock, "Do not wait for these tasks any more");
     text(app, "--feedback", params->feedback, "Text for the section ## Feedback; - reads standard input");

@@ -77,7 +77,9 @@ std::vector<Candidate> known_names(const Paths& paths, Known what, std::string_v
         }
     } else if (const auto reply = quickly(paths, rpc::HarnessList{})) {
         for (const auto& harness : reply->harnesses) {
-            names.push_back({harness.name, harness.installed ? "" : "not installed"});
+            if (what == Known::harnesses) names.push_back({harness.name, harness.installed ? "" : "not installed"});
+            if (what != Known::models || !harness.installed) continue;
+            for (const auto& model : harness.models) names.push_back({model, "a model of " + harness.name});
         }
     }
     return names;

@@ -35,6 +35,9 @@ constexpr Explained k_explained[] = {
      "front of it, so that it cannot be taken for an option or a command. Check: the program works\n"
      "without asking (full), and finds `orange` and git (reduced)."},
     {"effort", "How a task's effort is passed: {effort_args} in argv stands for args. Remove both if there is none."},
+    {"model",
+     "How a task's model is passed: {model_args} in argv stands for args. values: names to complete; others are\n"
+     "passed as well. Remove the key and {model_args} if the program takes no model."},
     {"env", "Variables for the program."},
     {"env_for", "More variables, for one list of argv."},
     {"exclude", "Files that the program leaves in a worktree, and that are not to be committed."},

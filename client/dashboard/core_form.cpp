@@ -20,11 +20,12 @@ enum FieldAt : std::size_t {
     k_harness,
     k_workflow,
     k_effort,
+    k_model,
     k_permissions,
     k_start
 };
 
-constexpr FieldAt k_remembered[] = {k_harness, k_workflow, k_effort, k_permissions};
+constexpr FieldAt k_remembered[] = {k_harness, k_workflow, k_effort, k_model, k_permissions};
 
 std::vector<std::string> with_default(const std::vector<std::string>& names) {
     std::vector<std::string> all{""};
@@ -67,6 +68,7 @@ void Core::open_form(Moment now, Effects& effects) {
         {"harness", "", {""}, "the project's", 0},
         {"workflow", "", {""}, "the project's", 0},
         {"effort", "", {}, "the harness's own", 0},
+        {"model", "", {}, "the project's, or the harness's own", 0},
         {"permissions", "", {"", "full", "reduced"}, "as the workflow says", 0},
         {"start", "now", {"now", "later"}, "", 0},
     };
@@ -196,6 +198,7 @@ void Core::send_form(Moment now, Effects& effects) {
     params.harness = given(fields[k_harness]);
     params.workflow = given(fields[k_workflow]);
     params.effort = given(fields[k_effort]);
+    params.model = given(fields[k_model]);
     params.permissions = given(fields[k_permissions]);
     params.no_spawn = fields[k_start].value == "later";
     params.ask_trust = true;

@@ -37,7 +37,8 @@ std::string moved(const Json& event) {
 std::string agent_sentence(const std::string& what, const Json& event) {
     std::string sentence = agent_of(event) + " " + what;
     if (what == "started" || what == "was restarted") {
-        if (const auto harness = text_of(event, "harness"); !harness.empty()) sentence += " (" + harness + ")";
+        const auto harness = text_of(event, "harness"), model = text_of(event, "model");
+        if (!harness.empty()) sentence += " (" + harness + (model.empty() ? "" : ", " + model) + ")";
     } else if (const auto status = first_of(event, {"exit_status", "exit"});
                !status.empty() && (what != "crashed" || text_of(event, "reason").empty())) {
         sentence += ", exit status " + status;

@@ -116,6 +116,12 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
             "effort: " + (reply.effort_values.empty() ? "any word" : printable(join(reply.effort_values, ", "))), "  ",
             style.width);
     }
+    if (reply.model) {
+        const auto& models = harness.models;
+        out += wrapped("model: " + (models.empty() ? "as the program names it"
+                                                   : printable(join(models, ", ")) + ", or another one of the program"),
+                       "  ", style.width);
+    }
     if (!reply.wants.empty()) {
         out += wrapped("variables that it may need: " + printable(join(reply.wants, ", ")), "  ", style.width);
     }

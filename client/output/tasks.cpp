@@ -144,11 +144,16 @@ Span marked_status_of(const rpc::TaskView& task) {
 }
 
 std::string agents_of(const Task& task) {
-    const auto with_effort = [](const std::string& name, const std::optional<std::string>& effort) {
-        return effort ? name + " (" + *effort + ")" : name;
+    const auto described = [](const std::string& name, const std::optional<std::string>& model,
+                              const std::optional<std::string>& effort) {
+        std::vector<std::string> more;
+        for (const auto& each : {model, effort}) {
+            if (each) more.push_back(*each);
+        }
+        return more.empty() ? name : name + " (" + join(more, ", ") + ")";
     };
-    return "worker " + with_effort(task.harness, task.effort) + ", reviewer " +
-           with_effort(task.review_harness, task.review_effort);
+    return "worker " + described(task.harness, task.model, task.effort) + ", reviewer " +
+           described(task.review_harness, task.review_model, task.review_effort);
 }
 
 Line head(const rpc::TaskView& task, const Style& style) {

@@ -204,6 +204,12 @@ std::string_view first_columns(std::string_view text, std::size_t columns) {
     return text.substr(0, at);
 }
 
+bool is_option_word(std::string_view text) {
+    constexpr std::size_t k_longest = 200;
+    return !text.empty() && text.size() <= k_longest && text.front() != '-' &&
+           std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c < 127; });
+}
+
 std::string ellipsized(std::string_view text, std::size_t columns) {
     if (columns_of(text) <= columns) return std::string(text);
     if (columns == 0) return {};

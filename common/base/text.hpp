@@ -38,6 +38,10 @@ std::string first_line(std::string_view text);
 /// `text` as one word for a shell, in single quotes where it needs them: for commands that a person is told to type.
 std::string shell_word(std::string_view text);
 
+/// True if a program takes `text` as the value of an option, and for nothing else: one word of up to 200 printable
+/// ASCII characters that does not begin with a dash.
+bool is_option_word(std::string_view text);
+
 /// `text` cut to `columns` terminal columns (code points), ending in "…" where something was cut. Never splits UTF-8.
 std::string ellipsized(std::string_view text, std::size_t columns);
 

@@ -13,6 +13,8 @@ struct Choices {
     std::optional<std::string> review_harness;
     std::optional<std::string> effort;
     std::optional<std::string> review_effort;
+    std::optional<std::string> model;
+    std::optional<std::string> review_model;
     std::vector<std::string> blocked_by = {};
 
     template <class V>
@@ -22,6 +24,10 @@ struct Choices {
         v.optional("review_harness", review_harness, "which agent reviews, from its next start");
         v.optional("effort", effort, "the worker's effort, as its harness names it; empty: none");
         v.optional("review_effort", review_effort, "the reviewer's effort; empty: none");
+        v.optional("model", model,
+                   "the worker's model, as its harness's program names it; empty: the program's own; a new task's "
+                   "default: the project's");
+        v.optional("review_model", review_model, "the reviewer's model; likewise");
         v.sparse("blocked_by", blocked_by,
                  "tasks that have to be done before it starts; of a pending task: more of them");
     }

@@ -109,6 +109,7 @@ struct AgentRun {
     Role role = Role::worker;
     std::string harness;
     std::string harness_hash;
+    std::string model;
     std::string prompt;
     std::string intent;
     std::string window_name;
@@ -131,6 +132,7 @@ struct AgentRun {
         v.optional("role", role, "worker or reviewer");
         v.optional("harness", harness, "which agent it is");
         v.sparse("harness_hash", harness_hash, "of that definition when the run began; absent in older records");
+        v.sparse("model", model, "the model that it was started with; absent: its program's own");
         v.optional("prompt", prompt, "key of the prompt that it was started with");
         v.optional("intent", intent, "id of the intent that started it; empty for a respawn");
         v.optional("window_name", window_name, "\"worker\", \"review-1\", \"worker-2\" …");

@@ -77,10 +77,21 @@ Result<void> read_size(std::string& into, const SettingRule& rule, const std::st
     return {};
 }
 
+Result<void> read_name(std::string& into, const SettingRule& rule, const Json& value) {
+    const auto text = value.is_string() ? value.get<std::string>() : value.dump();
+    const bool is_text = value.is_string() || value.is_number();
+    if (!is_text || (!text.empty() && !is_option_word(text))) {
+        return wrong(rule.name + std::string(" must be one word that does not begin with a dash; '' for none"));
+    }
+    into = text;
+    return {};
+}
+
 Result<void> read_value(std::string& into, const SettingRule& rule, const Json& value) {
     if (std::string_view(rule.values) == "SIZE") {
         return read_size(into, rule, value.is_string() ? value.get<std::string>() : value.dump());
     }
+    if (std::string_view(rule.values) == "NAME") return read_name(into, rule, value);
     const auto words = words_for(rule);
     const auto text = value.is_string() ? value.get<std::string>() : std::string();
     if (std::find(words.begin(), words.end(), text) == words.end()) return wrong(spelled_out(rule));

@@ -43,6 +43,8 @@ inline constexpr SettingRule k_settings[] = {
     {"limits.worker", "NUMBER", "0", "how many workers run at once; 0: as many as there are workspaces"},
     {"limits.reviewer", "NUMBER", "0", "how many reviewers run at once; 0: no limit"},
     {"limits.memory", "SIZE", "0", "memory that each agent may use, as 12G or 800M; 0: no limit"},
+    {"model", "NAME", "", "model of the workers of new tasks"},
+    {"review_model", "NAME", "", "model of the reviewers of new tasks"},
 };
 
 inline constexpr int k_highest_limit = 1000;  ///< of agents that run at once
@@ -68,6 +70,8 @@ struct ProjectSettings {
     std::optional<int> worker_limit;    ///< 0: none
     std::optional<int> reviewer_limit;  ///< 0: none
     std::optional<std::string> memory_limit;
+    std::optional<std::string> model;         ///< empty: the program's own
+    std::optional<std::string> review_model;  ///< likewise
 
     template <class V>
     void describe(V& v) {
@@ -96,6 +100,8 @@ struct ProjectSettings {
         add(worker_limit);
         add(reviewer_limit);
         add(memory_limit);
+        add(model);
+        add(review_model);
     }
     bool empty() const { return *this == ProjectSettings{}; }
     bool operator==(const ProjectSettings&) const = default;

@@ -23,6 +23,8 @@ struct Task {
     std::string review_harness;
     std::optional<std::string> effort;
     std::optional<std::string> review_effort;
+    std::optional<std::string> model;
+    std::optional<std::string> review_model;
     std::optional<std::string> permissions;
     std::string status;
     /// The numeric fields that `when` may ask for and `increment` / `set_field` may change: review_round, crash_count,
@@ -53,6 +55,8 @@ struct Task {
         v.optional("review_harness", review_harness, "which agent reviews");
         v.nullable("effort", effort, "the worker's effort, as its harness names it");
         v.nullable("review_effort", review_effort, "the reviewer's effort");
+        v.sparse("model", model, "the worker's model, as its harness's program names it; absent: the program's own");
+        v.sparse("review_model", review_model, "the reviewer's model; absent: its program's own");
         v.sparse("permissions", permissions,
                  "full or reduced: what its agents may do without asking; absent: what the workflow says");
         v.optional("status", status, "a state of the workflow; only the engine moves it");

@@ -25,6 +25,7 @@ struct HarnessView {
     std::optional<std::string> measured;
     std::optional<std::string> install;
     std::optional<bool> trusted;
+    std::vector<std::string> models;
     std::vector<std::string> missing;
     std::optional<std::string> problem;
     template <class V>
@@ -40,6 +41,7 @@ struct HarnessView {
         v.optional("measured", measured, "the version of the program with which the definition was measured");
         v.optional("install", install, "the command that installs the program");
         v.optional("trusted", trusted, "whether it trusts the project, where it asks for trust and there is a project");
+        v.sparse("models", models, "models that its definition names; it may have others");
         v.optional("missing", missing, "what is missing to start it, each with what to do");
         v.optional("problem", problem, "why the definition cannot be used, or how to install the program");
     }
@@ -79,6 +81,8 @@ struct HarnessShow {
         std::vector<std::string> effort_args;
         std::vector<std::string> effort_values;
         bool effort = false;
+        bool model = false;
+        std::vector<std::string> model_args;
         std::map<std::string, std::string> env;
         std::vector<std::string> wants;
         std::map<std::string, std::string> words;
@@ -95,6 +99,8 @@ struct HarnessShow {
             v.required("effort", effort, "whether an effort can be asked for");
             v.optional("effort_args", effort_args, "what {effort_args} stands for");
             v.optional("effort_values", effort_values, "the efforts there are; none: any word");
+            v.optional("model", model, "whether a model can be asked for");
+            v.sparse("model_args", model_args, "what {model_args} stands for");
             v.optional("env", env, "variables for every permission");
             v.optional("wants", wants, "variables that it is likely to need");
             v.optional("words", words, "words in a task's summary or context that it obeys, and what they do");

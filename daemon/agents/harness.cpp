@@ -35,6 +35,7 @@ Result<void> check_argument(const Harness& harness, const std::string& argument)
 std::map<std::string, std::string> values_of(const LaunchRequest& request) {
     return {{"prompt", request.prompt},
             {"effort", request.effort.value_or("")},
+            {"model", request.model.value_or("")},
             {"task_dir", request.task_dir},
             {"worktree", request.worktree},
             {"repo", request.repo},
@@ -88,10 +89,24 @@ Result<void> check_effort(const Harness& harness, const std::string& effort) {
         return invalid("the harness " + harness.name + " has no effort \"" + effort + "\": it is one of " +
                        join(values, ", "));
     }
-    const bool word = !effort.empty() && effort.front() != '-' &&
-                      std::all_of(effort.begin(), effort.end(), [](unsigned char c) { return c > ' ' && c < 127; });
-    if (!word) return invalid("an effort is one word that does not begin with a dash");
+    if (!is_option_word(effort)) return invalid("an effort is one word that does not begin with a dash");
     return {};
+}
+
+Result<void> check_model(const Harness& harness, const std::string& model) {
+    if (harness.model_args.empty()) {
+        return invalid("harness " + harness.name + " has no model setting, so it cannot use the model \"" +
+                       ellipsized(printable(model), 80) + "\"; leave it out, or choose another harness");
+    }
+    if (!is_option_word(model)) return invalid("a model is one word that does not begin with a dash");
+    return {};
+}
+
+std::string model_note(const Harness& harness, const std::string& model) {
+    const auto& values = harness.model_values;
+    if (values.empty() || std::ranges::find(values, model) != values.end()) return {};
+    return "the definition of harness " + harness.name + " does not name the model " + model + "; it names " +
+           join(values, ", ") + ". If " + harness.name + " does not know the model, its window says so";
 }
 
 bool Harness::has_effort() const {
@@ -137,6 +152,7 @@ Result<Launch> launch(const Harness& harness, const std::string& program, const 
     if (name.empty()) return invalid("permissions are full, reduced or review, not \"" + request.permissions + "\"");
     const auto& effort = request.effort;
     if (effort) TRY(check_effort(harness, *effort));
+    if (request.model) TRY(check_model(harness, *request.model));
     auto values = values_of(request);
     values["check_rules"] = join(for_each_check({harness.check_rule}, request), "");
     values["event_rules"] = filled(harness.events.rules, values);
@@ -148,6 +164,8 @@ Result<Launch> launch(const Harness& harness, const std::string& program, const 
     for (const auto& argument : harness.argv.at(name)) {
         if (argument == "{effort_args}") {
             if (effort) add(harness.effort_args);
+        } else if (argument == "{model_args}") {
+            if (request.model) add(harness.model_args);
         } else if (argument == "{trust_args}") {
             if (request.trusted) add(harness.trust.args);
         } else if (argument == "{session_args}") {

@@ -102,6 +102,8 @@ struct Harness {
     std::map<std::string, std::vector<std::string>> argv;
     std::vector<std::string> effort_args;    ///< with {effort}
     std::vector<std::string> effort_values;  ///< empty: any
+    std::vector<std::string> model_args;     ///< with {model}; empty: its program cannot be told which model to use
+    std::vector<std::string> model_values;   ///< names to complete; its program may have others
     std::map<std::string, std::string> env;  ///< same placeholders; one with {effort} is left out where there is none
     std::map<std::string, std::map<std::string, std::string>> env_for;  ///< more of it, by the names of `argv`
     std::vector<std::string> exclude;  ///< patterns for .git/info/exclude: files the program leaves in a worktree
@@ -143,6 +145,11 @@ Result<Harness> load_harness(std::string_view text, std::string_view file_name);
 
 /// invalid_argument for an effort that the harness does not have; says which there are.
 Result<void> check_effort(const Harness& harness, const std::string& effort);
+
+/// Refuses a model if the harness cannot pass one to its program, or if the text cannot be the name of one.
+Result<void> check_model(const Harness& harness, const std::string& model);
+/// Returns a sentence if the definition names models and this is none of them; empty otherwise.
+std::string model_note(const Harness& harness, const std::string& model);
 
 /// The name in `argv` of what runs with these permissions in the definition's mode: review falls back to reduced, that
 /// to full; in mode oneshot likewise among the one-shot lists, then to the others. Empty for unknown permissions.
@@ -222,6 +229,7 @@ struct LaunchRequest {
     std::string permissions;  ///< "full", "reduced" or "review"; "review" falls back to "reduced", that to "full"
     std::string prompt;
     std::optional<std::string> effort;
+    std::optional<std::string> model;
     std::string task_dir;
     std::string worktree;
     std::string repo;

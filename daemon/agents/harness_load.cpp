@@ -41,6 +41,7 @@ class Loader {
              {"mode", [&](const Node& node) { read_mode(node); }},
              {"argv", [&](const Node& node) { read_argv(node); }},
              {"effort", [&](const Node& node) { read_effort(node); }},
+             {"model", [&](const Node& node) { read_model(node); }},
              {"env", [&](const Node& node) { read_env(node); }},
              {"env_for", [&](const Node& node) { read_env_for(node); }},
              {"exclude", [&](const Node& node) { list(node, "exclude", harness_.exclude); }},
@@ -67,6 +68,7 @@ class Loader {
             if (!root_.find(key)) problem(root_.place, std::string("\"") + key + "\" is missing");
         }
         check_effort();
+        check_model();
         check_trust();
         check_lists();
         if (!problems_.empty()) return failure();
@@ -202,7 +204,8 @@ class Loader {
             if (!item.is_scalar()) continue;
             check_placeholders(item);
             prompted = prompted || mentions(item.scalar, "prompt");
-            for (const std::string list : {"effort_args", "trust_args", "session_args", "check_args", "event_args"}) {
+            for (const std::string list :
+                 {"effort_args", "model_args", "trust_args", "session_args", "check_args", "event_args"}) {
                 if (!mentions(item.scalar, list) || item.scalar == "{" + list + "}") continue;
                 problem(item.place, "{" + list + "} stands for several arguments and must be an argument by itself");
             }
@@ -210,6 +213,11 @@ class Loader {
                 problem(item.place,
                         "{effort} belongs into effort.args; write {effort_args} here, which is empty "
                         "if a task has no effort");
+            }
+            if (mentions(item.scalar, "model")) {
+                problem(item.place,
+                        "{model} belongs into model.args; write {model_args} here, which is empty if a task has no "
+                        "model");
             }
             if (!after_dashes) check_free_text(item);
             after_dashes = after_dashes || item.scalar == "--";
@@ -258,18 +266,42 @@ class Loader {
                  {"values", [&](const Node& values) { list(values, "effort.values", harness_.effort_values); }}});
     }
 
-    void check_effort() {
-        const Node* effort = root_.find("effort");
+    void read_model(const Node& node) {
+        if (!node.is_map()) return problem(node.place, "model must be a map with args and perhaps values");
+        members(node, "model",
+                {{"args",
+                  [&](const Node& args) {
+                      list(args, "model.args", harness_.model_args);
+                      for (const auto& item : args.items) check_placeholders(item);
+                      const bool used = std::any_of(args.items.begin(), args.items.end(),
+                                                    [](const Node& item) { return mentions(item.scalar, "model"); });
+                      if (!used) problem(args.place, "model.args has no {model}");
+                  }},
+                 {"values", [&](const Node& values) { list(values, "model.values", harness_.model_values); }}});
+        if (!node.find("args")) problem(node.place, "model.args is missing");
+    }
+
+    /// Each list of arguments passes what a task chose, or none does.
+    void check_passed(const std::string& key, const List& args) {
+        const auto placeholder = "{" + key + "_args}";
         for (const auto& [permissions, arguments] : harness_.argv) {
-            const bool taken = std::find(arguments.begin(), arguments.end(), "{effort_args}") != arguments.end();
-            if (taken && harness_.effort_args.empty()) {
+            const bool taken = std::find(arguments.begin(), arguments.end(), placeholder) != arguments.end();
+            if (taken && args.empty()) {
                 problem(root_.find("argv")->place,
-                        "argv." + permissions + " has {effort_args}, but effort.args is missing");
+                        "argv." + permissions + " has " + placeholder + ", but " + key + ".args is missing");
             }
-            if (!taken && !harness_.effort_args.empty()) {
-                problem(effort->place, "argv." + permissions + " has no {effort_args}: a task's effort would be lost");
+            if (!taken && !args.empty()) {
+                problem(root_.find(key)->place,
+                        "argv." + permissions + " has no " + placeholder + ": a task's " + key + " would be lost");
             }
         }
+    }
+
+    void check_model() { check_passed("model", harness_.model_args); }
+
+    void check_effort() {
+        const Node* effort = root_.find("effort");
+        check_passed("effort", harness_.effort_args);
         if (effort && !harness_.has_effort()) {
             problem(effort->place, "effort needs args, or a variable under env with {effort} in it");
         }
@@ -289,6 +321,8 @@ class Loader {
             check_placeholders(value);
             if (mentions(value.scalar, "effort_args"))
                 problem(value.place, "a variable takes {effort}, not {effort_args}");
+            if (mentions(value.scalar, "model") || mentions(value.scalar, "model_args"))
+                problem(value.place, "{model} belongs into model.args");
             if (mentions(value.scalar, "trust_args")) problem(value.place, "{trust_args} belongs into argv");
             into[name] = value.scalar;
         }

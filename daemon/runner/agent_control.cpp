@@ -148,6 +148,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     launch.permissions = permissions_of(definition, task, order.role, order.permissions);
     launch.prompt = std::move(prompt);
     launch.effort = reviewer ? task.review_effort : task.effort;
+    launch.model = reviewer ? task.review_model : task.model;
     launch.task_dir = world_.tasks.folder(record).string();
     launch.worktree = worktree.string();
     launch.repo = repository;
@@ -191,6 +192,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     request.run.role = order.role;
     request.run.harness = harness.harness.name;
     request.run.harness_hash = harness.hash;
+    request.run.model = launch.model.value_or("");
     request.run.prompt = order.prompt;
     request.run.intent = order.intent;
     request.run.memory_limit = bytes_in(*settings.memory_limit).value_or(0);
@@ -394,11 +396,13 @@ void AgentControl::tell_started(const TaskRecord& record, const AgentRun& run, b
         }
     };
     if (run.resumed) tell("agent.resumed", {{"role", name_text(run.role)}});
-    tell(respawn ? "agent.respawned" : "agent.spawned", {{"role", name_text(run.role)},
-                                                         {"harness", run.harness},
-                                                         {"window", run.window_name},
-                                                         {"workspace", record.task.workspace.value_or("")},
-                                                         {"tmux_session", record.task.tmux_session.value_or("")}});
+    std::map<std::string, Scalar> started = {{"role", name_text(run.role)},
+                                             {"harness", run.harness},
+                                             {"window", run.window_name},
+                                             {"workspace", record.task.workspace.value_or("")},
+                                             {"tmux_session", record.task.tmux_session.value_or("")}};
+    if (!run.model.empty()) started["model"] = run.model;
+    tell(respawn ? "agent.respawned" : "agent.spawned", std::move(started));
     if (run.role == Role::reviewer && !respawn) tell("review.started", {{"round", record.task.review_round()}});
 }
 

@@ -44,21 +44,28 @@ Result<void> Edits::choose_agents(TaskRecord& record, const Choices& choices, bo
     struct Part {
         const std::optional<std::string>& harness;
         const std::optional<std::string>& effort;
+        const std::optional<std::string>& model;
         std::string& its_harness;
         std::optional<std::string>& its_effort;
+        std::optional<std::string>& its_model;
     };
     for (const Part& part :
-         {Part{choices.harness, choices.effort, task.harness, task.effort},
-          Part{choices.review_harness, choices.review_effort, task.review_harness, task.review_effort}}) {
-        if (!part.harness && !part.effort) continue;
+         {Part{choices.harness, choices.effort, choices.model, task.harness, task.effort, task.model},
+          Part{choices.review_harness, choices.review_effort, choices.review_model, task.review_harness,
+               task.review_effort, task.review_model}}) {
+        if (!part.harness && !part.effort && !part.model) continue;
         TRY(const auto entry, world_.harnesses.find(part.harness.value_or(part.its_harness)));
         if (part.harness) {
             if (must_be_installed && entry.program.empty()) return world_.harnesses.not_installed(entry);
+            // Another program does not know this one's models.
+            if (*part.harness != part.its_harness) part.its_model.reset();
             part.its_harness = *part.harness;
             record.harness_hashes[*part.harness] = entry.hash;
         }
         if (part.effort) part.its_effort = part.effort->empty() ? std::nullopt : part.effort;
         if (part.its_effort) TRY(agents::check_effort(entry.harness, *part.its_effort));
+        if (part.model) part.its_model = part.model->empty() ? std::nullopt : part.model;
+        if (part.its_model) TRY(agents::check_model(entry.harness, *part.its_model));
         if (task.permissions == "reduced" &&
             agents::argv_name(entry.harness, "reduced") == agents::argv_name(entry.harness, "full")) {
             return Error(ErrorCode::invalid_argument,
@@ -106,6 +113,8 @@ Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord before, Tas
         if (moved_branch) co_await take_back_branch(before, changed);
         co_return saved.error();
     }
+    note_model(was.model, is.model, "worker", is.harness, notes);
+    note_model(was.review_model, is.review_model, "reviewer", is.review_harness, notes);
     const auto who = name_text(by.role);
     if (is.summary != was.summary) {
         world_.journal.write(changed, "summary.changed", {{"from", was.summary}, {"to", is.summary}, {"by", who}});
@@ -125,6 +134,15 @@ Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord before, Tas
         co_await rename_session(changed);
     }
     co_return notes;
+}
+
+void Edits::note_model(const std::optional<std::string>& before, const std::optional<std::string>& now,
+                       const std::string& role, const std::string& harness, std::vector<std::string>& notes) const {
+    if (now == before) return;
+    if (!now) return notes.push_back("the " + role + " now uses the model that " + harness + " chooses");
+    const auto entry = world_.harnesses.find(harness);
+    auto note = entry ? agents::model_note(entry->harness, *now) : std::string();
+    if (!note.empty()) notes.push_back(std::move(note));
 }
 
 Awaitable<void> Edits::take_back_branch(TaskRecord before, TaskRecord changed) {

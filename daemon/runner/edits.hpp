@@ -47,6 +47,9 @@ class Edits {
     Awaitable<Result<bool>> change_branch(TaskRecord& record, std::string branch);
     Awaitable<Result<void>> take_over_branch(TaskRecord& record);
     Awaitable<void> rename_session(TaskRecord& record);
+    /// Adds what the caller should know of a role's model that has changed.
+    void note_model(const std::optional<std::string>& before, const std::optional<std::string>& now,
+                    const std::string& role, const std::string& harness, std::vector<std::string>& notes) const;
 
     World& world_;
     Turns& turns_;

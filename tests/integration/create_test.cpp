@@ -328,6 +328,44 @@ TEST_CASE("A program that ends at once is told by the call that starts it, and l
     CHECK(orange.history(tasks[0].fields.id.value, "workspace.released").size() == 1);
 }
 
+TEST_CASE("A project's models are for new tasks of its usual harness, unless others are chosen") {
+    Shop shop;
+    auto& orange = shop.orange;
+    const std::vector<std::string> settings = {"project", "update",    "shop",  "--harness",         "demo",
+                                               "--set",   "model=big", "--set", "review_model=small"};
+    REQUIRE(orange.orange(settings).status == 0);
+    auto usual = shop.params();
+    usual.harness.reset();
+    usual.review_harness.reset();
+    const auto id = shop.create(usual);
+    CHECK(shop.field(id, "model") == "big");
+    CHECK(shop.field(id, "review_model") == "small");
+    orange.wait_for_status(id, "reviewing");
+    const auto started = orange.history(id, "agent.spawned");
+    REQUIRE(started.size() == 2);
+    CHECK(started[0].at("model") == "big");
+    CHECK(started[1].at("model") == "small");
+    CHECK_THAT(orange.orange({"task", "show", id}).out, Tells("demo (big)") && Tells("demo (small)"));
+
+    auto chosen = usual;
+    chosen.no_spawn = true;
+    chosen.model = "other";
+    chosen.review_model = "";
+    const auto second = shop.create(chosen);
+    CHECK(shop.field(second, "model") == "other");
+    CHECK(shop.field(second, "review_model").empty());
+
+    auto elsewhere = shop.params("Of another harness", "idle");
+    elsewhere.no_spawn = true;
+    CHECK(shop.field(shop.create(elsewhere), "model").empty());
+    CHECK_THAT(shop.notes, !Holds("big"));
+
+    REQUIRE(orange.orange({"project", "update", "shop", "--harness", "idle"}).status == 0);
+    usual.no_spawn = true;
+    CHECK(shop.field(shop.create(usual), "model").empty());
+    CHECK_THAT(shop.notes, Tells("idle") && Tells("big"));
+}
+
 TEST_CASE("What is refused leaves nothing behind, and says what to do") {
     Shop shop;
     shop.add_origin();
@@ -372,6 +410,10 @@ TEST_CASE("What is refused leaves nothing behind, and says what to do") {
          ErrorCode::invalid_argument, "effort"},
         {"a reviewer's effort", [](auto& p) { p.review_harness = "idle", p.review_effort = "high"; },
          ErrorCode::invalid_argument, "effort"},
+        {"a model that idle lacks", [](auto& p) { p.harness = "idle", p.model = "opus"; }, ErrorCode::invalid_argument,
+         "idle"},
+        {"a reviewer's model", [](auto& p) { p.review_harness = "idle", p.review_model = "opus"; },
+         ErrorCode::invalid_argument, "idle"},
         {"two lines", [](auto& p) { p.summary = "a\nb"; }, ErrorCode::invalid_argument, "summary"},
         {"an unknown project", [](auto& p) { p.project = "nonsense"; }, ErrorCode::not_found, "nonsense"},
     };

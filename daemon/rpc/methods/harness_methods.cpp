@@ -54,6 +54,7 @@ HarnessView basic_view(const HarnessEntry& entry) {
     if (!entry.found_in.empty()) view.found_in = entry.found_in;
     if (!entry.harness.install.empty()) view.install = entry.harness.install;
     view.tried = entry.harness.tried;
+    view.models = entry.harness.model_values;
     if (!entry.harness.measured.empty()) view.measured = entry.harness.measured;
     view.mode = entry.harness.mode == agents::Mode::oneshot ? "oneshot" : "persistent";
     if (!entry.problem.empty()) {
@@ -129,6 +130,8 @@ Awaitable<Result<HarnessShow::Reply>> show(Api& api, agents::Versions& versions,
     reply.effort = harness.has_effort();
     reply.effort_args = harness.effort_args;
     reply.effort_values = harness.effort_values;
+    reply.model = !harness.model_args.empty();
+    reply.model_args = harness.model_args;
     reply.env = harness.env;
     reply.wants = harness.wants;
     reply.words = harness.words;

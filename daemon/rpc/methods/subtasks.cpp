@@ -27,6 +27,8 @@ std::vector<std::string> chosen_by_humans(const TaskCreate& params, const TaskRe
     add(params.workflow && *params.workflow != task.workflow, "--workflow");
     add(params.review_harness && *params.review_harness != task.review_harness, "--review-harness");
     add(params.review_effort.has_value(), "--review-effort");
+    add(params.model.has_value(), "--model");
+    add(params.review_model.has_value(), "--review-model");
     add(params.permissions && *params.permissions != "reduced" && params.permissions != task.permissions,
         "--permissions");
     add(params.status.has_value(), "--status");
@@ -55,11 +57,14 @@ Result<void> complete_for_agent(const World& world, TaskCreate& params, const Ca
     const auto& task = parent->task;
     params.parent = task.id.value;
     params.workflow = task.workflow;
-    // The effort of another program's model means nothing for this one.
-    if (!params.effort && (!params.harness || *params.harness == task.harness)) params.effort = task.effort;
+    // The effort and the model of another program mean nothing for this one.
+    const bool same_program = !params.harness || *params.harness == task.harness;
+    if (!params.effort && same_program) params.effort = task.effort;
+    if (same_program) params.model = task.model.value_or("");
     if (!params.harness) params.harness = task.harness;
     params.review_harness = task.review_harness;
     params.review_effort = task.review_effort;
+    params.review_model = task.review_model.value_or("");
     if (!params.permissions) params.permissions = task.permissions;
     if (!params.permissions && *params.harness != task.harness) {
         // The workflow may say it: then a program that has no reduced permissions is refused here, too.

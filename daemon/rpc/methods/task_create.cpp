@@ -57,13 +57,27 @@ Result<void> choose_workflow(World& world, const TaskCreate& params, Draft& draf
     return {};
 }
 
+/// Uses the model that the project has for the tasks of its usual harness, if none is chosen.
+void use_model(const World& world, const std::string& setting, const std::string& harness,
+               std::optional<std::string>& chosen, Draft& draft) {
+    if (chosen || setting.empty()) return;
+    const auto entry = world.harnesses.find(harness);
+    if (!entry) return;
+    if (entry->harness.model_args.empty()) {
+        draft.notes.push_back("harness " + harness + " has no model setting, so the project's model " + setting +
+                              " is not used");
+    } else {
+        chosen = setting;
+    }
+}
+
 /// The worker's and the reviewer's harness of a new task (docs/files.md).
 Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) {
     auto& world = api.world();
     auto& task = draft.record.task;
     const bool starts = draft.needs_workspace && !params.no_spawn;
-    auto wanted = params.harness ? params.harness : draft.project.harness;
-    if (!wanted) wanted = world.harnesses.first_installed();
+    const auto usual = draft.project.harness ? draft.project.harness : world.harnesses.first_installed();
+    auto wanted = params.harness ? params.harness : usual;
     if (!wanted && !draft.needs_workspace) wanted = "claude";  // it may never need one
     if (!wanted) {
         const std::vector<std::string> names(std::begin(agents::k_default_names), std::end(agents::k_default_names));
@@ -84,14 +98,23 @@ Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) 
     task.permissions = params.permissions;
     Choices choices = params;
     choices.harness = wanted;
-    if (!choices.review_harness) {
-        choices.review_harness = *wanted == "demo" || !installed("claude") ? *wanted : "claude";
+    const auto reviewer_for = [&](const std::string& worker) {
+        return worker == "demo" || !installed("claude") ? worker : "claude";
+    };
+    if (!choices.review_harness) choices.review_harness = reviewer_for(*wanted);
+    const auto settings = settings_of(world, draft.project);
+    if (usual && *wanted == *usual) use_model(world, *settings.model, *wanted, choices.model, draft);
+    if (usual && *choices.review_harness == reviewer_for(*usual)) {
+        use_model(world, *settings.review_model, *choices.review_harness, choices.review_model, draft);
     }
     TRY(api.runner().edits.choose_agents(draft.record, choices, starts));
     for (const auto& name : {task.harness, task.review_harness}) {
         TRY(const auto entry, world.harnesses.find(name));
         auto notes = variables_not_passed(world, draft.project, entry, params.caller);
         if (auto note = note_of_login(world, draft.project, entry); !note.empty()) notes.push_back(std::move(note));
+        const auto& model = name == task.harness ? task.model : task.review_model;
+        auto unnamed = model ? agents::model_note(entry.harness, *model) : std::string();
+        if (!unnamed.empty()) notes.push_back(std::move(unnamed));
         if (!entry.harness.tried) {
             notes.push_back(name + " is not tried yet with a whole task. To test it: orange harness test " + name);
         }

@@ -213,6 +213,13 @@ TEST_CASE("a definition that says too little or the wrong thing is refused") {
         {"name: mine\nprogram: x\nargv: {full: ['{effort_args}', --, '{prompt}']}\neffort: {args: [-e]}",
          "effort.args"},
         {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\neffort: {values: [a]}", "effort"},
+        {"name: mine\nprogram: x\nargv: {full: ['{model_args}', --, '{prompt}']}", "model.args"},
+        {"name: mine\nprogram: x\nargv: {full: ['a{model_args}', --, '{prompt}']}", "{model_args}"},
+        {"name: mine\nprogram: x\nargv: {full: ['{model}', --, '{prompt}']}", "model.args"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nmodel: {args: [-m, '{model}']}", "{model_args}"},
+        {"name: mine\nprogram: x\nargv: {full: ['{model_args}', --, '{prompt}']}\nmodel: {args: [-m]}", "model.args"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nmodel: {values: [a]}", "model.args"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nenv: {M: '{model}'}", "model.args"},
         {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nmode: forever", "mode"},
         {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\ntried: perhaps", "tried"},
         {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nready_after: 4", "ready_after"},
@@ -304,6 +311,27 @@ TEST_CASE("an effort is passed, left out, or refused") {
     const auto without = loaded(k_head + "argv: {full: [--, '{prompt}']}");
     asked.effort = "low";
     CHECK_THAT(launch(without, "/m", asked).error().message, Tells("mine"));
+}
+
+TEST_CASE("a model is passed as it is named, left out, or refused by a harness that cannot pass one") {
+    const auto harness = loaded(k_head +
+                                "argv: {full: ['{model_args}', --, '{prompt}']}\n"
+                                "model: {args: [-m, 'x/{model}'], values: [small, large]}");
+    auto asked = request("full", "p");
+    CHECK(launch(harness, "/m", asked)->argv == Argv{"/m", "--", "p"});
+    asked.model = "small";
+    CHECK(launch(harness, "/m", asked)->argv == Argv{"/m", "-m", "x/small", "--", "p"});
+    CHECK(model_note(harness, "small").empty());
+    asked.model = "of-tomorrow";  // the values are no limit
+    CHECK(launch(harness, "/m", asked)->argv == Argv{"/m", "-m", "x/of-tomorrow", "--", "p"});
+    CHECK_THAT(model_note(harness, "of-tomorrow"), Tells("small, large"));
+    for (const char* bad : {"", "--yes", "two words", "tab\t"}) {
+        asked.model = bad;
+        CHECK(launch(harness, "/m", asked).error().code == ErrorCode::invalid_argument);
+    }
+    const auto without = loaded(k_head + "argv: {full: [--, '{prompt}']}");
+    asked.model = "small";
+    CHECK_THAT(launch(without, "/m", asked).error().message, Tells("mine") && Tells("small"));
 }
 
 TEST_CASE("what the system cannot carry is refused before anything is started") {

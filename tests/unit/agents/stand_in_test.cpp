@@ -89,6 +89,29 @@ TEST_CASE("every shipped command line is taken by its program, for all permissio
     }
 }
 
+TEST_CASE("every shipped harness passes a model in all its command lines, or refuses one") {
+    StandIn program;
+    for (const auto& name : k_names) {
+        for (const auto mode : {Mode::persistent, Mode::oneshot}) {
+            const auto harness = shipped(name, mode);
+            for (const std::string permissions : {"full", "reduced", "review"}) {
+                INFO(name << " " << permissions << " " << argv_name(harness, permissions));
+                auto asked = stand_in_request(permissions, "do it");
+                asked.model = "some/model-4.1";
+                const auto made = launch(harness, "/bin/" + name, asked);
+                CHECK(made.has_value() == (name != "amp"));
+                if (!made) continue;
+                const auto names_it = [](const std::string& word) { return word.ends_with("some/model-4.1"); };
+                CHECK(std::ranges::count_if(made->argv, names_it) == 1);
+                const auto done = program.take(name, made->argv, made->env);
+                CHECK(done.err == "");
+                CHECK(done.exit_status == 0);
+                CHECK(program.prompt() == "[orange] do it");
+            }
+        }
+    }
+}
+
 TEST_CASE("hostile prompts arrive byte for byte behind the fixed words, and run nothing") {
     StandIn program;
     const std::string rows[] = {"!touch /tmp/x",

@@ -227,6 +227,10 @@ TEST_CASE("A task is created with everything named, its context from standard in
                              "high",
                              "--review-effort",
                              "low",
+                             "--model",
+                             "opus",
+                             "--review-model",
+                             "sonnet",
                              "--status",
                              "clarification",
                              "--base",
@@ -244,6 +248,8 @@ TEST_CASE("A task is created with everything named, its context from standard in
                          {"review_harness", "claude"},
                          {"effort", "high"},
                          {"review_effort", "low"},
+                         {"model", "opus"},
+                         {"review_model", "sonnet"},
                          {"status", "clarification"},
                          {"base", "release-2"},
                          {"no_spawn", true},
@@ -314,9 +320,10 @@ TEST_CASE("A branch is renamed with a name, synced without one") {
 
 TEST_CASE("An update takes texts that begin with a dash, and empty ones") {
     CommandLine line;
-    auto params = line.sent({"task", "update", "--feedback", "- name it", "--effort", ""});
+    auto params = line.sent({"task", "update", "--feedback", "- name it", "--effort", "", "--model", ""});
     CHECK(params["feedback"] == "- name it");
     CHECK(params["effort"] == "");
+    CHECK(params["model"] == "");
     CHECK(line.sent({"task", "update", "--feedback", "-"}, "from\nstdin")["feedback"] == "from\nstdin");
     params = line.sent({"task", "update", "4f2a", "--status", "working", "--force", "--summary", "x"});
     CHECK(params ==

@@ -28,7 +28,13 @@ Json reply_to(const std::string& method) {
         workflow["states"] = {"pending", "working", "done"};
         return {{"workflows", Json::array({workflow})}};
     }
-    return {{"projects", Json::array()}, {"harnesses", Json::array()}};
+    Json harness = {{"name", "thinker"}, {"path", "/h"},      {"installed", true},
+                    {"program", "/t"},   {"mode", "oneshot"}, {"tried", true}};
+    harness["models"] = {"small", "large"};
+    auto missing = harness;
+    missing["installed"] = false;
+    missing["models"] = {"elsewhere"};
+    return {{"projects", Json::array()}, {"harnesses", {harness, missing}}};
 }
 
 struct Tab {
@@ -118,6 +124,8 @@ TEST_CASE("Names are completed from what the daemon knows, and only as what no s
     CHECK(tab.words({"task", "list", "--status", ""}) == Words{"pending", "working", "done"});
     CHECK(tab.words({"task", "create", "--workflow", ""}) == Words{"relay"});
     CHECK(tab.words({"workflow", "show", ""}) == Words{"relay"});
+    CHECK(tab.words({"task", "update", "4f2a", "--model", ""}) == Words{"small", "large"});
+    CHECK(tab.words({"run", "--review-model", "l"}) == Words{"large"});
 }
 
 TEST_CASE("bash completes with the script that it is given") {

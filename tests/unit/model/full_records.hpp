@@ -21,6 +21,8 @@ inline Task full_task() {
     task.review_harness = "claude";
     task.effort = "high";
     task.review_effort = "low";
+    task.model = "opus";
+    task.review_model = "provider/small-1";
     task.status = "agent-review";
     task.counters = {{"review_round", 2}, {"crash_count", 1}, {"polish", 4}};
     task.summary = "Round \"the\" total — \u202e\x1b";
@@ -111,6 +113,7 @@ inline TaskRecord full_record() {
     run.role = Role::reviewer;
     run.harness = "claude";
     run.harness_hash = "0011";
+    run.model = "opus";
     run.prompt = "reviewer";
     run.intent = "i1";
     run.window_name = "review-2";
@@ -150,7 +153,7 @@ inline TaskRecord full_record() {
 inline Project full_project() {
     const ProjectSettings settings{"pr", false, true, {{{"make", "test"}}},  60,    "worktree", "agent", "github", 30,
                                    120,  700,   true, {{{"make", "clean"}}}, "ask", 5,          3,       "parent", 4,
-                                   2,    "12G"};
+                                   2,    "12G", "opus", "sonnet"};
     return {"shop", "/src/shop", "main", 3, "relay", "demo", {"npm", "ci"}, {{"A", "b"}}, {"codex"}, settings};
 }
 

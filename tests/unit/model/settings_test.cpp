@@ -73,6 +73,16 @@ TEST_CASE("A limit of memory is a size, of which 0 is none") {
     }
 }
 
+TEST_CASE("A model is one word that no program takes for an option, and an empty one is none") {
+    CHECK(with("model", "provider/model-4.1:high").model == "provider/model-4.1:high");
+    CHECK(effective({}, {}).model == "");
+    CHECK(effective(with("review_model", "opus"), with("review_model", "")).review_model == "");
+    for (const Json& value : {Json("--yes"), Json("two words"), Json("tab\t"), Json(std::string(201, 'x'))}) {
+        CAPTURE(dump(value));
+        CHECK_THAT(refusal("model", value), Tells("model"));
+    }
+}
+
 TEST_CASE("A wrong setting or value is refused with those that there are, and changes nothing") {
     CHECK_THAT(refusal("pushh", true), Tells("push"));
     CHECK_THAT(refusal("xyzzy", true), Tells("keep_branch") && Tells("checks"));
@@ -131,6 +141,7 @@ TEST_CASE("Every setting has a row in docs/files.md, as its table says") {
         if (values == "COMMANDS") shown = "a list of commands; default: none";
         if (values == "COUNT") shown = "1 to 100; default " + std::string(rule.standard);
         if (values == "NUMBER") shown = "a number, 0 to 1000; default " + std::string(rule.standard);
+        if (values == "NAME") shown = "a name; default: none";
         if (values == "SIZE") shown = "a size, 64M to 999T; default " + std::string(rule.standard);
         if (values == "SECONDS") shown = "seconds, 1 to 86400; default " + std::string(rule.standard);
         CHECK_THAT(docs, Holds("| `" + std::string(rule.name) + "` | " + shown + " | " + rule.doc + " |"));

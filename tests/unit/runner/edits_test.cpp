@@ -100,6 +100,10 @@ TEST_CASE("fields that make no sense are refused, and none of them is changed", 
         edit.review_effort = "lazy";
         refused(world, id, edit, ErrorCode::invalid_argument, "low, high");
     }
+    SECTION("a model for a harness that has none") {
+        edit.model = "opus";
+        refused(world, id, edit, ErrorCode::invalid_argument, "bot");
+    }
     SECTION("a workflow that there is not") {
         edit.workflow = "nothing";
         refused(world, id, edit, ErrorCode::not_found, "nothing");
@@ -162,6 +166,37 @@ TEST_CASE("an effort is set, and taken away by an empty one") {
     CHECK_FALSE(world.record(id).task.effort);
     CHECK(world.record(id).task.review_effort == "low");
     CHECK_THAT(world.task_text(id), Holds("effort: null\nreview_effort: low"));
+}
+
+TEST_CASE("a model is set, told of if the harness does not name it, and lost with its harness") {
+    RunnerWorld world;
+    for (const auto* name : {"eager", "keen"}) {
+        write_file(world.home() / "harnesses" / (std::string(name) + ".yml"),
+                   "name: " + std::string(name) +
+                       "\nprogram: true\nargv:\n  full: [\"{model_args}\", --, \"{prompt}\"]\n"
+                       "model:\n  args: [--model, \"{model}\"]\n  values: [small, large]\n");
+    }
+    const auto id = planning(world, "do it", 3);
+    Edit edit;
+    edit.harness = edit.review_harness = "eager";
+    edit.model = "small";
+    edit.review_model = "of-tomorrow";
+    const auto done = change(world, id, edit);
+    REQUIRE(done);
+    REQUIRE(done->notes.size() == 1);
+    CHECK_THAT(done->notes.front(), Tells("of-tomorrow") && Tells("small, large"));
+    CHECK(world.record(id).task.model == "small");
+    CHECK_THAT(world.task_text(id), Holds("model: small\nreview_model: of-tomorrow"));
+    Edit other;
+    other.harness = "keen";
+    other.review_model = "";
+    REQUIRE(change(world, id, other));
+    CHECK_FALSE(world.record(id).task.model);
+    CHECK_FALSE(world.record(id).task.review_model);
+    CHECK_THAT(world.task_text(id), !Holds("model:"));
+    other.model = "large";
+    REQUIRE(change(world, id, other));
+    CHECK(world.record(id).task.model == "large");
 }
 
 TEST_CASE("a task is moved to another workflow, and follows it from then on") {
