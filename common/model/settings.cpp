@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "common/base/hours.hpp"
 #include "common/base/shell_words.hpp"
 #include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
@@ -29,16 +30,25 @@ Range range_of(const SettingRule& rule) {
     return {1, k_longest_wait, "a number of seconds from "};
 }
 
+constexpr std::string_view k_hours = "HOURS";  // among the words for a value
+
+bool takes_hours(const SettingRule& rule) {
+    return std::string_view(rule.values).ends_with(k_hours);
+}
+
 std::vector<std::string> words_for(const SettingRule& rule) {
     const std::string_view values = rule.values;
     std::vector<std::string> words;
     if (values.find('|') == std::string_view::npos) return words;
-    for (const auto word : split(values, '|')) words.emplace_back(word);
+    for (const auto word : split(values, '|')) {
+        if (word != k_hours) words.emplace_back(word);
+    }
     return words;
 }
 
 std::string spelled_out(const SettingRule& rule) {
-    return rule.name + std::string(" must be ") + join(words_for(rule), " or ");
+    return rule.name + std::string(" must be ") + join(words_for(rule), " or ") +
+           (takes_hours(rule) ? " or hours, as 08:00-20:00" : "");
 }
 
 Error wrong(std::string message) {
@@ -93,7 +103,12 @@ Result<void> read_value(std::string& into, const SettingRule& rule, const Json& 
     }
     if (std::string_view(rule.values) == "NAME") return read_name(into, rule, value);
     const auto words = words_for(rule);
-    const auto text = value.is_string() ? value.get<std::string>() : std::string();
+    const bool is_plain = value.is_boolean() && takes_hours(rule);
+    const auto text = value.is_string() ? value.get<std::string>() : is_plain ? value.dump() : std::string();
+    if (takes_hours(rule) && hours_in(text)) {
+        into = text;
+        return {};
+    }
     if (std::find(words.begin(), words.end(), text) == words.end()) return wrong(spelled_out(rule));
     into = text;
     return {};

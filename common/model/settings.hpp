@@ -45,6 +45,7 @@ inline constexpr SettingRule k_settings[] = {
     {"limits.memory", "SIZE", "0", "memory that each agent may use, as 12G or 800M; 0: no limit"},
     {"model", "NAME", "", "model of the workers of new tasks"},
     {"review_model", "NAME", "", "model of the reviewers of new tasks"},
+    {"resume_after_limit", "true|false|HOURS", "true", "go on after a usage limit: at once, never, within 08:00-20:00"},
 };
 
 inline constexpr int k_highest_limit = 1000;  ///< of agents that run at once
@@ -70,8 +71,9 @@ struct ProjectSettings {
     std::optional<int> worker_limit;    ///< 0: none
     std::optional<int> reviewer_limit;  ///< 0: none
     std::optional<std::string> memory_limit;
-    std::optional<std::string> model;         ///< empty: the program's own
-    std::optional<std::string> review_model;  ///< likewise
+    std::optional<std::string> model;               ///< empty: the program's own
+    std::optional<std::string> review_model;        ///< likewise
+    std::optional<std::string> resume_after_limit;  ///< "true", "false", or hours_in()
 
     template <class V>
     void describe(V& v) {
@@ -102,6 +104,7 @@ struct ProjectSettings {
         add(memory_limit);
         add(model);
         add(review_model);
+        add(resume_after_limit);
     }
     bool empty() const { return *this == ProjectSettings{}; }
     bool operator==(const ProjectSettings&) const = default;

@@ -141,6 +141,7 @@ class Question {
         return nothing();
     }
     Needs start_or_nothing() const {
+        if (sight_.held_for_human) return here(Need::start, sight_.held_back, agent_command());
         if (state_->meaning == Meaning::initial) {
             if (!record_.queued) return here(Need::start, "not started", "orange task spawn " + id());
             if (sight_.room && sight_.held_back.empty()) {
@@ -170,6 +171,7 @@ class Question {
         if (const auto trouble = trouble_of(definition_, record_.task, sight_.children)) {
             return here(Need::help, std::string(first_line(trouble->text)), trouble->command);
         }
+        if (sight_.held_for_human) return here(Need::start, sight_.held_back, "orange task spawn " + id());
         if (record_.queued && sight_.room && sight_.held_back.empty()) {
             return here(Need::start, progress_text(sight_.children) + ", and a workspace is free",
                         human_command(definition_, record_.task, state_->children->when_commits, false));

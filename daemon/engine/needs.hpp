@@ -20,9 +20,10 @@ struct Sight {
     bool room = false;         ///< the task is queued, and nothing that ends would start it: a workspace is free
     std::int64_t queue_place = 0;
     std::string held_back;  ///< why its agent is not started yet, although Orange will: "waits for a reviewer (…)"
-    std::string waits_for;  ///< the tasks that have to be done first, as people type them
-    std::string gone;       ///< those of them that never will be
-    Children children;      ///< its sub-tasks
+    bool held_for_human = false;      ///< Orange will not start it by itself, `held_back` says why
+    std::string waits_for;            ///< the tasks that have to be done first, as people type them
+    std::string gone;                 ///< those of them that never will be
+    Children children;                ///< its sub-tasks
     bool parent_there = false;        ///< and has not ended, so that its human looks at it
     std::vector<std::string> living;  ///< names of the roles whose agents live
 };

@@ -238,10 +238,13 @@ Awaitable<void> Monitor::wait_for_usage_limits() {
 void Monitor::go_on_after_limits() {
     if (stopping_) return;
     runner_.reconciler.room_changed();
-    const auto tasks = world_.tasks.runs().tasks();
+    auto tasks = world_.tasks.runs().tasks();
+    const auto held = world_.tasks.held();
+    tasks.insert(held.begin(), held.end());
     for (const auto& id : tasks) {
         const auto* record = world_.tasks.find(id);
-        if (!record || engine::find_notice(*record, NoticeKind::usage_limit) == nullptr) continue;
+        if (!record) continue;
+        if (record->held.empty() && engine::find_notice(*record, NoticeKind::usage_limit) == nullptr) continue;
         async::spawn(world_.executor, "usage limit", runner_.activities.update(id));
     }
 }

@@ -409,21 +409,66 @@ bool Activities::mark_usage_limit(TaskRecord& record, Role role, bool is_awaited
     const bool told_since =
         told != record.typed.rend() && *told->typed_at > (notice ? notice->since : seen.seen->since);
     if (told_since && now - *told->typed_at > k_shows_anew) usage_.add(run->harness, seen.resets);
-    const auto hold = usage_.of(run->harness);
-    if (!hold) {  // over
+    const auto pause = pause_of(record, role, {});
+    if (!pause) {  // it goes on
         const bool waits = std::any_of(record.outbox.begin(), record.outbox.end(), is_it);
         if (!told_since && !waits) {
             add_message(world_, record, role, Role::system, k_go_on_text, false, id + "-" + to_rfc3339(now));
         }
         return true;
     }
-    if (notice && hold->since <= notice->since) return true;
-    (void)clear(record, NoticeKind::usage_limit);
-    raise(world_, record, NoticeKind::usage_limit,
-          "the " + name + " is at its usage limit; Orange tells it to go on at " + spoken_time(hold->until, now) +
-              ": " + seen.seen->text,
-          "orange task attach " + record.task.id.value, name);
+    const auto attach = "orange task attach " + record.task.id.value;
+    const auto go_on =
+        "orange task send " + record.task.id.value + (role == Role::reviewer ? " --role reviewer" : "") + " \"Go on\"";
+    if (pause->until) {
+        raise_limit(record, role, *pause,
+                    "the " + name + " is at its usage limit; Orange tells it to go on at " +
+                        spoken_time(*pause->until, now) + ": " + seen.seen->text,
+                    attach);
+    } else if (pause->limit_until > now) {
+        raise_limit(record, role, *pause,
+                    "the " + name + " is at its usage limit until " + spoken_time(pause->limit_until, now) +
+                        ", and then waits for you: " + seen.seen->text,
+                    attach);
+    } else {
+        raise_limit(record, role, *pause, "the usage limit of the " + name + " is over; it goes on when you tell it to",
+                    go_on);
+    }
     return true;
+}
+
+bool Activities::mark_held_start(TaskRecord& record, const HeldStart& start) const {
+    const auto pause = pause_of(record, start.role, start.since);
+    if (!pause || pause->until || pause->limit_until > world_.clock.now()) return false;
+    raise_limit(record, start.role, *pause,
+                "the usage limit of the " + name_text(start.role) + " is over; it starts when you start it",
+                "orange task respawn " + record.task.id.value);
+    return true;
+}
+
+/// The human is told once of each limit, and once of the end of a limit after which the agent waits for them.
+void Activities::raise_limit(TaskRecord& record, Role role, const UsagePause& pause, std::string text,
+                             std::string command) const {
+    const auto name = name_text(role);
+    const auto* notice = engine::find_notice(record, NoticeKind::usage_limit);
+    const bool waits_for_human = !pause.until && pause.limit_until <= world_.clock.now();
+    const auto told_of = waits_for_human ? pause.limit_until : pause.since;
+    if (notice && notice->cause == name && told_of <= notice->since) return;
+    (void)clear(record, NoticeKind::usage_limit);
+    raise(world_, record, NoticeKind::usage_limit, std::move(text), std::move(command), name);
+}
+
+std::optional<UsagePause> Activities::pause_of(const TaskRecord& record, Role role, Timestamp since) const {
+    const auto* run = record.run_of(role);
+    const auto& chosen = role == Role::reviewer ? record.task.review_harness : record.task.harness;
+    return usage_.pause_of(run ? run->harness : chosen, record.task.project, since);
+}
+
+bool Activities::asks_to_resume(const TaskRecord& record) const {
+    const auto* notice = engine::find_notice(record, NoticeKind::usage_limit);
+    const auto role = notice ? role_from(notice->cause) : std::nullopt;
+    const auto pause = role ? pause_of(record, *role, {}) : std::nullopt;
+    return pause && !pause->until && pause->limit_until <= notice->since;
 }
 
 bool Activities::mark(TaskRecord& record) {
@@ -436,6 +481,7 @@ bool Activities::mark(TaskRecord& record) {
         const bool is_awaited = std::ranges::find(roles, role) != roles.end();
         limited = mark_usage_limit(record, role, is_awaited) || limited;
     }
+    for (const auto& start : std::vector<HeldStart>(record.held)) limited = mark_held_start(record, start) || limited;
     if (!limited) mark_as(record, roles, NoticeKind::usage_limit, Activity::limited, " cannot work");
     mark_hung(record);
     return record == before;
@@ -462,12 +508,21 @@ Awaitable<void> Activities::update(TaskId id) {
     co_await look_at_agents(record);
     if (record.intent || mark(record)) co_return;
     auto turn = co_await turns_.begin_turn(id);
-    if (turn && !turn->record.intent && !mark(turn->record)) turns_.save(turn->record);
+    if (turn && !turn->record.intent) mark_and_save(turn->record);
+}
+
+/// That the task needs help is no news then: it did at the limit, too.
+void Activities::mark_and_save(TaskRecord& record) {
+    const bool asked = asks_to_resume(record);
+    if (mark(record) || !turns_.save(record) || asked || !asks_to_resume(record)) return;
+    const auto* notice = engine::find_notice(record, NoticeKind::usage_limit);
+    world_.journal.write(record, "notification",
+                         {{"message", record.task.project + "/" + record.task.branch + ": " + notice->text}});
 }
 
 Awaitable<void> Activities::update_in_turn(TaskRecord& record) {
     co_await look_at_agents(record);
-    if (!record.intent && !mark(record)) turns_.save(record);
+    if (!record.intent) mark_and_save(record);
 }
 
 }  // namespace orange

@@ -128,6 +128,14 @@ class Activities {
     /// Whether the notices of the record are as the agents that were seen say; puts them so.
     bool mark(TaskRecord& record);
     bool mark_usage_limit(TaskRecord& record, Role role, bool is_awaited);
+    /// Keeps the notice of a held start that its human has to let go on after a limit; true if there is one.
+    bool mark_held_start(TaskRecord& record, const HeldStart& start) const;
+    void raise_limit(TaskRecord& record, Role role, const UsagePause& pause, std::string text,
+                     std::string command) const;
+    std::optional<UsagePause> pause_of(const TaskRecord& record, Role role, Timestamp since) const;
+    /// True if its notice says that a limit is over and that an agent waits for its human.
+    bool asks_to_resume(const TaskRecord& record) const;
+    void mark_and_save(TaskRecord& record);
     void lift(const AgentRun& run, const Known& seen);
     void mark_hung(TaskRecord& record) const;
     void mark_as(TaskRecord& record, const std::vector<Role>& roles, NoticeKind kind, Activity activity,

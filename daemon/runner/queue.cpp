@@ -121,6 +121,10 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
             co_return Error(ErrorCode::illegal_transition, "task " + id.value + text);
         }
         if (std::exchange(record.unapproved, false)) CO_TRY(turns_.try_save(record));  // a human starts it
+        if (record.queued && room_.is_paused(record)) {  // after a usage limit: the human lets it go on
+            enqueue(record);
+            CO_TRY(turns_.try_save(record));
+        }
         if (!record.blocked() && is_next(record)) {
             auto started = co_await start_now(record, by);
             if (!started && started.error().code != ErrorCode::pool_exhausted) kick(project);

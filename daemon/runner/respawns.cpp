@@ -50,6 +50,10 @@ Awaitable<Result<Role>> Respawns::start_again(TaskRecord& record, const engine::
     order.prompt = need.prompt;
     order.respawn = true;
     order.resume = !fresh;
+    if (room_.is_paused(record)) {  // after a usage limit: the human lets it go on
+        for (auto& start : record.held) start.since = world_.clock.now();
+        (void)clear(record, NoticeKind::usage_limit);
+    }
     if (const auto* held = record.held_start(role)) {  // it is still to be started for the first time
         order = order_of(*held);
         order.resume = held->resume && !fresh;

@@ -10,7 +10,8 @@
 namespace orange {
 namespace {
 
-constexpr const char *k_workspace = "workspace", *k_harness = "harness", *k_memory = "memory", *k_login = "login";
+constexpr const char *k_workspace = "workspace", *k_harness = "harness", *k_memory = "memory", *k_login = "login",
+                     *k_resume = "resume";
 /// A list asks for each of its tasks.
 constexpr std::chrono::seconds k_pressure_holds{1};
 
@@ -26,6 +27,19 @@ bool has_begun(const TaskRecord& record) {
     return !record.held.empty();
 }
 
+/// Since when a task is in the queue: what gives the order there is a time, too.
+Timestamp queued_since(const TaskRecord& record) {
+    return Timestamp(std::chrono::milliseconds(record.queued_seq));
+}
+
+/// "until 11:36, goes on at 08:00"
+std::string spoken_pause(const UsagePause& pause, Timestamp now) {
+    const bool is_over = pause.limit_until <= now;
+    auto text = is_over ? std::string("is over") : "until " + spoken_time(pause.limit_until, now);
+    if (!pause.until) return text + (is_over ? "" : ", then it waits for you");
+    return *pause.until == pause.limit_until ? text : text + ", goes on at " + spoken_time(*pause.until, now);
+}
+
 }  // namespace
 
 Room::Resources Room::agent_needs(const TaskRecord& record, Role role) const {
@@ -38,9 +52,33 @@ Room::Resources Room::held_needs(const TaskRecord& record) const {
         const auto* run = record.run_of(start.role);
         if (run && !run->ending) continue;  // started; only that it has been is not written down everywhere
         for (auto& need : agent_needs(record, start.role)) needs.push_back(std::move(need));
+        if (is_paused(record, start.role, start.since)) needs.push_back({k_resume, {}});
         needs.push_back({k_login, harness_of(record.task, start.role)});
     }
     return needs;
+}
+
+Room::Resources Room::queued_needs(const TaskRecord& record, Role role) const {
+    auto needs = agent_needs(record, role);
+    if (record.queued && is_paused(record, role, queued_since(record))) needs.push_back({k_resume, {}});
+    return needs;
+}
+
+std::optional<UsagePause> Room::pause_of(const TaskRecord& record, Role role, Timestamp since) const {
+    return usage_.pause_of(harness_of(record.task, role), record.task.project, since);
+}
+
+bool Room::is_paused(const TaskRecord& record, Role role, Timestamp since) const {
+    const auto pause = pause_of(record, role, since);
+    return pause && pause->limit_until <= world_.clock.now();
+}
+
+bool Room::is_paused(const TaskRecord& record) const {
+    for (const auto& start : record.held) {
+        if (is_paused(record, start.role, start.since)) return true;
+    }
+    const auto role = record.queued ? role_of(record) : std::nullopt;
+    return role && is_paused(record, *role, queued_since(record));
 }
 
 /// Of a task in the queue: the agent that its start brings, or its step when all sub-tasks are done.
@@ -167,7 +205,7 @@ int Room::high_pressure() const {
 /// Nothing: there is no limit.
 std::optional<int> Room::left_of(const queue::Resource& resource, int running) const {
     if (resource.what == k_memory) return high_pressure() > 0 ? std::optional(0) : std::nullopt;
-    if (hold_of(resource)) return 0;
+    if (resource.what == k_resume || hold_of(resource)) return 0;
     if (resource.what == k_login) {
         if (login_time(resource.of).count() == 0) return std::nullopt;
         return is_logging_in(resource.of) ? 0 : 1;
@@ -191,7 +229,7 @@ queue::Candidate Room::pending(const TaskRecord& record) const {
     queue::Candidate waiting{record.task.id, {}, starting_.contains(record.task.id)};
     if (!world_.pool.has_claim(record.task.id)) waiting.needs.push_back({k_workspace, record.task.project});
     if (const auto role = role_of(record)) {
-        for (auto& need : agent_needs(record, *role)) waiting.needs.push_back(std::move(need));
+        for (auto& need : queued_needs(record, *role)) waiting.needs.push_back(std::move(need));
     }
     return waiting;
 }
@@ -274,7 +312,7 @@ std::optional<StartWait> Room::wait_of(const TaskRecord& record) const {
     if (starting_.contains(record.task.id)) return std::nullopt;
     const auto role = begun ? record.held.front().role : role_of(record);
     if (!role) return std::nullopt;
-    const auto needs = begun ? held_needs(record) : agent_needs(record, *role);
+    const auto needs = begun ? held_needs(record) : queued_needs(record, *role);
     if (needs.empty()) return std::nullopt;
     const bool limited = std::ranges::any_of(needs, [&](const auto& need) { return left_of(need, 0).has_value(); });
     const auto* project = world_.projects.find(record.task.project);
@@ -311,11 +349,15 @@ std::optional<StartWait> Room::wait_of(const TaskRecord& record) const {
         wait.text = "waits because memory is short (" + std::to_string(high_pressure()) + " %)";
         return wait;
     }
-    if (const auto hold = hold_of(*full)) {
-        wait.reason = "usage_limit";
-        wait.until = hold->until;
-        wait.text =
-            "waits for " + wait.harness + " (usage limit until " + spoken_time(hold->until, world_.clock.now()) + ")";
+    const auto since = begun ? record.held.front().since : queued_since(record);
+    const auto pause = pause_of(record, *role, since);
+    if (pause && (full->what == k_resume || hold_of(*full))) {
+        wait.reason = full->what == k_resume ? "resume" : "usage_limit";
+        wait.until = pause->until;
+        wait.for_human = !pause->until;
+        if (wait.for_human && full->what != k_resume) wait.until = pause->limit_until;
+        wait.text = "waits for " + std::string(full->what == k_resume && wait.for_human ? "you" : wait.harness) +
+                    " (usage limit " + spoken_pause(*pause, world_.clock.now()) + ")";
         return wait;
     }
     wait.limit = limit_of(*full);
@@ -342,8 +384,12 @@ std::int64_t Room::held_place(const TaskRecord& record, const Resources& for_one
 
 std::string waits_sentence(const StartWait& wait, const std::string& project) {
     if (wait.reason == "usage_limit") {
-        return "it " + wait.text +
-               " and starts by itself then. If the limit has reset already:\n  orange daemon reload";
+        return "it " + wait.text + (wait.for_human ? "" : " and starts by itself then") +
+               ". If the limit has reset already:\n  orange daemon reload";
+    }
+    if (wait.reason == "resume") {
+        return "it " + wait.text + (wait.for_human ? "" : " and starts by itself then") +
+               ". To let all that the limit has held go on now:\n  orange daemon reload";
     }
     const auto command = command_for_more(wait, project);
     const auto place = wait.place > 1 && wait.reason != "order" ? ", at place " + std::to_string(wait.place) : "";

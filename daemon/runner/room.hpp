@@ -42,6 +42,10 @@ class Room {
     /// Returns a pending task as it would wait if it were in the queue.
     queue::Candidate pending(const TaskRecord& record) const;
 
+    /// Returns true if an agent of the task was held at a usage limit that is over, and does not go on yet, or not by
+    /// itself.
+    bool is_paused(const TaskRecord& record) const;
+
     /// Some agent waits because of a limit, or may have to.
     bool is_limited() const;
 
@@ -62,6 +66,12 @@ class Room {
     using Resources = std::vector<queue::Resource>;
     Resources agent_needs(const TaskRecord& record, Role role) const;
     Resources held_needs(const TaskRecord& record) const;
+    /// What the agent of a task in the queue needs.
+    Resources queued_needs(const TaskRecord& record, Role role) const;
+    /// Nothing if no usage limit holds the role's agent, which waits since then.
+    std::optional<UsagePause> pause_of(const TaskRecord& record, Role role, Timestamp since) const;
+    /// True if that limit is over.
+    bool is_paused(const TaskRecord& record, Role role, Timestamp since) const;
     Resources running_of(const TaskRecord& record) const;
     std::map<queue::Resource, int> running() const;
     std::int64_t held_place(const TaskRecord& record, const Resources& for_one_of) const;

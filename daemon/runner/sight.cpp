@@ -46,6 +46,7 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
     sight.parent_there = parent != nullptr && !store::has_ended(*parent);
     if (const auto wait = runner.room.wait_of(record)) {
         sight.held_back = wait->text;
+        sight.held_for_human = wait->reason == "resume" && wait->for_human;
     } else if (!record.held.empty()) {
         sight.held_back = "the " + name_text(record.held.front().role) + " is being started";
     }

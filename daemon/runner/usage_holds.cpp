@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "common/base/hours.hpp"
 #include "common/model/fields.hpp"
 #include "common/model/json.hpp"
 #include "daemon/agents/reset_time.hpp"
@@ -27,6 +28,9 @@ struct HoldsFile {
         v.required("harnesses", harnesses, "each with its hold");
     }
 };
+
+/// The value of resume_after_limit without which agents do not go on at once.
+constexpr std::string_view k_at_once = "true";
 
 /// The clocks of the provider and of this machine differ.
 constexpr auto k_grace = 1s;
@@ -63,7 +67,34 @@ std::optional<UsageHold> UsageHolds::of(const std::string& harness) const {
 }
 
 bool UsageHolds::any() const {
-    return std::ranges::any_of(holds_, [&](const auto& each) { return each.second.until > world_.clock.now(); });
+    if (holds_.empty()) return false;
+    const auto now = world_.clock.now();
+    return std::ranges::any_of(holds_, [&](const auto& each) { return each.second.until > now; }) ||
+           std::ranges::any_of(world_.projects.list(),
+                               [&](const Project& project) { return policy_of(&project) != k_at_once; });
+}
+
+/// Without settings_of(), because a list of tasks asks for each of them.
+const std::string& UsageHolds::policy_of(const Project* project) const {
+    static const std::string at_once(k_at_once);
+    if (project != nullptr && project->settings.resume_after_limit) return *project->settings.resume_after_limit;
+    const auto& standard = world_.settings.project_defaults.resume_after_limit;
+    return standard ? *standard : at_once;
+}
+
+std::optional<UsagePause> UsageHolds::pause_of(const std::string& harness, const std::string& project,
+                                               Timestamp since) const {
+    const auto found = holds_.find(harness);
+    if (found == holds_.end()) return std::nullopt;
+    const auto now = world_.clock.now();
+    const auto& hold = found->second;
+    if (hold.until <= now && since > hold.until) return std::nullopt;
+    UsagePause pause{hold.since, hold.until, std::max(hold.until, now)};
+    const auto& policy = policy_of(world_.projects.find(project));
+    const auto hours = hours_in(policy);
+    if (hours) pause.until = next_within(*hours, *pause.until);
+    if (!hours && policy != k_at_once) pause.until.reset();
+    return pause.until == now ? std::nullopt : std::optional(pause);
 }
 
 void UsageHolds::add(const std::string& harness, const std::string& resets) {
@@ -84,7 +115,9 @@ void UsageHolds::add(const std::string& harness, const std::string& resets) {
 
 void UsageHolds::lift(const std::string& harness) {
     if (!of(harness)) return;
-    holds_.erase(harness);
+    auto& hold = holds_[harness];
+    hold.until = world_.clock.now();
+    hold.tries = 0;  // the next limit is another one
     save();
     changed_();
 }
@@ -99,8 +132,15 @@ void UsageHolds::lift_all() {
 std::optional<Timestamp> UsageHolds::next_end() const {
     const auto now = world_.clock.now();
     std::optional<Timestamp> next;
+    const auto consider = [&](Timestamp time) {
+        if (time > now && (!next || time < *next)) next = time;
+    };
     for (const auto& [harness, hold] : holds_) {
-        if (hold.until > now && (!next || hold.until < *next)) next = hold.until;
+        consider(hold.until);
+        for (const auto& project : world_.projects.list()) {
+            const auto hours = hours_in(policy_of(&project));
+            if (hours) consider(next_within(*hours, std::max(hold.until, now)));
+        }
     }
     return next;
 }

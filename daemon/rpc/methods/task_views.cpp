@@ -290,13 +290,23 @@ void name_each_once(std::vector<std::string>& hints) {
     std::erase_if(hints, [&](const std::string& hint) { return !seen.insert(hint).second; });
 }
 
-std::string wait_text(const StartWait& wait, const Task& task) {
+/// When an agent that was held at a usage limit goes on.
+std::string limit_wait_text(const StartWait& wait, Timestamp now) {
+    const auto role = "its " + name_text(wait.role);
+    const auto time = wait.until ? spoken_time(*wait.until, now) : std::string();
+    if (wait.reason == "resume" && wait.for_human) {
+        return "you: the usage limit of " + wait.harness + " is over, and resume_after_limit leaves the start to you";
+    }
+    if (wait.reason == "resume") return "the hours of resume_after_limit; Orange starts " + role + " at " + time;
+    return "the usage limit of " + wait.harness + " to reset; " +
+           (wait.for_human ? "at " + time + " you can start " + role : "Orange starts " + role + " at " + time);
+}
+
+std::string wait_text(const StartWait& wait, const Task& task, Timestamp now) {
     const auto role = name_text(wait.role);
     const auto place = " (place " + std::to_string(wait.place) + ")";
     if (wait.reason == "order") return "its " + role + " to be started" + place;
-    if (wait.reason == "usage_limit") {
-        return "the usage limit of " + wait.harness + " to reset" + place + "; then Orange starts its " + role;
-    }
+    if (wait.reason == "usage_limit" || wait.reason == "resume") return limit_wait_text(wait, now) + place;
     if (wait.reason == "login")
         return "another " + wait.harness + " to start" + place + "; then Orange starts its " + role;
     if (wait.reason == "memory") return "memory" + place + ", which is short; then Orange starts its " + role;
@@ -357,9 +367,14 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
         if (!record.queued)
             reply.hints.push_back("To have it started when it waits no longer:\n  orange task spawn " + id);
     } else if (const auto& wait = reply.task.start_wait) {
-        reply.waiting_for = wait_text(*wait, task);
+        reply.waiting_for = wait_text(*wait, task, api.world().clock.now());
         if (wait->reason == "usage_limit") {
             reply.hints.push_back("If it has reset already:\n  orange daemon reload");
+        }
+        if (wait->reason == "resume") {
+            reply.hints.push_back("To start it now:\n  orange task " +
+                                  std::string(record.held.empty() ? "spawn " : "respawn ") + id);
+            reply.hints.push_back("To let all that the limit has held go on now:\n  orange daemon reload");
         }
         if (const auto command = command_for_more(*wait, task.project); !command.empty()) {
             reply.hints.push_back("To let one more run:\n  " + command);

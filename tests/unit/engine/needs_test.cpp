@@ -152,6 +152,19 @@ TEST_CASE("A pending task has to be started, unless it waits for a workspace") {
     CHECK_THAT(task.needs().command, Holds("orange task spawn 4f2a"));
 }
 
+TEST_CASE("An agent that was held at a usage limit and does not go on by itself has to be started") {
+    AskedTask task("pending");
+    task.record.queued = true;
+    task.sight.held_back = "waits for you (usage limit is over)";
+    CHECK(task.needs().kind == Need::nothing);
+    task.sight.held_for_human = true;
+    CHECK(task.needs().kind == Need::start);
+    CHECK(task.needs().command == "orange task spawn 4f2a");
+    task.record.task.status = "working";
+    CHECK(task.needs().kind == Need::start);
+    CHECK(task.needs().command == "orange task respawn 4f2a");
+}
+
 TEST_CASE("A state may say what it needs, and a notice still needs help") {
     AskedTask task("working");
     task.sight.agent_alive = true;

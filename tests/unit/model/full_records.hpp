@@ -151,9 +151,29 @@ inline TaskRecord full_record() {
 }
 
 inline Project full_project() {
-    const ProjectSettings settings{"pr", false, true, {{{"make", "test"}}},  60,    "worktree", "agent", "github", 30,
-                                   120,  700,   true, {{{"make", "clean"}}}, "ask", 5,          3,       "parent", 4,
-                                   2,    "12G", "opus", "sonnet"};
+    const ProjectSettings settings{"pr",
+                                   false,
+                                   true,
+                                   {{{"make", "test"}}},
+                                   60,
+                                   "worktree",
+                                   "agent",
+                                   "github",
+                                   30,
+                                   120,
+                                   700,
+                                   true,
+                                   {{{"make", "clean"}}},
+                                   "ask",
+                                   5,
+                                   3,
+                                   "parent",
+                                   4,
+                                   2,
+                                   "12G",
+                                   "opus",
+                                   "sonnet",
+                                   "22:00-06:00"};
     return {"shop", "/src/shop", "main", 3, "relay", "demo", {"npm", "ci"}, {{"A", "b"}}, {"codex"}, settings};
 }
 

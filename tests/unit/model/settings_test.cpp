@@ -1,5 +1,6 @@
 #include "common/model/settings.hpp"
 
+#include <algorithm>
 #include <fstream>
 
 #include "common/base/text.hpp"
@@ -77,10 +78,25 @@ TEST_CASE("A model is one word that no program takes for an option, and an empty
     CHECK(with("model", "provider/model-4.1:high").model == "provider/model-4.1:high");
     CHECK(effective({}, {}).model == "");
     CHECK(effective(with("review_model", "opus"), with("review_model", "")).review_model == "");
-    for (const Json& value : {Json("--yes"), Json("two words"), Json("tab\t"), Json(std::string(201, 'x'))}) {
+    for (const Json& value :
+         {Json("--yes"), Json("two words"), Json("tab\t"), Json(std::string(201, 'x')), Json(true), Json({"a"})}) {
         CAPTURE(dump(value));
         CHECK_THAT(refusal("model", value), Tells("model"));
     }
+}
+
+TEST_CASE("Agents go on after a usage limit at once, never, or within some hours") {
+    CHECK(with("resume_after_limit", true).resume_after_limit == "true");
+    CHECK(with("resume_after_limit", "false").resume_after_limit == "false");
+    CHECK(with("resume_after_limit", "22:00-06:00").resume_after_limit == "22:00-06:00");
+    CHECK(effective({}, {}).resume_after_limit == "true");
+    for (const Json& value : {Json("HOURS"), Json("8-20"), Json("08:00-08:00"), Json(8), Json("")}) {
+        CAPTURE(dump(value));
+        CHECK_THAT(refusal("resume_after_limit", value), Tells("true") && Tells("false") && Tells("08:00-20:00"));
+    }
+    const auto words = setting_words();
+    CHECK(std::ranges::count(words, "resume_after_limit=false") == 1);
+    CHECK(std::ranges::count(words, "resume_after_limit=HOURS") == 0);
 }
 
 TEST_CASE("A wrong setting or value is refused with those that there are, and changes nothing") {
@@ -136,7 +152,8 @@ TEST_CASE("Every setting has a row in docs/files.md, as its table says") {
         std::string shown;
         for (const auto word : split(values, '|')) {
             const bool is_default = word == rule.standard;
-            shown += (shown.empty() ? "`" : ", `") + std::string(word) + "`" + (is_default ? " (default)" : "");
+            const auto text = word == "HOURS" ? "`\"08:00-20:00\"`" : "`" + std::string(word) + "`";
+            shown += (shown.empty() ? "" : ", ") + text + (is_default ? " (default)" : "");
         }
         if (values == "COMMANDS") shown = "a list of commands; default: none";
         if (values == "COUNT") shown = "1 to 100; default " + std::string(rule.standard);

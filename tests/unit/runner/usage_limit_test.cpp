@@ -312,3 +312,169 @@ TEST_CASE("a human who starts an agent during the limit is told when, and can en
     world.house().runner().reconciler.room_changed();
     CHECK(comes_true(world, [&] { return runs(world, world.first, Role::worker); }));
 }
+
+namespace {
+
+std::vector<std::string> messages(LimitedWorld& world, const TaskId& id) {
+    std::vector<std::string> texts;
+    for (const auto& message : world.record(id).outbox) texts.push_back(message.text);
+    return texts;
+}
+
+/// The first task's worker is at its limit until 11:36, and a second task waits for its start.
+struct HeldWorld : LimitedWorld {
+    explicit HeldWorld(const Json& resume) {
+        set(*this, "resume_after_limit", resume);
+        show(first, "working\n");
+        show(first, k_limit);
+        REQUIRE(hold());
+        second = start();
+        CHECK(record(second).task.status == "pending");
+    }
+    void pass(std::chrono::minutes time) {
+        outside.clock.pass(time);
+        house().runner().reconciler.room_changed();
+        look(first);
+        look(second);
+    }
+    TaskId second;
+};
+
+}  // namespace
+
+TEST_CASE("with resume_after_limit: false nothing goes on by itself after a limit, and its human is told once") {
+    HeldWorld world(false);
+    const auto told = [&] { return world.events(world.first, "notification").size(); };
+    CHECK_THAT(world.notice(world.first)->text, Tells("11:36"));
+    REQUIRE(wait_of(world, world.second));
+    CHECK(wait_of(world, world.second)->reason == "usage_limit");
+    CHECK(wait_of(world, world.second)->for_human);
+    CHECK(needs(world, world.second).kind == Need::nothing);
+    CHECK(told() == 0);
+
+    world.pass(120min);
+    CHECK(messages(world, world.first).empty());
+    CHECK(needs(world, world.first).kind == Need::help);
+    CHECK_THAT(needs(world, world.first).command, Tells("orange task send " + world.first.value));
+    CHECK(told() == 1);
+    CHECK(world.record(world.second).task.status == "pending");
+    CHECK(wait_of(world, world.second)->reason == "resume");
+    CHECK_FALSE(wait_of(world, world.second)->until);
+    CHECK(needs(world, world.second).kind == Need::start);
+    CHECK(needs(world, world.second).command == "orange task spawn " + world.second.value);
+
+    world.pass(24h);
+    CHECK(messages(world, world.first).empty());
+    CHECK(told() == 1);
+    CHECK(world.record(world.second).task.status == "pending");
+
+    SECTION("a human lets each go on") {
+        world.house().go(world.house().runner().queue.spawn(world.second, a_human())).value();
+        CHECK(runs(world, world.second, Role::worker));
+        world.house().go(world.house().runner().outbox.send(world.first, Role::worker, "Go on")).value();
+        CHECK(world.outside.tmux.state.sent.size() == 1);
+        world.show(world.first, "working\n");
+        CHECK_FALSE(world.notice(world.first));
+    }
+    SECTION("a human lets all go on") {
+        world.house().runner().usage.lift_all();
+        world.pass(1min);
+        CHECK(comes_true(world, [&] { return runs(world, world.second, Role::worker); }));
+        CHECK(messages(world, world.first).size() == 1);
+    }
+    SECTION("what is created afterwards starts at once") {
+        const auto third = world.start();
+        CHECK(runs(world, third, Role::worker));
+        CHECK(world.record(world.second).task.status == "pending");
+    }
+    SECTION("another daemon knows it, too") {
+        world.stop();
+        world.boot();
+        world.recover();
+        CHECK(world.record(world.second).task.status == "pending");
+        CHECK(needs(world, world.second).kind == Need::start);
+        world.look(world.first);
+        CHECK(messages(world, world.first).empty());
+    }
+    SECTION("the setting changes") {
+        set(world, "resume_after_limit", true);
+        world.look(world.first);
+        CHECK(comes_true(world, [&] { return runs(world, world.second, Role::worker); }));
+        CHECK(messages(world, world.first).size() == 1);
+    }
+}
+
+TEST_CASE("with resume_after_limit: false a one-shot agent that ended at its limit waits for its human") {
+    LimitedWorld world;
+    set(world, "resume_after_limit", false);
+    write_file(world.home() / "harnesses/thrifty.yml",
+               "name: thrifty\nprogram: true\nmode: oneshot\nargv:\n  full: [--, \"{prompt}\"]\n"
+               "usage_limit:\n  screen: [You've hit your]\n  resets: [\"resets \"]\n");
+    world.outside.tmux.screens[world.record(world.first).run_of(Role::worker)->pane_id] = "[orange] do it\n" + k_limit;
+    world.ends(world.first, 1);
+    REQUIRE(world.hold());
+    world.look(world.first);
+    CHECK(needs(world, world.first).kind == Need::nothing);
+    world.outside.clock.pass(2h);
+    world.house().runner().reconciler.room_changed();
+    world.look(world.first);
+    CHECK(needs(world, world.first).kind == Need::help);
+    CHECK(needs(world, world.first).command == "orange task respawn " + world.first.value);
+    CHECK(world.events(world.first, "notification").size() == 1);
+    CHECK_FALSE(runs(world, world.first, Role::worker));
+    REQUIRE(world.respawn_first());
+    CHECK(runs(world, world.first, Role::worker));
+    CHECK_FALSE(world.notice(world.first));
+}
+
+TEST_CASE("with hours, agents go on after a limit only within them, across midnight, too") {
+    // It is 10 o'clock, and the limit ends at 11:36.
+    SECTION("after them") {
+        HeldWorld world("22:00-06:00");
+        const auto at = *from_rfc3339("2026-11-20T22:00:00.000Z");
+        CHECK_THAT(world.notice(world.first)->text, Tells("22:00"));
+        CHECK(wait_of(world, world.second)->until == at);
+        world.pass(120min);
+        CHECK(messages(world, world.first).empty());
+        REQUIRE(wait_of(world, world.second));
+        CHECK(wait_of(world, world.second)->reason == "resume");
+        CHECK(wait_of(world, world.second)->until == at);
+        CHECK(needs(world, world.second).kind == Need::nothing);
+        CHECK(world.house().runner().usage.next_end() == at);
+        CHECK(world.events(world.first, "notification").empty());
+        world.pass(14h);  // after midnight
+        CHECK(comes_true(world, [&] { return runs(world, world.second, Role::worker); }));
+        CHECK(messages(world, world.first).size() == 1);
+    }
+    SECTION("within them") {
+        HeldWorld world("11:00-12:00");
+        world.pass(97min);
+        CHECK(comes_true(world, [&] { return runs(world, world.second, Role::worker); }));
+        CHECK(messages(world, world.first).size() == 1);
+    }
+    SECTION("a day later, if the daemon has not run within them") {
+        HeldWorld world("11:00-12:00");
+        world.pass(27h);
+        CHECK(messages(world, world.first).empty());
+        CHECK(world.record(world.second).task.status == "pending");
+    }
+}
+
+TEST_CASE("a project that goes on at once does not take along one that waits for its human") {
+    HeldWorld world(true);
+    auto other = shop(world);
+    other.name = "garden";
+    other.settings.resume_after_limit = "false";
+    world.house().world().projects.put(other).value();
+    auto record = world.draft_of("elsewhere");
+    record.task.project = "garden";
+    world.create(record, "", false).value();
+    world.pass(120min);
+    CHECK(comes_true(world, [&] { return runs(world, world.second, Role::worker); }));
+    CHECK(world.deliver(world.first));
+    world.show(world.first, "working\n");
+    world.outside.clock.pass(11s);
+    world.pass(1min);
+    CHECK(world.record(record.task.id).task.status == "pending");
+    CHECK(needs(world, record.task.id).kind == Need::start);
+}
