@@ -2,6 +2,7 @@
 #include "client/commands/task.hpp"
 #include "client/arguments/command.hpp"
 #include "client/arguments/watch.hpp"
+#include "common/base/ids.hpp"
 
 namespace orange::arguments {
 namespace {
@@ -16,12 +17,17 @@ Action task_create(CLI::App& app) {
         rpc::TaskCreate params;
         std::vector<std::string> words;
         commands::CreateFrom from;
+        Text id;
     };
     auto a = std::make_shared<Arguments>();
     app.add_option("SUMMARY", a->words,
                    "What to do, in one line; without it, Orange asks you on a terminal, else the agent asks")
         ->option_text("[BRANCH] SUMMARY");
     text(app, "-p,--project", a->params.project, "Project; default: the one of this directory");
+    text(app, "--id", a->id,
+         "Create the task only once: 21 letters and digits, or any text, from which Orange makes the id. A second call "
+         "with the same prints the first task")
+        ->type_name("TEXT");
     text(app, "-b,--branch", a->params.branch, "Branch to work on; default: orange-tasks/<id>");
     app.add_option("--summary", a->params.summary, "The same as SUMMARY");
     text(app, "-c,--context", a->params.context, "More text for the agent (Markdown); - reads standard input");
@@ -47,6 +53,8 @@ Action task_create(CLI::App& app) {
         "  orange task create add-passkey \"Let users sign in with a passkey\"\n"
         "  orange task create --project shop --branch fix/total \"Round the total\"\n"
         "  git show HEAD | orange task create --context - \"Explain this commit in the docs\"\n"
+        "  orange task create --id \"deps-$(date +%G-W%V)\" \"Update the dependencies\"\n"
+        "                                        (at most once a week)\n"
         "  orange task create --from-issue 12\n"
         "  orange task create --from-file tasks.md --no-spawn\n"
         "  orange task create --branch total --base release-2 \"Round the total there too\"\n"
@@ -57,7 +65,10 @@ Action task_create(CLI::App& app) {
         "                                        (review an existing branch)\n"
         "  orange task create --branch done-by-hand --status reviewing\n"
         "                                        (only merge an existing branch)");
-    return [a](Context& context) { return commands::task_create(context, a->params, a->words, a->from); };
+    return [a](Context& context) {
+        if (a->id) (is_task_id(*a->id) ? a->params.id : a->params.key) = a->id;
+        return commands::task_create(context, a->params, a->words, a->from);
+    };
 }
 
 Action task_list(CLI::App& app) {

@@ -21,7 +21,7 @@ std::string detail_of(const Error& error, const char* name) {
 }  // namespace
 
 Result<Json> create_task(Context& context, rpc::TaskCreate params) {
-    params.id = random_id(k_task_id_length);
+    if (!params.id && !params.key) params.id = random_id(k_task_id_length);
     params.caller = caller_environment();
     params.ask_trust = !context.json && output::is_interactive() && !connection::inside_agent();
     const auto call = [&](const Json& json) { return context.call_json_again(params.k_name, json); };
@@ -127,6 +127,8 @@ Result<std::vector<TaskText>> texts_of(const rpc::TaskCreate& params, const std:
     }
     if (params.branch)
         return {ErrorCode::invalid_argument, "--branch names one branch, but --from-file makes many tasks"};
+    if (params.id || params.key)
+        return {ErrorCode::invalid_argument, "--id names one task, but --from-file makes many tasks"};
     TRY(const auto markdown, *from.file == "-" ? text_argument("-") : text_of_path(*from.file));
     auto texts = tasks_in(markdown);
     if (!texts)

@@ -16,6 +16,7 @@ struct TaskCreate : Choices {
     static constexpr const char* k_name = "task.create";
     using Reply = TaskReply;
     std::optional<std::string> id;
+    std::optional<std::string> key;
     std::optional<std::string> project;
     std::optional<std::string> cwd;
     std::optional<std::string> branch;
@@ -34,6 +35,8 @@ struct TaskCreate : Choices {
     template <class V>
     void describe(V& v) {
         v.optional("id", id, "the task's id, made by the caller: a call repeated with it makes no second task");
+        v.optional("key", key,
+                   "instead of id: a text from which the id is made; in one project the same text is the same task");
         v.optional("project", project, "project name; else the one that cwd is in");
         v.optional("cwd", cwd, "the caller's directory");
         v.optional("branch", branch, "branch to work on; orange-tasks/<id> where absent");

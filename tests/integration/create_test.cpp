@@ -451,6 +451,33 @@ TEST_CASE("A creation that is asked for again with its id is answered with the t
     CHECK_THAT(refused.error().message, Tells("21"));
 }
 
+TEST_CASE("The same text as an id makes one task in a project, and another one in another project") {
+    Shop shop;
+    auto& orange = shop.orange;
+    orange.add_project("garden");
+    const auto create = [&](const std::string& project, const std::string& id, const std::string& summary) {
+        const auto ran =
+            orange.orange({"task", "create", "--json", "--no-spawn", "--project", project, "--id", id, summary});
+        INFO(ran.err);
+        REQUIRE(ran.status == 0);
+        return Json::parse(ran.out).at("task").at("fields").at("id").get<std::string>();
+    };
+    const auto first = create("shop", "deps 2026-W48", "Update the dependencies");
+    CHECK(is_task_id(first));
+    CHECK(create("shop", "deps 2026-W48", "Another summary") == first);
+    CHECK(shop.field(first, "summary") == "Update the dependencies");
+    CHECK(create("shop", "deps 2026-W49", "Update the dependencies") != first);
+    CHECK(create("garden", "deps 2026-W48", "Update the dependencies") != first);
+    // By the repository, too, and again after the task is deleted.
+    const auto here = orange.orange({"task", "create", "--json", "--id", "deps 2026-W48", "Again"}, shop.repo);
+    CHECK(Json::parse(here.out).at("task").at("fields").at("id") == first);
+    REQUIRE(orange.orange({"task", "delete", first, "--yes", "--force"}).status == 0);
+    CHECK(create("shop", "deps 2026-W48", "Once more") == first);
+    CHECK(shop.field(first, "summary") == "Once more");
+    CHECK(orange.orange({"task", "create", "--project", "shop", "--id", "", "Empty"}).status == 1);
+    CHECK(orange.call(rpc::TaskList{}).tasks.size() == 3);
+}
+
 TEST_CASE("Two calls at once with the same id make one task, and both are told of it") {
     Shop shop;
     auto wanted = shop.params("Hold it", "idle");

@@ -37,6 +37,7 @@ const std::vector<Place>& places() {
          {{"-p", "shop", "--no-spawn", "--summary={}"},
           {"-p", "shop", "--no-spawn", "{}"},
           {"-p", "shop", "--no-spawn", "--branch={}", "Branch"},
+          {"-p", "shop", "--no-spawn", "--id={}", "Id"},
           {"--project={}", "--no-spawn", "Project"},
           {"-p", "shop", "--no-spawn", "--context={}", "Context"},
           {"-p", "shop", "--no-spawn", "--from-issue={}"},

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/rpc/task_methods.hpp"
@@ -441,7 +442,24 @@ Awaitable<Result<TaskReply>> made_before(Api& api, TaskId id) {
     co_return api.reply(id, std::move(outcome));
 }
 
+/// Makes the id of a task from its project and a text of the caller: the same two always give the same id.
+Awaitable<Result<std::string>> id_from_key(Api& api, TaskCreate params) {
+    constexpr std::size_t k_longest = 1000;
+    const auto key = std::string(trim(*params.key));
+    if (params.id) co_return Error(ErrorCode::invalid_argument, "give an id or a key, not both");
+    if (key.empty() || key.size() > k_longest) {
+        co_return Error(ErrorCode::invalid_argument, "the id must be a text of 1 to 1000 bytes");
+    }
+    CO_TRY(take_parent(api.world(), params));
+    CO_TRY(const auto project, co_await api.select_project(params.project, params.cwd));
+    co_return sha256(project.name + "\n" + key).substr(0, k_task_id_length);
+}
+
 Awaitable<Result<TaskReply>> create(Api& api, TaskCreate params, Call call) {
+    if (params.key) {
+        auto asked = params;
+        CO_TRY(params.id, co_await id_from_key(api, std::move(asked)));
+    }
     if (params.id && !is_task_id(*params.id)) {
         co_return Error(ErrorCode::invalid_argument,
                         "\"id\" must be 21 characters of 0-9, A-Z and a-z, chosen at random; or omit it");

@@ -257,6 +257,17 @@ TEST_CASE("A task is created with everything named, its context from standard in
                          {"add_project", false}});
 }
 
+TEST_CASE("A task's id is the caller's, or is made from the caller's text by the daemon") {
+    CommandLine line;
+    auto params = line.sent({"task", "create", "--id", "abcdefghijABCDEFGHIJ0", "Round the total"});
+    CHECK(params["id"] == "abcdefghijABCDEFGHIJ0");
+    CHECK_FALSE(params.contains("key"));
+    params = line.sent({"task", "create", "--id", "deps-2026-W48", "Round the total"});
+    CHECK(params["key"] == "deps-2026-W48");
+    CHECK_FALSE(params.contains("id"));
+    CHECK(line.run({"task", "create", "--id", "x", "--from-file", "-"}).status == 1);
+}
+
 TEST_CASE("A daemon that takes no id of the caller's is asked without one") {
     CommandLine line;
     line.reply_lines = {dump({{"jsonrpc", "2.0"},
