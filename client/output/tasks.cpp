@@ -398,10 +398,8 @@ std::string next_text(const rpc::NextStep& next) {
 Lines why_lines(const rpc::TaskWhy::Reply& reply, const Style& style, const KeyFor& key) {
     Lines lines = {head(reply.task, style)};
     const auto status = marked_status_of(reply.task);
-    const bool ended = reply.waiting_for.starts_with("nothing");
-    add_wrapped(lines,
-                status.text + (ended ? "; the task has ended" : ", waits for " + printable(reply.waiting_for, true)),
-                "  ", style);
+    const auto* between = reply.task.needs.kind == Need::nothing ? ": " : ", waits for ";
+    add_wrapped(lines, status.text + between + printable(reply.waiting_for, true), "  ", style);
     if (reply.next) add_wrapped(lines, next_text(*reply.next), "  ", style);
     for (const auto& agent : reply.agents) add_wrapped(lines, "memory: " + use_text(agent), "  ", style);
     for (const auto& edge : reply.edges) add_edge(lines, edge, style);

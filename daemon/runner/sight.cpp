@@ -35,8 +35,11 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
     }
     sight.restarting = !sight.agent_alive && runner.exits.is_restarting(task.id);
     sight.under_way = Merges::under_way(record);
-    if (auto checks = runner.checks.under_way(task.id); !checks.empty()) sight.under_way = std::move(checks);
-    if (runner.queue.is_starting(task.id)) sight.under_way = "its workspace is being prepared";
+    if (auto checks = runner.checks.under_way(task.id); !checks.empty()) {
+        sight.under_way = std::move(checks);
+        if (record.asked) sight.under_way += "; the task moves to " + record.asked->to + " when they pass";
+    }
+    if (runner.queue.is_starting(task.id)) sight.under_way = "its workspace is being prepared (fetch, checkout, setup)";
     if (record.blocked()) {
         sight.waits_for = waits_text(runner.world, record);
         sight.gone = gone_text(runner.world, record);

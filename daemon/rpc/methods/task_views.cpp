@@ -334,93 +334,64 @@ void say_decisions(const engine::Definition& definition, const Task& task, TaskW
     }
 }
 
-/// What the task waits for, and which commands help.
-void say_what_next(Api& api, const TaskRecord& record, const engine::Definition& definition, TaskWhy::Reply& reply) {
-    const auto& task = record.task;
-    const auto id = task.id.value;
-    const auto* state = definition.state(task.status);
-    for (const auto& notice : reply.task.notices) {
-        reply.hints.push_back(notice.text);
-    }
-    if (!reply.task.notices.empty()) reply.hints.push_back("orange task ack " + id);
-    if (record.intent) {
-        reply.waiting_for = "the actions of " + record.intent->from + " → " + record.intent->to + " to end";
-    } else if (const auto merge = Merges::under_way(record); !merge.empty()) {
-        reply.waiting_for = merge + "; the daemon tries again";
-        reply.hints.push_back(merge_command(task.id));
-    } else if (const auto checks = api.runner().checks.under_way(task.id); !checks.empty()) {
-        reply.waiting_for = checks;
-        if (record.asked) reply.waiting_for += "; the task moves to " + record.asked->to + " when they pass";
-    } else if (api.runner().queue.is_starting(task.id)) {
-        reply.waiting_for = "its workspace to be prepared: fetch, checkout and setup command";
-    } else if (!state || state->terminal) {
-        reply.waiting_for = "nothing, because it has ended";
-    } else if (record.unapproved) {
-        reply.waiting_for = "your approval";
-        reply.hints.push_back("orange task approve " + id);
-    } else if (record.blocked()) {
-        const auto blockers = waits_text(api.world(), record), gone = gone_text(api.world(), record);
-        reply.waiting_for = blockers + " to be done" + (record.queued ? "" : ", and then a human to start it");
-        if (!gone.empty()) reply.waiting_for = "a human to decide: " + gone + " will never be done";
-        reply.hints.push_back("To start it without:\n  orange task update " + id + " --unblock " +
-                              (gone.empty() ? blockers : gone));
-        if (!record.queued)
-            reply.hints.push_back("To have it started when it waits no longer:\n  orange task spawn " + id);
+/// What the task needs (engine/needs.hpp decides it), as a sentence behind its status.
+std::string situation_text(Api& api, const TaskRecord& record, const TaskView& view) {
+    if (view.needs.kind != Need::nothing) return "you: " + view.needs.text;
+    if (view.start_wait) return "waits for " + wait_text(*view.start_wait, record.task, api.world().clock.now());
+    return view.needs.text;
+}
+
+/// Adds the commands that change how long a task waits for its start.
+void say_how_to_start(Api& api, const TaskRecord& record, TaskWhy::Reply& reply) {
+    auto& hints = reply.hints;
+    const auto& id = record.task.id.value;
+    if (record.blocked()) {
+        const auto blockers = waits_text(api.world(), record);
+        const auto without = "To start it without:\n  orange task update " + id + " --unblock " + blockers;
+        if (gone_text(api.world(), record).empty()) hints.push_back(without);  // else the need's own command is that
+        if (!record.queued) hints.push_back("To have it started when it waits no longer:\n  orange task spawn " + id);
     } else if (const auto& wait = reply.task.start_wait) {
-        reply.waiting_for = wait_text(*wait, task, api.world().clock.now());
-        if (wait->reason == "usage_limit") {
-            reply.hints.push_back("If it has reset already:\n  orange daemon reload");
-        }
+        if (wait->reason == "usage_limit") hints.emplace_back("If it has reset already:\n  orange daemon reload");
         if (wait->reason == "resume") {
-            reply.hints.push_back("To start it now:\n  orange task " +
-                                  std::string(record.held.empty() ? "spawn " : "respawn ") + id);
-            reply.hints.push_back("To let all that the limit has held go on now:\n  orange daemon reload");
+            hints.push_back("To start it now:\n  orange task " +
+                            std::string(record.held.empty() ? "spawn " : "respawn ") + id);
+            hints.emplace_back("To let all that the limit has held go on now:\n  orange daemon reload");
         }
-        if (const auto command = command_for_more(*wait, task.project); !command.empty()) {
-            reply.hints.push_back("To let one more run:\n  " + command);
-        }
+        const auto command = command_for_more(*wait, record.task.project);
+        if (!command.empty()) hints.push_back("To let one more run:\n  " + command);
     } else if (record.queued) {
-        const auto place = " (place " + std::to_string(reply.task.queue_place) + " in the queue)";
-        const auto* project = api.world().projects.find(task.project);
-        const bool room = project && api.world().pool.free(*project) > 0;
-        reply.waiting_for = (room ? "a human to start it" : "a free workspace") + place;
-        if (room) {
-            reply.hints.push_back("A workspace is free, but cancelling a task does not start the next one.");
-            reply.hints.push_back(reply.task.needs.command);
-        }
-        if (const auto command = project ? project->command_for_more_room() : std::string(); !command.empty()) {
-            reply.hints.push_back("To allow one more workspace:\n  " + command);
-        }
-    } else if (task.status == definition.initial().name) {
-        reply.waiting_for = "a human to start it";
-        reply.hints.push_back("orange task spawn " + id);
-    } else if (state->children && reply.task.needs.kind == Need::nothing) {
-        reply.waiting_for = "its sub-tasks: " + reply.task.needs.text;
-        for (const auto& child : children_of(api.world(), record)) {
-            if (child.state == engine::ChildState::open) reply.hints.push_back("orange task show " + child.id.value);
-        }
-    } else if (state->agent) {
-        const auto role = name_text(*state->agent);
-        if (const auto& needs = reply.task.needs; needs.kind != Need::nothing) {
-            reply.waiting_for = "you: " + needs.text;
-            reply.hints.push_back(needs.command);
-        } else if (api.runner().agents.alive(record, *state->agent)) {
-            reply.waiting_for = "the " + role + ", which is running";
-            reply.hints.push_back("orange task attach " + id);
-        } else {
-            reply.waiting_for = "its " + role + ", which is not running";
-        }
-    } else {
-        reply.waiting_for = "you: " + reply.task.needs.text;
-        if (!reply.task.needs.command.empty()) reply.hints.push_back(reply.task.needs.command);
-        say_decisions(definition, task, reply);
+        const auto* project = api.world().projects.find(record.task.project);
+        const auto command = project ? project->command_for_more_room() : std::string();
+        if (!command.empty()) hints.push_back("To allow one more workspace:\n  " + command);
     }
-    if (reply.waiting_for == "you: " + reply.task.needs.text) std::erase(reply.hints, reply.task.needs.text);
+}
+
+/// Adds what the human should know, and the commands that help.
+void say_what_helps(Api& api, const TaskRecord& record, const engine::Definition& definition, TaskWhy::Reply& reply) {
+    auto& hints = reply.hints;
+    const auto& id = record.task.id.value;
+    const auto* state = definition.state(record.task.status);
+    for (const auto& notice : reply.task.notices) hints.push_back(notice.text);
+    if (!hints.empty()) hints.push_back("orange task ack " + id);
+    std::erase(hints, reply.task.needs.text);  // it stands behind the status
+    if (!reply.task.needs.command.empty()) hints.push_back(reply.task.needs.command);
+    if (!Merges::under_way(record).empty()) {
+        hints.push_back(merge_command(record.task.id));
+    } else if (state && !state->terminal && !record.intent) {
+        say_how_to_start(api, record, reply);
+        for (const auto& child : children_of(api.world(), record)) {
+            const bool is_open = state->children && child.state == engine::ChildState::open;
+            if (is_open) hints.push_back("orange task show " + child.id.value);
+        }
+        if (reply.task.needs.kind == Need::review) say_decisions(definition, record.task, reply);
+        const bool works = state->agent && api.runner().agents.alive(record, *state->agent);
+        if (works && reply.task.needs.kind == Need::nothing) hints.push_back("orange task attach " + id);
+    }
     say_who_died(api, record, definition, reply);
     for (const auto& message : record.outbox) {
-        reply.hints.push_back("not delivered to the " + name_text(message.to) + " yet: " + message.text);
+        hints.push_back("not delivered to the " + name_text(message.to) + " yet: " + message.text);
     }
-    name_each_once(reply.hints);
+    name_each_once(hints);
 }
 
 Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
@@ -445,7 +416,8 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     const auto record = *found;
     reply.task = api.view(record);
     CO_TRY(const auto definition, api.runner().turns.definition_of(record.task));
-    say_what_next(api, record, *definition, reply);
+    reply.waiting_for = situation_text(api, record, reply.task);
+    say_what_helps(api, record, *definition, reply);
     if (const auto next = api.runner().reconciler.upcoming(record)) {
         reply.next = rpc::NextStep{next->what, next->in.count(), next->why};
     }

@@ -133,7 +133,7 @@ inline TaskRecord full_record() {
                                  "ended with exit status 2", "line\nline", 12,    "dddd",      "origin/main"};
     record.merge_checked = record.checked;
     record.runs = {run};
-    record.typed = {{"m2", Role::reviewer, Role::system, "go on", k_full_time, k_full_time, 2, true, true}};
+    record.typed = {{"m2", Role::reviewer, Role::system, "go on", k_full_time, k_full_time, 2, true, true, true, true}};
     record.sessions = {{Role::worker, "claude", "0b1c", "/w/shop--1"}};
     record.reminder = Reminder{"Run it", k_full_time, 2, k_full_time};
     record.outbox = {{"m1", Role::worker, Role::human, "line\nline", k_full_time}};
@@ -142,9 +142,12 @@ inline TaskRecord full_record() {
     record.queued = true;
     record.queued_seq = 12;
     record.blockers_done = {TaskId{"aaaabbbbccccddddeeeef"}};
+    record.blockers_gone = {TaskId{"aaaabbbbccccddddeeeef"}};
     record.stacked_on.value = "V1StGXR8Z5jdHi6BmyT0a";
     record.asked = Asked{"agent-review", "abcdef0123456789", intent.by, k_full_time, true};
     record.children_done = {TaskId{"eeeebbbbccccddddeeeef"}};
+    record.unapproved_told = record.trouble_told = {TaskId{"eeeebbbbccccddddeeeef"}};
+    record.to_tell = "shop/fix: it is done";
     record.unapproved = true;
     record.into_parent = true;
     return record;
