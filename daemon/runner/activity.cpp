@@ -511,13 +511,15 @@ Awaitable<void> Activities::update(TaskId id) {
     if (turn && !turn->record.intent) mark_and_save(turn->record);
 }
 
-/// That the task needs help is no news then: it did at the limit, too.
+/// The human is notified when a limit is over and agents wait for them. That the task needs help is no news then: it
+/// did at the limit, too.
 void Activities::mark_and_save(TaskRecord& record) {
     const bool asked = asks_to_resume(record);
-    if (mark(record) || !turns_.save(record) || asked || !asks_to_resume(record)) return;
-    const auto* notice = engine::find_notice(record, NoticeKind::usage_limit);
-    world_.journal.write(record, "notification",
-                         {{"message", record.task.project + "/" + record.task.branch + ": " + notice->text}});
+    if (mark(record)) return;
+    const bool is_news = !asked && asks_to_resume(record);
+    const auto sentence = record.task.project + "/" + record.task.branch + ": a usage limit is over";
+    if (is_news) record.to_tell = sentence;
+    if (turns_.save(record) && is_news) world_.journal.write(record, "notification", {{"message", sentence}});
 }
 
 Awaitable<void> Activities::update_in_turn(TaskRecord& record) {

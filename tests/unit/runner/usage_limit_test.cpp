@@ -357,6 +357,7 @@ TEST_CASE("with resume_after_limit: false nothing goes on by itself after a limi
     CHECK(needs(world, world.first).kind == Need::help);
     CHECK_THAT(needs(world, world.first).command, Tells("orange task send " + world.first.value));
     CHECK(told() == 1);
+    CHECK(world.record(world.first).to_tell);  // the human is to be notified, although the task needed help before
     CHECK(world.record(world.second).task.status == "pending");
     CHECK(wait_of(world, world.second)->reason == "resume");
     CHECK_FALSE(wait_of(world, world.second)->until);
