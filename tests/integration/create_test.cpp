@@ -345,7 +345,7 @@ TEST_CASE("A project's models are for new tasks of its usual harness, unless oth
     REQUIRE(started.size() == 2);
     CHECK(started[0].at("model") == "big");
     CHECK(started[1].at("model") == "small");
-    CHECK_THAT(orange.orange({"task", "show", id}).out, Tells("demo (big)") && Tells("demo (small)"));
+    CHECK_THAT(orange.orange({"task", "show", id}).out, Holds("demo (big)") && Holds("demo (small)"));
 
     auto chosen = usual;
     chosen.no_spawn = true;

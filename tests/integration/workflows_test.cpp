@@ -223,7 +223,7 @@ TEST_CASE("On careful the demo agent waits until its plan is approved, and write
     REQUIRE(orange.orange({"task", "approve", id}).status == 0);
     orange.wait_for_status(id, "reviewing");
     CHECK(orange.path_of(id) == "pending planning plan-review planning plan-review working agent-review reviewing");
-    CHECK(orange.fields(id).at("plan_approved") == 1);
+    CHECK(orange.fields(id).at("counters").at("plan_approved") == 1);
     CHECK(orange.history(id, "agent.spawned").size() == 2);  // the worker, and its reviewer
 }
 
