@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "common/base/branch_name.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
@@ -191,10 +192,11 @@ Awaitable<Result<DefaultBranch>> find_default_branch(Git& git, std::string repo)
     CO_TRY(const auto configured, co_await attempt(git, repo, words("config", "--get", "init.defaultBranch")));
     if (configured.ok()) candidates.emplace_back(trim(configured.out));
     candidates.insert(candidates.end(), {"main", "master"});
-    for (const auto& candidate : candidates) {
+    for (const auto& given : candidates) {
+        const auto candidate = branch_name(given);
         if (candidate.empty()) continue;
         CO_TRY(const auto exists, co_await branch_exists(git, repo, candidate));
-        if (exists) co_return DefaultBranch{candidate, candidate == head};
+        if (exists) co_return DefaultBranch{candidate, given == head};
     }
     auto current = co_await current_branch(git, repo);
     if (!current) co_return current.error();

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/base/branch_name.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
@@ -87,7 +88,8 @@ Awaitable<Result<bool>> Edits::set(TaskRecord& record, const Edit& edit, Caller 
     if (edit.workflow) CO_TRY(change_workflow(record, *edit.workflow, by));
     bool moved = false;
     if (edit.branch) {
-        CO_TRY(moved, co_await change_branch(record, *edit.branch));
+        auto branch = branch_name(*edit.branch);
+        CO_TRY(moved, co_await change_branch(record, std::move(branch)));
     }
     if (!edit.branch && edit.sync_branch) CO_TRY(co_await take_over_branch(record));
     if (edit.branch || edit.sync_branch) co_await watch_branch(world_, record);

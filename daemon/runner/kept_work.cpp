@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/branch_name.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
@@ -103,7 +104,7 @@ Awaitable<Result<RestoredWork>> restore_work(World& world, TaskRecord record, st
     }
     CO_TRY(const auto kept, co_await look_for_work(world, record));
     RestoredWork restored;
-    restored.branch = branch.empty() ? task.branch + "-restored" : branch;
+    restored.branch = branch.empty() ? task.branch + "-restored" : branch_name(std::move(branch));
     restored.commit = !kept.wip.empty() ? kept.wip : !kept.branch.empty() ? kept.branch : kept.merged;
     if (restored.commit.empty()) {
         co_return Error(ErrorCode::not_found, "task " + task.id.value + " left no branch and no uncommitted work");

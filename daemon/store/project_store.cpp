@@ -1,5 +1,6 @@
 #include "daemon/store/project_store.hpp"
 
+#include "common/base/branch_name.hpp"
 #include "common/base/try.hpp"
 
 namespace orange::store {
@@ -43,6 +44,7 @@ Result<Parsed> parse(const std::string& content) {
     Parsed parsed;
     for (const auto& item : json) {
         TRY(auto project, project_from_json(item));
+        project.default_branch = branch_name(std::move(project.default_branch));
         const auto name = project.name;
         TRY(check_project_name(name));
         parsed.unknown[name] = beyond(item, to_json(project));

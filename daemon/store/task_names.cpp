@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/branch_name.hpp"
 #include "common/base/slug.hpp"
 #include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
@@ -69,8 +70,9 @@ std::vector<TaskId> TaskStore::named(std::string_view text) const {
     if (same_case.size() == 1) found = same_case;
     if (is_task_id(text)) return found;
     std::vector<TaskId> on_branch;
+    const auto branch = branch_name(std::string(text));
     const auto take = [&](const TaskRecord& record) {
-        if (record.task.branch == text) on_branch.push_back(record.task.id);
+        if (record.task.branch == branch) on_branch.push_back(record.task.id);
         return true;
     };
     each_open(take);

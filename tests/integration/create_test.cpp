@@ -300,6 +300,46 @@ TEST_CASE("A branch that is there is gone on with, one of origin's is fetched an
     CHECK(shop.orange.git({"rev-parse", "--abbrev-ref", "theirs@{upstream}"}, shop.repo) == "origin/theirs");
 }
 
+TEST_CASE("A branch that is named with refs/heads/ is the same branch, wherever a person names one") {
+    Shop shop;
+    const auto local = shop.add_branch("mine", shop.repo);
+    auto wanted = shop.params("Go on", "idle");
+    wanted.branch = "refs/heads/mine";
+    const auto id = shop.create(wanted);
+    CHECK(shop.field(id, "branch") == "mine");
+    CHECK(shop.orange.git({"rev-parse", "HEAD"}, shop.orange.worktree(id)) == local);
+
+    auto stacked = shop.params("Go on with that", "idle");
+    stacked.blocked_by = {id};
+    stacked.base = "refs/heads/mine";
+    CHECK(shop.field(shop.create(stacked), "base") == "refs/heads/mine");
+
+    rpc::TaskUpdate rename;
+    rename.id = "refs/heads/mine";
+    rename.branch = "refs/heads/yours";
+    shop.orange.call(rename);
+    CHECK(shop.field(id, "branch") == "yours");
+    CHECK(shop.orange.git({"rev-parse", "refs/heads/yours"}, shop.repo) == local);
+
+    rpc::TaskCancel cancel;
+    cancel.id = id;
+    shop.orange.call(cancel);
+    rpc::TaskRestore restore;
+    restore.id = id;
+    restore.branch = "refs/heads/again";
+    CHECK(shop.orange.call(restore).branch == "again");
+    CHECK(shop.orange.git({"for-each-ref", "refs/heads/refs"}, shop.repo).empty());
+
+    rpc::ProjectUpdate update;
+    update.name = "shop";
+    update.default_branch = "refs/heads/main";
+    CHECK(shop.orange.call(update).project.default_branch == "main");
+    rpc::ProjectAdd add;
+    add.path = shop.orange.make_repository("pond").string();
+    add.default_branch = "refs/heads/main";
+    CHECK(shop.orange.call(add).project.default_branch == "main");
+}
+
 TEST_CASE("A program that ends at once is told by the call that starts it, and leaves its workspace free") {
     Shop shop;
     auto& orange = shop.orange;

@@ -1,4 +1,5 @@
 #include "common/rpc/project_methods.hpp"
+#include "common/base/branch_name.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/rpc/api.hpp"
@@ -59,7 +60,7 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
         }
         project.path = root;
     }
-    if (params.default_branch) project.default_branch = *params.default_branch;
+    if (params.default_branch) project.default_branch = branch_name(*params.default_branch);
     if (params.path || params.default_branch) {
         CO_TRY(co_await check_default_branch(api, project.path, project.default_branch));
     }

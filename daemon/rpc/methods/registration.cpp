@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "common/base/branch_name.hpp"
 #include "common/base/shell_words.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -98,7 +99,7 @@ Awaitable<Result<NewProject>> new_project(Api& api, ProjectAdd params) {
     }
     bool is_known = true;
     if (params.default_branch) {
-        project.default_branch = *params.default_branch;
+        project.default_branch = branch_name(*params.default_branch);
     } else {
         CO_TRY(auto found, co_await git::find_default_branch(world.git, root));
         project.default_branch = std::move(found.name);

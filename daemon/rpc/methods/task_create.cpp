@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "common/base/branch_name.hpp"
 #include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -275,7 +276,7 @@ Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Dr
         CO_TRY(task.branch, co_await unused_branch(world, draft.project, wanted));
         co_return Result<void>{};
     }
-    task.branch = params.branch.value_or("orange-tasks/" + task.id.value);
+    task.branch = params.branch ? branch_name(*params.branch) : "orange-tasks/" + task.id.value;
     if (params.branch) CO_TRY(co_await git::check_branch_name(world.git, task.branch));
     if (task.branch == draft.project.default_branch) {
         co_return Error(ErrorCode::invalid_argument,
@@ -290,9 +291,10 @@ Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Dr
 
 /// The task of `blocked_by` whose branch, which may not be there yet, --base names.
 const TaskRecord* stacked_on(World& world, const TaskCreate& params, const Task& task) {
+    const auto base = branch_name(params.base.value_or(std::string()));
     for (const auto& id : task.blocked_by) {
         const auto* blocker = world.tasks.find(id);
-        if (blocker && blocker->task.project == task.project && blocker->task.branch == params.base) return blocker;
+        if (blocker && blocker->task.project == task.project && blocker->task.branch == base) return blocker;
     }
     return nullptr;
 }

@@ -101,6 +101,13 @@ TEST_CASE_METHOD(GitFixture, "the default branch is origin's, else a usual name,
     CHECK_FALSE(go(default_branch(git, repo)));
 }
 
+TEST_CASE_METHOD(GitFixture, "a default branch that git's configuration calls refs/heads/x is the branch x") {
+    const auto repo = make_repo();
+    plain(repo, {"branch", "trunk"});
+    plain(repo, {"config", "init.defaultBranch", "refs/heads/trunk"});
+    CHECK(go(default_branch(git, repo)).value() == "trunk");
+}
+
 TEST_CASE_METHOD(GitFixture, "an origin whose HEAD is not known here is asked for it") {
     const auto repo = make_repo();
     const auto origin = make_origin(repo);

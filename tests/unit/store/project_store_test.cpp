@@ -50,6 +50,11 @@ TEST_CASE_METHOD(Projects, "projects are kept across restarts and found by name 
     CHECK(store.put(project("A b")).error().code == ErrorCode::invalid_argument);
 }
 
+TEST_CASE_METHOD(Projects, "a default branch that somebody wrote as refs/heads/x is the branch x") {
+    REQUIRE(real.replace(file, R"([{"name": "shop", "path": "/repos/shop", "default_branch": "refs/heads/trunk"}])"));
+    CHECK(reloaded().at(0).default_branch == "trunk");
+}
+
 TEST_CASE_METHOD(Projects, "projects.json looks as it always has") {
     auto full = project("shop");
     full.pool_size = 2;
