@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "common/base/shown_path.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
@@ -66,7 +67,7 @@ bool in_the_way(const fs::path& checkout, const Uncommitted& mine, const std::st
 std::string list_of(const std::vector<std::string>& paths) {
     constexpr std::size_t k_most = 20;
     std::string text;
-    for (std::size_t i = 0; i < paths.size() && i < k_most; ++i) text += "\n  " + printable(paths[i]);
+    for (std::size_t i = 0; i < paths.size() && i < k_most; ++i) text += "\n  " + shown_path(paths[i]);
     if (paths.size() > k_most) text += "\n  … and " + std::to_string(paths.size() - k_most) + " more";
     return text;
 }
@@ -137,7 +138,7 @@ Awaitable<Result<void>> can_fast_forward(Git& git, Place checkout, std::string g
     const std::vector<std::string> list(paths.begin(), paths.end());
     Error in_way(ErrorCode::conflict, "uncommitted files in " + printable(checkout.path()) +
                                           " are in the way; commit, stash or move them:" + list_of(list));
-    in_way.details["files"] = join(list, "\n");
+    in_way.details["files"] = join(shown_paths(list), "\n");
     co_return in_way;
 }
 

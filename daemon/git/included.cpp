@@ -9,6 +9,7 @@
 #include <cstring>
 #include <set>
 
+#include "common/base/shown_path.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
@@ -59,7 +60,7 @@ struct Ends {
 };
 
 Error not_copied(const std::string& file, const std::string& why) {
-    return {ErrorCode::io, printable(file) + " of " + k_list + " was not copied: " + why};
+    return {ErrorCode::io, shown_path(file) + " of " + k_list + " was not copied: " + why};
 }
 
 Result<UniqueFd> folder_for(int root, const std::string& file, bool make) {

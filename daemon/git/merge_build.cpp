@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "common/base/shown_path.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
@@ -81,10 +82,10 @@ Awaitable<Result<void>> make_scratch(Git& git, const MergeRequest& request, std:
 Error conflict_in(const MergeRequest& request, const std::vector<std::string>& files) {
     const auto with = printable(request.shown_base.empty() ? request.target : request.shown_base);
     const auto what = files.size() == 1
-                          ? printable(files.front()) + " conflicts with " + with
+                          ? shown_path(files.front()) + " conflicts with " + with
                           : counted(files.size(), "file") + " conflict with " + with + ":" + list_of(files);
     Error conflict(ErrorCode::conflict, what);
-    conflict.details["files"] = join(files, "\n");
+    conflict.details["files"] = join(shown_paths(files), "\n");
     return conflict;
 }
 

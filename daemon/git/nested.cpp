@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/base/ids.hpp"
+#include "common/base/shown_path.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
@@ -142,7 +143,7 @@ Result<Nested> opened_nested(const Pinned& worktree, const std::string& relative
 }  // namespace
 
 Error keeping_failed(const std::string& path, Error why) {
-    auto refused = in_context("keeping the repository in " + printable(path), std::move(why));
+    auto refused = in_context("keeping the repository in " + shown_path(path), std::move(why));
     refused.message += "; if it is of no use, remove it, then run: orange workspace gc";
     return refused;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "common/base/shown_path.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
@@ -51,7 +52,7 @@ bool read_status(const std::string& answer, Standing& standing) {
             has_branch = true;
         } else if (!entry.starts_with("# ")) {
             standing.clean = false;
-            if (standing.uncommitted.size() < k_named_files) standing.uncommitted.push_back(path_in(entry));
+            if (standing.uncommitted.size() < k_named_files) standing.uncommitted.push_back(shown_path(path_in(entry)));
             if (!is_file(entry)) standing.only_files = false;
             if (entry.starts_with("? ") && entry.ends_with('/')) standing.may_hold_repositories = true;
         }

@@ -23,7 +23,7 @@ struct Standing {
     bool leaves_files_out = false;
     /// There may be repositories inside that are no submodules of HEAD's.
     bool may_hold_repositories = false;
-    std::vector<std::string> uncommitted = {};  ///< paths, of which status tells; the first twenty
+    std::vector<std::string> uncommitted = {};  ///< as shown_path(); the first twenty of which status tells
     std::set<std::string> at_top;               ///< files that the index has at its top
     std::set<std::string> folders;              ///< all folders that have tracked files, without the top
 };

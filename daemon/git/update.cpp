@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "common/base/shown_path.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
@@ -70,7 +71,7 @@ Awaitable<Result<std::string>> merge_here(Git& git, Pinned worktree, std::string
     const auto files = pieces(listed);
     if (files.empty()) co_return command_failed(words("git", "merge", commit), merged);
     co_return Error(ErrorCode::conflict, counted(files.size(), "file") + " in conflict",
-                    {{"files", join(files, "\n")}});
+                    {{"files", join(shown_paths(files), "\n")}});
 }
 
 Awaitable<Result<std::string>> head_to_merge_into(Git& git, Pinned worktree, std::string branch, std::string commit) {
@@ -84,7 +85,7 @@ Awaitable<Result<std::string>> head_to_merge_into(Git& git, Pinned worktree, std
     CO_TRY(const auto in_the_way, co_await files_in_the_way(git, worktree, commit));
     if (!in_the_way.empty()) {
         co_return Error(ErrorCode::conflict, "has files that git does not track and the merge would overwrite: " +
-                                                 ellipsized(printable(join(in_the_way, ", ")), 200));
+                                                 ellipsized(join(shown_paths(in_the_way), ", "), 200));
     }
     co_return std::move(standing.head);
 }

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "common/base/shown_path.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
@@ -63,7 +64,7 @@ Awaitable<Result<void>> add_unpublished_submodules(World& world, TaskRecord reco
            co_await git::unpublished_submodules(world.git, repo, worktree, std::move(base), std::move(tip), may_fetch));
     for (const auto& change : unpublished) {
         const auto short_commit = change.commit.substr(0, 12);
-        concerns.push_back({"submodule " + printable(change.path) + " is at " + short_commit +
+        concerns.push_back({"submodule " + shown_path(change.path) + " is at " + short_commit +
                                 ", a commit that is not known to be on a remote of the submodule",
                             "Merge a commit of a submodule that others may not get?",
                             "Publish it\n  git -C " + shell_word((folder / change.path).string()) + " push origin " +

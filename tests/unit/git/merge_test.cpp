@@ -222,6 +222,25 @@ TEST_CASE_METHOD(Fixture, "conflicts are listed by file and everything stays") {
     CHECK_THAT(error.message, Tells("2"));
 }
 
+TEST_CASE_METHOD(Fixture, "each file in conflict is one line, whatever its name has") {
+    const std::string odd = "two\nlines\tand \"quotes\" \xff";
+    const std::string shown = R"("two\nlines\tand \"quotes\" \377")";
+    commit(tree, odd, "task's\n");
+    commit(tree, "shared", "task's\n");
+    commit(repo, odd, "main's\n");
+    commit(repo, "shared", "main's\n");
+    const auto error = refused(ErrorCode::conflict);
+    CHECK(error.details.at("files") == "shared\n" + shown);
+    CHECK_THAT(error.message, Holds("\n  " + shown));
+}
+
+TEST_CASE_METHOD(Fixture, "the user's own files in the way are one line each, whatever their names have") {
+    const std::string odd = "two\nlines \xff";
+    commit(tree, odd, "task's\n");
+    write_file(repo + "/" + odd, "mine\n");
+    CHECK(refused(ErrorCode::conflict).details.at("files") == R"("two\nlines \377")");
+}
+
 TEST_CASE_METHOD(Fixture, "programs that the repository names for signing and for diffs do not run") {
     const auto mark = path("ran");
     write_file(dir / "evil", "#!/bin/sh\ntouch " + mark + "\nexit 1\n");

@@ -86,6 +86,15 @@ TEST_CASE("a conflict stays in the worktree, names its files, and is committed b
     CHECK(task.world.git.plain(task.tree, {"log", "-1", "--format=%P"}) == task.before + " " + task.base);
 }
 
+TEST_CASE("a conflict in a file with a line break in its name is one line and one conflict") {
+    Stale task("two\nlines");
+    task.world.git.commit(task.tree, "two\nlines", "of the task\n");
+    const auto conflict = task.world.house().go(update_branch(task.world.house().runner(), task.id, a_human()));
+    REQUIRE_FALSE(conflict);
+    CHECK(conflict.error().details.at("files") == R"("two\nlines")");
+    CHECK_THAT(conflict.error().message, Holds(R"("two\nlines")"));
+}
+
 TEST_CASE("a branch is not updated over what is not committed, nor without its worktree", "[slow]") {
     Stale task;
     SECTION("an edit") {

@@ -76,6 +76,15 @@ TEST_CASE("a gate on a clean worktree names what is uncommitted, and neither TAS
     REQUIRE(f.world.move(f.id, "review", Role::worker));
 }
 
+TEST_CASE("a gate names a file whose name has a line break on one line, uncommitted and in conflict") {
+    FactsTask f("{clean: true, merges: true}");
+    write_file(f.tree / "two\nlines", "ours\n");
+    CHECK_THAT(f.refused().message, Holds(R"("two\nlines")"));
+    f.world.git.commit(f.tree, "two\nlines", "ours\n");
+    f.world.git.commit(f.world.repo(), "two\nlines", "theirs\n");
+    CHECK_THAT(f.refused().message, Holds(R"("two\nlines")") && !Holds(R"(, lines")"));
+}
+
 TEST_CASE("a gate on merging names the files in conflict, and leaves no trace of its attempt") {
     FactsTask f("{merges: true}");
     f.world.git.commit(f.tree, "same", "ours\n");
