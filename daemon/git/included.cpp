@@ -14,6 +14,7 @@
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/git/ask.hpp"
+#include "daemon/git/clone.hpp"
 #include "daemon/git/small_files.hpp"
 
 namespace orange::git {
@@ -97,20 +98,25 @@ Result<Ends> open_ends(int repo, int worktree, const std::string& file, bool rep
     return ends;
 }
 
-/// With its permissions. A piece at a time: others have their turn between two of them.
+/// A piece at a time: others have their turn between two of them.
+Awaitable<Result<void>> copy_contents(int from, int to, std::string file) {
+    std::string piece(k_piece, '\0');
+    for (;;) {
+        const auto size = ::read(from, piece.data(), piece.size());
+        if (size < 0) co_return not_copied(file, std::strerror(errno));
+        if (size == 0) co_return Result<void>{};
+        const std::string_view read(piece.data(), static_cast<std::size_t>(size));
+        if (const int problem = write_all(to, read); problem != 0) co_return not_copied(file, std::strerror(problem));
+        co_await async::yield();
+    }
+}
+
+/// With its permissions.
 Awaitable<Result<void>> copy(int repo, int worktree, std::string file, bool replace) {
     CO_TRY(const auto ends, open_ends(repo, worktree, file, replace));
     if (!ends.from) co_return Result<void>{};
-    std::string piece(k_piece, '\0');
-    for (;;) {
-        const auto size = ::read(ends.from.get(), piece.data(), piece.size());
-        if (size < 0) co_return not_copied(file, std::strerror(errno));
-        if (size == 0) break;
-        const std::string_view read(piece.data(), static_cast<std::size_t>(size));
-        if (const int problem = write_all(ends.to.get(), read); problem != 0) {
-            co_return not_copied(file, std::strerror(problem));
-        }
-        co_await async::yield();
+    if (!clone_contents(ends.from.get(), ends.to.get())) {
+        CO_TRY(co_await copy_contents(ends.from.get(), ends.to.get(), file));
     }
     struct stat facts {};
     if (::fstat(ends.from.get(), &facts) == 0) (void)::fchmod(ends.to.get(), facts.st_mode & 0777);

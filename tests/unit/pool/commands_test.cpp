@@ -1,4 +1,11 @@
+#include <fcntl.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+
+#include <array>
+#include <new>
 
 #include "common/base/sha256.hpp"
 #include "tests/catch.hpp"
@@ -17,6 +24,26 @@ struct Including : PoolFixture {
 
     fs::path repo = project.path;
 };
+
+/// Whether two files share the data of the first one on the disk.
+bool shares_data(const fs::path& file) {
+    alignas(struct fiemap) std::array<char, sizeof(struct fiemap) + sizeof(struct fiemap_extent)> space{};
+    auto* map = ::new (space.data()) struct fiemap();
+    map->fm_length = FIEMAP_MAX_OFFSET;
+    map->fm_flags = FIEMAP_FLAG_SYNC;
+    map->fm_extent_count = 1;
+    const UniqueFd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    const bool known = ::ioctl(opened.get(), FS_IOC_FIEMAP, map) == 0 && map->fm_mapped_extents > 0;
+    return known && (map->fm_extents[0].fe_flags & FIEMAP_EXTENT_SHARED) != 0;
+}
+
+/// Whether the file system of that folder makes clones.
+bool can_clone(const fs::path& folder) {
+    write_file(folder / "original", "x");
+    const UniqueFd from(::open((folder / "original").c_str(), O_RDONLY | O_CLOEXEC));
+    const UniqueFd to(::open((folder / "clone").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    return ::ioctl(to.get(), FICLONE, from.get()) == 0;
+}
 
 struct Program {
     Program(const fs::path& repo, const std::string& name) : file(repo / ".orange" / name) {}
@@ -53,6 +80,21 @@ TEST_CASE_METHOD(Including,
         CHECK_FALSE(fs::exists(acquired.path / name));
     }
     CHECK(plain(acquired.path, {"status", "--porcelain"}).empty());
+}
+
+TEST_CASE_METHOD(Including, "a large file is cloned where the file system can do that, and copied elsewhere") {
+    include("big.env\n");
+    std::string content;
+    while (content.size() < 5'000'000) content += random_id(16);
+    write_file(repo / "big.env", content);
+    fs::permissions(repo / "big.env", fs::perms::owner_read);
+    const auto copy = taken(task("a")) / "big.env";
+    CHECK(read_file(copy) == content);
+    CHECK(fs::status(copy).permissions() == fs::perms::owner_read);
+    CHECK(shares_data(copy) == can_clone(dir.path));  // campaigns/clones runs it on file systems that can
+    if (::geteuid() == 0) fs::permissions(copy, fs::perms::owner_all);
+    write_file(copy, "another\n");
+    CHECK(read_file(repo / "big.env") == content);
 }
 
 TEST_CASE_METHOD(Including, "nothing from outside of the repository is copied, whatever links and patterns say") {
