@@ -1,6 +1,8 @@
 // The shipped workflows, compared with what the documents promise.
 #include <algorithm>
 #include <fstream>
+#include <regex>
+#include <set>
 #include <sstream>
 
 #include "daemon/engine/decide.hpp"
@@ -32,6 +34,17 @@ std::vector<std::string> hooks_of(const engine::Definition& definition, std::str
 }
 
 using Names = std::vector<std::string>;
+
+/// What a text for reviewers names: lines of the verdict, sections of TASK.md, labels and statuses.
+std::set<std::string> facts_of_review(const std::string& text) {
+    static const std::regex k_fact("Verdict: [A-Z]+|## [A-Z][a-z]+|UNCERTAIN|--status [a-z-]+|toolkit|GitHub|pr_url");
+    std::set<std::string> facts;
+    for (auto found = std::sregex_iterator(text.begin(), text.end(), k_fact); found != std::sregex_iterator();
+         ++found) {
+        facts.insert(found->str());
+    }
+    return facts;
+}
 
 /// What `now` has more than `before`, as paths; what was taken away or changed reads "PATH: … is …". Items of a list
 /// of maps may only be appended. What prompts say is not compared: they name {task_file} and {base}, and the commands.
@@ -200,6 +213,23 @@ TEST_CASE("minimal is seed 003's example with nothing but keys added") {
     const auto minimal = loaded(content("workflows/minimal.yml"), "minimal");
     CHECK(minimal.targets_from("working") == Names{"reviewing", "cancelled", "done"});
     CHECK(minimal.between("working", "done").front()->force);
+}
+
+TEST_CASE("the skill tells a reviewer the same commands, verdicts and sections as the prompts of the workflows") {
+    const auto skill = content("skills/orange/SKILL.md");
+    const auto begin = skill.find("# Reviewer\n"), end = skill.find("\n# ", begin + 1);
+    REQUIRE(end != std::string::npos);
+    const auto of_skill = facts_of_review(skill.substr(begin, end - begin));
+    std::set<std::string> of_prompts;
+    for (const std::string name : {"default", "careful", "pr", "relay"}) {
+        INFO(name);
+        const auto facts = facts_of_review(loaded(content("workflows/" + name + ".yml"), name).prompts.at("reviewer"));
+        for (const auto* fact : {"Verdict: PASS", "Verdict: FAIL", "## Handoff", "UNCERTAIN", "--status stuck"}) {
+            CHECK(facts.contains(fact));
+        }
+        of_prompts.insert(facts.begin(), facts.end());
+    }
+    CHECK(of_skill == of_prompts);
 }
 
 TEST_CASE("the custom workflows of the tests validate") {
