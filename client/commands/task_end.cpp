@@ -80,20 +80,22 @@ std::string check_page(const rpc::TaskCheck::Reply& reply, const output::Style& 
            "  " + printable(reply.log) + "\n";
 }
 
-/// Says on standard error which check runs, for a person who waits for them.
-void watch_checks(Context& context, const std::optional<std::string>& id) {
+/// Says on standard error which check runs, and how long it takes to keep files, for a person who waits for that.
+void watch_progress(Context& context, const std::optional<std::string>& id) {
+    if (!output::is_interactive()) return;
     auto daemon = context.daemon();
     if (!daemon || !id || context.json) return;
     (*daemon)->on_notification([](const std::string& method, const Json& params) {
         if (method != rpc::EventNotification::k_name) return;
         const auto& event = params.at("event");
-        if (output::text_of(event, "type") == "checks.started") {
-            output::complain("orange: check: " + output::text_of(event, "command") + "\n");
+        const auto type = output::text_of(event, "type");
+        if (type == "checks.started" || type == "workspace.keeping") {
+            output::complain("orange: " + output::event_sentence(event) + "\n");
         }
     });
     rpc::EventsSubscribe subscribe;
     subscribe.task = id;
-    subscribe.types = {"checks"};
+    subscribe.types = {"checks", "workspace.keeping"};
     (void)(*daemon)->call(subscribe);  // without it nothing but that is missing
 }
 
@@ -150,7 +152,7 @@ Result<Json> cancelled_after_question(Context& context, rpc::TaskCancel& params,
 
 int task_merge(Context& context, rpc::TaskMerge params, bool yes) {
     if (const auto task = identified(context, params); !task) return fail(context, task.error());
-    if (output::is_interactive()) watch_checks(context, params.id);
+    watch_progress(context, params.id);
     const auto reply = merged_after_questions(context, params, yes);
     if (!reply) return fail(context, reply.error());
     if (context.json) return put_json(*reply);
@@ -162,7 +164,7 @@ int task_merge(Context& context, rpc::TaskMerge params, bool yes) {
 
 int task_check(Context& context, rpc::TaskCheck params) {
     if (const auto task = identified(context, params); !task) return fail(context, task.error());
-    if (output::is_interactive()) watch_checks(context, params.id);
+    watch_progress(context, params.id);
     const auto reply = context.call_json(rpc::TaskCheck::k_name, written(params));
     if (!reply) return fail(context, reply.error());
     auto typed = connection::reply_as<rpc::TaskCheck::Reply>(rpc::TaskCheck::k_name, *reply);
@@ -182,6 +184,7 @@ int task_cancel(Context& context, rpc::TaskCancel params, bool yes) {
         "This stops the task's agents and keeps uncommitted work in refs/orange.\nCancel " + task->name + "?";
     const auto command = "orange task cancel" + (params.id ? " " + *params.id : std::string());
     if (auto meant = asked(context, yes, question, command); !meant) return fail(context, meant.error());
+    watch_progress(context, params.id);
     return print<rpc::TaskCancel>(
         context, cancelled_after_question(context, params, yes), [&](const rpc::TaskReply& reply) {
             return output::task_line(reply.task, context.style) + output::notes_text(reply.notes, context.style);
@@ -229,6 +232,7 @@ int task_delete(Context& context, rpc::TaskDelete params, bool yes) {
     if (auto meant = asked(context, yes, question, command); !meant) return fail(context, meant.error());
     // The question has said that it ends; --yes alone says only that it may be deleted.
     if (may_ask(context, yes) && ends) params.force = true;
+    watch_progress(context, params.id);
     const auto reply = context.call_json(params.k_name, written(params));
     if (!reply) return fail(context, reply.error());
     if (context.json) return put_json(*reply);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/text.hpp"
+#include "common/model/settings.hpp"
 
 namespace orange::output {
 namespace {
@@ -87,6 +88,14 @@ std::string pull_sentence(const Json& event) {
         if (!value.empty() && value != "none") sentence += ", " + std::string(key) + " " + value;
     }
     return sentence + (text_of(event, "conflicts") == "true" ? ", conflicts" : "");
+}
+
+/// "keeps 3.1 GB of untracked files of shop--1, 40 s so far"
+std::string keeping_sentence(const Json& event) {
+    const auto bytes = event.find("bytes");
+    const auto size = bytes != event.end() && bytes->is_number_integer() ? bytes->get<std::int64_t>() : 0;
+    return "keeps " + size_text(size) + " of untracked files of " + text_of(event, "workspace") + ", " +
+           text_of(event, "seconds") + " s so far";
 }
 
 struct Named {
@@ -183,6 +192,7 @@ std::string event_sentence(const Json& event) {
                (merged.empty() ? "" : ", on the branch" + merged);
     }
     if (type == "checks.passed") return "the checks passed on " + text_of(event, "commit") + merged;
+    if (type == "workspace.keeping") return keeping_sentence(event);
     if (type == "pr.changed") return pull_sentence(event);
     if (type == "section.lost") return lost_sentence(event);
     if (type == "hook.failed") {

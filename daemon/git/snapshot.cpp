@@ -1,14 +1,15 @@
 #include <fcntl.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
-#include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/async/async.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/nested.hpp"
+#include "daemon/git/private_index.hpp"
 #include "daemon/git/small_files.hpp"
 #include "daemon/git/sparse.hpp"
 #include "daemon/git/worktrees.hpp"
@@ -21,24 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t k_largest_index = std::size_t{256} << 20;  ///< some two million files
-
-/// An index file of our own, gone with this.
-class PrivateIndex {
-  public:
-    explicit PrivateIndex(Pinned worktree) : worktree_(std::move(worktree)), name_("orange-index-" + random_id(12)) {}
-    PrivateIndex(const PrivateIndex&) = delete;
-    PrivateIndex& operator=(const PrivateIndex&) = delete;
-    ~PrivateIndex() {  // a left-over file in a git directory harms nobody
-        ::unlinkat(worktree_.admin(), name_.c_str(), 0);
-        ::unlinkat(worktree_.admin(), (name_ + ".lock").c_str(), 0);
-    }
-    std::map<std::string, std::string> env() const { return {{"GIT_INDEX_FILE", worktree_.git_dir() + "/" + name_}}; }
-    const std::string& name() const { return name_; }
-
-  private:
-    Pinned worktree_;
-    std::string name_;
-};
 
 /// Repositories that an agent made or cloned inside: git cannot add their content, and refuses those without a commit.
 /// keep_commits() makes plain folders of them first; where it was not called, they stay where they are. A submodule is
@@ -123,26 +106,6 @@ Awaitable<Result<std::string>> tree_of_head(Git& git, Pinned worktree) {
     co_return std::string(trim(tree));
 }
 
-Awaitable<Result<std::string>> commit_tree(Git& git, Pinned worktree, std::string tree,
-                                           std::vector<std::string> parents, std::string message) {
-    auto args = words("-c", "user.useConfigOnly=true", "commit-tree", tree);
-    for (auto& parent : parents) {
-        args.emplace_back("-p");
-        args.push_back(std::move(parent));
-    }
-    args.emplace_back("-F");
-    args.emplace_back("-");
-    message += "\n";
-    auto made = co_await ask_inside(git, worktree, args, message);
-    if (!made && made.error().code == ErrorCode::external_failed) {  // nobody has said who the user is
-        args.erase(args.begin(), args.begin() + 2);
-        CO_TRY(auto who, co_await identity(git, worktree));
-        made = co_await ask_inside(git, worktree, std::move(args), std::move(message), std::move(who));
-    }
-    if (!made) co_return made.error();
-    co_return std::string(trim(*made));
-}
-
 /// The tree of the files, if nothing but files has changed: a copy of the worktree's own index tells git which files to
 /// look at.
 Awaitable<Result<std::string>> tree_by_own_index(Git& git, Pinned worktree) {
@@ -154,7 +117,7 @@ Awaitable<Result<std::string>> tree_by_own_index(Git& git, Pinned worktree) {
     const auto written_at = fs::last_write_time(shown, error);
     if (!error) fs::last_write_time(worktree.git_dir() + "/" + index.name(), written_at, error);
     if (error) co_return Error(ErrorCode::external_failed, "the time of " + shown + " cannot be copied");
-    CO_TRY(co_await ask_inside(git, worktree, words("add", "--sparse", "--all", "--", ":(top)"), "", index.env()));
+    CO_TRY(co_await add_files(git, worktree, index.env(), words("--all", "--", ":(top)")));
     CO_TRY(const auto written, co_await ask_inside(git, worktree, words("write-tree"), "", index.env()));
     co_return std::string(trim(written));
 }
@@ -189,20 +152,34 @@ Awaitable<Result<Trees>> trees_of(Git& git, Pinned worktree, Standing standing) 
 
 }  // namespace
 
+Awaitable<Result<Amount>> untracked_amount(Git& git, Pinned worktree) {
+    constexpr std::int64_t k_at_once = 256;  // then the daemon's other work has its turn
+    CO_TRY(
+        const auto others,
+        co_await ask_inside(git, worktree, words("ls-files", "-z", "--others", "--exclude-standard", "--full-name")));
+    Amount amount;
+    for (const auto& path : pieces(others)) {
+        struct stat facts {};
+        const bool is_file = ::fstatat(worktree.folder()->get(), path.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+                             S_ISREG(facts.st_mode);
+        if (!is_file) continue;
+        ++amount.files;
+        amount.bytes += facts.st_size;
+        if (amount.files % k_at_once == 0) co_await async::yield();
+    }
+    co_return amount;
+}
+
 Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree) {
     const PrivateIndex index(worktree);
     CO_TRY(const auto head, co_await commit_of(git, worktree, "HEAD"));
     if (!head.empty()) CO_TRY(co_await ask_inside(git, worktree, words("read-tree", head), "", index.env()));
     CO_TRY(co_await leave_out_as_own_index(git, worktree, index.env()));
     CO_TRY(const auto specs, co_await pathspecs_without_nested_repositories(git, worktree));
-    CO_TRY(co_await ask_inside(git, worktree,
-                               words("add", "--sparse", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"),
-                               specs, index.env()));
+    CO_TRY(co_await add_files(git, worktree, index.env(), words("--all"), specs));
     CO_TRY(const auto forced, co_await tracked_ignored_files(git, worktree));
     if (!forced.empty()) {
-        CO_TRY(co_await ask_inside(git, worktree,
-                                   words("add", "--sparse", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"),
-                                   forced, index.env()));
+        CO_TRY(co_await add_files(git, worktree, index.env(), words("--force"), forced));
     }
     CO_TRY(const auto tree, co_await ask_inside(git, worktree, words("write-tree"), "", index.env()));
     co_return std::string(trim(tree));

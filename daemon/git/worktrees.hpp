@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,13 @@ Awaitable<Result<bool>> is_dirty(Git& git, Pinned worktree);
 
 /// Files marked "assume unchanged" or, though they are there, "skip worktree": `git status` passes over them.
 Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, Place place);
+
+struct Amount {
+    std::int64_t files = 0;
+    std::int64_t bytes = 0;
+};
+/// Of the untracked files in a worktree, without ignored ones.
+Awaitable<Result<Amount>> untracked_amount(Git& git, Pinned worktree);
 
 /// The tree of all files as they are, untracked ones included, ignored ones not. Neither index nor files nor refs are
 /// touched.

@@ -85,8 +85,7 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
             done.insert(done.end(), released->failures.begin(), released->failures.end());
         }
         if (surplus || is_missing(files_, path_of(name))) {
-            const auto lock = co_await repositories_.acquire(project.path);
-            if (!is_idle(name)) continue;  // taken while the lock was waited for
+            if (!is_idle(name)) continue;
             const AtWork at_work(at_work_, name);
             auto removed = co_await discard(project, name);
             if (!removed) {
@@ -110,12 +109,14 @@ Awaitable<Result<void>> Pool::discard(Project project, std::string name) {
         CO_TRY(co_await check_nobody_works_in(path_of(name)));
         remove_stale_locks(worktree);
         const git::Refs none_known;
-        CO_TRY(co_await save_all(worktree, "refs/orange/" + name, "found", "Found in " + name + " when it was removed",
-                                 none_known));
+        CO_TRY(auto standing, co_await look_at(worktree, none_known));
+        CO_TRY(co_await save_all(worktree, std::move(standing), "refs/orange/" + name, "found",
+                                 "Found in " + name + " when it was removed"));
         CO_TRY(co_await open(project, name));  // git goes by the name
     } else {
         CO_TRY(co_await keep_of_missing(project, name));
     }
+    const auto lock = co_await repositories_.acquire(project.path);
     co_return co_await git::remove_worktree(git_, project.path, path);
 }
 
@@ -129,7 +130,6 @@ Awaitable<Result<void>> Pool::remove_all(Project project) {
         names.push_back(name);
     }
     CO_TRY(co_await remove_checks_place(project));
-    const auto lock = co_await repositories_.acquire(project.path);
     for (const auto& name : names) {
         if (!is_idle(name)) co_return Error(ErrorCode::conflict, name + " has just been taken by a task");
         const AtWork at_work(at_work_, name);

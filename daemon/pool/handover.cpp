@@ -103,17 +103,25 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         acquired.notes.push_back(std::move(remote));
     }
     {
-        const auto lock = co_await repositories_.acquire(project.path);
+        auto lock = co_await repositories_.acquire(project.path);
         CO_TRY(auto tree, co_await make_worktree(project, name));
         auto names = git::refs_of_branch(project.default_branch);
         for (auto& ref : git::refs_of_branch(task.branch)) names.push_back(std::move(ref));
         CO_TRY(auto known, co_await git::refs(git_, project.path, names));
         const auto merges = merges_of(project.settings);
-        CO_TRY(const auto base, co_await git::base_of(git_, project.path, project.default_branch, known, merges));
+        CO_TRY(auto base, co_await git::base_of(git_, project.path, project.default_branch, known, merges));
         remove_stale_locks(tree);
+        CO_TRY(const auto found, co_await look_at(tree, known));
+        const bool was_empty = is_empty(tree, found);
+        if (!was_empty) lock.release();
         // A free workspace is clean; what a human left in one is theirs, and is kept like an agent's work.
-        CO_TRY(auto saved, co_await save_all(tree, "refs/orange/" + name, "found",
-                                             "Found in " + name + " when a task took it", known));
+        CO_TRY(auto saved, co_await save_all(tree, found, "refs/orange/" + name, "found",
+                                             "Found in " + name + " when a task took it"));
+        if (!was_empty) {
+            lock = co_await repositories_.acquire(project.path);
+            CO_TRY(known, co_await git::refs(git_, project.path, names));
+            CO_TRY(base, co_await git::base_of(git_, project.path, project.default_branch, known, merges));
+        }
         if (!saved.commits.empty()) {
             acquired.notes.push_back("commits in " + name + " that are on no branch were kept as " +
                                      join(saved.commits, ", "));
@@ -187,7 +195,7 @@ Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::vecto
     if (!is_missing(files_, path_of(name))) {
         const auto worktree = co_await open(project, name);
         if (begun && worktree) (void)co_await tear_down(project, task.id, name, *worktree);
-        const auto cleaned = co_await clean(project, name, task.id);
+        const auto cleaned = co_await clean(project, name, task);
         if (!cleaned) acquired = in_context(acquired.error().message, cleaned.error());
     }
     CO_TRY(claims_.give_back(name, task.id));
@@ -213,37 +221,50 @@ void Pool::remove_stale_locks(const git::Pinned& worktree) {
     for (const auto& lock : locks) ::unlinkat(worktree.admin(), lock.c_str(), 0);
 }
 
-Awaitable<Result<Pool::Saved>> Pool::save_all(git::Pinned worktree, std::string refs, std::string name,
-                                              std::string message, const git::Refs& known) {
-    Saved saved;
-    CO_TRY(saved.standing, co_await git::standing_of(git_, worktree));
-    auto& standing = saved.standing;
-    saved.branch = standing.branch;
+Awaitable<Result<git::Standing>> Pool::look_at(git::Pinned worktree, const git::Refs& known) {
+    CO_TRY(auto standing, co_await git::standing_of(git_, worktree));
     standing.is_held = !standing.branch.empty() || std::any_of(known.begin(), known.end(), [&](const auto& ref) {
         return ref.first != git::k_stash && ref.second.commit == standing.head;
     });
+    co_return standing;
+}
+
+bool Pool::is_empty(const git::Pinned& worktree, const git::Standing& standing) {
+    return standing.clean && !standing.may_hold_repositories && !git::has_modules(worktree);
+}
+
+Awaitable<Result<Pool::Saved>> Pool::save_all(git::Pinned worktree, git::Standing standing, std::string refs,
+                                              std::string name, std::string message) {
+    std::unique_ptr<Keepings::Guard> keeping;
+    if (!is_empty(worktree, standing)) keeping = keepings_.begin(Path(worktree.path()).filename().string(), worktree);
+    Saved saved;
+    saved.standing = std::move(standing);
+    saved.branch = saved.standing.branch;
     CO_TRY(saved.commits, co_await git::keep_commits(git_, worktree, refs, saved.standing));
-    saved.held_repositories = !standing.known || standing.may_hold_repositories || git::has_modules(worktree);
+    saved.held_repositories =
+        !saved.standing.known || saved.standing.may_hold_repositories || git::has_modules(worktree);
     if (saved.standing.may_hold_repositories) saved.standing = {};  // what was inside them is the worktree's own now
     CO_TRY(saved.snapshot,
            co_await git::snapshot(git_, worktree, refs + "/" + name, std::move(message), saved.standing));
     co_return saved;
 }
 
-Awaitable<Result<Released>> Pool::clean(Project project, std::string name, TaskId task) {
-    const auto lock = co_await repositories_.acquire(project.path);
+Awaitable<Result<Released>> Pool::clean(Project project, std::string name, Task task) {
     CO_TRY(const auto worktree, co_await open(project, name));
     remove_stale_locks(worktree);
-    const auto kept = "refs/orange/" + task.value;
+    const auto kept = "refs/orange/" + task.id.value;
     auto names = git::refs_of_branch(project.default_branch);
     names.push_back(git::k_stash);
     CO_TRY(const auto known, co_await git::refs(git_, project.path, std::move(names)));
-    CO_TRY(auto saved, co_await save_all(worktree, kept, "wip", "Uncommitted work of task " + task.value, known));
-    Released released{std::move(saved.snapshot), wip_ref(task), std::move(saved.commits), {}, {},
+    CO_TRY(auto standing, co_await look_at(worktree, known));
+    CO_TRY(auto saved,
+           co_await save_all(worktree, std::move(standing), kept, "wip", "Uncommitted work of task " + task.id.value));
+    Released released{std::move(saved.snapshot), wip_ref(task.id), std::move(saved.commits), {}, {},
                       std::move(saved.branch)};
+    const auto lock = co_await repositories_.acquire(project.path);
     if (known.contains(git::k_stash)) {
         const auto stashes = co_await git::keep_stashes(git_, worktree, kept);
-        if (!stashes) log::warn("pool", stashes.error().message, {{"task", task.value}});
+        if (!stashes) log::warn("pool", stashes.error().message, {{"task", task.id.value}});
         if (stashes) released.commits.insert(released.commits.end(), stashes->begin(), stashes->end());
     }
     // A default branch that was renamed keeps nobody from leaving: the next task checks out its own.
@@ -272,10 +293,10 @@ Awaitable<Result<Released>> Pool::release_if(Project project, Task task, std::fu
         co_await agents::end_left_by_daemons(path_of(name), mark_);
         auto told = co_await tear_down(project, task.id, name, *worktree);
         CO_TRY(co_await check_nobody_works_in(path_of(name)));
-        auto cleaned = co_await clean(project, name, task.id);
+        auto cleaned = co_await clean(project, name, task);
         if (!cleaned) co_return in_context("releasing " + name, cleaned.error());
         released = std::move(*cleaned);
-        released.notes = std::move(told.notes);
+        released.notes.insert(released.notes.begin(), told.notes.begin(), told.notes.end());
         released.failures = std::move(told.failures);
     }
     CO_TRY(claims_.give_back(name, task.id));

@@ -11,7 +11,15 @@ Pool::Pool(FileSystem& files, Git& git, ProcessRunner& processes, async::KeyedMu
       root_(std::move(root)),
       claims_(files, root_),
       workspaces_(repositories.executor()),
-      mark_(std::move(mark)) {}
+      mark_(std::move(mark)),
+      keepings_(git_, repositories.executor(),
+                [this](const Keeping& keeping) { tell_keeping_(claims_.holder_of(keeping.workspace), keeping); }) {}
+
+const Keeping* Pool::keeping(const TaskId& task) const {
+    if (keepings_.empty()) return nullptr;  // lists ask this of each task
+    const auto workspace = claims_.workspace_of(task);
+    return workspace ? keepings_.of(*workspace) : nullptr;
+}
 
 bool Pool::is_idle(const std::string& name) const {
     const auto* slot = claims_.find(name);

@@ -19,6 +19,7 @@
 #include "daemon/git/repository.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/pool/claims.hpp"
+#include "daemon/pool/keeping.hpp"
 #include "daemon/process/process_runner.hpp"
 
 /// The workspace pool (seed 001, docs/files.md): git worktrees <project>--<n>, made on demand, reused, never deleted by
@@ -70,6 +71,9 @@ struct WorkspaceInfo {
     bool busy = false;    ///< it is being made ready, given back or removed right now
 };
 
+/// Who hears how long it takes to keep the files of a workspace; its task is empty if it is free.
+using TellKeeping = std::function<void(const TaskId&, const Keeping&)>;
+
 /// Who hears of what was put right in a workspace; its task is empty if it is free.
 using TellMended = std::function<void(const TaskId&, const std::string& workspace, const git::Mended&)>;
 
@@ -110,6 +114,10 @@ class Pool {
     /// still works in the directory (a shell that merely waits there does not). The teardown comes first; one that
     /// fails is noted, and holds up nothing.
     Awaitable<Result<Released>> release(Project project, Task task);
+
+    /// What Orange keeps of the task's workspace, if that takes more than a moment; else null.
+    const Keeping* keeping(const TaskId& task) const;
+    void tell_keeping(TellKeeping tell) { tell_keeping_ = std::move(tell); }
 
     /// Makes workspaces up to the project's pool size.
     Awaitable<Result<std::vector<std::string>>> init(Project project);
@@ -184,8 +192,12 @@ class Pool {
         bool held_repositories = false;    ///< or perhaps
     };
     /// `known`: refs that are there.
-    Awaitable<Result<Saved>> save_all(git::Pinned worktree, std::string refs, std::string name, std::string message,
-                                      const git::Refs& known);
+    Awaitable<Result<git::Standing>> look_at(git::Pinned worktree, const git::Refs& known);
+    /// Whether keeping what is in it takes no time: there is nothing.
+    static bool is_empty(const git::Pinned& worktree, const git::Standing& standing);
+    /// Not under the repository's lock, unless is_empty(): it may take minutes, and changes only refs of its own.
+    Awaitable<Result<Saved>> save_all(git::Pinned worktree, git::Standing standing, std::string refs, std::string name,
+                                      std::string message);
     /// `begun`: whether the setup has been started, so that a teardown has something to end.
     Awaitable<Result<Acquired>> prepare(Project project, Task task, std::string name, std::vector<std::string> exclude,
                                         bool& begun);
@@ -204,12 +216,12 @@ class Pool {
     Awaitable<Result<git::Pinned>> bring_checks_place(Project project, std::string commit);
     /// Under the repository's lock.
     Awaitable<Result<void>> drop_checks_place(Project project);
-    /// Removes a free worktree; what somebody left in it is kept. Under the repository's lock.
+    /// Removes a free worktree; what somebody left in it is kept. The caller has it in at_work_.
     Awaitable<Result<void>> discard(Project project, std::string name);
     Awaitable<std::vector<std::string>> remove_half_made(Project project, std::vector<std::string> names);
     /// `still`: asked once nobody else is busy with the workspace; false: nothing is to be released any more.
     Awaitable<Result<Released>> release_if(Project project, Task task, std::function<bool()> still);
-    Awaitable<Result<Released>> clean(Project project, std::string name, TaskId task);
+    Awaitable<Result<Released>> clean(Project project, std::string name, Task task);
 
     FileSystem& files_;
     Git& git_;
@@ -223,6 +235,8 @@ class Pool {
     std::map<TaskId, std::shared_ptr<Stop>> stops_;  ///< of tasks whose acquire runs
     std::set<std::string> at_work_;  ///< workspaces that somebody is busy with: nothing for gc, nor for a claim
     Surround surround_ = [](const Project&, const TaskId&, const std::string&) { return Surroundings{}; };
+    TellKeeping tell_keeping_ = [](const TaskId&, const Keeping&) {};
+    Keepings keepings_;
     TellMended tell_mended_ = [](const TaskId&, const std::string&, const git::Mended&) {};
 };
 

@@ -120,6 +120,9 @@ TaskView Api::view(const TaskRecord& record) const {
     view.start_wait = runner_.room.wait_of(record);
     if (record.intent) view.in_progress = record.intent->from + " → " + record.intent->to;
     if (auto merge = Merges::under_way(record); !merge.empty() && !view.in_progress) view.in_progress = merge;
+    if (const auto* keeping = world_.pool.keeping(record.task.id)) {
+        view.in_progress = (view.in_progress ? *view.in_progress + "; Orange " : "Orange ") + keeping->text();
+    }
     view.pull_request = record.pull_request;
     view.blockers = blockers(record);
     const auto children = children_of(world_, record);

@@ -74,6 +74,7 @@ Workspaces::Workspaces(World& world, AgentControl& agents, Turns& turns, Transit
         return Surroundings{agents_.environment(record, {}, Role::system, RunId{}),
                             *settings_of(world_, project).teardown};
     });
+    world_.pool.tell_keeping([this](const TaskId& id, const Keeping& keeping) { tell_keeping(id, keeping); });
 }
 
 void Workspaces::tell_mended(const TaskId& id, const std::string& workspace, const git::Mended& mended) {
@@ -83,6 +84,20 @@ void Workspaces::tell_mended(const TaskId& id, const std::string& workspace, con
     std::map<std::string, Scalar> fields = {{"workspace", workspace}, {"what", mended.what}};
     if (!mended.kept.empty()) fields["kept"] = mended.kept;
     world_.journal.write(*record, "workspace.mended", std::move(fields));
+}
+
+/// To whoever listens; the history gets what was kept.
+void Workspaces::tell_keeping(const TaskId& id, const Keeping& keeping) {
+    log::info("runner", "Orange " + keeping.text(), {{"task", id.value}});
+    const auto* record = world_.tasks.find(id);
+    if (!record) return;
+    HistoryEvent event;
+    event.type = "workspace.keeping";
+    event.fields = {{"workspace", keeping.workspace},
+                    {"files", keeping.untracked.files},
+                    {"bytes", keeping.untracked.bytes},
+                    {"seconds", keeping.seconds()}};
+    world_.journal.publish(id, record->task.project, std::move(event));
 }
 
 Awaitable<Result<void>> Workspaces::acquire(TaskRecord& record, Outcome& outcome) {

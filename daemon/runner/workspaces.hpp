@@ -46,6 +46,7 @@ class Workspaces {
     Awaitable<std::string> make_anew(TaskId id);
     bool owes_release(const TaskRecord& record) const;
     bool has_its_folder(const TaskRecord& record) const;
+    void tell_keeping(const TaskId& id, const Keeping& keeping);
     void tell_mended(const TaskId& id, const std::string& workspace, const git::Mended& mended);
 
     World& world_;

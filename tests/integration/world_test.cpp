@@ -605,6 +605,34 @@ TEST_CASE("A daemon that begins when the tmux socket was removed starts no secon
     CHECK(diagnose(orange).errors().empty());
 }
 
+TEST_CASE("A cancel that keeps files for long says so, and the next task of the repository starts meanwhile") {
+    Shop shop;
+    auto& orange = shop.orange;
+    const auto id = shop.start();
+    orange.wait_for_status(id, "planning");
+    const auto open = orange.root() / "open";
+    // git reads each new file through a program that waits.
+    orange.git({"config", "filter.slow.clean", "while [ ! -e '" + open.string() + "' ]; do sleep 0.05; done; cat"},
+               shop.repo);
+    write_file(shop.repo / ".git/info/attributes", "*.big filter=slow\n");
+    write_file(orange.worktree(id) / "data.big", std::string(3'000'000, 'x'));
+    Background cancelling(orange, "cancelling", {"task", "cancel", id, "-y"});
+    rpc::TaskWhy why;
+    rpc::TaskShow show;
+    why.id = show.id = id;
+    orange.eventually("why says what is kept",
+                      [&] { return orange.call(why).waiting_for.find("shop--1") != std::string::npos; });
+    const auto moving = orange.call(show).task.in_progress;
+    REQUIRE(moving);
+    CHECK_THAT(*moving, Tells("shop--1") && Tells("2"));
+    const auto other = id_of(orange.call(idle_task("shop", "Go on")));
+    orange.wait_for_status(other, "planning");
+    CHECK_FALSE(cancelling.ended());
+    write_file(open, "");
+    CHECK(cancelling.status() == 0);
+    CHECK(orange.git({"cat-file", "-s", "refs/orange/" + id + "/wip:data.big"}, shop.repo) == "3000000");
+}
+
 TEST_CASE("Agents in a tmux server that another one hides are named, and the command brings all into one") {
     Shop shop;
     auto& orange = shop.orange;

@@ -427,7 +427,9 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
         const auto ready = co_await api.runner().merges.check(record);
         if (!ready) *merge = ready.error().message;
     }
-    if (busy && !is_held_up()) {
+    if (const auto* keeping = api.world().pool.keeping(id)) {
+        reply.waiting_for = "Orange, which " + keeping->text();
+    } else if (busy && !is_held_up()) {
         reply.task.in_progress = "a long operation";
         reply.waiting_for = "a merge, a respawn or the setup of its workspace to end";
     }

@@ -166,11 +166,12 @@ TEST_CASE("For a person the task to cancel is looked up first, by whatever name,
     line.result["history"] = Json::array();
     line.ran = line.run_program({"/usr/bin/env", "script", "-qec", program, "/dev/null"}, "y\n");
     const auto requests = line.daemon.requests();
-    REQUIRE(requests.size() == 2);
+    REQUIRE(requests.size() == 3);
     CHECK(requests[0]["method"] == "task.show");
     CHECK(requests[0]["params"]["id"] == "login-form");
-    CHECK(requests[1]["method"] == "task.cancel");
-    CHECK(requests[1]["params"]["id"] == "4f2aBcDeFgHiJkLmNoPqR");
+    CHECK(requests[1]["method"] == "events.subscribe");  // for how long it takes to keep files
+    CHECK(requests[2]["method"] == "task.cancel");
+    CHECK(requests[2]["params"]["id"] == "4f2aBcDeFgHiJkLmNoPqR");
     CHECK_THAT(line.ran.out, Tells("4f2a"));
 }
 
