@@ -296,7 +296,7 @@ Action task_restore(CLI::App& app) {
     text(app, "-b,--branch", params->branch, "Branch to create; default: the name of the task's branch with -restored");
     app.footer(
         "The branch has the task's commits. If changes were uncommitted when the task ended, one more commit has "
-        "them.");
+        "them. Ignored files that were kept (setting keep_ignored) are written into the task's folder.");
     return [params](Context& context) { return commands::task_restore(context, *params); };
 }
 Action task_delete(CLI::App& app) {

@@ -160,6 +160,27 @@ Result<void> read_value(std::vector<Argv>& into, const SettingRule& rule, const 
     return {};
 }
 
+/// A text has patterns between blanks; a pattern with a blank has to be in a list.
+Result<void> read_value(std::vector<std::string>& into, const SettingRule& rule, const Json& value) {
+    std::vector<std::string> patterns;
+    if (value.is_string()) {
+        for (const auto word : split(value.get_ref<const std::string&>(), ' ')) {
+            if (const auto pattern = trim(word); !pattern.empty()) patterns.emplace_back(pattern);
+        }
+    } else {
+        auto list = read_as<std::vector<std::string>>(value, rule.name, UnknownKeys::ignore);
+        if (!list) return wrong(rule.name + std::string(" must be a list of patterns, as in .gitignore"));
+        patterns = std::move(*list);
+    }
+    for (const auto& pattern : patterns) {
+        const bool is_line =
+            !trim(pattern).empty() && pattern.find_first_of(std::string_view("\n\0", 2)) == pattern.npos;
+        if (!is_line) return wrong(rule.name + std::string(" has a pattern that is empty or more than one line"));
+    }
+    into = std::move(patterns);
+    return {};
+}
+
 /// Finds one member by its name, and gives it a value.
 struct Setter : FieldVisitor<Setter> {
     Setter(const std::string& key, const Json& given) : name(key), value(given) {}

@@ -36,6 +36,7 @@ inline constexpr SettingRule k_settings[] = {
     {"hung_after", "SECONDS", "600", "how long a working agent shows no progress before you are told"},
     {"advance_idle", "false|true", "false", "go on without an idle agent whose section is written"},
     {"teardown", "COMMANDS", "", "commands that run before a worktree is given back"},
+    {"keep_ignored", "PATTERNS", "", "ignored files that are kept with a task's work, as *.env"},
     {"delegation", "on|ask|off", "on", "agents may create sub-tasks; ask: each waits for your approval"},
     {"delegation_children", "COUNT", "10", "how many sub-tasks a task may have"},
     {"delegation_depth", "COUNT", "2", "how deep sub-tasks of sub-tasks may go"},
@@ -64,6 +65,7 @@ struct ProjectSettings {
     std::optional<int> hung_after;
     std::optional<bool> advance_idle;
     std::optional<std::vector<std::vector<std::string>>> teardown;  ///< argv of each
+    std::optional<std::vector<std::string>> keep_ignored;           ///< as lines of .gitignore
     std::optional<std::string> delegation;
     std::optional<int> delegation_children;
     std::optional<int> delegation_depth;
@@ -95,6 +97,7 @@ struct ProjectSettings {
         add(hung_after);
         add(advance_idle);
         add(teardown);
+        add(keep_ignored);
         add(delegation);
         add(delegation_children);
         add(delegation_depth);

@@ -125,13 +125,20 @@ Awaitable<Result<void>> copy(int repo, int worktree, std::string file, bool repl
 
 }  // namespace
 
+Awaitable<Result<std::vector<std::string>>> included_files(Git& git, std::string repo, Pinned worktree,
+                                                           std::vector<std::string> never) {
+    const auto top = open_folder(repo);
+    if (!top || !small_file_at(top->get(), k_list, k_longest_list)) co_return std::vector<std::string>();
+    co_return co_await wanted(git, std::move(repo), std::move(worktree), std::move(never));
+}
+
 Awaitable<std::vector<std::string>> copy_included(Git& git, std::string repo, Pinned worktree,
                                                   std::vector<std::string> never, bool replace,
                                                   std::shared_ptr<Stop> stop) {
     std::vector<std::string> notes;
     const auto top = open_folder(repo);
-    if (!top || !small_file_at(top->get(), k_list, k_longest_list)) co_return notes;
-    const auto files = co_await wanted(git, repo, worktree, std::move(never));
+    if (!top) co_return notes;
+    const auto files = co_await included_files(git, repo, worktree, std::move(never));
     if (!files) {
         notes.push_back(std::string("the files of ") + k_list + " were not copied: " + files.error().message);
         co_return notes;

@@ -10,6 +10,11 @@
 /// (`.env`).
 namespace orange::git {
 
+/// The files that it names, and that git ignores in `repo`, without those whose path begins with one of `never`. None
+/// if there is no such list.
+Awaitable<Result<std::vector<std::string>>> included_files(Git& git, std::string repo, Pinned worktree,
+                                                           std::vector<std::string> never);
+
 /// Copies the files that it names, and that git ignores in `repo`, into `worktree`. Only regular files of the main
 /// checkout itself: nothing is read or written through a link, and what the worktree tracks stays as it is. Files whose
 /// path begins with one of `never` are left out. `replace`: also over files that are there. Returns what was not copied

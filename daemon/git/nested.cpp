@@ -50,12 +50,6 @@ std::string absolute_git_dir(const Pinned& repository) {
     return git_dir.is_absolute() ? git_dir.string() : repository.path() + "/" + git_dir.string();
 }
 
-std::string real_path(const fs::path& path) {
-    std::error_code error;
-    const auto real = fs::weakly_canonical(path, error);
-    return error ? path.lexically_normal().string() : real.string();
-}
-
 /// The name of the module that the file .git of a folder leads to; empty if it leads elsewhere.
 std::string module_named_by(int folder, const std::string& path, const Pinned& worktree) {
     const auto text = small_file_at(folder, ".git");

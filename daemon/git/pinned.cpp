@@ -23,16 +23,10 @@ namespace fs = std::filesystem;
 
 constexpr const char* k_found = "orange-found-";  ///< prefix of a file moved aside in git's own folder of a worktree
 
-std::string resolved(const fs::path& path) {
-    std::error_code error;
-    const auto real = fs::weakly_canonical(path, error);
-    return error ? path.string() : real.string();
-}
-
 /// The folder that holds it may be reached through links; its own name is no link.
 std::string resolved_above(const std::string& path) {
     const fs::path plain = fs::path(path).lexically_normal();
-    return (fs::path(resolved(plain.parent_path())) / plain.filename()).string();
+    return (fs::path(real_path(plain.parent_path())) / plain.filename()).string();
 }
 
 std::string admin_path(const std::string& common_dir, const Identity& identity) {

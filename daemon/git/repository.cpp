@@ -26,12 +26,6 @@ std::string identity_of_folder(const std::string& path) {
 
 namespace fs = std::filesystem;
 
-std::string real_path(const fs::path& path) {
-    std::error_code error;
-    const auto real = fs::weakly_canonical(path, error);
-    return error ? path.string() : real.string();
-}
-
 bool is_true(const std::string& value) {
     const auto word = to_lower(value);
     return word.empty() || word == "true" || word == "yes" || word == "on" || word == "1";

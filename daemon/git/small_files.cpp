@@ -46,6 +46,12 @@ Result<void> see_below(int folder, const std::string& shown, const See& see, std
 
 }  // namespace
 
+std::string real_path(const std::filesystem::path& path) {
+    std::error_code error;
+    const auto real = std::filesystem::weakly_canonical(path, error);
+    return error ? path.lexically_normal().string() : real.string();
+}
+
 int write_all(int file, std::string_view content) {
     while (!content.empty()) {
         const auto n = ::write(file, content.data(), content.size());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,6 +18,9 @@ namespace orange::git {
 inline constexpr std::size_t k_longest_pointer = 8192;
 inline constexpr std::size_t k_most_entries = 50'000;  ///< of a folder, or of all below one
 inline constexpr int k_most_levels = 64;               ///< of folders in folders
+
+/// Where a path leads through all links, as git prints it; the path itself if that cannot be told.
+std::string real_path(const std::filesystem::path& path);
 
 /// To an open file; 0, or the errno.
 int write_all(int file, std::string_view content);

@@ -20,13 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// git prints resolved paths.
-std::string resolved(const std::string& path) {
-    std::error_code error;
-    const auto real = fs::weakly_canonical(path, error);
-    return error ? path : real.string();
-}
-
 Awaitable<Result<std::optional<Worktree>>> registered(Git& git, std::string repo, std::string path) {
     CO_TRY(auto all, co_await worktrees(git, repo));
     for (auto& worktree : all) {
@@ -44,7 +37,18 @@ void correct_main(Worktree& main, const std::string& repo) {
     const auto link = small_file_at(AT_FDCWD, repo + "/.git");
     if (!link || !link->starts_with(k_key)) return;
     const fs::path target(trim(std::string_view(*link).substr(k_key.size())));
-    if (is_at(main, (repo / target).string())) main.path = resolved(repo);
+    if (is_at(main, (repo / target).string())) main.path = real_path(repo);
+}
+
+/// With the command that frees the branch, and takes nothing away.
+Error is_checked_out(const std::string& branch, const std::string& place, const std::string& common_dir) {
+    std::error_code error;
+    const bool is_there = fs::exists(place, error);
+    return {ErrorCode::conflict,
+            "branch " + printable(branch) + " is checked out in the worktree " + printable(place) +
+                (is_there ? ". To free the branch there:\n  git -C " + shell_word(place) + " switch --detach"
+                          : ", whose folder is missing. To remove it from git's list:\n  git --git-dir=" +
+                                shell_word(common_dir) + " worktree prune")};
 }
 
 /// A new local branch that follows origin's, never over an existing one.
@@ -137,7 +141,7 @@ Awaitable<Result<void>> reset_once(Git& git, Pinned worktree, std::string base, 
 }  // namespace
 
 bool is_at(const Worktree& worktree, const std::string& path) {
-    return worktree.path == resolved(path);
+    return worktree.path == real_path(path);
 }
 
 Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo) {
@@ -249,10 +253,9 @@ Awaitable<Result<CheckedOut>> checkout_branch(Git& git, Pinned worktree, std::st
     if (local != known.end()) {
         done.commit = local->second.commit;
         const auto& place = local->second.worktree;
-        if (place == resolved(worktree.path())) co_return done;
+        if (place == real_path(worktree.path())) co_return done;
         if (!place.empty()) {
-            co_return Error(ErrorCode::conflict,
-                            "branch " + printable(branch) + " is checked out in " + printable(place));
+            co_return is_checked_out(branch, place, worktree.common_dir());
         }
     } else if (remote != known.end()) {
         done = {BranchOrigin::remote, remote->second.commit};
@@ -305,7 +308,7 @@ Result<void> exclude(const Pinned& worktree, const std::vector<std::string>& pat
     TRY(const auto info, open_folder(common + "/info"));
     const auto status = fs::status(shown, error);  // read through a link, and never written through one
     std::optional<std::string> found = std::string();
-    if (fs::exists(status)) found = small_file_at(AT_FDCWD, resolved(shown), k_longest);
+    if (fs::exists(status)) found = small_file_at(AT_FDCWD, real_path(shown), k_longest);
     if (!found) return Error(ErrorCode::io, "reading " + shown + ": it is not a regular file, or too large");
     const auto lines = split_lines(*found);
     const auto is_in = [](const auto& list, std::string_view line) {

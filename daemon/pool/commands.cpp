@@ -1,6 +1,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
+#include "daemon/git/ignored.hpp"
 #include "daemon/git/included.hpp"
 #include "daemon/git/repository_command.hpp"
 #include "daemon/log/log.hpp"
@@ -19,8 +20,7 @@ constexpr auto k_setup_deadline = 10min, k_teardown_deadline = 2min;
 
 Awaitable<std::vector<std::string>> Pool::include(Project project, git::Pinned worktree, bool replace,
                                                   std::shared_ptr<Stop> stop) {
-    std::vector<std::string> never;
-    for (const auto* name : {"TASK.md", ".TASK.md.", "..TASK.md.", ".orange/"}) never.emplace_back(name);
+    auto never = git::own_files();
     co_return co_await git::copy_included(git_, project.path, worktree, std::move(never), replace, std::move(stop));
 }
 

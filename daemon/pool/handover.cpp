@@ -30,6 +30,11 @@ Awaitable<bool> is_unfinished(Git& git, std::string repo, std::string path) {
                           [&](const git::Worktree& tree) { return git::is_half_made(tree) && git::is_at(tree, path); });
 }
 
+bool is_checked_out_elsewhere(const git::Refs& known, const std::string& branch, const git::Pinned& tree) {
+    const auto local = known.find("refs/heads/" + branch);
+    return local != known.end() && !local->second.worktree.empty() && local->second.worktree != tree.path();
+}
+
 }  // namespace
 
 /// Lets an acquire be stopped, for as long as it lives.
@@ -137,6 +142,10 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
                 acquired.notes.push_back(name + " may be more or less sparse than " + project.path + ": " +
                                          matched.error().message);
             }
+        }
+        if (is_checked_out_elsewhere(known, task.branch, tree)) {
+            (void)co_await forget_strays(project, "refs/orange/" + name);
+            CO_TRY(known, co_await git::refs(git_, project.path, names));
         }
         auto from = task.base.value_or(base.ref);
         CO_TRY(const auto branch, co_await git::checkout_branch(git_, tree, task.branch, std::move(from), known));
@@ -261,6 +270,7 @@ Awaitable<Result<Released>> Pool::clean(Project project, std::string name, Task 
            co_await save_all(worktree, std::move(standing), kept, "wip", "Uncommitted work of task " + task.id.value));
     Released released{std::move(saved.snapshot), wip_ref(task.id), std::move(saved.commits), {}, {},
                       std::move(saved.branch)};
+    CO_TRY(co_await keep_ignored(project, task.id, name, worktree, released));
     const auto lock = co_await repositories_.acquire(project.path);
     if (known.contains(git::k_stash)) {
         const auto stashes = co_await git::keep_stashes(git_, worktree, kept);
@@ -271,6 +281,8 @@ Awaitable<Result<Released>> Pool::clean(Project project, std::string name, Task 
     const auto base = co_await git::base_of(git_, project.path, project.default_branch, known);
     auto to = base ? base->commit : std::string("HEAD");
     CO_TRY(co_await git::reset_detached(git_, worktree, std::move(to), saved.standing));
+    const auto left = co_await stray_notes(project, task);
+    released.notes.insert(released.notes.end(), left.begin(), left.end());
     co_return released;
 }
 

@@ -17,6 +17,7 @@
 #include "daemon/git/git.hpp"
 #include "daemon/git/pinned.hpp"
 #include "daemon/git/repository.hpp"
+#include "daemon/git/strays.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/pool/claims.hpp"
 #include "daemon/pool/keeping.hpp"
@@ -44,10 +45,11 @@ inline git::MergesTo merges_of(const ProjectSettings& settings) {
     return published ? git::MergesTo::origin : git::MergesTo::local;
 }
 
-/// What the commands of a project get in a workspace, and those that run before it is given back.
+/// What the commands of a project get in a workspace, and what is done before it is given back.
 struct Surroundings {
     std::map<std::string, std::string> env;
     std::vector<std::vector<std::string>> teardown;
+    std::vector<std::string> keep_ignored = {};  ///< patterns, as lines of .gitignore
 };
 using Surround = std::function<Surroundings(const Project&, const TaskId&, const std::string& workspace)>;
 
@@ -56,7 +58,7 @@ struct Released {
     std::string snapshot;               ///< commit with everything that was uncommitted; empty where nothing was
     std::string ref;                    ///< refs/orange/<task>/wip
     std::vector<std::string> commits;   ///< refs of commits that no branch has: refs/orange/<task>/…
-    std::vector<std::string> notes;     ///< a teardown that was not run, for want of an agreement
+    std::vector<std::string> notes;     ///< sentences: a teardown that needs an agreement, ignored files, worktrees
     std::vector<std::string> failures;  ///< of teardowns
     std::string branch;                 ///< that the worktree was on; empty: on none
 };
@@ -115,9 +117,20 @@ class Pool {
     /// fails is noted, and holds up nothing.
     Awaitable<Result<Released>> release(Project project, Task task);
 
+    /// The ref of ignored files that were kept with the task's work (setting keep_ignored).
+    static std::string ignored_ref(const TaskId& task) { return "refs/orange/" + task.value + "/ignored"; }
+    /// Sentences about the ignored files in the workspace of a task, which stay there for the next one: what that one
+    /// finds, and what it replaces because .worktreeinclude names it.
+    Awaitable<std::vector<std::string>> ignored_notes(Project project, TaskId task);
+
     /// What Orange keeps of the task's workspace, if that takes more than a moment; else null.
     const Keeping* keeping(const TaskId& task) const;
     void tell_keeping(TellKeeping tell) { tell_keeping_ = std::move(tell); }
+
+    /// Forgets the worktrees below the folder of all workspaces that somebody else has added to the repository and
+    /// whose folders are gone. Commits that nothing else has are kept in refs below `refs`. Returns the other ones.
+    /// Under the repository's lock.
+    Awaitable<Result<std::vector<git::Stray>>> forget_strays(Project project, std::string refs);
 
     /// Makes workspaces up to the project's pool size.
     Awaitable<Result<std::vector<std::string>>> init(Project project);
@@ -198,6 +211,9 @@ class Pool {
     /// Not under the repository's lock, unless is_empty(): it may take minutes, and changes only refs of its own.
     Awaitable<Result<Saved>> save_all(git::Pinned worktree, git::Standing standing, std::string refs, std::string name,
                                       std::string message);
+    Awaitable<Result<void>> keep_ignored(Project project, TaskId task, std::string name, git::Pinned worktree,
+                                         Released& released);
+    Awaitable<std::vector<std::string>> stray_notes(Project project, Task task);
     /// `begun`: whether the setup has been started, so that a teardown has something to end.
     Awaitable<Result<Acquired>> prepare(Project project, Task task, std::string name, std::vector<std::string> exclude,
                                         bool& begun);

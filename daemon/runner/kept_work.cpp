@@ -6,6 +6,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/ignored.hpp"
 #include "daemon/runner/merge_target.hpp"
 
 namespace orange {
@@ -17,6 +18,7 @@ struct KeptWork {
     std::string wip;     ///< a commit; empty: nothing was uncommitted
     std::string branch;  ///< a commit; empty: there is no branch
     std::string merged;
+    std::string ignored;              ///< a commit of ignored files (setting keep_ignored); empty: none
     std::vector<std::string> others;  ///< refs of commits that are on no branch
 };
 
@@ -40,7 +42,8 @@ Awaitable<Result<KeptWork>> look_for_work(World& world, const TaskRecord& record
         const auto name = line.substr(std::min(line.size(), space + 1 + own.size() + 1));
         if (name == "wip") kept.wip = commit;
         if (name == "merged") kept.merged = commit;
-        if (name == "wip" || name == "merged") continue;
+        if (name == "ignored") kept.ignored = commit;
+        if (name == "wip" || name == "merged" || name == "ignored") continue;
         // Of a repository that was inside the worktree, all refs are below one.
         auto ref = own + "/" + std::string(name.substr(0, name.find('/')));
         if (kept.others.empty() || kept.others.back() != ref) kept.others.push_back(std::move(ref));
@@ -66,6 +69,19 @@ std::string restore_command(const TaskRecord& record) {
     return "orange task restore " + record.task.id.value;
 }
 
+/// Writes the ignored files of the task into its own folder: in a branch, a merge would publish them.
+Awaitable<Result<void>> restore_ignored(World& world, const TaskRecord& record, const KeptWork& kept,
+                                        std::vector<std::string>& notes) {
+    if (kept.ignored.empty()) co_return Result<void>{};
+    const auto folder = world.tasks.folder(record) / "ignored";
+    if (is_missing(world.files, folder)) {
+        CO_TRY(co_await git::write_files_of(world.git, kept.repository, kept.ignored, folder.string()));
+    }
+    notes.push_back("The ignored files that were kept are in " + folder.string() +
+                    ". To copy them into a worktree:\n  cp -a " + shell_word((folder / ".").string()) + " WORKTREE");
+    co_return Result<void>{};
+}
+
 }  // namespace
 
 Awaitable<std::vector<std::string>> kept_work(World& world, TaskRecord record) {
@@ -83,13 +99,16 @@ Awaitable<std::vector<std::string>> kept_work(World& world, TaskRecord record) {
         notes.push_back((is_inside ? "kept: the work of a repository inside the worktree, as " : "kept: commits, as ") +
                         ref);
     }
-    if (kept->wip.empty() && *commits == "0") co_return notes;
+    if (kept->wip.empty() && kept->ignored.empty() && *commits == "0") co_return notes;
     if (*commits != "0") {
         const auto noun = *commits == "1" ? " commit" : " commits";
         notes.push_back("kept: branch " + record.task.branch + " with " + *commits + noun);
     }
     if (!kept->wip.empty()) {
         notes.push_back("kept: the uncommitted work, as refs/orange/" + record.task.id.value + "/wip");
+    }
+    if (!kept->ignored.empty()) {
+        notes.push_back("kept: files that git ignores (setting keep_ignored), as " + Pool::ignored_ref(record.task.id));
     }
     notes.push_back("To restore it:\n  " + restore_command(record));
     co_return notes;
@@ -123,6 +142,7 @@ Awaitable<Result<RestoredWork>> restore_work(World& world, TaskRecord record, st
         auto update = in_repository(kept, {"update-ref", "-m", "orange: restore", ref, restored.commit, ""});
         CO_TRY(co_await git_output(world.git, std::move(update)));
     }
+    CO_TRY(co_await restore_ignored(world, record, kept, restored.notes));
     restored.notes.push_back("To look at it:\n  git -C " + shell_word(kept.repository) +
                              " --no-pager --no-replace-objects diff --no-ext-diff --no-textconv " + kept.base + "..." +
                              shell_word(restored.branch));

@@ -71,8 +71,9 @@ Workspaces::Workspaces(World& world, AgentControl& agents, Turns& turns, Transit
         record.task.id = id;
         record.task.project = project.name;
         record.task.workspace = workspace;
-        return Surroundings{agents_.environment(record, {}, Role::system, RunId{}),
-                            *settings_of(world_, project).teardown};
+        auto settings = settings_of(world_, project);
+        return Surroundings{agents_.environment(record, {}, Role::system, RunId{}), std::move(*settings.teardown),
+                            std::move(*settings.keep_ignored)};
     });
     world_.pool.tell_keeping([this](const TaskId& id, const Keeping& keeping) { tell_keeping(id, keeping); });
 }

@@ -249,6 +249,13 @@ Awaitable<Result<void>> check_branch(World& world, Draft& draft) {
         co_return Error(ErrorCode::conflict, "git cannot have both a branch " + branch + " and " + state.clash +
                                                  "; choose another --branch");
     }
+    if (draft.needs_workspace && state.is_gone) {  // perhaps one that an agent has added, and removed
+        const auto lock = co_await world.repositories.acquire(repo);
+        auto project = draft.project;
+        auto refs = "refs/orange/" + project.name;
+        (void)co_await world.pool.forget_strays(std::move(project), std::move(refs));
+        CO_TRY(state, co_await git::branch_state(world.git, repo, branch));
+    }
     if (draft.needs_workspace && !state.checkout.empty()) co_return co_await refuse_checked_out(world, state, draft);
     draft.is_at_origin = state.remote;
     if (state.exists()) {

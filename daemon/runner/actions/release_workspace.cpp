@@ -24,6 +24,11 @@ Awaitable<Result<void>> follow_renamed_branch(Context& context, Project project,
 Awaitable<Result<void>> empty_workspace(Context& context, Project project) {
     auto& record = context.record;
     CO_TRY(co_await context.turns.retire_mirror(record));
+    const auto* state = context.definition.state(record.task.status);
+    if (state && state->meaning == engine::Meaning::cancelled) {
+        const auto notes = co_await context.world.pool.ignored_notes(project, record.task.id);
+        context.notes.insert(context.notes.end(), notes.begin(), notes.end());
+    }
     CO_TRY(const auto released, co_await context.world.pool.release(project, record.task));
     CO_TRY(co_await follow_renamed_branch(context, project, released.branch));
     const auto& on = released.branch;

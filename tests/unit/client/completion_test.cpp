@@ -85,7 +85,7 @@ TEST_CASE("Commands and options are completed from the tables of the command lin
     CHECK(tab.words({"task", "merge", "x", "--strategy", ""}) == Words{"merge", "ff", "squash"});
     CHECK(tab.words({"task", "merge", "--strategy=f"}) == Words{"--strategy=ff"});
     CHECK(tab.words({"task", "merge", "--strategy", "=", "f"}) == Words{"ff"});
-    CHECK(tab.words({"project", "update", "--unset", "keep"}) == Words{"keep_branch"});
+    CHECK(tab.words({"project", "update", "--unset", "keep"}) == Words{"keep_branch", "keep_ignored"});
     CHECK(tab.words({"project", "update", "--set", "pu"}) == Words{"push=true", "push=false"});
     CHECK(tab.words({"project", "update", "--set=merge=p"}) == Words{"--set=merge=pr"});
     // As bash gives them.

@@ -167,6 +167,7 @@ inline Project full_project() {
                                    700,
                                    true,
                                    {{{"make", "clean"}}},
+                                   {{".env"}},
                                    "ask",
                                    5,
                                    3,

@@ -42,6 +42,10 @@ TEST_CASE("A setting takes a text as people write it, or a value of its own type
           Commands{{"make", "a b"}, {"sh", "-c", "x && y"}});
     CHECK(with("checks", "").checks == Commands{});
     CHECK(with("checks", Json::array()).checks == Commands{});
+    using Patterns = std::vector<std::string>;
+    CHECK(with("keep_ignored", "*.env  data/*.sqlite").keep_ignored == Patterns{"*.env", "data/*.sqlite"});
+    CHECK(with("keep_ignored", {"a file", "!b"}).keep_ignored == Patterns{"a file", "!b"});
+    CHECK(with("keep_ignored", "").keep_ignored == Patterns{});
     auto settings = with("push", false);
     CHECK(set_setting(settings, "push", nullptr));
     CHECK(settings.empty());
@@ -117,6 +121,10 @@ TEST_CASE("A wrong setting or value is refused with those that there are, and ch
         CAPTURE(dump(value));
         refusal("checks", value);
     }
+    for (const Json& value : {Json(true), Json::object(), Json({1}), Json({""}), Json({"a\nb"}), Json({{"a"}})}) {
+        CAPTURE(dump(value));
+        refusal("keep_ignored", value);
+    }
     for (const Json& value : {Json(0), Json("101"), Json("many"), Json(true)}) {
         CAPTURE(dump(value));
         CHECK_THAT(refusal("delegation_children", value), Tells("100"));
@@ -156,6 +164,7 @@ TEST_CASE("Every setting has a row in docs/files.md, as its table says") {
             shown += (shown.empty() ? "" : ", ") + text + (is_default ? " (default)" : "");
         }
         if (values == "COMMANDS") shown = "a list of commands; default: none";
+        if (values == "PATTERNS") shown = "a list of patterns; default: none";
         if (values == "COUNT") shown = "1 to 100; default " + std::string(rule.standard);
         if (values == "NUMBER") shown = "a number, 0 to 1000; default " + std::string(rule.standard);
         if (values == "NAME") shown = "a name; default: none";

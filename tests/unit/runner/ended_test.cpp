@@ -1,6 +1,7 @@
 // The end of a task: terminal states of other names, and work, branches or commits that are missing at the end.
 #include <fstream>
 
+#include "daemon/runner/kept_work.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/changes.hpp"
 
@@ -114,4 +115,31 @@ TEST_CASE("where it cannot be told what a reviewer is given, nothing counts as s
     const auto merged = world.house().go(world.house().runner().merges.merge(id, MergeOrder{}, a_human()));
     REQUIRE_FALSE(merged);
     CHECK(merged.error().code == ErrorCode::needs_force);
+}
+
+TEST_CASE("ignored files of a cancelled task are named, and those that keep_ignored names are kept and restored") {
+    RunnerWorld world;
+    write_file(world.repo() + "/.git/info/exclude", "*.env\n/cache/\nTASK.md\n");
+    const auto id = world.make_task("do it");
+    auto project = shop(world);
+    project.settings.keep_ignored = {{"*.env"}};
+    world.house().world().projects.put(project).value();
+    world.move(id, "planning").value();
+    const auto tree = world.house().world().pool.path_of("shop--1");
+    write_file(tree / "local.env", "KEY=1\n");
+    write_file(tree / "cache/x", "made\n");
+    const auto notes = join(world.move(id, "cancelled").value().notes, "\n");
+    CHECK_THAT(notes, Holds("local.env") && Holds("cache/") && Tells("shop--1"));
+    auto& runner = world.house().world();
+    CHECK_THAT(join(world.house().go(kept_work(runner, world.record(id))), "\n"),
+               Tells("refs/orange/" + id.value + "/ignored"));
+    const auto folder = runner.tasks.folder(world.record(id)) / "ignored";
+    for (int times = 0; times < 2; ++times) {
+        const auto restored = world.house().go(restore_work(runner, world.record(id), "")).value();
+        CHECK_THAT(join(restored.notes, "\n"), Tells(folder.string()));
+        CHECK(read_file(folder / "local.env") == "KEY=1\n");
+    }
+    CHECK_FALSE(std::filesystem::exists(folder / "cache"));
+    CHECK(world.git.plain(world.repo(), {"ls-tree", "-r", "--name-only", world.record(id).task.branch + "-restored"})
+              .find("local.env") == std::string::npos);
 }
