@@ -97,7 +97,7 @@ TEST_CASE("Three tasks are brought from a new repository to merged in the dashbo
     stage.wait_for("Registered " + repository.string() + " as project shop");
     stage.press({"Tab", "Tab", "Tab", "Tab", "Tab"});
     while (stage.shown().find("< demo >") == std::string::npos) stage.press({"Right"});
-    stage.press({"Tab", "Tab", "Tab", "Tab", "Tab"});
+    stage.press({"Tab", "Tab", "Tab", "Tab", "Tab", "Tab"});
     stage.letters("Nothing but a question demo:clarify");
     stage.press({"Enter"});
     stage.wait_for("answer ");
