@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,57 +20,18 @@
 #include <string>
 #include <vector>
 
-#include "common/config/socket_address.hpp"
 #include "daemon/files/posix_file_system.hpp"
 #include "daemon/store/task_store.hpp"
+#include "tests/bench/connection.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/unit/store/records.hpp"
 
 using namespace orange;
+using namespace orange::bench;
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-[[noreturn]] void fail(const std::string& why) {
-    std::fprintf(stderr, "%s\n", why.c_str());
-    std::exit(1);
-}
-
-std::string request(const std::string& method, const std::string& params = "{}") {
-    return R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":)" + params + "}\n";
-}
-
-class Connection {
-  public:
-    explicit Connection(const Path& socket) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-        const auto address = SocketAddress::in_folder(socket);
-        if (!address || ::connect(fd_, address->get(), address->size()) != 0) fail("cannot connect");
-    }
-    ~Connection() { ::close(fd_); }
-    Connection(const Connection&) = delete;
-    Connection& operator=(const Connection&) = delete;
-
-    int fd() const { return fd_; }
-    void send(const std::string& text) const {
-        for (std::size_t sent = 0; sent < text.size();) {
-            const auto n = ::send(fd_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
-            if (n <= 0) fail("the daemon closed a connection");
-            sent += static_cast<std::size_t>(n);
-        }
-    }
-    /// Reads what is there, at least a byte; how many lines ended in it.
-    std::size_t read(std::string* text = nullptr) const {
-        static char chunk[1 << 16];
-        const auto n = ::recv(fd_, chunk, sizeof chunk, 0);
-        if (n <= 0) fail("the daemon closed a connection");
-        if (text) text->append(chunk, static_cast<std::size_t>(n));
-        return static_cast<std::size_t>(std::count(chunk, chunk + n, '\n'));
-    }
-
-  private:
-    int fd_;
-};
 
 /// Connections in a process of their own that keep so many requests under way.
 class Flood {
@@ -118,16 +78,11 @@ void measure(const char* beside, const Path& socket, const std::string& show, st
     const auto end = Clock::now() + time;
     for (std::size_t i = 0; Clock::now() < end; ++i) {
         const auto start = Clock::now();
-        good.send(i % 2 == 0 ? request("daemon.ping") : show);
-        while (good.read() == 0) {
-        }
+        good.call(i % 2 == 0 ? request("daemon.ping") : show);
         waited.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
         ::usleep(2'000);
     }
-    std::string status;
-    good.send(request("daemon.status"));
-    while (good.read(&status) == 0) {
-    }
+    const auto status = good.call(request("daemon.status"));
     const auto at = status.find("\"memory_kib\":");
     const long memory = at == std::string::npos ? 0 : std::atol(status.c_str() + at + 13);
     std::sort(waited.begin(), waited.end());
