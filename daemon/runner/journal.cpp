@@ -192,8 +192,6 @@ Timestamp Journal::remembered_from() const {
 
 void Journal::read_back_of(const TaskRecord& record, Timestamp after, Timestamp before,
                            std::vector<StreamEvent>& into) const {
-    const auto written = tasks_.history_written(record);
-    if (written && *written + k_slack < after) return;
     auto history = tasks_.read_history(record.task.id);
     std::vector<StreamEvent> found;
     std::size_t older = 0;
@@ -211,8 +209,9 @@ void Journal::read_back_of(const TaskRecord& record, Timestamp after, Timestamp 
 
 std::vector<StreamEvent> Journal::read_back(Timestamp after, Timestamp before) const {
     std::vector<StreamEvent> events;
-    tasks_.each([&](const TaskRecord& record) {
-        read_back_of(record, after, before, events);
+    tasks_.histories().each([&](const TaskId& id, Timestamp written) {
+        if (written < after - k_slack) return false;
+        if (const auto* record = tasks_.find(id)) read_back_of(*record, after, before, events);
         return events.size() <= k_kept;
     });
     sort_by_time(events);
@@ -247,29 +246,26 @@ std::vector<StreamEvent> Journal::recent(const EventFilter& filter, std::size_t 
     if (events.size() == limit) return events;
 
     // The rest from the histories, the one that was written to last first, until no other can have later events.
-    std::vector<std::pair<Timestamp, const TaskRecord*>> histories;
-    tasks_.each([&](const TaskRecord& record) {
-        if (filter.task && record.task.id != *filter.task) return true;
-        if (filter.project && record.task.project != *filter.project) return true;
-        histories.emplace_back(tasks_.history_written(record).value_or(Timestamp::max() - k_slack), &record);
-        return true;
-    });
-    std::stable_sort(histories.begin(), histories.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
     const auto missing = limit - events.size();
     std::vector<StreamEvent> older;
     // Of a home that was copied or restored every history may be newer than its events: of each only what may count.
     Timestamp after{};
-    for (const auto& [written, record] : histories) {
-        if (written + k_slack < after) break;
+    const auto look_at = [&](const TaskRecord& record) {
         std::vector<StreamEvent> found;
-        read_back_of(*record, after, remembered_from(), found);
+        read_back_of(record, after, remembered_from(), found);
         std::copy_if(found.begin(), found.end(), std::back_inserter(older),
                      [&](const StreamEvent& event) { return filter.wants(event); });
-        if (found.empty() || older.size() < missing) continue;
+        if (found.empty() || older.size() < missing) return;
         if (older.size() > 2 * missing) keep_last(older, missing);
         after = oldest_of_last(older, missing) - std::chrono::milliseconds(1);
-    }
+    };
+    if (const auto* record = filter.task ? tasks_.find(*filter.task) : nullptr) look_at(*record);
+    tasks_.histories().each([&](const TaskId& id, Timestamp written) {
+        if (filter.task || written < after - k_slack) return false;
+        const auto* record = tasks_.find(id);
+        if (record && (!filter.project || record->task.project == *filter.project)) look_at(*record);
+        return true;
+    });
     keep_last(older, missing);
     older.insert(older.end(), events.begin(), events.end());
     return older;

@@ -103,12 +103,20 @@ void TaskStore::load_folder(const std::string& project, const std::string& id) {
     if (record) {
         if (is_above(record->task.id, record->task.parent)) record->task.parent = {};  // a file says anything
         index(*record);
+        if (names && std::ranges::find(*names, k_history) != names->end()) load_history_time(*record);
         // There may be thousands of ended tasks: only those with a temporary file are swept.
         const bool unfinished = names && std::ranges::any_of(*names, files::is_unfinished);
         if (unfinished || active_.contains(record->task.id)) sweep(files_, root_ / project / id);
     } else {
         add_unreadable(project, id, record.error().message);
     }
+}
+
+/// One that cannot be looked at may have any event.
+void TaskStore::load_history_time(const TaskRecord& record) {
+    const auto facts = files_.facts_of(folder(record) / k_history);
+    histories_.note(record.task.id,
+                    facts ? std::chrono::ceil<std::chrono::milliseconds>(facts->modified) : Timestamp::max());
 }
 
 /// Of the tasks that are loaded none is above itself, so that each way up has an end.
@@ -355,6 +363,7 @@ Result<void> TaskStore::remove(const TaskId& id) {
     TRY(files_.list(folder));  // a link in its place is not removed for it
     TRY(files_.remove(folder));
     known_history_.erase((folder / k_history).string());
+    histories_.forget(id);
     unindex(*record);
     const TaskId gone = id;  // `id` may be the record's own
     records_.erase(gone);
@@ -399,12 +408,14 @@ Result<std::optional<HistoryEvent>> TaskStore::mend_history(const TaskId& id, co
     if (known != known_history_.end() && known->second == size_of(files_, file)) return std::optional<HistoryEvent>{};
     auto mended = mend(file, now);
     if (mended) known_history_[file.string()] = size_of(files_, file);
+    if (mended && *mended) histories_.note(id, (*mended)->timestamp);
     return mended;
 }
 
 Result<void> TaskStore::append_history(const TaskId& id, const HistoryEvent& event) {
     TRY(mend_history(id, [&] { return event.timestamp; }));
     const Path file = folder(*find(id)) / k_history;
+    histories_.note(id, event.timestamp);
     auto appended = files_.append(file, dump(to_json(event)) + "\n");
     if (appended) {
         known_history_[file.string()] = size_of(files_, file);
@@ -417,12 +428,6 @@ Result<void> TaskStore::append_history(const TaskId& id, const HistoryEvent& eve
 HistoryReader TaskStore::read_history(const TaskId& id) const {
     const auto* record = find(id);
     return {files_, record ? folder(*record) / k_history : Path()};
-}
-
-std::optional<Timestamp> TaskStore::history_written(const TaskRecord& record) const {
-    const auto facts = files_.facts_of(folder(record) / k_history);
-    if (!facts) return std::nullopt;
-    return std::chrono::floor<std::chrono::milliseconds>(facts->modified);
 }
 
 Result<std::vector<HistoryEvent>> TaskStore::history(const TaskId& id, std::size_t count) const {

@@ -14,6 +14,7 @@
 #include "common/model/record.hpp"
 #include "daemon/files/file_system.hpp"
 #include "daemon/store/history_reader.hpp"
+#include "daemon/store/history_times.hpp"
 #include "daemon/store/run_index.hpp"
 
 namespace orange::store {
@@ -123,8 +124,8 @@ class TaskStore {
     Result<std::vector<HistoryEvent>> history(const TaskId& id, std::size_t count = k_no_limit) const;
     /// For whoever looks further back, or for one event. Of a task that is not there: empty.
     HistoryReader read_history(const TaskId& id) const;
-    /// When it was last written to, as far as the file system says.
-    std::optional<Timestamp> history_written(const TaskRecord& record) const;
+    /// When they were last written to. Of a file that somebody else has changed since load(), the time from before.
+    const HistoryTimes& histories() const { return histories_; }
 
     /// tasks/<project>/<id>
     Path folder(const TaskRecord& record) const;
@@ -142,6 +143,7 @@ class TaskStore {
     void add_unreadable(const std::string& project, const std::string& id, std::string why);
     bool is_above(const TaskId& id, TaskId below) const;
     void load_folder(const std::string& project, const std::string& id);
+    void load_history_time(const TaskRecord& record);
     Result<TaskRecord> read_folder(const std::string& project, const std::string& id);
     Result<TaskRecord> import_folder(const std::string& project, const std::string& id);
     Result<std::optional<HistoryEvent>> mend(const Path& file, const std::function<Timestamp()>& now);
@@ -164,6 +166,7 @@ class TaskStore {
     std::map<TaskId, std::set<TaskId>> dependents_;  ///< blocker → those of blocked_ that wait for it
     std::map<TaskId, ByAge> children_;               ///< parent → its sub-tasks
     RunIndex runs_;
+    HistoryTimes histories_;
     /// History files whose end was looked at, with their size then: somebody else may write into one.
     std::map<std::string, std::uintmax_t> known_history_;
     std::vector<Unreadable> unreadable_;

@@ -11,7 +11,7 @@ namespace orange::fakes {
 
 /// Files that live in a map: everything of FileSystem, at once and without a disk. Tests look into `files`, change them
 /// as an editor would, and let paths fail.
-class MemoryFileSystem final : public FileSystem {
+class MemoryFileSystem : public FileSystem {
   public:
     std::map<Path, std::string> files;
     std::map<Path, Error> failures;  ///< every call that concerns this path fails so

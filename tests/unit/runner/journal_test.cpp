@@ -3,6 +3,8 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <map>
+#include <memory>
 
 #include "daemon/files/posix_file_system.hpp"
 #include "tests/catch.hpp"
@@ -31,24 +33,55 @@ struct JournalWorld {
     Path history() { return tasks.folder(record) / "history.jsonl"; }
 };
 
+TaskRecord pending(const std::string& project) {
+    TaskRecord record;
+    record.task.id = TaskId{random_id(k_task_id_length)};
+    record.task.project = project;
+    record.task.branch = "fix-" + record.task.id.value;
+    record.task.status = "pending";
+    return record;
+}
+
+/// Files that know when they were written to, and count what they are asked for.
+struct AskedFiles final : fakes::MemoryFileSystem {
+    Result<FileFacts> facts_of(const Path& path) override {
+        ++looks;
+        if (path == unseen) return Error(ErrorCode::io, "not now");
+        auto facts = MemoryFileSystem::facts_of(path);
+        const auto time = written.find(path);
+        if (facts && time != written.end()) facts->modified = time->second;
+        return facts;
+    }
+    Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) override {
+        ++reads;
+        return MemoryFileSystem::read_before(path, end, size);
+    }
+    std::map<Path, Timestamp> written;
+    Path unseen;
+    int looks = 0;
+    int reads = 0;
+};
+
 /// Histories in real files, which know when they were written to.
 struct Shelf {
     test::TempDir dir;
     PosixFileSystem files{std::vector<Path>{dir / "tasks"}};
-    store::TaskStore tasks{files, dir / "tasks"};
+    std::unique_ptr<store::TaskStore> store = std::make_unique<store::TaskStore>(files, dir / "tasks");
     SystemClock clock;
 
     TaskRecord add(const std::string& project) {
-        TaskRecord record;
-        record.task.id = TaskId{random_id(k_task_id_length)};
-        record.task.project = project;
-        record.task.branch = "fix-" + record.task.id.value;
-        record.task.status = "pending";
-        tasks.create(record, "").value();
+        auto record = pending(project);
+        store->create(record, "").value();
         return record;
     }
-    std::filesystem::path history(const TaskRecord& record) { return tasks.folder(record) / "history.jsonl"; }
-    /// Lines as they stand in a file, which was written to last so long ago.
+    /// Another daemon begins.
+    store::TaskStore& load() {
+        store = std::make_unique<store::TaskStore>(files, dir / "tasks");
+        store->load().value();
+        return *store;
+    }
+    std::filesystem::path history(const TaskRecord& record) { return store->folder(record) / "history.jsonl"; }
+    /// Lines as they stand in a file, which the daemon before wrote to last so long ago.
     void write(const TaskRecord& record, const std::string& lines, std::chrono::minutes ago) {
         test::write_file(history(record), lines);
         std::filesystem::last_write_time(history(record), std::chrono::file_clock::now() - ago);
@@ -240,7 +273,7 @@ TEST_CASE("the last events are those of the histories that were written to last"
     shelf.write(old, line("old", now - minutes(90)) + "no event\n" + line("older", now - minutes(80)), minutes(80));
     shelf.write(young, line("young", now - minutes(3)) + line("younger", now - minutes(2)), minutes(2));
     shelf.write(elsewhere, line("elsewhere", now - minutes(1)), minutes(1));
-    Journal journal(shelf.tasks, shelf.clock);
+    Journal journal(shelf.load(), shelf.clock);
     EventFilter filter;
     CHECK(types_of(journal.recent(filter, 2)) == std::vector<std::string>{"younger", "elsewhere"});
     CHECK(types_of(journal.recent(filter, 9)) ==
@@ -283,7 +316,10 @@ TEST_CASE("of a restored home, whose histories are all newer than their events, 
         for (const auto& id : ids) CHECK(world.tasks.history(id).value().size() == k_events);
     });
     std::vector<std::string> last;
-    const auto recent = ticks_of([&] { last = types_of(world.journal.recent({}, 100)); });
+    store::TaskStore restored(world.files, "/tasks");
+    restored.load().value();
+    const Journal journal(restored, world.clock);
+    const auto recent = ticks_of([&] { last = types_of(journal.recent({}, 100)); });
     REQUIRE(last.size() == 100);
     for (int i = 0; i < 100; ++i) {
         CHECK(last[static_cast<std::size_t>(i)] == "e" + std::to_string(k_tasks * k_events - 100 + i));
@@ -291,10 +327,73 @@ TEST_CASE("of a restored home, whose histories are all newer than their events, 
     CHECK(recent < 4 * read_all + CLOCKS_PER_SEC / 20);
 }
 
+TEST_CASE("the last events and a cursor cost the disk nothing for tasks that have no such event") {
+    AskedFiles files;
+    SystemClock clock;
+    const auto now = clock.now();
+    constexpr int k_tasks = 200;
+    std::vector<TaskRecord> records;
+    {
+        store::TaskStore before(files, "/tasks");
+        for (int task = 0; task < k_tasks; ++task) {
+            records.push_back(pending("shop"));
+            before.create(records.back(), "").value();
+            const auto time = now - std::chrono::minutes(k_tasks - task);
+            const auto file = before.folder(records.back()) / "history.jsonl";
+            files.replace(file, line("e" + std::to_string(task), time)).value();
+            files.written[file] = time;
+        }
+    }
+    store::TaskStore tasks(files, "/tasks");
+    tasks.load().value();
+    Journal journal(tasks, clock);
+    const auto asked_for = [&](const auto& work) {
+        files.looks = files.reads = 0;
+        work();
+        return std::pair(files.looks, files.reads);
+    };
+    std::vector<std::string> found;
+    const auto recent = asked_for([&] { found = types_of(journal.recent({}, 2)); });
+    CHECK(found == std::vector<std::string>{"e198", "e199"});
+    CHECK(recent == std::pair(0, 2));
+    // Its own writes are noted, too: the task that was idle for longest has the last event.
+    journal.write(records[0], "now");
+    for (const auto wrote = clock.now(); clock.now() - wrote < std::chrono::milliseconds(5);) {
+    }
+    Journal next(tasks, clock);
+    const auto again = asked_for([&] { found = types_of(next.recent({}, 1)); });
+    CHECK(found == std::vector<std::string>{"now"});
+    CHECK(again == std::pair(0, 1));
+    const auto cursor = "before-1-" + std::to_string((now - std::chrono::seconds(90)).time_since_epoch().count());
+    const auto since = asked_for([&] { found = types_of(next.since(cursor).value()); });
+    CHECK(found == std::vector<std::string>{"e199", "now"});
+    CHECK(since == std::pair(0, 2));
+    tasks.remove(records[0].task.id).value();
+    CHECK(tasks.histories().size() == k_tasks - 1);
+}
+
+TEST_CASE("a history that cannot be looked at when the daemon begins is read all the same") {
+    AskedFiles files;
+    SystemClock clock;
+    const auto record = pending("shop");
+    const auto other = pending("shop");
+    {
+        store::TaskStore before(files, "/tasks");
+        for (const auto& each : {record, other}) before.create(each, "").value();
+        const auto now = clock.now();
+        files.replace(before.folder(record) / "history.jsonl", line("hidden", now)).value();
+        files.replace(before.folder(other) / "history.jsonl", line("seen", now - std::chrono::hours(1))).value();
+        files.unseen = before.folder(record) / "history.jsonl";
+    }
+    store::TaskStore tasks(files, "/tasks");
+    tasks.load().value();
+    CHECK(types_of(Journal(tasks, clock).recent({}, 1)) == std::vector<std::string>{"hidden"});
+}
+
 TEST_CASE("a cursor reads no history that was not written to since") {
     Shelf shelf;
     const auto idle = shelf.add("shop"), busy = shelf.add("shop"), gone = shelf.add("shop");
-    Journal first(shelf.tasks, shelf.clock);
+    Journal first(*shelf.store, shelf.clock);
     const auto cursor = first.cursor();
     const auto later = shelf.clock.now() + std::chrono::milliseconds(20);
     // As nobody could have written it: were it read, it would be seen.
@@ -304,7 +403,7 @@ TEST_CASE("a cursor reads no history that was not written to since") {
     }
     const auto since = [&](const std::string& lines) {
         shelf.write(busy, lines, std::chrono::minutes(0));
-        Journal next(shelf.tasks, shelf.clock);
+        Journal next(shelf.load(), shelf.clock);
         return types_of(next.since(cursor).value());
     };
     CHECK(since(line("new", later)) == std::vector<std::string>{"new"});
