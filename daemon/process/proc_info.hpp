@@ -51,6 +51,9 @@ std::vector<std::string> argv_of(std::int64_t pid);
 std::optional<std::int64_t> resident_kib_of(std::int64_t pid);
 /// The processor time in milliseconds, including that of its ended children.
 std::optional<std::int64_t> cpu_ms_of(std::int64_t pid);
+/// The processes that it has started and that have not been waited for. Reads nothing of other processes. Nothing if
+/// this kernel does not tell. If one of them ends meanwhile, others may be missing.
+std::optional<std::vector<std::int64_t>> children_of(std::int64_t pid);
 /// All processes, in no order.
 std::vector<std::int64_t> all_pids();
 

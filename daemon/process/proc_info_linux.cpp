@@ -65,6 +65,17 @@ std::vector<std::string> fields_of(const std::string& stat) {
     return fields;
 }
 
+/// The entries of a folder that are numbers.
+std::vector<std::int64_t> numbers_in(const std::string& path) {
+    std::vector<std::int64_t> numbers;
+    const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), &::closedir);
+    if (!folder) return numbers;
+    while (const auto* entry = ::readdir(folder.get())) {
+        if (const auto found = number(entry->d_name)) numbers.push_back(*found);
+    }
+    return numbers;
+}
+
 std::vector<std::string> stat_fields(std::int64_t pid) {
     const auto content = pid > 0 ? read_file(file_of(pid, "stat")) : std::nullopt;
     return content ? fields_of(*content) : std::vector<std::string>{};
@@ -192,14 +203,24 @@ std::optional<std::int64_t> cpu_ms_of(std::int64_t pid) {
     return ticks * 1000 / ::sysconf(_SC_CLK_TCK);
 }
 
-std::vector<std::int64_t> all_pids() {
-    std::vector<std::int64_t> pids;
-    const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), &::closedir);
-    if (!folder) return pids;
-    while (const auto* entry = ::readdir(folder.get())) {
-        if (const auto pid = number(entry->d_name)) pids.push_back(*pid);
+std::optional<std::vector<std::int64_t>> children_of(std::int64_t pid) {
+    // CONFIG_PROC_CHILDREN, which nearly all kernels have.
+    static const bool tells = ::access("/proc/thread-self/children", R_OK) == 0;
+    if (!tells) return std::nullopt;
+    std::vector<std::int64_t> children;
+    const auto threads = file_of(pid, "task");
+    for (const auto thread : numbers_in(threads)) {  // each has its own
+        const auto content = read_file(threads + "/" + std::to_string(thread) + "/children");
+        if (!content) continue;
+        for (const auto word : split(*content, ' ')) {
+            if (const auto child = number(word)) children.push_back(*child);
+        }
     }
-    return pids;
+    return children;
+}
+
+std::vector<std::int64_t> all_pids() {
+    return numbers_in("/proc");
 }
 
 }  // namespace orange::process

@@ -163,6 +163,10 @@ std::optional<std::int64_t> cpu_ms_of(std::int64_t pid) {
     return static_cast<std::int64_t>((info.pti_total_user + info.pti_total_system) / 1'000'000);
 }
 
+std::optional<std::vector<std::int64_t>> children_of(std::int64_t) {
+    return std::nullopt;
+}
+
 std::vector<std::int64_t> all_pids() {
     // Room for processes that start in between.
     std::vector<pid_t> found(static_cast<std::size_t>(std::max(0, ::proc_listallpids(nullptr, 0))) + 64);

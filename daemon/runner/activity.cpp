@@ -11,7 +11,6 @@
 #include "daemon/process/proc_info.hpp"
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/notices.hpp"
-#include "daemon/runner/run_processes.hpp"
 
 namespace orange {
 namespace {
@@ -59,22 +58,29 @@ agents::Activity Activities::told_by_file(const TaskRecord& record, const AgentR
     const auto env = agents_.environment(record, harness.env, run.role, run.run);
     const auto home = env.find("HOME");
     const auto path = agents::below_home(file.path, home == env.end() ? std::string{} : home->second);
-    if (const auto known = file_pids_.find(run.pid); known != file_pids_.end()) {
-        const auto text = world_.files.read(with_pid(path, known->second));
-        if (text && process::parent_of(known->second)) return agents::activity_in(file, *text);
-        file_pids_.erase(known);
+    auto& stating = known_of(record, run).stating;
+    if (stating) {
+        const auto text = world_.files.read(with_pid(path, stating->pid));
+        if (text && process::start_time(stating->pid) == stating->start_time) return agents::activity_in(file, *text);
+        stating.reset();
     }
-    for (const auto pid : family_of(run.pid)) {
+    for (const auto pid : processes_.family_of(run.pid)) {
         const auto text = world_.files.read(with_pid(path, pid));
         if (!text) continue;
-        if (path.find("{pid}") != std::string::npos) file_pids_[run.pid] = pid;
+        const auto started = path.find("{pid}") != std::string::npos ? process::start_time(pid) : std::nullopt;
+        if (started) stating = Stating{pid, *started};
         return agents::activity_in(file, *text);
     }
     return Activity::unknown;
 }
 
 Activities::Known& Activities::known_of(const TaskRecord& record, const AgentRun& run) {
-    auto& known = known_[record.task.id][run.role];
+    const auto [task, is_new] = known_.try_emplace(record.task.id);
+    if (is_new) {
+        const auto& with_runs = world_.tasks.runs().tasks();
+        std::erase_if(known_, [&](const auto& each) { return &each != &*task && !with_runs.contains(each.first); });
+    }
+    auto& known = task->second[run.role];
     if (known.run == run.run) return known;
     known = Known{};
     known.run = run.run;
@@ -235,7 +241,7 @@ std::chrono::seconds Activities::patience_with(const TaskRecord& record) const {
 }
 
 void Activities::note_progress(Progress& progress, const AgentRun& run, const agents::Reading& reading,
-                               std::chrono::seconds patience) const {
+                               std::chrono::seconds patience) {
     constexpr std::int64_t k_share = 10;  // of a processor; on a busy machine a command gets little
     constexpr auto k_least = std::chrono::milliseconds(500);
     const auto now = world_.clock.now();
@@ -249,7 +255,7 @@ void Activities::note_progress(Progress& progress, const AgentRun& run, const ag
     const auto measured = async::now();
     const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(measured - progress.measured);
     if (!first && passed < k_least) return;
-    const auto cpu_ms = cpu_ms_of_commands(run);
+    const auto cpu_ms = processes_.cpu_ms_of_commands(run);
     if (first) {
         progress.cpu_ms = cpu_ms;
         progress.measured = measured;
@@ -283,7 +289,7 @@ Awaitable<void> Activities::note_silence(const TaskRecord& record, AgentRun run,
     auto task_file = worktree / record.task_file;
     traces.body_hash = record.body_hash;
     traces.changed = co_await last_change_in(world_.files, std::move(worktree), std::move(task_file));
-    traces.cpu_ms = cpu_ms_of_all(run);
+    traces.cpu_ms = processes_.cpu_ms_of_all(run);
     traces.at = async::now();
     if (known(record, run) == nullptr) co_return;  // it has ended meanwhile
     known_of(record, run).silence.found(*screen, traces, world_.clock.now(), patience);

@@ -11,6 +11,7 @@
 #include "daemon/agents/events.hpp"
 #include "daemon/agents/typing.hpp"
 #include "daemon/runner/agent_control.hpp"
+#include "daemon/runner/run_processes.hpp"
 #include "daemon/runner/silence.hpp"
 #include "daemon/runner/turns.hpp"
 #include "daemon/runner/usage_holds.hpp"
@@ -59,6 +60,9 @@ class Activities {
     /// True if an agent's window contradicts what its program has said, and not for long enough yet.
     bool is_in_doubt(const TaskRecord& record) const;
 
+    /// Of so many tasks it remembers what their agents did.
+    std::size_t remembered() const { return known_.size(); }
+
     /// As it was seen last; nothing for a role without a living agent.
     std::optional<AgentActivity> of(const TaskRecord& record, Role role) const;
 
@@ -94,8 +98,14 @@ class Activities {
         Timestamp last{};
         std::string text;
     };
+    /// The process that had the state file. Its pid may be another one's later.
+    struct Stating {
+        std::int64_t pid = 0;
+        std::int64_t start_time = 0;
+    };
     struct Known {
         RunId run;
+        std::optional<Stating> stating;
         std::optional<AgentActivity> seen;  ///< nothing: not noted yet
         agents::EventReader events;
         bool said = false;        ///< its program has said something
@@ -119,7 +129,7 @@ class Activities {
     /// Whether it has tried again for so long that its human should know. It may succeed in between.
     bool is_refused(Retrying& retrying, const agents::Reading& reading) const;
     void note_progress(Progress& progress, const AgentRun& run, const agents::Reading& reading,
-                       std::chrono::seconds patience) const;
+                       std::chrono::seconds patience);
     /// For a run that was seen just now.
     Awaitable<void> note_silence(const TaskRecord& record, AgentRun run, std::optional<std::string> screen);
     /// True if the task waits for nothing but this run's agent.
@@ -146,8 +156,8 @@ class Activities {
     Turns& turns_;
     UsageHolds& usage_;
     std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
-    std::map<TaskId, std::map<Role, Known>> known_;
-    std::map<std::int64_t, std::int64_t> file_pids_;  ///< a shim → the process below it that had the state file
+    std::map<TaskId, std::map<Role, Known>> known_;  ///< of tasks that have a run
+    RunProcesses processes_;
 };
 
 }  // namespace orange

@@ -1,9 +1,6 @@
 #include "daemon/runner/run_processes.hpp"
 
 #include <chrono>
-#include <map>
-
-#include "daemon/process/proc_info.hpp"
 
 namespace orange {
 namespace {
@@ -17,26 +14,36 @@ bool draws_window(std::int64_t pid, const AgentRun& run) {
 
 }  // namespace
 
-std::vector<std::int64_t> family_of(std::int64_t ancestor) {
-    std::map<std::int64_t, std::vector<std::int64_t>> children;
-    for (const auto pid : process::all_pids()) {
-        if (const auto parent = process::parent_of(pid)) children[*parent].push_back(pid);
+const std::vector<std::int64_t>& RunProcesses::seen_children_of(std::int64_t pid) {
+    constexpr auto k_serves_for = std::chrono::seconds(2);
+    const auto now = async::now();
+    if (!looked_ || now - *looked_ > k_serves_for) {
+        looked_ = now;
+        seen_.clear();
+        for (const auto each : process::all_pids()) {
+            if (const auto parent = process::parent_of(each)) seen_[*parent].push_back(each);
+        }
     }
+    return seen_[pid];
+}
+
+std::vector<std::int64_t> RunProcesses::family_of(std::int64_t ancestor) {
     std::vector<std::int64_t> family = {ancestor};
     for (std::size_t i = 0; i < family.size(); ++i) {
-        const auto found = children.find(family[i]);
-        if (found != children.end()) family.insert(family.end(), found->second.begin(), found->second.end());
+        const auto told = children_of_(family[i]);
+        const auto& children = told ? *told : seen_children_of(family[i]);
+        family.insert(family.end(), children.begin(), children.end());
     }
     return family;
 }
 
-std::int64_t cpu_ms_of_all(const AgentRun& run) {
+std::int64_t RunProcesses::cpu_ms_of_all(const AgentRun& run) {
     std::int64_t time = 0;
     for (const auto pid : family_of(run.pid)) time += process::cpu_ms_of(pid).value_or(0);
     return time;
 }
 
-std::int64_t cpu_ms_of_commands(const AgentRun& run) {
+std::int64_t RunProcesses::cpu_ms_of_commands(const AgentRun& run) {
     std::int64_t time = 0;
     for (const auto pid : family_of(run.pid)) {
         if (!draws_window(pid, run)) time += process::cpu_ms_of(pid).value_or(0);

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "tests/catch.hpp"
 #include "tests/support/os_fixture.hpp"
@@ -41,6 +43,27 @@ TEST_CASE("a name with blanks and parentheses does not confuse the fields") {
     CHECK_FALSE(process::parent_of(pid));
     CHECK_FALSE(process::cwd_of(pid));
     CHECK_FALSE(process::start_time(pid));
+}
+
+TEST_CASE("the children of a process are those of all of its threads, as long as nobody has waited for them") {
+    pid_t child = 0;
+    std::atomic<bool> goes_on = true;
+    std::thread thread([&] {
+        child = ::fork();
+        while (child == 0) ::pause();
+        while (goes_on) ::usleep(1'000);
+    });
+    const auto is_there = [&] {
+        const auto children = process::children_of(::getpid()).value();
+        return child > 0 && std::count(children.begin(), children.end(), child) == 1;
+    };
+    CHECK(eventually(is_there));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    CHECK_FALSE(is_there());
+    goes_on = false;
+    thread.join();
+    CHECK(process::children_of(child).value().empty());
 }
 
 TEST_CASE("a variable of another process's environment is read by its whole name") {

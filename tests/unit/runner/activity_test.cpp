@@ -288,3 +288,80 @@ TEST_CASE("a limit that only the worker of a reviewed task has leaves the review
     world.look(id);
     CHECK(world.needs(id).kind == Need::review);
 }
+
+namespace {
+
+/// A shim, and the program below it that has a state file.
+class Shim {
+  public:
+    explicit Shim(const std::filesystem::path& states) {
+        int pipe[2];
+        if (::pipe(pipe) != 0) throw std::runtime_error("pipe");
+        pid_ = ::fork();
+        if (pid_ == 0) {
+            const pid_t child = ::fork();
+            if (child != 0 && ::write(pipe[1], &child, sizeof child) != sizeof child) ::_exit(1);
+            for (;;) ::pause();
+        }
+        if (::read(pipe[0], &program_, sizeof program_) != sizeof program_) throw std::runtime_error("no program");
+        ::close(pipe[0]);
+        ::close(pipe[1]);
+        write_file(states / (std::to_string(program_) + ".json"), "{\"status\": \"busy\"}");
+    }
+    ~Shim() {
+        ::kill(program_, SIGKILL);
+        end();
+    }
+    Shim(const Shim&) = delete;
+    Shim& operator=(const Shim&) = delete;
+
+    pid_t pid() const { return pid_; }
+    /// Its program outlives it.
+    void end() {
+        if (std::exchange(ended_, true)) return;
+        ::kill(pid_, SIGKILL);
+        ::waitpid(pid_, nullptr, 0);
+    }
+
+  private:
+    pid_t pid_ = 0;
+    pid_t program_ = 0;
+    bool ended_ = false;
+};
+
+}  // namespace
+
+TEST_CASE("a shim that has the pid of an earlier one is not taken to have that one's program") {
+    ActiveWorld world;
+    const auto states = world.home() / "states";
+    write_file(world.home() / "harnesses/stating.yml",
+               "name: stating\nprogram: true\nargv: {full: [--, \"{prompt}\"]}\nstate_file:\n  path: " +
+                   (states / "{pid}.json").string() + "\n  key: status\n  values: {idle: [idle], busy: [busy]}\n");
+    Shim shim(states);
+    const auto runs_as_shim = [&](const TaskId& id) {
+        auto record = world.record(id);
+        auto& run = *record.run_of(Role::worker);
+        run.pid = shim.pid();
+        world.outside.processes.alive[run.pid].start_time = run.start_time;
+        world.house().world().tasks.save(record).value();
+        world.look(id);
+        return world.activity(id);
+    };
+    const auto first = world.start("stating");
+    CHECK(runs_as_shim(first) == "busy");
+    CHECK(runs_as_shim(first) == "busy");
+    shim.end();
+    const auto second = world.start("stating");
+    CHECK(runs_as_shim(second) == "unknown");
+}
+
+TEST_CASE("of tasks without agents nothing is remembered once another agent is seen") {
+    ActiveWorld world;
+    const auto& activities = world.house().runner().activities;
+    for (int n = 0; n < 3; ++n) {
+        const auto id = world.start();
+        world.look(id);
+        CHECK(activities.remembered() == 1);
+        world.move(id, "cancelled").value();
+    }
+}
