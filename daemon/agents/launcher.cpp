@@ -146,7 +146,9 @@ Awaitable<std::string> Launcher::end_group(AgentRun run) {
     const auto group = group_of(run);
     if (run.run.empty()) co_return std::string();
     if (!process::use_of(group)) {
-        const auto left = process::shown(process::of_run(run.run.value));
+        auto id = run.run.value;
+        const auto processes = co_await remains_.of_run(std::move(id));
+        const auto left = process::shown(processes);
         if (!left.empty()) log::warn("agents", "an agent left processes", {{"run", run.run.value}, {"left", left}});
         co_return left;
     }
@@ -218,7 +220,8 @@ Awaitable<bool> Launcher::server_is_gone(AgentRun run) {
     if (run.server_pid == 0) co_return false;
     const auto deadline = async::now() + server_patience_;
     do {
-        const auto state = co_await tmux_.list();
+        const auto answer = co_await state_.get();
+        const auto& state = *answer;
         if (state && is_on_server(run, *state)) co_return false;
         const bool seen = !is_unknown(exits_.start_time(run.server_pid));
         if (seen && !server_start(run) && (state || run.server_start != 0)) co_return true;
@@ -229,7 +232,8 @@ Awaitable<bool> Launcher::server_is_gone(AgentRun run) {
 
 Awaitable<bool> Launcher::on_same_server(AgentRun run) {
     if (run.window_id.empty()) co_return false;
-    const auto state = co_await tmux_.list();
+    const auto answer = co_await state_.get();
+    const auto& state = *answer;
     const bool same = state && is_on_server(run, *state);
     co_return same;
 }
@@ -276,7 +280,9 @@ Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log, Path w
         const auto begun = spec ? spec_from_text(*spec) : Result<RunSpec>(spec.error());
         end.scope_killed = begun && !begun->scope.empty() && !process::has_processes(group_of(run));
         (void)process::kill_all(group_of(run));  // at once: nothing watches what is in it
-        co_await end_survivors(run, worktree);
+        auto id = run.run.value;
+        const auto left = co_await remains_.of_run(std::move(id));
+        if (!left.empty()) co_await end_survivors(run, worktree);
     }
     end.left = co_await end_group(run);
     std::vector<Path> files = {spec_file(run_folder, run.run)};

@@ -12,6 +12,7 @@
 #include "common/base/names.hpp"
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
+#include "daemon/agents/remains.hpp"
 #include "daemon/async/awaitable.hpp"
 #include "daemon/files/file_system.hpp"
 #include "daemon/process/exit_watcher.hpp"
@@ -142,6 +143,8 @@ class Launcher {
     const Clock& clock_;
     Path shim_;
     ArgvOf argv_of_;
+    Remains remains_;
+    async::SharedAnswer<Result<TmuxState>> state_{[this] { return tmux_.list(); }};
     process::RunScopes* scopes_ = nullptr;
     std::string scope_problem_;  ///< that was logged last
     Path groups_ = process::groups_of_runs();
