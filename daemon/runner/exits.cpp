@@ -31,8 +31,6 @@ constexpr auto k_start_window = 5s;
 /// milliseconds; programs that need half a second to read their options are told by their notice.
 constexpr auto k_start_patience = 100ms;
 constexpr auto k_start_step = 5ms;
-constexpr auto k_mass_death_window = 10s;
-constexpr std::size_t k_mass_death_least = 5;
 
 Caller exit_monitor(const AgentRun& run) {
     Caller caller;
@@ -109,7 +107,17 @@ void forget_run(TaskRecord& record, const AgentRun& run, bool died) {
 
 }  // namespace
 
+Deaths::Open Exits::death_of(const TaskId& id, const RunId& run) {
+    const auto* record = world_.tasks.find(id);
+    if (record == nullptr) return {};
+    const auto found = std::ranges::find(record->runs, run, &AgentRun::run);
+    const bool has_ended =
+        found != record->runs.end() && !found->ending && world_.launcher.liveness(*found) == agents::Liveness::dead;
+    return has_ended ? deaths_.begin(run, async::now()) : Deaths::Open();
+}
+
 Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string unchecked) {
+    const auto death = death_of(id, run_id);  // counts from now on, however long its turn takes to begin
     auto turn = co_await turns_.begin_turn(id);
     if (!turn) co_return;
     auto& record = turn->record;
@@ -125,11 +133,13 @@ Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string uncheck
 }
 
 Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string unchecked) {
+    auto place = co_await burials_.take();
     const bool lost = co_await world_.launcher.server_is_gone(run);
     const auto end = co_await world_.launcher.bury(run, agents_.run_folder(record), agents_.log_file(record, run),
                                                    agents_.worktree_of(record));
     auto stepped = co_await turns_.step_bodies(record);
     if (!stepped) log::error("runner", stepped.error().message);
+    place.reset();
 
     const auto role = name_text(run.role);
     std::map<std::string, Scalar> fields = {{"role", role}, {"run", run.run.value}};
@@ -195,7 +205,9 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
         co_await begin_anew(std::move(record), *definition, run, fields, false);
         co_return;
     }
-    forget_run(record, run, has_died(outcome, exit));
+    const bool died = has_died(outcome, exit);
+    forget_run(record, run, died);
+    if (!died) deaths_.has_not_died(run.run);
     agents_.has_ended(record, run);
     if (!out_of_memory.empty()) {
         change_reason(outcome, [&](const std::string&) { return role + " was ended by the kernel: " + out_of_memory; });
@@ -228,6 +240,7 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
         co_return;
     }
     if (!turns_.save(record)) co_return;  // not counted: the poll sees the same death again
+    if (died) deaths_.has_died(run.run, async::now());
     world_.journal.write(record, "agent.exited", fields);
 }
 
@@ -325,6 +338,7 @@ std::optional<agents::Reading> Exits::usage_limit_of(const TaskRecord& record, c
 Awaitable<void> Exits::begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
                                   std::map<std::string, Scalar> exited, bool fresh) {
     const auto role = name_text(run.role);
+    deaths_.has_not_died(run.run);
     forget_run(record, run, true);
     if (fresh) std::erase_if(record.sessions, [&](const auto& session) { return session.role == run.role; });
     restarting_.insert(record.task.id);
@@ -361,7 +375,9 @@ Awaitable<void> Exits::advance_after(TaskRecord record, workflow::Library::Defin
         note("agent.crashed", crash_fields(std::move(exited), record, *advance.crash));
     }
     const auto by = exit_monitor(run);
+    const bool died = advance.crash.has_value();
     auto done = co_await transitions_.perform(record, definition, std::move(advance.decision), std::move(stepped), by);
+    if (done && died) deaths_.has_died(run.run, async::now());
     if (done) co_return;
     log::error("runner", "auto-advance failed: " + done.error().message, {{"task", record.task.id.value}});
     if (done.error().code == ErrorCode::io) co_return;  // not committed: the poll sees the same death again
@@ -373,7 +389,7 @@ Awaitable<void> Exits::advance_after(TaskRecord record, workflow::Library::Defin
 Awaitable<void> Exits::handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
                                     engine::Crash crash, std::map<std::string, Scalar> exited) {
     const auto role = name_text(run.role);
-    const bool held_back = crash.respawn && many_die(run.run);
+    const bool held_back = crash.respawn && deaths_.are_many(run.run, world_.tasks.runs().count(), async::now());
     record.task.counters["crash_count"] = crash.crash_count;
     raise(world_, record, NoticeKind::agent_crashed,
           "the " + crash.reason + (held_back ? "; many agents died at once, so none is restarted automatically" : ""),
@@ -389,10 +405,12 @@ Awaitable<void> Exits::handle_crash(TaskRecord record, workflow::Library::Defini
         restarting_.erase(record.task.id);
         co_return;
     }
+    const auto death = deaths_.has_died(run.run, async::now());
     world_.journal.write(record, "agent.exited", exited);
     world_.journal.write(record, "agent.crashed", crash_fields(std::move(exited), record, crash));
     if (restarts) {
         const auto started = co_await respawns_.start_again(record, *definition);
+        if (record.run_of(run.role)) deaths_.is_back(death);
         (void)clear(record, NoticeKind::agent_crashed);
         if (!started) {
             raise(world_, record, NoticeKind::agent_crashed,
@@ -402,21 +420,6 @@ Awaitable<void> Exits::handle_crash(TaskRecord record, workflow::Library::Defini
         turns_.save(record);
     }
     co_await turns_.show(record);
-}
-
-bool Exits::many_die(const RunId& run) {
-    const auto now = async::now();
-    recent_crashes_.try_emplace(run.value, now);  // one that is seen again counts once
-    std::erase_if(recent_crashes_, [&](const auto& crash) { return now - crash.second > k_mass_death_window; });
-    std::size_t alive = 0;
-    for (const auto& id : world_.tasks.active()) {
-        const auto* record = world_.tasks.find(id);
-        for (const Role role : {Role::worker, Role::reviewer}) {
-            if (record && agents_.alive(*record, role)) ++alive;
-        }
-    }
-    const auto all = alive + recent_crashes_.size();
-    return all >= k_mass_death_least && recent_crashes_.size() * 2 >= all;
 }
 
 }  // namespace orange

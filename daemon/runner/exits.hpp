@@ -8,8 +8,10 @@
 
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
+#include "daemon/async/slots.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/runner/agent_control.hpp"
+#include "daemon/runner/deaths.hpp"
 #include "daemon/runner/gates.hpp"
 #include "daemon/runner/respawns.hpp"
 #include "daemon/runner/transitions.hpp"
@@ -29,7 +31,8 @@ class Exits {
           transitions_(transitions),
           respawns_(respawns),
           gates_(gates),
-          usage_(usage) {}
+          usage_(usage),
+          burials_(world.executor, k_burials) {}
 
     /// A run's process is gone, as far as somebody saw.
     Awaitable<void> agent_exited(TaskId id, RunId run) { return agent_exited(std::move(id), std::move(run), {}); }
@@ -62,7 +65,11 @@ class Exits {
     std::optional<agents::Reading> usage_limit_of(const TaskRecord& record, const AgentRun& run) const;
     Awaitable<void> begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
                                std::map<std::string, Scalar> exited, bool fresh);
-    bool many_die(const RunId& run);
+    /// Empty if the run is no agent that has ended by itself.
+    Deaths::Open death_of(const TaskId& id, const RunId& run);
+
+    /// Of a thousand agents that end at once so many are buried at a time: each burial starts programs.
+    static constexpr std::size_t k_burials = 8;
 
     World& world_;
     AgentControl& agents_;
@@ -71,7 +78,8 @@ class Exits {
     Respawns& respawns_;
     Gates& gates_;
     UsageHolds& usage_;
-    std::map<std::string, async::Moment> recent_crashes_;  ///< by run
+    Deaths deaths_;
+    async::Slots burials_;
     std::set<TaskId> restarting_;
 };
 

@@ -42,6 +42,7 @@ class FakeExitWatcher final : public ExitWatcher {
         co_return Error(ErrorCode::unavailable, "this watcher does not wait");
     }
     Result<std::int64_t> start_time(std::int64_t pid) override {
+        ++looks;
         if (look_fails) return *look_fails;
         const auto found = processes_.alive.find(pid);
         if (found != processes_.alive.end()) return found->second.start_time;
@@ -49,6 +50,7 @@ class FakeExitWatcher final : public ExitWatcher {
     }
 
     std::optional<Error> look_fails;  ///< no process can be looked at
+    int looks = 0;                    ///< how often it was asked for a start time
 
   private:
     const FakeProcesses& processes_;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <fstream>
 
 #include "common/model/json.hpp"
@@ -626,6 +627,49 @@ TEST_CASE("where many agents die at once none is started again by itself") {
     for (const auto& id : ids) {
         if (!world.record(id).run_of(Role::reviewer)) CHECK(respawn(world, id));
     }
+}
+
+TEST_CASE("where half of the agents die at once none is started again, not even the first") {
+    RunnerWorld world;
+    constexpr int k_tasks = 6;
+    std::vector<TaskId> ids;
+    for (int n = 0; n < k_tasks; ++n) ids.push_back(under_review(world, "task " + std::to_string(n), k_tasks));
+    const auto dead = GENERATE(5, 6);  // of twelve
+    for (int n = 0; n < dead; ++n) world.kill_agent(ids[static_cast<std::size_t>(n)], Role::reviewer, 1);
+    auto& house = world.house();
+    std::vector<std::optional<bool>> noticed(static_cast<std::size_t>(dead));
+    const auto notice_it = [&](TaskId id, RunId run) -> Awaitable<bool> {
+        co_await house.runner().exits.agent_exited(std::move(id), std::move(run));
+        co_return true;
+    };
+    for (std::size_t n = 0; n < noticed.size(); ++n) {
+        const auto run = world.record(ids[n]).run_of(Role::reviewer)->run;
+        house.begin(notice_it(ids[n], run), noticed[n]);
+    }
+    house.go([&]() -> Awaitable<void> {
+        while (!std::ranges::all_of(noticed, [](const auto& each) { return each.has_value(); })) {
+            co_await async::sleep(std::chrono::milliseconds(5));
+        }
+    }());
+    for (std::size_t n = 0; n < noticed.size(); ++n) {
+        CHECK((world.record(ids[n]).run_of(Role::reviewer) != nullptr) == (dead == 5));
+        CHECK(world.events(ids[n], "agent.crashed").size() == 1);
+    }
+}
+
+TEST_CASE("a crash looks at as many processes whether few agents run or many") {
+    RunnerWorld world;
+    const auto looks_for_crash = [&](int tasks) {
+        TaskId last;
+        for (int n = 0; n < tasks; ++n) last = under_review(world, "task " + random_id(6), 12);
+        world.kill_agent(last, Role::reviewer, 1);
+        const auto before = world.outside.exits.looks;
+        notice(world, last, Role::reviewer);
+        CHECK(world.events(last, "agent.crashed").size() == 1);
+        return world.outside.exits.looks - before;
+    };
+    const auto among_few = looks_for_crash(3);
+    CHECK(looks_for_crash(9) == among_few);
 }
 
 TEST_CASE("an agent is not started twice, nor for a state that has none") {
