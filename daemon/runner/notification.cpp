@@ -25,6 +25,17 @@ std::string joined(const std::vector<News>& news, const std::function<std::strin
     return join(parts, separator);
 }
 
+/// A program takes no argument above 128 KiB, and nobody reads a hundred texts.
+std::string text_of(const std::vector<News>& news) {
+    constexpr std::size_t k_most = 20;
+    const auto shown = std::min(news.size(), k_most);
+    const std::vector<News> first(news.begin(), news.begin() + static_cast<std::ptrdiff_t>(shown));
+    auto text = joined(
+        first, [](const News& each) { return each.text; }, "; ");
+    if (news.size() > shown) text += "; and " + std::to_string(news.size() - shown) + " more";
+    return news.size() > 1 ? counted(news.size(), "task") + ": " + text : text;
+}
+
 /// `text` with its placeholders filled in; other braces stay.
 std::string filled_in(const std::string& text, const Words& words, bool& found) {
     std::string out;
@@ -76,9 +87,7 @@ Words notification_words(const std::vector<News>& news) {
     const auto most = std::max_element(news.begin(), news.end(),
                                        [](const News& a, const News& b) { return more_urgent(b.need, a.need); });
     words["needs"] = most == news.end() ? std::string() : name_text(most->need);
-    words["text"] = joined(
-        news, [](const News& each) { return each.text; }, "; ");
-    if (news.size() > 1) words["text"] = counted(news.size(), "task") + ": " + words["text"];
+    words["text"] = text_of(news);
     return words;
 }
 

@@ -329,6 +329,15 @@ TEST_CASE("The command of config.yml gets the text as one harmless word, or as i
         CHECK_THAT(told(world, "tell"), Catch::StartsWith("help\n4f2a, 9c3b\nshop\n"));
         CHECK_THAT(told(world, "tell"), Holds(one.text) && Holds("shop/c: crashed"));
     }
+    SECTION("of so many tasks that no program takes all of their texts") {
+        std::vector<News> many;
+        for (int n = 0; n < 1'000; ++n) {
+            many.push_back(news_of("4f2a", Need::help, std::to_string(n) + std::string(280, 'x')));
+        }
+        command = {file, "{text}"};
+        deliver(world, delivery, many);
+        CHECK_THAT(told(world, "tell"), Holds(many[0].text) && Tells("1000") && Tells("980"));
+    }
     SECTION("off") {
         world.house().world().settings.notify = false;
         command = {file};
