@@ -358,6 +358,10 @@ Awaitable<void> AgentControl::learn_session(Caller caller) {
 void AgentControl::has_ended(const TaskRecord& record, const AgentRun& run) {
     const auto harness = world_.harnesses.find(run.harness);
     if (!harness || harness->harness.session.list.empty() || record.session_of(run.role) != nullptr) return;
+    std::erase_if(unlisted_, [this](const auto& each) {
+        const auto* task = world_.tasks.find(TaskId{each.first.first});
+        return task == nullptr || store::has_ended(*task);
+    });
     unlisted_[{record.task.id.value, run.role}] = run;
 }
 

@@ -107,7 +107,8 @@ class AgentControl {
     Room& room_;
     std::function<void(const TaskId&, const AgentRun&)> started_ = [](const TaskId&, const AgentRun&) {};
     std::set<std::string> listing_;  ///< runs whose programs are asked for their conversations
-    std::map<std::pair<std::string, Role>, AgentRun> unlisted_;  ///< of tasks: the last run, if nobody knows its own
+    std::map<std::pair<std::string, Role>, AgentRun> unlisted_;  ///< of tasks: the last run, if nobody knows its
+                                                                 ///< conversation; only while the task is active
 };
 
 }  // namespace orange

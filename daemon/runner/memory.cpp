@@ -14,15 +14,28 @@ Awaitable<void> Memory::update(TaskId id) {
         const auto use = world_.launcher.use_of(run);
         const bool is_new = use && use->oom_kills > run.oom_kills && !run.ending;
         if (!is_new) {
-            first_seen_.erase(run.run.value);
+            first_seen_.erase({id, run.run});
             continue;
         }
-        const auto [seen, first] = first_seen_.emplace(run.run.value, use->oom_kills);
+        const auto [seen, first] = first_seen_.try_emplace({id, run.run}, use->oom_kills);
+        if (first) {
+            forget_ended();
+            continue;
+        }
         const auto kills = seen->second;
-        if (first || world_.launcher.liveness(run) != agents::Liveness::alive) continue;
+        if (world_.launcher.liveness(run) != agents::Liveness::alive) continue;
         first_seen_.erase(seen);
         co_await note(id, run, kills);
     }
+}
+
+/// Most of those that one call alone has found are agents that have ended since.
+void Memory::forget_ended() {
+    std::erase_if(first_seen_, [this](const auto& each) {
+        const auto& [task, run] = each.first;
+        const auto* record = world_.tasks.find(task);
+        return record == nullptr || std::ranges::find(record->runs, run, &AgentRun::run) == record->runs.end();
+    });
 }
 
 Awaitable<void> Memory::note(TaskId id, AgentRun seen, std::int64_t kills) {

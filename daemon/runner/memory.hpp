@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
+#include <utility>
 
 #include "daemon/runner/turns.hpp"
 #include "daemon/runner/world.hpp"
@@ -20,12 +20,17 @@ class Memory {
     /// is not known yet.
     Awaitable<void> update(TaskId id);
 
+    /// Of so many runs it waits for that second call.
+    std::size_t awaited() const { return first_seen_.size(); }
+
   private:
     Awaitable<void> note(TaskId id, AgentRun seen, std::int64_t kills);
 
     World& world_;
     Turns& turns_;
-    std::map<std::string, std::int64_t> first_seen_;  ///< by run: kills that only one call has found
+    void forget_ended();
+
+    std::map<std::pair<TaskId, RunId>, std::int64_t> first_seen_;  ///< kills that only one call has found
 };
 
 /// Returns true if the kernel does not hold a living agent to `limits.memory`.

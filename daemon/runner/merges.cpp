@@ -282,6 +282,10 @@ Error Merges::failed(MergeRun& run, Error error, bool resumed) {
                         (known ? " is published, but not finished: " : " is not finished, and may be published: ") +
                         error.message + "\nThe daemon tries again. To try now:\n  orange task merge " + id.value;
         log::warn("runner", error.message, {{"task", id.value}});
+        std::erase_if(tried_, [this](const auto& each) {
+            const auto* task = world_.tasks.find(each.first);
+            return task == nullptr || under_way(*task).empty();
+        });
         tried_[id] = async::now();
         return error;
     }

@@ -138,10 +138,18 @@ void PullSync::poll_soon(const TaskRecord& record) {
     begin(record.task.project);
 }
 
+void PullSync::forget_removed_projects() {
+    const auto is_removed = [this](const auto& each) { return world_.projects.find(each.first) == nullptr; };
+    std::erase_if(first_other_, is_removed);
+    std::erase_if(failures_, is_removed);
+    std::erase_if(problems_, is_removed);
+}
+
 void PullSync::begin(const std::string& project) {
     if (!running_) return;
     auto& wake = looking_[project];
     if (wake) return wake->notify();
+    forget_removed_projects();
     wake = std::make_shared<async::Notifier>(world_.executor);
     async::spawn(world_.executor, "pull requests", follow(project, wake));
 }
@@ -169,13 +177,15 @@ std::vector<TaskId> PullSync::asked_for(const std::string& project, const std::s
                                   !record->task.pr_url && !store::has_ended(*record);
         if (may_have_one) others.push_back(id);
     }
-    auto& first = first_other_[project];
     if (others.size() > Forge::k_most_at_once) {
+        auto& first = first_other_[project];
         std::rotate(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(first % others.size()), others.end());
         std::stable_partition(others.begin(), others.end(), [&](const TaskId& id) { return soon.contains(id); });
         others.resize(Forge::k_most_at_once);
+        first += others.size();
+    } else {
+        first_other_.erase(project);
     }
-    first += others.size();
     ids.insert(ids.end(), others.begin(), others.end());
     return ids;
 }

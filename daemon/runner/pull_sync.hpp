@@ -44,6 +44,7 @@ class PullSync {
   private:
     void find_followed();
     void follow_or_forget(const TaskId& id);
+    void forget_removed_projects();
     bool is_followed(const TaskRecord& record) const;
     void begin(const std::string& project);
     Awaitable<void> follow(std::string project, std::shared_ptr<async::Notifier> wake);
@@ -74,7 +75,7 @@ class PullSync {
     std::map<std::string, std::set<TaskId>> soon_;                     ///< of poll_soon(), by project
     std::map<std::string, int> failures_;                              ///< in a row, by project
     std::map<std::string, std::string> problems_;
-    std::map<std::string, std::size_t> first_other_;  ///< of those without one, by project
+    std::map<std::string, std::size_t> first_other_;  ///< of more than can be asked for at once, by project
     std::map<TaskId, async::Moment> not_before_;      ///< merged ones whose tasks are not done
 };
 

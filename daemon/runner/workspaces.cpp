@@ -162,6 +162,7 @@ Awaitable<void> Workspaces::release_left_over() {
         const auto tried = release_tried_.find(id);
         if (tried != release_tried_.end() && now - tried->second < k_between_releases) continue;
         if (!owes_release(*holder) || !workers_in(workspace.path).empty()) continue;  // that reads all of /proc
+        std::erase_if(release_tried_, [&](const auto& each) { return now - each.second >= k_between_releases; });
         release_tried_[id] = now;
         auto turn = co_await turns_.begin_turn(id);
         if (!turn || !owes_release(turn->record)) continue;
