@@ -13,6 +13,7 @@
 #include "daemon/runner/blockers.hpp"
 #include "daemon/runner/facts.hpp"
 #include "daemon/runner/other_branch.hpp"
+#include "daemon/runner/pull_requests.hpp"
 #include "daemon/runner/worktree.hpp"
 
 namespace orange {
@@ -22,6 +23,20 @@ constexpr std::size_t k_longest_summary = 500;
 
 Error taken_by(const std::string& branch, const store::BranchHolder& other) {
     return Error(ErrorCode::conflict, "branch " + branch + " belongs to task " + other.task.value);
+}
+
+/// An open pull request keeps the branch that it was opened with: the forge would go on with the old one.
+Result<void> check_may_leave_branch(const TaskRecord& record, const std::string& branch) {
+    const auto& task = record.task;
+    if (branch == task.branch || !pulls::may_be_open(record)) return {};
+    const auto& id = task.id.value;
+    return Error(ErrorCode::conflict,
+                 "task " + id + " has an open pull request (" + *task.pr_url + ") of branch " + task.branch +
+                     ", and a pull request cannot change its branch. To add the work of " + branch +
+                     " to it, merge that into " + task.branch + ". To work on " + branch +
+                     " in a task of its own:\n  orange task create --project " + task.project + " --branch " +
+                     shell_word(branch) + " \"...\"",
+                 {{"why", "pull_request_open"}});
 }
 
 }  // namespace
@@ -216,6 +231,7 @@ Awaitable<Result<bool>> Edits::change_branch(TaskRecord& record, std::string bra
     auto& task = record.task;
     if (branch == task.branch) co_return false;
     CO_TRY(co_await git::check_branch_name(world_.git, branch));
+    CO_TRY(check_may_leave_branch(record, branch));
     if (const auto other = world_.tasks.on_branch(task.project, branch); other && other->task != task.id) {
         co_return taken_by(branch, *other);
     }
@@ -275,6 +291,7 @@ Awaitable<Result<void>> Edits::take_over_branch(TaskRecord& record) {
                                                          ". Switch back in the worktree:\n  git switch " + task.branch);
     }
     CO_TRY(co_await git::check_branch_name(world_.git, now));
+    CO_TRY(check_may_leave_branch(record, now));
     if (const auto other = world_.tasks.on_branch(task.project, now); other && other->task != task.id) {
         co_return taken_by(now, *other);
     }

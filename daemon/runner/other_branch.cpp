@@ -6,6 +6,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/notices.hpp"
+#include "daemon/runner/pull_requests.hpp"
 #include "daemon/runner/worktree.hpp"
 
 namespace orange {
@@ -16,19 +17,25 @@ std::string on_text(const std::string& branch, const std::string& commit) {
     return "branch " + printable(branch);
 }
 
-/// The task takes the other branch; if that belongs to somebody else, a branch of its own begins at that commit.
-std::string command_for(World& world, const TaskRecord& record, const std::string& branch, const Path& worktree,
-                        bool has_all) {
+/// The task takes the other branch; if that belongs to somebody else, a branch of its own begins at that commit. A task
+/// with an open pull request keeps its branch, which gets the commits.
+std::string command_for(World& world, const TaskRecord& record, const std::string& branch, const std::string& head,
+                        const Path& worktree, bool has_all) {
     const auto& task = record.task;
+    const auto in_worktree = "git -C " + shell_word(worktree.string());
+    if (has_all && pulls::may_be_open(record)) return in_worktree + " switch -C " + shell_word(task.branch);
+    if (pulls::may_be_open(record)) {
+        return in_worktree + " switch " + shell_word(task.branch) + " && " + in_worktree + " merge " +
+               (branch.empty() ? head : shell_word(branch));
+    }
     const auto update = "orange task update " + task.id.value + " --branch ";
     const auto* project = world.projects.find(task.project);
     const auto holder = world.tasks.on_branch(task.project, branch);
     const bool is_others = (project && branch == project->default_branch) || (holder && holder->task != task.id);
     if (!branch.empty() && !is_others) return update + shell_word(branch);
-    const auto in_worktree = "git -C " + shell_word(worktree.string()) + " switch ";
-    if (has_all) return in_worktree + "-C " + shell_word(task.branch);
+    if (has_all) return in_worktree + " switch -C " + shell_word(task.branch);
     const auto second = shell_word(task.branch + "-2");
-    return in_worktree + "-c " + second + " && " + update + second;
+    return in_worktree + " switch -c " + second + " && " + update + second;
 }
 
 }  // namespace
@@ -63,7 +70,7 @@ Awaitable<Result<std::optional<OtherBranch>>> other_branch_of(World& world, Task
     const auto lost = own.empty() ? "the task's branch " + printable(task.branch) + " does not exist"
                                   : "its commits are not on the task's branch " + printable(task.branch);
     found = OtherBranch{"the worktree is on " + on_text(branch, head) + "; " + lost,
-                        command_for(world, record, branch, worktree.path(), has_all)};
+                        command_for(world, record, branch, head, worktree.path(), has_all)};
     co_return found;
 }
 

@@ -195,6 +195,10 @@ bool note(TaskRecord& record, const PullRequest& pull) {
     return true;
 }
 
+bool may_be_open(const TaskRecord& record) {
+    return record.task.pr_url && (!record.pull_request || record.pull_request->state == PullState::open);
+}
+
 std::string name_of(const PullRequest& pull) {
     return "pull request #" + std::to_string(pull.number);
 }

@@ -61,6 +61,9 @@ Awaitable<Result<std::vector<std::string>>> left_behind(World& world, TaskRecord
 /// Notes what is known now in the record. True if that is something new.
 bool note(TaskRecord& record, const PullRequest& pull);
 
+/// The task has a pull request that is not known to have ended.
+bool may_be_open(const TaskRecord& record);
+
 /// "pull request #7"
 std::string name_of(const PullRequest& pull);
 

@@ -52,6 +52,10 @@ bool is_return(const std::string& key) {
     return key.starts_with(k_return);
 }
 
+/// In `pull_told` of a task that was cancelled with its pull request, and once its human was told of that.
+constexpr const char* k_cancelled = "cancelled";
+constexpr const char* k_closed = "closed";
+
 /// The facts that somebody should do something about, and which of them are news.
 struct Troubles {
     std::vector<std::string> all;
@@ -274,6 +278,7 @@ Awaitable<void> PullSync::apply(TaskId id, std::vector<PullRequest> known) {
 }
 
 Awaitable<Result<void>> PullSync::follow_up(TaskRecord record, PullRequest pull) {
+    if (store::has_ended(record) && pull.state == PullState::closed) co_return tell_of_end(std::move(record), pull);
     if (store::has_ended(record)) co_return reopened(std::move(record), pull);
     if (pull.state == PullState::closed) co_return co_await cancel(std::move(record), std::move(pull));
     if (pull.state == PullState::open) co_return co_await report_troubles(std::move(record), std::move(pull));
@@ -292,7 +297,17 @@ Awaitable<Result<void>> PullSync::follow_up(TaskRecord record, PullRequest pull)
     co_return Result<void>{};
 }
 
-/// Its task was cancelled because it was closed; the work is kept.
+/// The task was cancelled with its pull request. Its human learns that from a notice, once.
+Result<void> PullSync::tell_of_end(TaskRecord record, const PullRequest& pull) {
+    if (!record.pull_told.contains(k_cancelled) || !record.pull_told.insert(k_closed).second) return {};
+    const auto& id = record.task.id.value;
+    raise(world_, record, NoticeKind::pull_request,
+          pulls::name_of(pull) + " was closed, so the task is cancelled; its work is kept (" + pull.url +
+              ")\nTo leave it so: orange task ack " + id + "\nTo delete the task: orange task delete " + id,
+          "orange task restore " + id, k_closed);
+    return turns_.try_save(record);
+}
+
 Result<void> PullSync::reopened(TaskRecord record, const PullRequest& pull) {
     if (pull.state != PullState::open) return {};
     raise(world_, record, NoticeKind::pull_request,
@@ -302,19 +317,23 @@ Result<void> PullSync::reopened(TaskRecord record, const PullRequest& pull) {
 }
 
 Awaitable<Result<void>> PullSync::cancel(TaskRecord record, PullRequest pull) {
+    const auto id = record.task.id;
     engine::Request request;
     request.goal = engine::Goal::cancelled;
     request.by = Role::system;
     auto by = caller_for(pull);
     Edit nothing;
-    const auto cancelled = co_await requests_.move(record, request, std::move(by), std::move(nothing));
-    if (cancelled) co_return Result<void>{};
-    CO_TRY(record, turns_.record_of(record.task.id));
-    if (!record.pull_told.insert("closed").second) co_return Result<void>{};
+    // Saved with the transition: a daemon that ends before the notice is raised leaves it to the next one.
+    auto marked = record;
+    marked.pull_told.insert(k_cancelled);
+    const auto cancelled = co_await requests_.move(std::move(marked), request, std::move(by), std::move(nothing));
+    CO_TRY(record, turns_.record_of(id));
+    if (cancelled) co_return tell_of_end(std::move(record), pull);
+    if (!record.pull_told.insert(k_closed).second) co_return Result<void>{};
     raise(world_, record, NoticeKind::pull_request,
           pulls::name_of(pull) + " was closed, and the task cannot be cancelled by itself: " +
               std::string(first_line(cancelled.error().message)),
-          "orange task cancel " + record.task.id.value, "closed");
+          "orange task cancel " + id.value, k_closed);
     co_return turns_.try_save(record);
 }
 

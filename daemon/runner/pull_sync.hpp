@@ -53,6 +53,7 @@ class PullSync {
 
     Awaitable<void> apply(TaskId id, std::vector<PullRequest> known);
     Awaitable<Result<void>> follow_up(TaskRecord record, PullRequest pull);
+    Result<void> tell_of_end(TaskRecord record, const PullRequest& pull);
     Result<void> reopened(TaskRecord record, const PullRequest& pull);
     Awaitable<Result<void>> cancel(TaskRecord record, PullRequest pull);
     bool is_for_agent(const TaskRecord& record) const;

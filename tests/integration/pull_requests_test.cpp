@@ -90,6 +90,10 @@ TEST_CASE("What becomes of a pull request at GitHub becomes of its task, also wh
     shop.start();
     shop.ok({"task", "wait", merged, "--for", "done"});
     shop.ok({"task", "wait", closed, "--for", "cancelled"});
+    shop.orange.eventually("the inbox shows the cancelled task",
+                           [&] { return shop.ok({"inbox"}).find("orange task restore") != std::string::npos; });
+    shop.ok({"task", "ack", closed});
+    CHECK_THAT(shop.ok({"inbox"}), !Holds("orange task restore"));
     CHECK(shop.orange.status(wanted) == "in-pr");
     CHECK(shop.orange.history(merged, "task.merged").size() == 1);
 }

@@ -308,6 +308,11 @@ TEST_CASE("a closed pull request cancels its task and keeps the work, and its re
     CHECK(f.world.git.ref(f.world.repo(), "refs/heads/" + f.branch()) == tip);
     CHECK(f.at_origin(f.branch()) == tip);
     CHECK(f.world.git.plain(f.world.repo(), {"show", "refs/orange/" + f.id.value + "/wip:loose"}) == "mine");
+    REQUIRE(f.notice(NoticeKind::pull_request));
+    CHECK(f.notice(NoticeKind::pull_request)->cause == "closed");
+    CHECK(f.notice(NoticeKind::pull_request)->command == "orange task restore " + f.id.value);
+    CHECK(f.need() == Need::help);
+    REQUIRE(f.world.house().go(f.world.house().runner().requests.acknowledge(f.id)));
     f.look();
     CHECK_FALSE(f.notice(NoticeKind::pull_request));
     f.github.set_state(1, "OPEN");
@@ -317,6 +322,67 @@ TEST_CASE("a closed pull request cancels its task and keeps the work, and its re
     REQUIRE(f.notice(NoticeKind::pull_request));
     CHECK(f.notice(NoticeKind::pull_request)->cause == "reopened");
     CHECK(f.need() == Need::help);
+}
+
+TEST_CASE("a task that its human cancelled says nothing when its pull request is closed, another says it in any case") {
+    PullWorld f;
+    REQUIRE(f.create());
+    SECTION("its human") {
+        f.look();
+        REQUIRE(f.cancel());
+        f.github.set_state(1, "CLOSED");
+        f.look();
+        CHECK_FALSE(f.notice(NoticeKind::pull_request));
+    }
+    SECTION("a daemon that ended before it could say so") {
+        f.github.set_state(1, "CLOSED");
+        f.look();
+        auto record = f.world.record(f.id);
+        REQUIRE(record.pull_told.erase("closed") == 1);
+        engine::clear_all(record);
+        f.world.house().world().tasks.save(record).value();
+        f.world.boot();
+        f.look();
+        CHECK(f.notice(NoticeKind::pull_request));
+    }
+}
+
+TEST_CASE("a task keeps its branch while its pull request is open, and gets the work of another one") {
+    PullWorld f;
+    REQUIRE(f.create());
+    const auto own = f.branch();
+    f.world.git.plain(f.tree(), {"switch", "-qc", "aside"});
+    f.work("more");
+    Edit named, adopted;
+    named.branch = GENERATE("aside", "another-name");
+    adopted.sync_branch = true;
+    for (const auto& edit : {named, adopted}) {
+        const auto state = f.world.state_text(f.id);
+        const auto refused = f.world.house().go(f.world.house().runner().requests.edit(f.id, edit, a_human()));
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == ErrorCode::conflict);
+        CHECK(f.why(refused.error()) == "pull_request_open");
+        CHECK_THAT(refused.error().message,
+                   Tells("orange task create --project shop --branch " + edit.branch.value_or("aside")));
+        CHECK(f.world.state_text(f.id) == state);
+    }
+    // The command for work on another branch is one that is not refused.
+    const bool has_all = GENERATE(true, false);
+    if (!has_all) {
+        f.world.git.plain(f.tree(), {"switch", "-q", own});
+        f.work("other");
+        f.world.git.plain(f.tree(), {"switch", "-q", "aside"});
+    }
+    const auto tree = f.tree().string();
+    const auto command = has_all ? "git -C " + tree + " switch -C " + own
+                                 : "git -C " + tree + " switch " + own + " && git -C " + tree + " merge aside";
+    const auto left_out = f.merge(PullWorld::via_pr());
+    REQUIRE_FALSE(left_out);
+    CHECK_THAT(left_out.error().message, Tells(command));
+    if (has_all) f.world.git.plain(f.tree(), {"switch", "-qC", own});
+    if (!has_all) f.world.git.plain(f.tree(), {"switch", "-q", own});
+    if (!has_all) f.world.git.plain(f.tree(), {"merge", "-q", "--no-edit", "aside"});
+    CHECK(f.merge(PullWorld::via_pr()).error().code == ErrorCode::needs_force);  // new commits
 }
 
 TEST_CASE("what is wrong with a pull request is told once for a commit, and no longer than it is so", "[slow]") {
