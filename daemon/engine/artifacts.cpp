@@ -182,6 +182,13 @@ std::optional<Verdict> verdict_of(std::string_view text, VerdictLine line) {
     return std::nullopt;
 }
 
+bool is_unchanged(const Artifacts& artifacts, const std::map<std::string, std::string>& entry,
+                  const std::string& heading) {
+    const auto before = entry.find(heading);
+    const auto now = artifacts.sections.find(heading);
+    return before != entry.end() && now != artifacts.sections.end() && before->second == now->second.hash;
+}
+
 std::optional<std::string> gate_problem(const Gate& gate, const Artifacts& artifacts,
                                         const std::map<std::string, std::string>& entry) {
     if (gate.section.empty()) return std::nullopt;
@@ -192,10 +199,10 @@ std::optional<std::string> gate_problem(const Gate& gate, const Artifacts& artif
         return "## " + gate.section + " is empty. Write " + wanted(gate) + " under that heading in TASK.md";
     }
     // Stale comes first: the verdict of an old round must not be quoted as if somebody had just given it.
-    const auto before = entry.find(gate.section);
-    if (gate.fresh && before != entry.end() && before->second == section.hash) {
+    if (is_unchanged(artifacts, entry, gate.section) && gate.fresh && !artifacts.rewritten.contains(gate.section)) {
         return "## " + gate.section +
-               " has not changed since the task entered this status. Update it in TASK.md with " + wanted(gate);
+               " has not changed since the task entered this status. Update it in TASK.md with " + wanted(gate) +
+               ". If it says the same as before, add a line that names the commit";
     }
     if (auto problem = verdict_problem(gate, section.text)) return problem;
     return field_problem(gate, section.text);

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -22,10 +23,16 @@ struct Artifacts {
     std::map<std::string, Section> sections;
     /// Headings that exist only inside an unclosed code fence, so that a rejection can say why they do not count.
     std::map<std::string, int> swallowed_by_fence;  ///< heading → line of the fence
+    /// Headings whose section was written since the current state was entered, perhaps in the very same words.
+    std::set<std::string> rewritten = {};
 
     /// heading → hash, as kept on entering a state.
     std::map<std::string, std::string> hashes() const;
 };
+
+/// True if the section has the words that it had when the current state was entered. `entry` is what hashes() was then.
+bool is_unchanged(const Artifacts& artifacts, const std::map<std::string, std::string>& entry,
+                  const std::string& heading);
 
 /// Why `gate` does not hold of TASK.md, as a sentence that says what to write, or nothing where it holds; its facts are
 /// another matter. `entry` is what hashes() was when the current state was entered.

@@ -40,6 +40,16 @@ std::string unattested(const Caller& by, const std::string& section) {
     return "the review is not verified, because " + why + ". Read ## " + section + " yourself";
 }
 
+/// A verdict of this round in the words of the round before: a human decides whether it was meant.
+std::string same_verdict(const engine::Definition& definition, const TaskRecord& before,
+                         const engine::Decision& decision, const engine::Artifacts& artifacts) {
+    const auto section = engine::verdict_section(definition, decision.from, decision.to);
+    if (!artifacts.rewritten.contains(section) || !engine::is_unchanged(artifacts, before.entry_sections, section)) {
+        return {};
+    }
+    return "## " + section + " was written again in this round, in the very same words as before. Read it yourself";
+}
+
 Error without_workspace(const TaskRecord& record, const engine::Decision& decision, Error error) {
     // The queue knows what a full pool means for a task that has not begun.
     if (std::any_of(decision.actions.begin(), decision.actions.end(),
@@ -135,6 +145,9 @@ Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Lib
         record, *definition, decision,
         {random_id(12), by, world_.clock.now(), stepped.artifacts.hashes(), std::move(stepped.notices_before)});
     record.intent->workspace = prepared->workspace;
+    if (const auto same = same_verdict(*definition, before, decision, stepped.artifacts); !same.empty()) {
+        raise(world_, record, NoticeKind::unverified_review, same, "orange task show " + record.task.id.value);
+    }
     const auto* state = definition->state(decision.to);
     if (state && state->agent == Role::reviewer) co_await note_reviewed_commit(record);
     const bool is_handed_over =

@@ -48,6 +48,9 @@ Awaitable<Result<Stepped>> Turns::step_bodies(TaskRecord& record) {
     Stepped stepped;
     stepped.notices_before = record.notices;
     stepped.artifacts = store::parse_sections(synced->body);
+    for (const auto& [heading, time] : synced->rewritten) {
+        if (record.entered_at && time > *record.entered_at) stepped.artifacts.rewritten.insert(heading);
+    }
     record.unwritten_feedback.clear();
     const auto asked = stepped.artifacts.sections.find(k_questions);
     const auto questions = asked == stepped.artifacts.sections.end() ? engine::Section{} : asked->second;

@@ -34,6 +34,9 @@ struct Synced {
     bool waiting = false;                  ///< a displaced file waits to be removed: call again after keeps_displaced()
     /// The fields of the frontmatter that Orange does not know, if they changed. The caller saves them with the hash.
     std::optional<std::string> extra_frontmatter;
+    /// heading → when this section was last written. A mirror that was saved with the same body has all of them
+    /// written.
+    std::map<std::string, Timestamp> rewritten;
 };
 
 struct TaskMemory;

@@ -72,6 +72,7 @@ TaskSync::~TaskSync() {
     if (wrote_) {
         for (auto& displaced : now_.displaced) displaced.counted_then = displaced.counted;
         now_.body = body_;
+        for (auto& side : sides_) side.memory->seen = side.facts;
         *memory_ = std::move(now_);
         return;
     }
@@ -80,6 +81,8 @@ TaskSync::~TaskSync() {
         displaced.seen.reset();
     }
     memory_->displaced = std::move(now_.displaced);
+    memory_->own.seen.reset();
+    memory_->mirror.seen.reset();
 }
 
 Awaitable<Result<Synced>> TaskSync::run(std::optional<SectionEdit> edit, bool retire_mirror) {
@@ -94,8 +97,10 @@ Awaitable<Result<Synced>> TaskSync::run(std::optional<SectionEdit> edit, bool re
             CO_TRY(check_frontmatter(side.is_mirror, side.text));
         }
     }
+    const bool saved_again = std::ranges::any_of(sides_, [this](const Side& side) { return is_saved_again(side); });
     CO_TRY(co_await decide());
     CO_TRY(co_await count_displaced());
+    note_rewritten(saved_again);
     edited_ = content_hash(body_) != record_.body_hash;
     if (edit) body_ = with_section(body_, edit->heading, edit->text);
     CO_TRY(co_await write_all());
@@ -129,6 +134,7 @@ Result<void> TaskSync::read(Side& side) {
         TRY(content, read_copy(files_, side.path, *facts));
     }
     side.exists = side.link || content.has_value();
+    side.facts = facts ? std::optional(*facts) : std::nullopt;
     side.text = std::move(content).value_or("");
     side.damaged = now_.body && side.counts() && is_blank(side.text);
     return {};
@@ -362,8 +368,29 @@ void TaskSync::note_written() {
     if (now_.written.size() > k_most_written) now_.written.pop_front();
 }
 
+/// An agent has written the body that was there: only the file shows it. A human who closes an editor proves nothing,
+/// so the own copy does not count.
+bool TaskSync::is_saved_again(const Side& side) const {
+    const auto& seen = side.memory->seen;
+    return side.is_mirror && side.counts() && side.memory->body && seen && side.facts &&
+           side.facts->modified != seen->modified && !is_edited(side);
+}
+
+void TaskSync::note_rewritten(bool saved_again) {
+    if (!now_.body || (body_ == *now_.body && !saved_again)) return;
+    const auto before = parse_sections(*now_.body).sections, sections = parse_sections(body_).sections;
+    for (const auto& [heading, section] : sections) {
+        const auto old = before.find(heading);
+        const bool changed = old == before.end() || old->second.hash != section.hash;
+        if (changed || body_ == *now_.body) now_.rewritten[heading] = clock_.now();
+    }
+    std::erase_if(now_.rewritten, [&](const auto& each) { return !sections.contains(each.first); });
+}
+
 Synced TaskSync::finish() {
     for (auto& displaced : now_.displaced) displaced.counted_then = displaced.counted;
+    for (auto& side : sides_) side.memory->seen = side.facts;
+    out_.rewritten = now_.rewritten;
     note_written();
     now_.body = body_;
     out_.body = body_;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -20,6 +21,7 @@ struct CopyMemory {
     Path path;
     std::optional<std::string> body;        ///< nothing: not known
     std::optional<async::Moment> given_at;  ///< when the daemon last changed its body
+    std::optional<FileFacts> seen;          ///< of the file when it was last read or written
 };
 
 /// A file that was exchanged out of its place. A process may have it open, or be about to open it.
@@ -43,9 +45,10 @@ struct TaskMemory {
     CopyMemory own;
     CopyMemory mirror;
     std::vector<Displaced> displaced;
-    std::set<Path> swept;      ///< folders in which leftovers of a killed daemon were looked for
-    std::deque<Task> written;  ///< the last tasks whose frontmatter was written, newest last
-    int held_back = 0;         ///< calls in a row that left a half-written copy alone
+    std::set<Path> swept;                        ///< folders in which leftovers of a killed daemon were looked for
+    std::deque<Task> written;                    ///< the last tasks whose frontmatter was written, newest last
+    int held_back = 0;                           ///< calls in a row that left a half-written copy alone
+    std::map<std::string, Timestamp> rewritten;  ///< heading → when an editor last wrote this section
 };
 
 struct SectionEdit {
@@ -76,6 +79,7 @@ class TaskSync {
         bool damaged = false;  ///< blank although a text is known: replaced
         bool edited = false;   ///< its text may not be on the disk for sure yet
         std::string text = {};
+        std::optional<FileFacts> facts = {};
 
         bool counts() const { return exists && !held && !link && !damaged; }
     };
@@ -102,11 +106,14 @@ class TaskSync {
     Result<void> keep_lost(const Edit& edit, const std::string& before);
     Result<void> check_frontmatter(bool of_mirror, const std::string& text);
     void note_written();
+    bool is_saved_again(const Side& side) const;
+    void note_rewritten(bool saved_again);
     bool is_before_memory(const std::string& frontmatter) const;
     Result<Path> keep(const std::string& text);
     void ask_for_attention(const std::string& why);
 
     Awaitable<Result<void>> write_all();
+    void note_facts(Side& side);
     Awaitable<Result<void>> put(Side& side, std::string desired);
     Awaitable<Result<void>> exchange(Side& side, std::string desired);
     Awaitable<Result<bool>> count_displaced();

@@ -72,6 +72,11 @@ Awaitable<Result<void>> TaskSync::write_all() {
     co_return Result<void>{};
 }
 
+void TaskSync::note_facts(Side& side) {
+    const auto facts = files_.facts_of(side.path);
+    side.facts = facts ? std::optional(*facts) : std::nullopt;
+}
+
 Awaitable<Result<void>> TaskSync::put(Side& side, std::string desired) {
     Result<void> done;
     if (side.exists) {
@@ -82,6 +87,7 @@ Awaitable<Result<void>> TaskSync::put(Side& side, std::string desired) {
         if (!done && done.error().code != ErrorCode::conflict) co_return done;
         if (done) {
             wrote_ = side.exists = true;
+            note_facts(side);
             side.text = std::move(desired);
             side.memory->body = body_;
             co_return Result<void>{};
@@ -126,6 +132,7 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
         files::make_private(place);
     }
     wrote_ = true;
+    note_facts(side);
     const auto path = displaced.path;
     now_.displaced.push_back(std::move(displaced));
     side.text = std::move(desired);

@@ -220,3 +220,62 @@ TEST_CASE("a full pool keeps a task in the queue, and a free workspace starts it
     CHECK(world.record(second).task.status == "planning");
     CHECK(world.record(second).task.workspace == "shop--1");
 }
+
+TEST_CASE(
+    "a section in the very same words counts if it was written in this round, and its verdict is shown to a human") {
+    RunnerWorld world;
+    const auto id = working(world);
+    const auto mirror = [&] {
+        const auto& now = world.record(id);
+        return world.house().world().pool.path_of(*now.task.workspace) / now.task_file;
+    };
+    // An agent's program saves the whole file again.
+    const auto save_again = [&] {
+        const auto text = read_file(mirror());
+        const auto before = std::filesystem::last_write_time(mirror());
+        while (std::filesystem::last_write_time(mirror()) == before) write_file(mirror(), text);
+    };
+    const auto is_stale = [&](const std::string& to) {
+        const auto refused = world.move(id, to);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == ErrorCode::gate_failed);
+    };
+    const auto is_marked = [&] {
+        return engine::find_notice(world.record(id), NoticeKind::unverified_review) != nullptr;
+    };
+    world.append_body(id, "\n## Handoff\nDONE: all of it\n");
+    world.move(id, "agent-review").value();
+    world.append_body(id, "\n## Review\nVerdict: FAIL\nThe sum is wrong.\n");
+    world.move(id, "working").value();
+    CHECK_FALSE(is_marked());
+    // The next round, with the same handover and the same verdict.
+    is_stale("agent-review");
+    save_again();
+    world.move(id, "agent-review").value();
+    CHECK_FALSE(is_marked());
+    is_stale("stuck");
+    SECTION("another section was written") {
+        world.append_body(id, "\n## Notes\nThe sum is still wrong.\n");
+        is_stale("stuck");
+    }
+    SECTION("the daemon wrote the file") {
+        Edit edit;
+        edit.summary = "another summary";
+        world.house().go(world.house().runner().requests.edit(id, edit, Caller{})).value();
+        is_stale("stuck");
+    }
+    SECTION("it was written again") {
+        save_again();
+        world.house().go(world.house().runner().turns.body_changed(id));
+        world.move(id, "stuck").value();
+        CHECK(is_marked());
+    }
+    SECTION("it was removed and written again") {
+        const auto text = read_file(mirror());
+        write_file(mirror(), text.substr(0, text.find("\n## Review")));
+        world.house().go(world.house().runner().turns.body_changed(id));
+        write_file(mirror(), text);
+        world.move(id, "stuck").value();
+        CHECK(is_marked());
+    }
+}

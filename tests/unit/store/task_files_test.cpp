@@ -119,6 +119,39 @@ TEST_CASE_METHOD(TaskWorld, "a body edit alone does not rewrite the copy that wa
     CHECK(inode_of(*copies.mirror) == inode);
 }
 
+TEST_CASE_METHOD(TaskWorld, "sections are written again by an edit of them, or by a mirror that is saved as it was") {
+    start("## A\none\n\n## B\ntwo\n");
+    const auto headings = [&] {
+        std::vector<std::string> all;
+        for (const auto& [heading, time] : sync().rewritten) all.push_back(heading);
+        return all;
+    };
+    const auto save_again = [](const Path& file) {
+        const auto text = read_text(file);
+        const auto before = std::filesystem::last_write_time(file);
+        while (std::filesystem::last_write_time(file) == before) write_text(file, text);
+    };
+    CHECK(headings().empty());
+    record.task.summary = "the daemon writes both copies";
+    CHECK(headings().empty());
+    save_again(copies.own);
+    CHECK(headings().empty());
+    SECTION("an edit") {
+        write_text(*copies.mirror, projected("## A\none\n\n## B\nthree\n"));
+        CHECK(headings() == std::vector<std::string>{"B"});
+        CHECK(headings() == std::vector<std::string>{"B"});
+    }
+    SECTION("a mirror as it was") {
+        save_again(*copies.mirror);
+        CHECK(headings() == std::vector<std::string>{"A", "B"});
+    }
+    SECTION("a daemon that has just started cannot tell") {
+        restart();
+        save_again(*copies.mirror);
+        CHECK(headings().empty());
+    }
+}
+
 TEST_CASE_METHOD(TaskWorld, "edits made while no daemon ran are found at start") {
     start("body\n");
     restart();
