@@ -29,6 +29,7 @@ constexpr Row k_checks[] = {
     {"harnesses", check_harnesses, "every harness file is valid"},
     {"log", check_log, "orange.log is rotated"},
     {"repositories", check_repositories, "every repository is where it was"},
+    {"git-user", check_git_user, "git knows who makes the merges"},
     {"branches", check_default_branches, "every default branch is there"},
     {"worktrees", check_worktrees, "every workspace is a worktree of its repository"},
     {"git-programs", check_git_programs, "no task's repository makes git run something else than before"},

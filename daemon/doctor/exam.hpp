@@ -50,6 +50,7 @@ Awaitable<void> check_pinned(Exam& exam);
 Awaitable<void> check_harnesses(Exam& exam);
 Awaitable<void> check_log(Exam& exam);
 Awaitable<void> check_repositories(Exam& exam);
+Awaitable<void> check_git_user(Exam& exam);
 Awaitable<void> check_default_branches(Exam& exam);
 Awaitable<void> check_worktrees(Exam& exam);
 Awaitable<void> check_git_programs(Exam& exam);

@@ -6,6 +6,7 @@
 #include "common/base/try.hpp"
 #include "daemon/doctor/exam.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/committer.hpp"
 
 /// The projects' repositories: where they are, what they begin at, what is kept in them.
 namespace orange::doctor {
@@ -87,6 +88,19 @@ Awaitable<void> check_repositories(Exam& exam) {
         }
         exam.repositories[project.name] = std::move(*trees);
         co_await check_settings(exam, project);
+    }
+}
+
+/// Asked in each repository, since it may have a user of its own; said once for all that miss the same.
+Awaitable<void> check_git_user(Exam& exam) {
+    std::map<std::vector<std::string>, std::vector<std::string>> found;  // what is missing → projects
+    for (const auto& project : exam.projects()) {
+        if (!exam.repositories.contains(project.name)) continue;
+        const auto missing = co_await git::missing_identity(exam.world.git, project.path);
+        if (missing && !missing->empty()) found[*missing].push_back(project.name);
+    }
+    for (const auto& [missing, projects] : found) {
+        exam.report.warn(git::missing_text(missing) + " (" + join(projects, ", ") + ")", git::missing_command(missing));
     }
 }
 

@@ -58,24 +58,6 @@ Awaitable<Result<std::string>> ask_inside(Git& git, Place place, std::vector<std
     co_return co_await git_output(git, std::move(command));
 }
 
-Awaitable<Result<std::map<std::string, std::string>>> identity(Git& git, Place place) {
-    const std::string fallback[][3] = {{"user.name", "NAME", "Orange"}, {"user.email", "EMAIL", "orange@localhost"}};
-    std::map<std::string, std::string> env;
-    CO_TRY(const auto configured,
-           co_await attempt(git, place, words("config", "-z", "--get-regexp", "^user\\.(name|email)$")));
-    std::map<std::string, std::string> values;
-    for (const auto& entry : pieces(configured.out)) {  // "<key>\n<value>"
-        const auto end = std::min(entry.find('\n'), entry.size());
-        values[entry.substr(0, end)] = trim(std::string_view(entry).substr(end));
-    }
-    for (const auto& [key, suffix, value] : fallback) {
-        if (!values[key].empty()) continue;
-        env["GIT_AUTHOR_" + suffix] = value;
-        env["GIT_COMMITTER_" + suffix] = value;
-    }
-    co_return env;
-}
-
 Awaitable<Result<std::string>> git_dir(Git& git, Place place) {
     if (place.pinned()) co_return place.pinned()->git_dir();
     CO_TRY(const auto answer, co_await ask_inside(git, place, words("rev-parse", "--absolute-git-dir")));

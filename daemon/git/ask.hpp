@@ -33,9 +33,6 @@ Awaitable<Result<Completed>> attempt(Git& git, Place place, std::vector<std::str
 Awaitable<Result<std::string>> ask_inside(Git& git, Place place, std::vector<std::string> args, std::string input = {},
                                           std::map<std::string, std::string> env = {});
 
-/// Who commits where Orange itself does: the user as configured, "Orange <orange@localhost>" for what is missing.
-Awaitable<Result<std::map<std::string, std::string>>> identity(Git& git, Place place);
-
 /// The git directory of a worktree (of a linked one: its administrative folder), absolute.
 Awaitable<Result<std::string>> git_dir(Git& git, Place place);
 

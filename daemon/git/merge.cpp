@@ -6,6 +6,7 @@
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/committer.hpp"
 #include "daemon/git/refs.hpp"
 
 /// What is true before a merge: where the refs are, what the merge is built on, and whether it is needed at all.

@@ -46,7 +46,7 @@ struct MergeRequest {
     std::string target;                   ///< the default branch
     std::string shown_base = {};          ///< "origin/main", for messages; empty: `target`
     bool push = true;                     ///< origin gets the merge
-    std::vector<std::string> sign = {};   ///< as signing_options() (signing.hpp); empty: the merge is not signed
+    std::vector<std::string> sign = {};   ///< as commit_settings() (signing.hpp); empty: the merge is not signed
     bool include_unpushed = false;
     std::string base = {};  ///< what the commit that is published was built on; empty: not known
     /// Merges that Orange made and did not push: result → the commit of `target` that it was built on.

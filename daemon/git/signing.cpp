@@ -5,6 +5,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
+#include "daemon/git/committer.hpp"
 
 namespace orange::git {
 namespace {
@@ -57,7 +58,7 @@ Awaitable<Result<std::string>> unsigned_commit(Git& git, std::string repo, std::
 
 }  // namespace
 
-Awaitable<Result<std::vector<std::string>>> signing_options(Git& git, std::string repo) {
+Awaitable<Result<CommitSettings>> commit_settings(Git& git, std::string repo) {
     CO_TRY(const auto listed,
            co_await ask_inside(git, std::move(repo), words("config", "--list", "--show-scope", "-z")));
     std::map<std::string, std::string> all, own;  // the last value of each key; `own`: of the user's or the machine's
@@ -71,14 +72,15 @@ Awaitable<Result<std::vector<std::string>>> signing_options(Git& git, std::strin
         all[key] = end == std::string::npos ? "true" : said[i + 1].substr(end + 1);
         if (said[i] == "system" || said[i] == "global") own[key] = all[key];
     }
-    std::vector<std::string> options;
-    if (!says_yes(all["commit.gpgsign"])) co_return options;
+    CommitSettings settings;
+    settings.missing = missing_of(all);
+    if (!says_yes(all["commit.gpgsign"])) co_return settings;
     const auto set = [&](const std::string& key, const std::string& value) {
-        options.insert(options.end(), {"-c", key + "=" + value});
+        settings.sign.insert(settings.sign.end(), {"-c", key + "=" + value});
     };
     for (const auto& [key, usual] : k_programs) set(key, own.contains(key) ? own[key] : usual);
     if (all.contains(k_key_command)) set(k_key_command, own.contains(k_key_command) ? own[k_key_command] : "false");
-    co_return options;
+    co_return settings;
 }
 
 Awaitable<Result<std::string>> make_commit(Git& git, std::string repo, std::vector<std::string> args,

@@ -8,6 +8,7 @@
 #include "daemon/async/async.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/committer.hpp"
 #include "daemon/git/nested.hpp"
 #include "daemon/git/private_index.hpp"
 #include "daemon/git/small_files.hpp"

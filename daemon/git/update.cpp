@@ -6,6 +6,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
+#include "daemon/git/committer.hpp"
 #include "daemon/git/standing.hpp"
 
 namespace orange::git {

@@ -3,6 +3,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/committer.hpp"
 #include "daemon/git/signing.hpp"
 #include "daemon/git/update.hpp"
 #include "daemon/runner/merge_run.hpp"
@@ -108,9 +109,13 @@ Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
     }
     outcome.notes.push_back("merged " + base.name + " into " + task.branch + ", which is at " + merged->substr(0, 12));
     if (*merged != base.commit) {  // not a fast-forward
-        const auto sign = co_await git::signing_options(world.git, copy.path);
-        if (sign && !sign->empty()) {
+        const auto settings = co_await git::commit_settings(world.git, copy.path);
+        if (settings && !settings->sign.empty()) {
             outcome.notes.push_back("the merge commit is not signed, although commit.gpgsign is set");
+        }
+        if (settings && !settings->missing.empty()) {
+            outcome.notes.push_back(git::missing_text(settings->missing) + ". To set yours:\n  " +
+                                    git::missing_command(settings->missing));
         }
     }
     // Without a commit of its own before, it has none now.

@@ -130,8 +130,10 @@ Awaitable<Result<std::string>> MergeRun::commit_on(std::string base, bool may_ha
     }
     const auto* project = world_.projects.find(record_.task.project);
     const auto message = message_for(record_, project && stays_local(record_, *project));
-    if (!not_signed_ && strategy_of(merge) != git::MergeStrategy::ff) {
-        CO_TRY(request_.sign, co_await git::signing_options(world_.git, request_.repo));
+    if (strategy_of(merge) != git::MergeStrategy::ff) {
+        CO_TRY(auto settings, co_await git::commit_settings(world_.git, request_.repo));
+        if (!not_signed_) request_.sign = std::move(settings.sign);
+        missing_identity_ = std::move(settings.missing);
     }
     auto built = co_await git::build_merge(world_.git, request_, strategy_of(merge), base, message);
     if (!built && built.error().details.contains("unsigned")) {

@@ -7,6 +7,7 @@
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/merge.hpp"
+#include "daemon/git/removed.hpp"
 #include "daemon/git/submodules.hpp"
 #include "daemon/runner/children.hpp"
 #include "daemon/runner/merge_target.hpp"
@@ -17,6 +18,16 @@ namespace orange {
 namespace {
 
 constexpr std::size_t k_named_commits = 5;
+
+/// "1a2b3c4 Subject, 5d6e7f8 Subject, …"
+template <class Lines>
+std::string named(const Lines& lines) {
+    std::string names;
+    for (std::size_t i = 0; i < lines.size() && i < k_named_commits; ++i) {
+        names += (i > 0 ? ", " : "") + ellipsized(printable(lines[i]), 72);
+    }
+    return lines.size() > k_named_commits ? names + ", …" : names;
+}
 
 Awaitable<Result<std::string>> commits_since_review(Git& git, std::string repo, std::string seen, std::string tip,
                                                     std::string branch, MergeTarget target) {
@@ -37,13 +48,35 @@ Awaitable<Result<std::string>> commits_since_review(Git& git, std::string repo, 
     CO_TRY(const auto listed, co_await git_output(git, std::move(log)));
     const auto lines = split_lines(listed);
     if (lines.empty()) co_return std::string();
-    std::string names;
-    for (std::size_t i = 0; i < lines.size() && i < k_named_commits; ++i) {
-        names += (i > 0 ? ", " : "") + ellipsized(printable(lines[i]), 72);
-    }
-    if (lines.size() > k_named_commits) names += ", …";
     co_return counted(lines.size(), "commit") + " since the review" +
-        (seen == "none" ? "" : " of " + seen.substr(0, 12)) + ": " + names;
+        (seen == "none" ? "" : " of " + seen.substr(0, 12)) + ": " + named(lines);
+}
+
+/// The default branch was rewritten after the task's branch began at it: a merge would undo that.
+Awaitable<Result<void>> add_removed_commits(World& world, TaskRecord record, Project project, std::string tip,
+                                            std::vector<MergeConcern>& concerns) {
+    if (merge_target(world, record, project).is_parents()) co_return Result<void>{};
+    const auto& task = record.task;
+    const auto repository = project.path;
+    CO_TRY(const auto has_origin, co_await world.pool.known().has_origin(world.git, repository));
+    const bool goes_to_origin = has_origin && merges_of(world, project) == git::MergesTo::origin;
+    const auto shown = (goes_to_origin ? "origin/" : "") + project.default_branch;
+    const auto target = (goes_to_origin ? "refs/remotes/" : "refs/heads/") + shown;
+    CO_TRY(const auto removed, co_await git::removed_commits(world.git, repository, target, std::move(tip)));
+    if (removed.empty()) co_return Result<void>{};
+    std::vector<std::string_view> lines;
+    for (const auto& each : removed) lines.push_back(each.line);
+    MergeConcern concern{counted(lines.size(), "commit") + " of branch " + task.branch +
+                             (lines.size() == 1 ? " was" : " were") + " removed from " + shown +
+                             ", and the merge brings " + (lines.size() == 1 ? "it" : "them") + " back: " + named(lines),
+                         "Merge what was removed from " + shown + "?"};
+    if (task.workspace && !is_missing(world.files, world.pool.path_of(*task.workspace))) {
+        concern.advice = "Rebase the branch without " + std::string(lines.size() == 1 ? "it" : "them") + "\n  git -C " +
+                         shell_word(world.pool.path_of(*task.workspace).string()) + " rebase --onto " +
+                         shell_word(shown) + " " + removed.front().commit.substr(0, 12);
+    }
+    concerns.push_back(std::move(concern));
+    co_return Result<void>{};
 }
 
 /// Others could not check the target out if one of its submodules is at a commit that only this machine has.
@@ -93,6 +126,7 @@ Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRe
     }
     if (project) {
         auto copy = *project;
+        CO_TRY(co_await add_removed_commits(world, record, copy, tip, concerns));
         CO_TRY(co_await add_unpublished_submodules(world, record, std::move(copy), tip, may_fetch, concerns));
     }
     if (const auto open = engine::not_ended(children_of(world, record)); !open.empty()) {

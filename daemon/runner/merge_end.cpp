@@ -4,6 +4,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/committer.hpp"
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/merge_run.hpp"
 
@@ -30,6 +31,10 @@ Awaitable<Result<void>> MergeRun::complete() {
     outcome.elsewhere = merge.elsewhere;
     outcome.pull = merge.pull;
     outcome.forced = merge.forced;
+    if (!missing_identity_.empty()) {
+        outcome.notes.push_back(git::missing_text(missing_identity_) + ". To set yours:\n  " +
+                                git::missing_command(missing_identity_));
+    }
     std::map<std::string, Scalar> fields = {{"commit", merge.commit}, {"pushed", outcome.pushed}, {"tx", merge.tx}};
     if (merge.elsewhere) fields["elsewhere"] = true;
     if (merge.pull != 0) fields["pull"] = merge.pull;

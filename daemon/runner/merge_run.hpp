@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "daemon/async/keyed_mutex.hpp"
 #include "daemon/git/merge.hpp"
@@ -70,10 +71,11 @@ class MergeRun {
     git::MergeRequest request_;
     async::Mutex::Lock turn_;
     bool force_;
-    bool arriving_;            ///< the commit may have been published
-    bool not_signed_ = false;  ///< a human has accepted that the commit is not signed
-    bool looked_ = false;      ///< whether the work is there already was asked in full
-    std::string remote_;       ///< where origin's target was at the last look
+    bool arriving_;                              ///< the commit may have been published
+    bool not_signed_ = false;                    ///< a human has accepted that the commit is not signed
+    bool looked_ = false;                        ///< whether the work is there already was asked in full
+    std::vector<std::string> missing_identity_;  ///< of the user, in the commit that was built
+    std::string remote_;                         ///< where origin's target was at the last look
 };
 
 }  // namespace orange

@@ -51,6 +51,30 @@ Awaitable<Result<void>> check_parents_branch(World& world, const MergeTarget& ta
                         id + "\n  orange task update " + id + " --branch NAME");
 }
 
+/// The tip of the task's branch, and origin as it is by now, which the concerns are about. The merge itself reports a
+/// remote that does not answer.
+Awaitable<Result<std::string>> tip_by_now(World& world, TaskRecord record, Project project, std::string initial) {
+    const auto& task = record.task;
+    CO_TRY(auto tip, co_await git::commit_of(world.git, project.path, "refs/heads/" + task.branch));
+    const bool goes_to_origin =
+        merges_of(world, project) == git::MergesTo::origin && !merge_target(world, record, project).is_parents();
+    if (tip.empty() || goes_to_origin) {
+        CO_TRY(const auto has_origin, co_await world.pool.known().has_origin(world.git, project.path));
+        const std::chrono::milliseconds deadline = k_fetch_deadline;
+        if (has_origin) (void)co_await git::fetch(world.git, project.path, deadline);
+    }
+    if (!tip.empty()) co_return tip;
+    auto found = co_await git::branch_tip(world.git, project.path, task.branch);
+    if (!found && found.error().code == ErrorCode::not_found && task.status == initial) {
+        const auto& id = task.id.value;
+        co_return Error(ErrorCode::not_found, "task " + id +
+                                                  " has not started, so there is nothing to merge. To start "
+                                                  "it:\n  orange task spawn " +
+                                                  id);
+    }
+    co_return found;
+}
+
 }  // namespace
 
 std::string merge_command(const TaskId& id, const char* option) {
@@ -76,7 +100,6 @@ Awaitable<Result<void>> Merges::check(TaskRecord record) {
 Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const engine::Definition& definition,
                                                      MergeOrder order, Caller by, std::string& forced) {
     CO_TRY(const auto project, registered_project(world_, record.task.project));  // may be gone since the caller looked
-    const auto& repo = project.path;
     CO_TRY(auto stepped, co_await turns_.step_bodies(record));
     engine::Request done;
     done.to = definition.name_for(engine::Meaning::done);
@@ -89,20 +112,7 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
     done.force = true;
     if (!possible && not_reviewed) possible = engine::decide_request(definition, situation, done);
     if (!possible) co_return explained(possible.error(), definition, situation, by);
-    CO_TRY(auto tip, co_await git::commit_of(world_.git, repo, "refs/heads/" + record.task.branch));
-    if (tip.empty()) {
-        // Of a branch that only origin has: as it is by now. A remote that does not answer is the merge's to tell.
-        const std::chrono::milliseconds deadline = k_fetch_deadline;
-        (void)co_await git::fetch(world_.git, repo, deadline);
-        auto found = co_await git::branch_tip(world_.git, repo, record.task.branch);
-        if (!found && found.error().code == ErrorCode::not_found && record.task.status == definition.initial().name) {
-            co_return Error(ErrorCode::not_found, "task " + record.task.id.value +
-                                                      " has not started, so there is nothing to merge. To start "
-                                                      "it:\n  orange task spawn " +
-                                                      record.task.id.value);
-        }
-        CO_TRY(tip, std::move(found));
-    }
+    CO_TRY(const auto tip, co_await tip_by_now(world_, record, project, definition.initial().name));
     CO_TRY(auto concerns, co_await merge_concerns(world_, record, tip, true));
     const bool is_empty = record.branch_start == tip;  // then no work is unreviewed
     if (not_reviewed && !is_empty) {

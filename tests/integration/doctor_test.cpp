@@ -119,6 +119,21 @@ TEST_CASE("A broken projects.json is named with its line, and the last good one 
     CHECK(diagnose(orange).said("projects").empty());
 }
 
+TEST_CASE("A user whom git does not know is named once for all projects, with the command that changes it") {
+    Sandbox orange;
+    orange.add_project("shop");
+    orange.add_project("blog");
+    CHECK(diagnose(orange).said("git-user").empty());
+    write_file(orange.root() / ".gitconfig", "[init]\n\tdefaultBranch = main\n");
+    const auto found = diagnose(orange);
+    CHECK(found.status == 0);
+    const auto said = found.said("git-user");
+    CHECK_THAT(said, Tells("user.name") && Tells("user.email") && Tells("shop") && Tells("blog"));
+    CHECK(std::count(said.begin(), said.end(), '\n') == 1);
+    mend(orange, found.command("git-user"));
+    CHECK(diagnose(orange).said("git-user").empty());
+}
+
 TEST_CASE("A projects.json that cannot be used, or misses a project with tasks, is named by doctor and project list") {
     Sandbox orange;
     orange.add_project("shop");

@@ -22,7 +22,7 @@ struct SigningFixture : GitFixture {
         return path(name);
     }
     Result<std::string> make() {
-        const auto sign = go(signing_options(git, repo)).value();
+        const auto sign = go(commit_settings(git, repo)).value().sign;
         return go(make_commit(git, repo, {"commit-tree", "HEAD^{tree}", "-F", "-"}, "made\n", sign));
     }
     bool is_signed(const std::string& commit) {

@@ -57,6 +57,13 @@ TEST_CASE("a branch is updated with what origin's default branch has by now") {
     CHECK(task.world.events(task.id, "branch.updated").size() == 1);
 }
 
+TEST_CASE("an update whose merge commit is not by its user says so") {
+    Stale task;
+    write_file(task.world.git.dir / "home/.gitconfig", "[user]\n\tname = Ursula\n");
+    const auto updated = task.update().value();
+    CHECK_THAT(updated.notes.back(), Tells("git config --global user.email you@example.com"));
+}
+
 TEST_CASE("a branch without a commit of its own has none after an update either") {
     RunnerWorld world;
     const auto id = planning(world);

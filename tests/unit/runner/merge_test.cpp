@@ -513,7 +513,7 @@ TEST_CASE("a merge that nothing was published of is undone by the next daemon, o
     Fixture f;
     f.world.keep();
     SECTION("planned") {
-        f.killed_at("fetch");
+        f.killed_at("merge-tree");
         CHECK(f.phase() == MergePhase::planned);
         f.world.recover();
         CHECK(f.phase() == MergePhase::failed);
@@ -619,5 +619,83 @@ TEST_CASE("every kind of open notice has to be confirmed before a merge, but for
             CHECK_THAT(asked.error().message, Tells("orange task merge " + f.id.value + " --force"));
             CHECK_FALSE(asked.error().details.at("question").empty());
         }
+    }
+}
+
+TEST_CASE("a commit that was removed from the default branch is named before a merge brings it back") {
+    RunnerWorld world;
+    const bool with_origin = GENERATE(true, false);
+    const auto origin = with_origin ? world.git.make_origin(world.repo(), "live/origin.git") : world.repo();
+    world.git.commit(world.repo(), "secret", "password\n");
+    if (with_origin) world.git.plain(world.repo(), {"push", "-q", "origin", "main"});
+    const auto removed = world.git.ref(world.repo(), "main");
+    const auto id = ready_to_merge(world);
+    const auto tree = world.house().world().pool.path_of("shop--1");
+    const auto merge = [&](bool force) {
+        MergeOrder order;
+        order.force = force;
+        return world.house().go(world.house().runner().merges.merge(id, order, a_human()));
+    };
+    // Somebody else rewrites main.
+    auto there = world.repo();
+    if (with_origin) {
+        there = world.git.path("other");
+        world.git.plain(world.git.dir.path, {"clone", "-q", origin, there});
+    }
+    const auto rewrite = [&](std::vector<std::string> how) {
+        world.git.plain(there, std::move(how));
+        if (with_origin) world.git.plain(there, {"push", "-qf", "origin", "main"});
+        return world.git.ref(origin, "refs/heads/main");
+    };
+    SECTION("it is gone") {
+        const auto main = rewrite({"reset", "-q", "--hard", "HEAD^"});
+        const auto refused = merge(false);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == ErrorCode::needs_force);
+        CHECK_THAT(refused.error().details.at("facts"), Holds("change secret"));
+        CHECK(world.git.ref(origin, "refs/heads/main") == main);
+        SECTION("and confirmed") {
+            const auto merged = merge(true).value();
+            CHECK_THAT(merged.forced, Holds("change secret"));
+            CHECK(world.git.plain(origin, {"merge-base", removed, "refs/heads/main"}) == removed);
+        }
+        SECTION("and left out as the advice says") {
+            const std::string onto = with_origin ? "origin/main" : "main";
+            const auto advice = "git -C " + tree.string() + " rebase --onto " + onto + " " + removed.substr(0, 12);
+            CHECK_THAT(refused.error().message, Tells(advice));
+            world.git.plain(tree, {"rebase", "-q", "--onto", onto, removed.substr(0, 12)});
+            const auto merged = merge(true).value();
+            CHECK_THAT(merged.forced, !Holds("change secret"));
+        }
+    }
+    SECTION("it is there with another message") {
+        rewrite({"commit", "-q", "--amend", "-m", "a better message"});
+        CHECK(merge(false));
+    }
+}
+
+TEST_CASE("a merge for a user whom git does not know says by whom it is made, and how to change that") {
+    Fixture f(false);
+    const std::string name = "git config --global user.name", address = "git config --global user.email";
+    const auto settings = f.world.git.dir / "home/.gitconfig";
+    std::string notes;
+    const auto merged_with = [&](const std::string& text) {
+        write_file(settings, text);
+        const auto merged = f.merge().value();
+        for (const auto& note : merged.notes) notes += note + "\n";
+    };
+    SECTION("neither") {
+        merged_with("[init]\n\tdefaultBranch = main\n");
+        CHECK_THAT(notes, Tells(name + " 'Your Name' && " + address + " you@example.com"));
+        CHECK(f.world.git.plain(f.world.repo(), {"log", "-1", "--format=%cn <%ce>", "main"}) ==
+              "Orange <orange@localhost>");
+    }
+    SECTION("no address") {
+        merged_with("[user]\n\tname = Ursula\n");
+        CHECK_THAT(notes, Tells(address) && !Holds(name));
+    }
+    SECTION("both") {
+        merged_with("[user]\n\tname = Ursula\n\temail = u@example.org\n");
+        CHECK_THAT(notes, !Holds(name) && !Holds(address));
     }
 }
