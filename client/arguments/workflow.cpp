@@ -36,6 +36,7 @@ Action workflow_export(CLI::App& app) {
 
 Action workflow_validate(CLI::App& app) {
     auto file = std::make_shared<std::string>();
+    app.footer("A warning is about what may have been forgotten; the workflow is valid, and the exit status is 0.");
     app.add_option("FILE", *file, "Workflow file, or the name of a workflow; - reads standard input")->required();
     return [file](Context& context) { return commands::workflow_validate(context, *file); };
 }

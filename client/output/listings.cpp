@@ -146,13 +146,16 @@ std::string workflow_page(const rpc::WorkflowShow::Reply& reply, const Style& st
 }
 
 std::string validation_page(const std::string& file, const rpc::WorkflowValidate::Reply& reply) {
-    if (reply.valid) return printable(file) + ": valid\n";
     std::string out;
-    for (const auto& problem : reply.problems) {
-        out += printable(file) + ":" + std::to_string(problem.line) + ":" + std::to_string(problem.column) + ": " +
-               printable(problem.message) + "\n";
-    }
-    return out;
+    const auto add = [&](const auto& problems, const char* kind) {
+        for (const auto& problem : problems) {
+            out += printable(file) + ":" + std::to_string(problem.line) + ":" + std::to_string(problem.column) + ": " +
+                   kind + printable(problem.message) + "\n";
+        }
+    };
+    add(reply.problems, "");
+    add(reply.warnings, "warning: ");
+    return reply.valid ? out + printable(file) + ": valid\n" : out;
 }
 
 std::string daemon_page(const rpc::DaemonStatus::Reply& reply, const Style& style) {

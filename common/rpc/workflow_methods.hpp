@@ -153,10 +153,12 @@ struct WorkflowValidate {
     struct Reply {
         bool valid = false;
         std::vector<ProblemView> problems;
+        std::vector<ProblemView> warnings;
         template <class V>
         void describe(V& v) {
             v.required("valid", valid, "no problems");
             v.required("problems", problems, "all of them");
+            v.optional("warnings", warnings, "what a valid definition may have forgotten");
         }
     };
 };

@@ -1,6 +1,7 @@
 #include "common/base/text.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/edges.hpp"
+#include "daemon/engine/needs.hpp"
 
 namespace orange::engine {
 namespace {
@@ -110,6 +111,11 @@ ExitOutcome decide_exit(const Definition& definition, const Situation& situation
             case ExitAction::mark_dead:
                 return MarkDead{exited(exit)};
         }
+    }
+    // An agent that asked a question and ended well waits for its answer.
+    const bool asked = state->meaning == Meaning::clarification && exit.exit_status == 0;
+    if (is_for_agent(definition, *state) && !asked) {
+        return MarkDead{exited(exit) + ", and the workflow " + definition.name + " has no exit rule for that"};
     }
     return NothingToDo{"the workflow has no exit rule that applies in " + status};
 }

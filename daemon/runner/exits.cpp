@@ -8,6 +8,7 @@
 #include "common/base/try.hpp"
 #include "common/model/settings.hpp"
 #include "daemon/async/async.hpp"
+#include "daemon/engine/needs.hpp"
 #include "daemon/git/standing.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/occupants.hpp"
@@ -180,7 +181,8 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     const bool went_on = record.entered_at && *record.entered_at > run.spawned_at;  // it did take its task up
     const bool by_itself = end.exit_status > 0 && end.exit_status < k_signalled;
     const auto* state = (*definition)->state(record.task.status);
-    const bool is_awaited = state && state->agent == run.role;
+    const bool is_awaited =
+        state && (state->agent ? state->agent == run.role : engine::is_for_agent(**definition, *state));
     const auto limit = by_itself && is_awaited ? usage_limit_of(record, run) : std::nullopt;
     if (!limit && run.resumed && by_itself && !went_on && age < k_resume_window) {
         co_await begin_anew(std::move(record), *definition, run, fields, true);

@@ -221,6 +221,7 @@ Loaded load(std::string_view text, std::string_view file_name, std::string_view 
     std::stable_sort(loaded.problems.begin(), loaded.problems.end(), [](const Problem& a, const Problem& b) {
         return std::pair(a.line, a.column) < std::pair(b.line, b.column);
     });
+    if (loaded.ok()) loaded.warnings = warnings_of(source);
     loaded.definition = std::move(source.definition);
     loaded.definition.hash = content_hash(text);
     return loaded;

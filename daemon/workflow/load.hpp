@@ -22,6 +22,7 @@ struct Problem {
 struct Loaded {
     engine::Definition definition;
     std::vector<Problem> problems;
+    std::vector<Problem> warnings;  ///< of a valid definition: what its author may have forgotten
 
     bool ok() const { return problems.empty(); }
 };

@@ -113,6 +113,9 @@ void check_names(Reader& reader, const Source& source, std::string_view text);
 /// The map as a whole: ambiguous guards, unreachable states, dead ends, roles that nothing spawns.
 void check_graph(Reader& reader, const Source& source);
 
+/// What is allowed, and what the author of a sound definition may have forgotten.
+std::vector<Problem> warnings_of(const Source& source);
+
 std::vector<std::string> state_names(const engine::Definition& definition);
 
 }  // namespace orange::workflow

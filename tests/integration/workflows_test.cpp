@@ -268,6 +268,22 @@ TEST_CASE("A workflow is validated by its name, unless a file has that name") {
     CHECK(orange.orange({"workflow", "validate", "nosuch"}).status == 1);
 }
 
+TEST_CASE("A valid workflow is warned of what it may have forgotten, and stays valid") {
+    Idle world;
+    auto& orange = world.orange;
+    auto text = shipped("minimal");
+    text = text.substr(0, text.find("exit_monitoring:")) + text.substr(text.find("prompts:"));
+    write_file(orange.root() / "minimal.yml", text);
+    const auto validated = orange.orange({"workflow", "validate", "minimal.yml", "--json"}, orange.root());
+    CHECK(validated.status == 0);
+    const auto reply = parse_json(validated.out).value();
+    CHECK(reply.at("valid") == true);
+    CHECK(reply.at("problems").empty());
+    REQUIRE(reply.at("warnings").size() == 1);
+    CHECK_THAT(reply.at("warnings").at(0).at("message").get<std::string>(), Tells("exit_monitoring"));
+    CHECK_THAT(orange.orange({"workflow", "validate", "minimal.yml"}, orange.root()).out, Holds(": warning: "));
+}
+
 TEST_CASE("Export writes a file to edit, never over one that is there, and under another name where asked") {
     Idle world;
     auto& orange = world.orange;

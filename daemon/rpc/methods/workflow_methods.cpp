@@ -96,18 +96,25 @@ Awaitable<Result<WorkflowExport::Reply>> copy(Api& api, WorkflowExport params) {
     co_return reply;
 }
 
+std::vector<WorkflowValidate::ProblemView> views(const std::vector<workflow::Problem>& problems) {
+    std::vector<WorkflowValidate::ProblemView> all;
+    for (const auto& problem : problems) {
+        WorkflowValidate::ProblemView row;
+        row.line = problem.line;
+        row.column = problem.column;
+        row.message = problem.message;
+        all.push_back(std::move(row));
+    }
+    return all;
+}
+
 Awaitable<Result<WorkflowValidate::Reply>> validate(WorkflowValidate params) {
     const auto name = std::filesystem::path(params.file).stem().string();
     const auto loaded = workflow::load(params.text, params.file, name);
     WorkflowValidate::Reply reply;
     reply.valid = loaded.ok();
-    for (const auto& problem : loaded.problems) {
-        WorkflowValidate::ProblemView row;
-        row.line = problem.line;
-        row.column = problem.column;
-        row.message = problem.message;
-        reply.problems.push_back(std::move(row));
-    }
+    reply.problems = views(loaded.problems);
+    reply.warnings = views(loaded.warnings);
     co_return reply;
 }
 

@@ -91,6 +91,19 @@ TEST_CASE("the death of an agent that the state does not wait for changes nothin
     CHECK(std::holds_alternative<NothingToDo>(world.exit(Role::worker)));
 }
 
+TEST_CASE("an agent that ends where no rule is about it is dead, but for one that waits for an answer") {
+    World world("working");
+    world.definition.exit_rules.clear();
+    CHECK_THAT(std::get<MarkDead>(world.exit(Role::worker, 1)).reason, Tells("worker") && Tells("1") && Tells("small"));
+    CHECK(std::holds_alternative<MarkDead>(world.exit(Role::worker, 0)));
+    CHECK(std::holds_alternative<NothingToDo>(world.exit(Role::reviewer)));
+    world.definition.states[1].meaning = Meaning::clarification;
+    CHECK(std::holds_alternative<NothingToDo>(world.exit(Role::worker, 0)));
+    CHECK(std::holds_alternative<MarkDead>(world.exit(Role::worker, 1)));
+    world.task.status = "reviewing";
+    CHECK(std::holds_alternative<NothingToDo>(world.exit(Role::worker)));
+}
+
 TEST_CASE("mark_dead says who died") {
     CHECK_THAT(std::get<MarkDead>(World("stuck").exit(Role::worker, 2)).reason, Tells("worker") && Tells("2"));
 }

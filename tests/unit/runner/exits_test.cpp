@@ -477,6 +477,25 @@ TEST_CASE("on a workflow whose states name no agent a dead one is dead too") {
     CHECK_FALSE(world.house().runner().respawns.is_dead(world.record(id), Role::worker));
 }
 
+TEST_CASE("a workflow without exit rules tells its human that an agent has ended") {
+    RunnerWorld world;
+    const std::string agent = GENERATE("agent: worker, ", "");
+    write_file(world.home() / "workflows/bare.yml",
+               "name: bare\nversion: 1\nstates:\n  pending: {}\n  working: {" + agent +
+                   "respawn_prompt: go}\n  done: {terminal: true}\n"
+                   "transitions:\n  - from: pending\n    to: working\n    hooks:\n      - action: acquire_workspace\n"
+                   "      - {action: spawn_agent, prompt: go, harness: task, permissions: full}\n"
+                   "  - {from: working, to: done, by: [system, human], force: true}\nprompts: {go: Work.}\n");
+    const auto id = world.make_task("do it", 1, "bare");
+    world.move(id, "working").value();
+    dies(world, id, Role::worker, GENERATE(0, 1));
+    const auto record = world.record(id);
+    REQUIRE(engine::find_notice(record, NoticeKind::agent_ended));
+    const auto needs = needs_of(world.house().runner(), record);
+    CHECK(needs.kind == Need::help);
+    CHECK(needs.command == "orange task respawn " + id.value);
+}
+
 TEST_CASE("the death of an agent whose workflow is lost concludes nothing, and says what is wrong") {
     RunnerWorld world;
     const auto id = planning(world);

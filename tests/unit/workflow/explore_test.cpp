@@ -308,8 +308,6 @@ class Exploration {
             }
             return;
         }
-        const bool awaited = definition_.state(world.status)->agent == role;
-        if (awaited && std::holds_alternative<NothingToDo>(outcome)) complain("an agent's end is not decided", world);
         if (const auto* crash = std::get_if<Crash>(&outcome)) {
             for (std::size_t i = 0; i < counters_.size(); ++i) {
                 if (counters_[i] != "crash_count") continue;
@@ -722,9 +720,4 @@ TEST_CASE("a way on from the sub-tasks that is missing is found") {
         return transition.from == std::vector<std::string>{"delegated"} && transition.to == "done";
     });
     CHECK(says(Exploration(definition).complaints(), "all sub-tasks are done, and nothing follows"));
-}
-
-TEST_CASE("an agent's end that no rule decides is found") {
-    CHECK(says(complaints_after("relay", "rules:", "    - status: clarification\n      action: mark_dead\n", ""),
-               "an agent's end is not decided"));
 }

@@ -549,3 +549,58 @@ TEST_CASE("A workflow that is too large is refused at once, with the limit") {
     REQUIRE(loaded.problems.size() == 1);
     CHECK_THAT(loaded.problems.front().message, Tells(std::to_string(k_largest_file / 1024)));
 }
+
+TEST_CASE("a valid workflow is warned of what its author may have forgotten") {
+    const auto warned = [](const std::string& text) {
+        const auto loaded = load(text, "small.yml", "small");
+        INFO(describe(loaded.problems, "small.yml"));
+        REQUIRE(loaded.ok());
+        return loaded.warnings;
+    };
+    CHECK(warned(k_sound).empty());
+    const auto at = [](const std::vector<Problem>& warnings) {
+        std::vector<int> lines;
+        for (const auto& warning : warnings) lines.push_back(warning.line);
+        return lines;
+    };
+    using Lines = std::vector<int>;
+    SECTION("a state whose agent is not named") {
+        const auto found =
+            warned(broken({"working: {agent: worker, respawn_prompt: go}", "working: {respawn_prompt: go}", "", {}}));
+        REQUIRE(at(found) == Lines{5});
+        CHECK_THAT(found.front().message, Tells("working") && Tells("agent: worker") && Tells("needs: review"));
+    }
+    SECTION("a state that an agent is to leave") {
+        auto text = broken({"stuck: {}", "stuck: {}\n  testing: {}", "", {}});
+        const std::string all = "  - from: \"*\"";
+        text.replace(text.find(all), all.size(),
+                     "  - {from: working, to: testing}\n  - {from: testing, to: checking}\n" + all +
+                         "\n    by: [system]\n    force: true");
+        CHECK(at(warned(text)) == Lines{8});
+        for (const auto& [from, to] : {std::pair<std::string, std::string>("testing: {}", "testing: {needs: review}"),
+                                       {"to: checking}", "to: checking, by: [human]}"}}) {
+            auto decided = text;
+            CHECK(warned(decided.replace(decided.find(from), from.size(), to)).empty());
+        }
+    }
+    SECTION("a state whose agent's end no rule is about") {
+        const std::string rule = "    - status: checking\n";
+        auto text = k_sound;
+        const auto begin = text.find(rule);
+        text.erase(begin, text.find("    - status: stuck\n") - begin);
+        const auto found = warned(text);
+        REQUIRE(at(found) == Lines{6});
+        CHECK_THAT(found.front().message, Tells("checking") && Tells("exit_monitoring"));
+    }
+    SECTION("no rules at all") {
+        auto text = k_sound;
+        const auto begin = text.find("exit_monitoring:");
+        text.erase(begin, text.find("prompts:") - begin);
+        const auto found = warned(text);
+        REQUIRE(found.size() == 1);
+        CHECK_THAT(found.front().message, Tells("exit_monitoring"));
+    }
+    SECTION("one that does not load has problems alone") {
+        CHECK(load("name: small\n", "small.yml", "small").warnings.empty());
+    }
+}

@@ -246,3 +246,11 @@ TEST_CASE("the example of the documentation is complete") {
     const auto first = begin + std::string("```yaml\n").size();
     loaded(text.substr(first, text.find("```", first) - first), "pair");
 }
+
+TEST_CASE("no workflow that Orange ships is warned of anything") {
+    const std::string name = GENERATE("default", "minimal", "pr", "relay");
+    const auto found = workflow::load(content("workflows/" + name + ".yml"), name + ".yml", name);
+    REQUIRE(found.ok());
+    INFO(workflow::describe(found.warnings, name + ".yml"));
+    CHECK(found.warnings.empty());
+}
