@@ -36,8 +36,15 @@ Error still_runs(pid_t daemon) {
                                     "restart --force"};
 }
 
+/// Another program may have the pid by now.
+bool is_daemon(pid_t pid) {
+    const auto process = process_facts(pid);
+    return process && !process->ended && process->name.starts_with("oranged");
+}
+
+/// The lock of a daemon is free a moment before its process has ended.
 bool ended_until(pid_t daemon, const Paths& paths, steady_clock::time_point until) {
-    return wait_until(until, k_look_again, [&] { return lock_holder(paths) != daemon; });
+    return wait_until(until, k_look_again, [&] { return lock_holder(paths) != daemon && !is_daemon(daemon); });
 }
 
 /// Asks for the end and waits for it. Another daemon may have the lock by then.
@@ -87,8 +94,7 @@ Result<Ended> end_daemon_by_force(const Paths& paths) {
     if (!outcome.left) return outcome.ended;
     // A daemon that was killed may have left its lock to a child, and its pid to anybody.
     const auto pid = *outcome.left;
-    const auto process = process_facts(pid);
-    if (!process || !process->name.starts_with("oranged")) return outcome.why;
+    if (!is_daemon(pid)) return outcome.why;
     ::kill(pid, SIGKILL);
     if (!ended_until(pid, paths, steady_clock::now() + k_kill_deadline)) return still_runs(pid);
     return Ended::by_force;

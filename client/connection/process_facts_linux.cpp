@@ -23,7 +23,7 @@ std::optional<ProcessFacts> process_facts(pid_t pid) {
     if (open == std::string_view::npos || close == std::string_view::npos || close + 4 >= stat.size())
         return std::nullopt;
     return ProcessFacts{std::string(stat.substr(open + 1, close - open - 1)),
-                        static_cast<pid_t>(std::strtol(text + close + 4, nullptr, 10))};
+                        static_cast<pid_t>(std::strtol(text + close + 4, nullptr, 10)), text[close + 2] == 'Z'};
 }
 
 }  // namespace orange::connection

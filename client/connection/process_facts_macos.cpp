@@ -2,13 +2,14 @@
 #include "client/connection/process_facts.hpp"
 
 #include <libproc.h>
+#include <sys/proc.h>
 
 namespace orange::connection {
 
 std::optional<ProcessFacts> process_facts(pid_t pid) {
     proc_bsdinfo info{};
     if (::proc_pidinfo(pid, PROC_PIDTBSDINFO, 0, &info, sizeof info) <= 0) return std::nullopt;
-    return ProcessFacts{info.pbi_name, static_cast<pid_t>(info.pbi_ppid)};
+    return ProcessFacts{info.pbi_name, static_cast<pid_t>(info.pbi_ppid), info.pbi_status == SZOMB};
 }
 
 }  // namespace orange::connection
