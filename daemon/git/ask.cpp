@@ -1,5 +1,6 @@
 #include "daemon/git/ask.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "common/base/text.hpp"
@@ -99,6 +100,11 @@ std::vector<std::string> pieces(const std::string& output) {
         if (!piece.empty()) list.emplace_back(piece);
     }
     return list;
+}
+
+bool says(const std::string& text, std::initializer_list<std::string_view> phrases) {
+    return std::ranges::any_of(phrases,
+                               [&](std::string_view phrase) { return text.find(phrase) != std::string::npos; });
 }
 
 }  // namespace git

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,5 +49,8 @@ Error nonsense(const std::string& command, std::string_view answer);
 std::vector<std::string> pieces(const std::string& output);
 
 inline constexpr std::chrono::milliseconds k_checkout_deadline = std::chrono::minutes(10);
+
+/// Returns true if git's output has one of the phrases (LC_ALL=C).
+bool says(const std::string& text, std::initializer_list<std::string_view> phrases);
 
 }  // namespace orange::git

@@ -20,11 +20,6 @@ namespace {
 constexpr auto k_push_deadline = std::chrono::seconds(120);
 constexpr std::size_t k_longest_reason = 300;
 
-bool says(const std::string& text, std::initializer_list<std::string_view> phrases) {
-    return std::any_of(phrases.begin(), phrases.end(),
-                       [&](std::string_view phrase) { return text.find(phrase) != std::string::npos; });
-}
-
 /// Git's own lines: a hook of the remote's may say anything after the push has happened.
 std::string own_words(const std::string& err) {
     std::string own;

@@ -7,6 +7,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
+#include "daemon/git/committer.hpp"
 
 namespace orange::git {
 namespace {

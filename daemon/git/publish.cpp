@@ -15,11 +15,6 @@ namespace {
 
 constexpr int k_no_such_remote = 2;  // of git remote
 
-bool says(const std::string& text, std::initializer_list<std::string_view> phrases) {
-    return std::any_of(phrases.begin(), phrases.end(),
-                       [&](std::string_view phrase) { return text.find(phrase) != std::string::npos; });
-}
-
 /// What to do about a push that git reports with `said` (LC_ALL=C).
 Error push_failed(const std::string& repo, const std::string& branch, Error error) {
     const auto found = error.details.find("stderr");
