@@ -193,10 +193,19 @@ class Events {
     std::thread reader_;
 };
 
+/// How long the daemon was ready and other programs had the processors, in milliseconds.
+double waited_for_processor(pid_t daemon) {
+    std::ifstream in("/proc/" + std::to_string(daemon) + "/schedstat");
+    double ran = 0, waited = 0;
+    in >> ran >> waited;
+    return waited / 1e6;
+}
+
 /// Asks until `done`, and prints how long the answers took.
 template <class Done>
-void measure(const char* when, const Connection& connection, Done done) {
+void measure(const char* when, pid_t daemon, const Connection& connection, Done done) {
     std::vector<double> waited;
+    const auto processor = waited_for_processor(daemon);
     const auto begin = Steady::now();
     while (!done()) {
         const auto start = Steady::now();
@@ -207,8 +216,11 @@ void measure(const char* when, const Connection& connection, Done done) {
     const double time = std::chrono::duration<double>(Steady::now() - begin).count();
     std::sort(waited.begin(), waited.end());
     const auto above = waited.end() - std::upper_bound(waited.begin(), waited.end(), 50.0);
-    std::printf("%-28s p50 %7.2f ms   p99 %7.2f ms   max %7.2f ms   %zd above 50 ms   (%zu pings in %.1f s)\n", when,
-                waited[waited.size() / 2], waited[waited.size() * 99 / 100], waited.back(), above, waited.size(), time);
+    std::printf(
+        "%-26s p50 %6.2f ms   p99 %7.2f ms   max %7.2f ms   %zd above 50 ms   (%zu pings in %.1f s; the daemon "
+        "waited %.0f ms for a processor)\n",
+        when, waited[waited.size() / 2], waited[waited.size() * 99 / 100], waited.back(), above, waited.size(), time,
+        waited_for_processor(daemon) - processor);
     std::fflush(stdout);
 }
 
@@ -233,12 +245,12 @@ int main(int argc, char** argv) {
 
     const Connection connection(daemon.socket());
     const Events events(daemon.socket());
-    measure("before", connection, after(seconds(35)));
+    measure("before", daemon.pid(), connection, after(seconds(35)));
     std::printf("killing %d\n", die);
     for (int n = 0; n < die; ++n) ::kill(agents[static_cast<std::size_t>(n)], SIGKILL);
     const auto give_up = after(seconds(300));
-    measure("until all are dealt with", connection, [&] { return events.crashed() >= die || give_up(); });
-    measure("the next 25 s", connection, after(seconds(25)));
+    measure("until all are dealt with", daemon.pid(), connection, [&] { return events.crashed() >= die || give_up(); });
+    measure("the next 25 s", daemon.pid(), connection, after(seconds(25)));
     std::printf("%d of %d crashes were seen, %d agents were started again\n", events.crashed(), die,
                 events.respawned());
     const auto notified = daemon.notifications();
