@@ -357,11 +357,10 @@ TEST_CASE("a shim that has the pid of an earlier one is not taken to have that o
 
 TEST_CASE("of tasks without agents nothing is remembered once another agent is seen") {
     ActiveWorld world;
-    const auto& activities = world.house().runner().activities;
     for (int n = 0; n < 3; ++n) {
         const auto id = world.start();
         world.look(id);
-        CHECK(activities.remembered() == 1);
+        CHECK(world.house().runner().activities.remembered() == 1);
         world.move(id, "cancelled").value();
     }
 }

@@ -322,14 +322,14 @@ TEST_CASE("a compiler that the kernel ended is a note, once, and no crash") {
 TEST_CASE("of an agent that died of memory itself nothing is remembered") {
     RunnerWorld world;
     const auto groups = world.git.dir / "groups";
-    const auto& memory = world.house().runner().memory;
     for (int n = 0; n < 3; ++n) {
         const auto id = planning(world, "task " + std::to_string(n), 3);
         world.house().world().launcher.look_for_groups_in(groups);
         const auto group = groups / process::scope_of_run(world.record(id).run_of(Role::worker)->run.value);
         write_file(group / "cgroup.events", "populated 1\n");
         write_file(group / "memory.events", "oom_kill 1\n");
-        world.house().go(world.house().runner().memory.update(id));
+        auto& memory = world.house().runner().memory;
+        world.house().go(memory.update(id));
         CHECK(memory.awaited() == 1);
         set(world, id, [](TaskRecord& record) { record.runs.clear(); });
     }

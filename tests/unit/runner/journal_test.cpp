@@ -381,7 +381,7 @@ TEST_CASE("a history that cannot be looked at when the daemon begins is read all
         store::TaskStore before(files, "/tasks");
         for (const auto& each : {record, other}) before.create(each, "").value();
         const auto now = clock.now();
-        files.replace(before.folder(record) / "history.jsonl", line("hidden", now)).value();
+        files.replace(before.folder(record) / "history.jsonl", line("hidden", now - std::chrono::minutes(1))).value();
         files.replace(before.folder(other) / "history.jsonl", line("seen", now - std::chrono::hours(1))).value();
         files.unseen = before.folder(record) / "history.jsonl";
     }
