@@ -187,10 +187,13 @@ Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
               "orange task attach " + record.task.id.value, role);
         co_return true;
     }
-    const auto window = co_await activities_.look_before_typing(record, message.to);
-    if (window.typing != agents::Typing::safe) co_return false;
-    const auto again = co_await world_.tmux.send(run.pane_id, message.text);
-    if (!again) co_return false;
+    if (!unwritten_.contains(message.id)) {
+        const auto window = co_await activities_.look_before_typing(record, message.to);
+        if (window.typing != agents::Typing::safe) co_return false;
+        const auto again = co_await world_.tmux.send(run.pane_id, message.text);
+        if (!again) co_return false;
+        unwritten_.insert(message.id);
+    }
     ++message.times;
     message.typed_at = world_.clock.now();
     co_return false;
@@ -204,6 +207,7 @@ Awaitable<Result<std::optional<engine::Hold>>> Outbox::acknowledge(TaskRecord& r
         all = all && done;
     }
     if (record != before) CO_TRY(turns_.try_save(record));
+    for (const auto& message : record.typed) unwritten_.erase(message.id);
     engine::Hold hold;
     if (!all) hold.left = k_between_looks;
     co_return hold;
