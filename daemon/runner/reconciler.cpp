@@ -121,9 +121,7 @@ void Reconciler::saved(const TaskId& id) {
 void Reconciler::wake(const TaskId& id) {
     if (stopped_) return;
     auto& task = tasks_[id];
-    for (auto& [step, attempt] : task.attempts) {
-        if (attempt.ends_with_change) attempt.not_before = async::now();
-    }
+    end_waits_for_change(task);
     task.again = true;
     if (!std::exchange(task.is_awake, true)) async::spawn(world_.executor, "task", loop(id));
 }
@@ -144,6 +142,12 @@ void Reconciler::wake_all() {
 void Reconciler::room_changed() {
     for (const auto& id : world_.tasks.held()) end_delays(id);
     runner_.queue.room_changed();
+}
+
+void Reconciler::end_waits_for_change(Task& task) {
+    for (auto& [step, attempt] : task.attempts) {
+        if (attempt.ends_with_change) attempt.not_before = async::now();
+    }
 }
 
 void Reconciler::end_delays(const TaskId& id) {
@@ -317,6 +321,7 @@ Awaitable<std::optional<engine::Until>> Reconciler::step(TaskId id, bool on_duty
 
 void Reconciler::note(const TaskId& id, const engine::Step& step, const Result<Held>& done, bool changed) {
     auto& task = tasks_[id];
+    if (changed) end_waits_for_change(task);
     Held hold = done ? *done : Held{};
     if (done && !hold && !changed) hold.emplace();  // it would change nothing again
     if (done && !hold) {

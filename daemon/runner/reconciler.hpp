@@ -93,6 +93,7 @@ class Reconciler {
     struct Performer;
 
     void saved(const TaskId& id);
+    static void end_waits_for_change(Task& task);
     void end_delays(const TaskId& id);
     Awaitable<void> loop(TaskId id);
     /// Performs the most urgent step that is due. Returns until when nothing is; nothing if a step was performed.

@@ -357,6 +357,33 @@ TEST_CASE("a message that a program has queued for long is seen when its turn en
     CHECK_FALSE(world.house().runner().outbox.may_be_seen(id));
 }
 
+TEST_CASE("a reminder is looked for soon, although nothing was found out about the message before it") {
+    TalkWorld world;
+    const auto id = world.started_with("reads");
+    auto& reconciler = world.house().runner().reconciler;
+    std::chrono::milliseconds alarm{};
+    reconciler.start([&](std::chrono::milliseconds time, const std::function<void()>&) {
+        alarm = time;
+        return async::Stopper();
+    });
+    const auto rest = [&](std::chrono::milliseconds time) {
+        world.outside.clock.pass(time);
+        world.look(id);
+        reconciler.wake(id);
+        world.house().go([]() -> Awaitable<void> { co_return; }());
+    };
+    world.outside.tmux.screens[world.pane(id)] = "working";
+    world.look(id);
+    world.outside.tmux.screens[world.pane(id)] = "❯\n";
+    world.send(id, "go on").value();
+    REQUIRE(world.typed().size() == 1);
+    rest(40s);
+    CHECK(world.record(id).typed.front().state() == "typed");
+    rest(25s);
+    REQUIRE(world.typed().size() == 2);
+    CHECK(alarm <= 2s);
+}
+
 TEST_CASE("what is typed into a window that its program has not drawn yet would be lost, however long that takes") {
     TalkWorld world;
     const auto id = world.started_with("reads");
