@@ -155,7 +155,3 @@ TEST_CASE("a tmux that does not answer while an agent is ended keeps no workspac
           "[soak]") {
     silence_tmux_everywhere(cancelling());
 }
-
-TEST_CASE("a tmux that does not answer while a message is typed loses none, and the next try succeeds") {
-    silence_tmux_everywhere(sending());
-}
