@@ -39,7 +39,7 @@ Awaitable<void> Monitor::run() {
     watch_projects();
     usage_limits_changed();
     runner_.reconciler.start();
-    runner_.reconciler.wake_all();
+    co_await runner_.reconciler.wake_all();
     const auto active = world_.tasks.active();
     for (const auto& id : active) {
         const auto* record = world_.tasks.find(id);
@@ -163,9 +163,10 @@ Awaitable<void> Monitor::poll() {
     for (const auto& id : active) {
         if (stopping_) co_return;
         co_await look_at(id);
+        co_await async::yield();
     }
     co_await runner_.workspaces.release_left_over();
-    runner_.reconciler.wake_all();
+    co_await runner_.reconciler.wake_all();
     co_await runner_.queue.restart_stalled();
     runner_.reconciler.room_changed();
     forget_ended_exits();

@@ -126,7 +126,7 @@ void Reconciler::wake(const TaskId& id) {
     if (!std::exchange(task.is_awake, true)) async::spawn(world_.executor, "task", loop(id));
 }
 
-void Reconciler::wake_all() {
+Awaitable<void> Reconciler::wake_all() {
     auto ids = world_.tasks.active();
     for (const auto& id : world_.tasks.parents()) {
         const auto* record = world_.tasks.find(id);
@@ -136,6 +136,7 @@ void Reconciler::wake_all() {
     for (const auto& id : ids) {
         end_delays(id);
         wake(id);
+        co_await async::yield();
     }
 }
 

@@ -45,8 +45,8 @@ class Reconciler {
 
     void wake(const TaskId& id);
     /// Wakes every active task and every ended one that has sub-tasks, whatever delays their steps have. A daemon that
-    /// starts and the poll call it.
-    void wake_all();
+    /// starts and the poll call it. Between tasks, other coroutines run.
+    Awaitable<void> wake_all();
 
     /// Limits have changed, or what kept agents from starting may be over: those that wait for room are tried at once.
     void room_changed();

@@ -461,7 +461,7 @@ TEST_CASE("A task whose branch is gone when its sub-tasks are done is not done, 
         world.create(std::move(other), "", false).value();
     }
     edit(world, family.parent, to_new_name("by-hand")).value();
-    world.house().runner().reconciler.wake_all();
+    world.house().go(world.house().runner().reconciler.wake_all());
     CHECK(comes_true(world, [&] { return world.record(family.parent).queued; }));
     CHECK_FALSE(notice_of(world, family.parent, NoticeKind::start_failed));
     CHECK(need_of(world, family.parent) == Need::nothing);

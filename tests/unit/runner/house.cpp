@@ -173,7 +173,7 @@ void RunnerWorld::back() {
 
 void RunnerWorld::recover() {
     auto& world = house().world();
-    house().runner().reconciler.wake_all();
+    house().go(house().runner().reconciler.wake_all());
     const auto active = world.tasks.active();
     for (const auto& id : active) house().go(house().runner().recovery.resume(id));
     for (const auto& id : active) {
@@ -293,7 +293,7 @@ Awaitable<bool> acknowledge_all(Runner& runner, TaskId id) {
 void go_on_duty(RunnerWorld& world) {
     const auto never = [](std::chrono::milliseconds, const std::function<void()>&) { return async::Stopper(); };
     world.house().runner().reconciler.start(never);
-    world.house().runner().reconciler.wake_all();
+    world.house().go(world.house().runner().reconciler.wake_all());
 }
 
 bool deliver(RunnerWorld& world, const TaskId& id) {
