@@ -36,9 +36,9 @@ struct Scene {
 void arm(Outside& outside, Fault fault, int n) {
     constexpr Fuse::Ending k_endings[] = {Fuse::Ending::killed, Fuse::Ending::disk_full_for_good,
                                           Fuse::Ending::disk_full_once};
-    constexpr int k_ways = 6;  // in which a child goes wrong; the others end the daemon
+    constexpr int k_all_ways = 6;  // in which a child goes wrong; the others end the daemon
     if (fault <= Fault::disk_full_once) outside.fuse.arm(k_endings[static_cast<int>(fault)], n);
-    if (fault == Fault::child) outside.children.arm(static_cast<ChildFault>(n % k_ways), n);
+    if (fault == Fault::child) outside.children.arm(static_cast<ChildFault>(n % k_all_ways), n);
     if (fault == Fault::tmux_silent) outside.tmux_faults.arm(TmuxFault::does_not_answer, n);
     if (fault == Fault::tmux_late) outside.tmux_faults.arm(TmuxFault::answers_too_late, n);
 }
