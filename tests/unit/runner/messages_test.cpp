@@ -375,6 +375,7 @@ TEST_CASE("a reminder is looked for soon, although nothing was found out about t
     world.outside.tmux.screens[world.pane(id)] = "working";
     world.look(id);
     world.outside.tmux.screens[world.pane(id)] = "❯\n";
+    world.look(id);
     world.send(id, "go on").value();
     REQUIRE(world.typed().size() == 1);
     rest(40s);
