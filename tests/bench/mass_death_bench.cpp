@@ -37,8 +37,17 @@ using std::chrono::seconds;
 
 constexpr int k_largest_pool = 60;
 
+bool succeeds(std::string line) {
+    char shell[] = "sh", option[] = "-c";
+    char* words[] = {shell, option, line.data(), nullptr};
+    pid_t pid = 0;
+    int status = 1;
+    return ::posix_spawnp(&pid, shell, nullptr, nullptr, words, environ) == 0 && ::waitpid(pid, &status, 0) == pid &&
+           status == 0;
+}
+
 void command(const std::string& line) {
-    if (std::system(line.c_str()) != 0) fail("failed: " + line);
+    if (!succeeds(line)) fail("failed: " + line);
 }
 
 /// A crash is repaired by a new agent, unless many die at once.
@@ -89,7 +98,7 @@ class Daemon {
         for (int i = 0; i < 1'000 && ::access(socket().c_str(), F_OK) != 0; ++i) ::usleep(10'000);
     }
     ~Daemon() {
-        (void)std::system("tmux -S \"$ORANGE_HOME/tmux.sock\" kill-server 2>/dev/null");
+        (void)succeeds("tmux -S \"$ORANGE_HOME/tmux.sock\" kill-server 2>/dev/null");
         ::kill(pid_, SIGTERM);
         ::waitpid(pid_, nullptr, 0);
     }
