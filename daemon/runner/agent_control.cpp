@@ -23,6 +23,7 @@
 #include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/programs.hpp"
+#include "daemon/runner/project_names.hpp"
 #include "daemon/runner/worktree.hpp"
 
 namespace orange {
@@ -107,20 +108,80 @@ std::map<std::string, std::string> AgentControl::environment(const TaskRecord& r
 
 Awaitable<Result<std::string>> AgentControl::prompt_text(const TaskRecord& record, const engine::Definition& definition,
                                                          std::string key) {
-    const auto* project = world_.projects.find(record.task.project);
-    if (!project) co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
-    const auto copy = *project;
+    CO_TRY(const auto project, registered_project(world_, record.task.project));
     const auto prompt = definition.prompts.find(key);
     const bool names_base = prompt != definition.prompts.end() && prompt->second.find("{base}") != std::string::npos;
     auto base = record.task.base.value_or("");
     if (base.empty() && names_base) {
-        CO_TRY(base, co_await target_ref(world_, record, copy));
+        CO_TRY(base, co_await target_ref(world_, record, project));
     }
     base = git::shown_ref(base);
-    const auto settings = settings_of(world_, copy);  // outlives the loop
+    const auto settings = settings_of(world_, project);  // outlives the loop
     std::vector<std::string> checks;
     for (const auto& check : *settings.checks) checks.push_back(join(check, " "));
     co_return engine::build_prompt(definition, record.task, key, record.task_file, base, checks);
+}
+
+/// Refuses a harness whose program would ask whether it may trust the repository, and would end with the answer.
+Result<void> AgentControl::check_trust(const agents::Harness& harness, const Project& project) {
+    if (!harness.trust.first || project.lets_trust(harness.name)) return {};
+    return Error(ErrorCode::conflict, harness.name + " would ask whether it may trust " + project.path +
+                                          ", and would end when it is answered. Answer before it starts:\n"
+                                          "  orange harness trust " +
+                                          harness.name + " --project " + project.name);
+}
+
+/// Collects what the definition of a harness may name in its command.
+Awaitable<Result<agents::LaunchRequest>> AgentControl::launch_request(const TaskRecord& record,
+                                                                      const engine::Definition& definition,
+                                                                      const SpawnOrder& order,
+                                                                      const agents::HarnessEntry& harness,
+                                                                      const Project& project) {
+    const auto& task = record.task;
+    agents::LaunchRequest launch;
+    CO_TRY(launch.prompt, co_await prompt_text(record, definition, order.prompt));
+    launch.permissions = permissions_of(definition, task, order.role, order.permissions);
+    launch.effort = order.role == Role::reviewer ? task.review_effort : task.effort;
+    launch.model = order.role == Role::reviewer ? task.review_model : task.model;
+    launch.task_dir = world_.tasks.folder(record).string();
+    launch.task_file = record.task_file;
+    launch.worktree = world_.pool.path_of(*task.workspace).string();
+    launch.repo = project.path;
+    launch.role = name_of(order.role);
+    launch.summary = task.summary;
+    launch.trusted = project.lets_trust(harness.harness.name);
+    CO_TRY(check_trust(harness.harness, project));
+    launch.shipped = (world_.installation.share / "harnesses").string();
+    const auto settings = settings_of(world_, project);  // outlives the loop
+    for (const auto& check : *settings.checks) launch.checks.push_back(join(check, " "));
+    launch.resume = order.resume && can_resume(record, harness, launch, order.role);
+    if (launch.resume) {
+        launch.session = record.session_of(order.role)->id;
+    } else if (!harness.harness.session.start.empty()) {
+        launch.session = random_uuid();
+    }
+    co_return launch;
+}
+
+/// Completes the environment of the request, and checks what the program needs to start in it.
+Awaitable<Result<void>> AgentControl::complete_environment(agents::StartRequest& request,
+                                                           const agents::HarnessEntry& harness,
+                                                           const git::Pinned& worktree,
+                                                           const std::string& permissions) {
+    if (request.run.role == Role::reviewer) {
+        CO_TRY(const auto more, co_await git::reviewing_variables(world_.git, worktree, request.env));
+        for (const auto& [name, value] : more) request.env[name] = value;
+    }
+    CO_TRY(agents::check_root(harness.harness, permissions, request.env, ::geteuid() == 0));
+    auto program = harness;
+    auto env = request.env;
+    const auto unmet = co_await agents::unmet_needs(world_.processes, std::move(program), std::move(env));
+    if (!unmet.empty()) co_return Error(ErrorCode::not_found, join(unmet, "; "));
+    if (agents::argv_name(harness.harness, permissions).ends_with("review")) {
+        // Hooks in copies of an earlier codex.yml or pi.yml run this command before each call of a tool.
+        request.env["ORANGE_PERMIT"] = "true";
+    }
+    co_return Result<void>{};
 }
 
 Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& record,
@@ -135,88 +196,44 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
         co_return Error(ErrorCode::conflict,
                         "the workspace " + worktree.string() + " is gone; run: orange workspace gc");
     }
-    const auto* registered = world_.projects.find(task.project);
-    if (!registered) co_return Error(ErrorCode::not_found, "project " + task.project + " is not registered");
-    const Project project = *registered;
-    const auto& repository = project.path;
+    CO_TRY(const auto project, registered_project(world_, task.project));
     const bool reviewer = order.role == Role::reviewer;
-    CO_TRY(auto harness, world_.harnesses.find(reviewer ? task.review_harness : task.harness));
+    CO_TRY(const auto harness, world_.harnesses.find(reviewer ? task.review_harness : task.harness));
     if (harness.program.empty()) co_return world_.harnesses.not_installed(harness);
-    CO_TRY(auto prompt, co_await prompt_text(record, definition, order.prompt));
-
-    agents::LaunchRequest launch;
-    launch.permissions = permissions_of(definition, task, order.role, order.permissions);
-    launch.prompt = std::move(prompt);
-    launch.effort = reviewer ? task.review_effort : task.effort;
-    launch.model = reviewer ? task.review_model : task.model;
-    launch.task_dir = world_.tasks.folder(record).string();
-    launch.worktree = worktree.string();
-    launch.repo = repository;
-    launch.role = name_of(order.role);
-    launch.summary = task.summary;
-    launch.trusted = project.lets_trust(harness.harness.name);
-    if (harness.harness.trust.first && !launch.trusted) {
-        const auto& name = harness.harness.name;
-        co_return Error(ErrorCode::conflict, name + " would ask whether it may trust " + repository +
-                                                 ", and would end when it is answered. Answer before it starts:\n"
-                                                 "  orange harness trust " +
-                                                 name + " --project " + project.name);
-    }
-    launch.task_file = record.task_file;
-    launch.shipped = (world_.installation.share / "harnesses").string();
-    const auto settings = settings_of(world_, project);  // outlives the loop
-    for (const auto& check : *settings.checks) launch.checks.push_back(join(check, " "));
-    launch.resume = order.resume && can_resume(record, harness, launch, order.role);
-    if (launch.resume) {
-        launch.session = record.session_of(order.role)->id;
-    } else if (!harness.harness.session.start.empty()) {
-        launch.session = random_uuid();
-    }
-    const auto typed = launch.resume && harness.harness.session.typed ? launch.prompt : std::string();
+    CO_TRY(auto launch, co_await launch_request(record, definition, order, harness, project));
     CO_TRY(const auto opened, co_await open_worktree(world_, record));
     launch.git_dir = opened.git_dir();
     launch.git_common = opened.common_dir();
 
     agents::StartRequest request;
-    request.run.run = RunId{random_id(k_run_id_length)};
+    auto& run = request.run;
+    run.run = RunId{random_id(k_run_id_length)};
+    run.role = order.role;
+    run.harness = harness.harness.name;
+    run.harness_hash = harness.hash;
+    run.model = launch.model.value_or("");
+    run.prompt = order.prompt;
+    run.intent = order.intent;
+    run.memory_limit = bytes_in(*settings_of(world_, project).memory_limit).value_or(0);
+    run.resumed = launch.resume;
+    run.window_name = window_name(record, order.role);
+    request.native_session = launch.session;
+    if (launch.resume && harness.harness.session.typed) request.typed = launch.prompt;
     if (launch.prompt.size() > agents::k_longest_prompt) {
-        const auto file = run_folder(record) / ("prompt-" + request.run.run.value + ".md");
+        const auto file = run_folder(record) / ("prompt-" + run.run.value + ".md");
         CO_TRY(world_.files.replace(file, launch.prompt));
         launch.prompt = "Your instructions are in " + file.string() + ". Read that file and follow it.";
     }
     if (harness.harness.events.are_told()) {
-        launch.events = agents::events_file(run_folder(record), request.run.run).string();
+        launch.events = agents::events_file(run_folder(record), run.run).string();
         request.events = launch.events;
     }
     CO_TRY(auto command, agents::launch(harness.harness, harness.program, launch));
-    request.run.role = order.role;
-    request.run.harness = harness.harness.name;
-    request.run.harness_hash = harness.hash;
-    request.run.model = launch.model.value_or("");
-    request.run.prompt = order.prompt;
-    request.run.intent = order.intent;
-    request.run.memory_limit = bytes_in(*settings.memory_limit).value_or(0);
-    request.run.resumed = launch.resume;
-    request.native_session = launch.session;
-    request.typed = typed;
-    request.run.window_name = window_name(record, order.role);
     request.task = task.id;
     request.project = task.project;
     request.argv = std::move(command.argv);
-    request.env = environment(record, std::move(command.env), order.role, request.run.run, harness.path_variable);
-    if (reviewer) {
-        CO_TRY(const auto more, co_await git::reviewing_variables(world_.git, opened, request.env));
-        for (const auto& [name, value] : more) request.env[name] = value;
-    }
-    CO_TRY(agents::check_root(harness.harness, launch.permissions, request.env, ::geteuid() == 0));
-    auto program = harness;
-    auto env = request.env;
-    const auto unmet = co_await agents::unmet_needs(world_.processes, std::move(program), std::move(env));
-    if (!unmet.empty()) co_return Error(ErrorCode::not_found, join(unmet, "; "));
-    if (agents::argv_name(harness.harness, launch.permissions).ends_with("review")) {
-        // Hooks in copies of an earlier codex.yml or pi.yml run this command before each call of a tool.
-        request.env["ORANGE_PERMIT"] = "true";
-    }
+    request.env = environment(record, std::move(command.env), order.role, run.run, harness.path_variable);
+    CO_TRY(co_await complete_environment(request, harness, opened, launch.permissions));
     request.worktree = worktree.string();
     request.session = session_name_for(task.project, task.branch);
     const auto other = reviewer ? Role::worker : Role::reviewer;
@@ -227,26 +244,8 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
 Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::Definition& definition,
                                             SpawnOrder order) {
     co_await settle_starting(record);
-    if (const auto* run = record.run_of(order.role)) {
-        const bool by_transition = !order.intent.empty() && run->intent == order.intent;
-        if (by_transition || (record.held_start(order.role) && alive(record, order.role))) {
-            tell_started(record, *run, order.respawn);
-            drop_held(record, order.role);
-            co_return turns_.try_save(record, Durability::atomic);  // what was interrupted had started it already
-        }
-    }
-    if (const auto* run = record.run_of(order.role); run && run->ending) {
-        // It was to be ended, and that failed half-way: two of one role must never be.
-        CO_TRY(co_await end(record, order.role));
-    }
-    if (alive(record, order.role)) {
-        CO_TRY(auto prompt, co_await prompt_text(record, definition, order.prompt));
-        co_return hand_over_prompt(record, order.role, prompt, order.intent + "-" + order.prompt);
-    }
-    if (const auto* run = record.run_of(order.role); run && run->pid == 0) {
-        co_return Error(ErrorCode::unavailable, "tmux does not answer, so Orange does not know whether the " +
-                                                    name_text(order.role) + " was started; try again");
-    }
+    CO_TRY(const bool is_there, co_await use_existing(record, definition, order));
+    if (is_there) co_return Result<void>{};
     const auto& harness = order.role == Role::reviewer ? record.task.review_harness : record.task.harness;
     const auto has_room = [&] { return room_.may_start(record, order.role) && !room_.is_logging_in(harness); };
     if (!has_room()) {
@@ -254,53 +253,97 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         if (was_there) CO_TRY(turns_.try_save(record, Durability::atomic));  // it took a place itself
         if (!was_there || !has_room()) co_return hold(record, order);
     }
-    // git and tmux take their time, and others ask for the same place meanwhile.
+    // Git and tmux take their time, and other agents ask for the same place meanwhile.
     std::optional<InSet<std::pair<TaskId, Role>>> promise;
     promise.emplace(room_.promised(), std::pair(record.task.id, order.role));
     if (order.resume) co_await find_session(record, order.role);
-    CO_TRY(auto request, co_await prepare(record, definition, order));
-
+    CO_TRY(const auto request, co_await prepare(record, definition, order));
     co_await bury_dead(record, order.role);
-    watch_harness(world_, record, request.run);
-    if (!request.run.resumed) {
-        std::erase_if(record.sessions, [&](const NativeSession& old) { return old.role == order.role; });
-        if (!request.native_session.empty()) {
-            record.sessions.push_back({order.role, request.run.harness, request.native_session, request.worktree});
-        }
-    }
-    record.runs.push_back(request.run);
-    unlisted_.erase({record.task.id.value, order.role});
-    CO_TRY(turns_.try_save(record, Durability::atomic));
+    CO_TRY(note_starting(record, request));
     promise.reset();
-    auto started = co_await world_.launcher.start(request, run_folder(record));
-    if (!started && started.error().code == ErrorCode::timeout) {
-        // It may run all the same. While tmux says nothing it stays "being started", and is never started twice.
-        const auto slow = started.error();
-        co_await settle_starting(record);
-        const auto* run = record.run_of(order.role);
-        if (!run || run->pid == 0) co_return in_context("starting the " + name_text(order.role), slow);
-        started = agents::Started{*run, {}};
-    }
-    if (!started) {
-        forget_run(record, order.role);
-        turns_.save(record, Durability::atomic);
-        co_return in_context("starting the " + name_text(order.role), started.error());
-    }
-    const auto run = started->run;
-    *record.run_of(order.role) = run;
-    record.died.erase(order.role);
-    // What Orange had to say to the agent before this one is what the prompt says now; a human's words stay.
-    std::erase_if(record.outbox, [&](const Message& message) { return message.to == order.role && !message.waits(); });
-    if (!started->session.empty()) record.task.tmux_session = started->session;
-    CO_TRY(turns_.try_save(record, Durability::atomic));
-    tell_started(record, run, order.respawn);
-    started_(record.task.id, run);
+    auto opened = co_await open_window(record, request);
+    if (!opened) co_return in_context("starting the " + name_text(order.role), opened.error());
+    CO_TRY(note_started(record, order, *opened));
     if (!request.typed.empty()) {
-        CO_TRY(hand_over_prompt(record, order.role, request.typed, run.run.value + "-" + order.prompt));
+        const auto id = request.run.run.value + "-" + order.prompt;
+        CO_TRY(hand_over_prompt(record, order.role, request.typed, id));
     }
     if (!record.held_start(order.role)) co_return Result<void>{};
     drop_held(record, order.role);  // now that the history has it: until then the next daemon comes here again
     co_return turns_.try_save(record, Durability::atomic);
+}
+
+/// Returns true if the role has an agent already: the one that this order has started before it was interrupted, or one
+/// that works and gets the prompt as a message.
+Awaitable<Result<bool>> AgentControl::use_existing(TaskRecord& record, const engine::Definition& definition,
+                                                   const SpawnOrder& order) {
+    const auto* run = record.run_of(order.role);
+    if (!run) co_return false;
+    const bool by_transition = !order.intent.empty() && run->intent == order.intent;
+    if (by_transition || (record.held_start(order.role) && alive(record, order.role))) {
+        tell_started(record, *run, order.respawn);
+        drop_held(record, order.role);
+        CO_TRY(turns_.try_save(record, Durability::atomic));
+        co_return true;
+    }
+    // An earlier call was to end the agent, and failed half-way: a role must never have two agents.
+    if (run->ending) CO_TRY(co_await end(record, order.role));
+    if (alive(record, order.role)) {
+        CO_TRY(const auto prompt, co_await prompt_text(record, definition, order.prompt));
+        CO_TRY(hand_over_prompt(record, order.role, prompt, order.intent + "-" + order.prompt));
+        co_return true;
+    }
+    run = record.run_of(order.role);
+    if (run && run->pid == 0) {
+        co_return Error(ErrorCode::unavailable, "tmux does not answer, so Orange does not know whether the " +
+                                                    name_text(order.role) + " was started; try again");
+    }
+    co_return false;
+}
+
+/// Saves the run as `starting` before its window opens.
+Result<void> AgentControl::note_starting(TaskRecord& record, const agents::StartRequest& request) {
+    const auto role = request.run.role;
+    watch_harness(world_, record, request.run);
+    if (!request.run.resumed) {
+        std::erase_if(record.sessions, [&](const NativeSession& old) { return old.role == role; });
+        if (!request.native_session.empty()) {
+            record.sessions.push_back({role, request.run.harness, request.native_session, request.worktree});
+        }
+    }
+    record.runs.push_back(request.run);
+    unlisted_.erase({record.task.id.value, role});
+    return turns_.try_save(record, Durability::atomic);
+}
+
+/// Opens the agent's window. A failure removes the run from the record, unless tmux does not say whether it has opened
+/// the window: then the run stays `starting`, and no second agent is started.
+Awaitable<Result<agents::Started>> AgentControl::open_window(TaskRecord& record, const agents::StartRequest& request) {
+    const auto role = request.run.role;
+    auto started = co_await world_.launcher.start(request, run_folder(record));
+    if (started) co_return started;
+    if (started.error().code == ErrorCode::timeout) {
+        co_await settle_starting(record);
+        const auto* run = record.run_of(role);
+        if (run && run->pid != 0) co_return agents::Started{*run, {}};
+        co_return started;
+    }
+    forget_run(record, role);
+    turns_.save(record, Durability::atomic);
+    co_return started;
+}
+
+/// Saves that the agent runs, and tells the history and the monitor.
+Result<void> AgentControl::note_started(TaskRecord& record, const SpawnOrder& order, const agents::Started& started) {
+    *record.run_of(order.role) = started.run;
+    record.died.erase(order.role);
+    // The prompt says what Orange had to say to the agent before this one; a human's messages stay.
+    std::erase_if(record.outbox, [&](const Message& message) { return message.to == order.role && !message.waits(); });
+    if (!started.session.empty()) record.task.tmux_session = started.session;
+    TRY(turns_.try_save(record, Durability::atomic));
+    tell_started(record, started.run, order.respawn);
+    started_(record.task.id, started.run);
+    return {};
 }
 
 Result<void> AgentControl::hand_over_prompt(TaskRecord& record, Role role, const std::string& prompt,

@@ -87,8 +87,21 @@ class AgentControl {
   private:
     Awaitable<Result<std::string>> prompt_text(const TaskRecord& record, const engine::Definition& definition,
                                                std::string key);
+    Awaitable<Result<bool>> use_existing(TaskRecord& record, const engine::Definition& definition,
+                                         const SpawnOrder& order);
     Awaitable<Result<agents::StartRequest>> prepare(const TaskRecord& record, const engine::Definition& definition,
                                                     const SpawnOrder& order);
+    static Result<void> check_trust(const agents::Harness& harness, const Project& project);
+    Awaitable<Result<agents::LaunchRequest>> launch_request(const TaskRecord& record,
+                                                            const engine::Definition& definition,
+                                                            const SpawnOrder& order,
+                                                            const agents::HarnessEntry& harness,
+                                                            const Project& project);
+    Awaitable<Result<void>> complete_environment(agents::StartRequest& request, const agents::HarnessEntry& harness,
+                                                 const git::Pinned& worktree, const std::string& permissions);
+    Result<void> note_starting(TaskRecord& record, const agents::StartRequest& request);
+    Awaitable<Result<agents::Started>> open_window(TaskRecord& record, const agents::StartRequest& request);
+    Result<void> note_started(TaskRecord& record, const SpawnOrder& order, const agents::Started& started);
     /// The prompt as a message: a file, and a line that names it.
     Result<void> hand_over_prompt(TaskRecord& record, Role role, const std::string& prompt, const std::string& id);
     /// The id of the run's conversation, as its program lists it.

@@ -133,66 +133,86 @@ Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string uncheck
     co_await handle_exit(std::move(record), run, std::move(unchecked));
 }
 
+/// Reads how the run ended, and ends what it has left.
+Awaitable<Exits::End> Exits::bury(const TaskRecord& record, AgentRun run) {
+    End end;
+    end.is_lost = co_await world_.launcher.server_is_gone(run);
+    end.how = co_await world_.launcher.bury(run, agents_.run_folder(record), agents_.log_file(record, run),
+                                            agents_.worktree_of(record));
+    end.out_of_memory = memory_reason(run, end.how);
+    end.age = world_.clock.now() - run.spawned_at;
+    end.by_itself = end.how.exit_status > 0 && end.how.exit_status < k_signalled;
+    end.moved_task = record.entered_at && *record.entered_at > run.spawned_at;
+    end.fields = {{"role", name_text(run.role)}, {"run", run.run.value}};
+    if (end.how.exit_status >= 0) end.fields["exit_status"] = std::int64_t{end.how.exit_status};
+    if (!end.how.error.empty()) end.fields["error"] = end.how.error;
+    if (!end.how.left.empty()) end.fields["left"] = end.how.left;
+    if (!end.out_of_memory.empty()) end.fields["out_of_memory"] = true;
+    end.run = std::move(run);
+    co_return end;
+}
+
 Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string unchecked) {
     auto place = co_await burials_.take();
-    const bool lost = co_await world_.launcher.server_is_gone(run);
-    const auto end = co_await world_.launcher.bury(run, agents_.run_folder(record), agents_.log_file(record, run),
-                                                   agents_.worktree_of(record));
+    auto end = co_await bury(record, std::move(run));
     auto stepped = co_await turns_.step_bodies(record);
     if (!stepped) log::error("runner", stepped.error().message);
     place.reset();
-
-    const auto role = name_text(run.role);
-    std::map<std::string, Scalar> fields = {{"role", role}, {"run", run.run.value}};
-    if (end.exit_status >= 0) fields["exit_status"] = std::int64_t{end.exit_status};
-    if (!end.error.empty()) fields["error"] = end.error;
-    if (!end.left.empty()) fields["left"] = end.left;
-    const auto out_of_memory = memory_reason(run, end);
-    if (!out_of_memory.empty()) fields["out_of_memory"] = true;
-
-    auto definition = turns_.definition_of(record.task);
+    const auto definition = turns_.definition_of(record.task);
     const bool unreadable = !definition && definition.error().code == ErrorCode::io;  // and not lost
-    if ((!stepped || unreadable) && !run.ending && !lost) {
-        // Whether it left its artifact, and what that means, is not known: nothing is concluded, and the poll sees the
-        // same death again.
-        record = turns_.record_of(record.task.id).value();
-        const auto& what = stepped ? definition.error().message : stepped.error().message;
-        const auto before = record.notices;
-        raise(world_, record, NoticeKind::agent_ended,
-              "the " + role + " ended, and " + (stepped ? "its workflow" : "TASK.md") + " cannot be read: " + what, {},
+    if (end.run.ending || end.is_lost || (stepped && !definition && !unreadable)) {
+        end_without_rule(record, end, definition ? std::string() : definition.error().message);
+    } else if (!stepped) {
+        keep_for_later(record.task.id, end.run.role, "TASK.md cannot be read: " + stepped.error().message);
+    } else if (unreadable) {
+        keep_for_later(record.task.id, end.run.role, "its workflow cannot be read: " + definition.error().message);
+    } else {
+        co_await apply_rules(std::move(record), *definition, std::move(*stepped), std::move(end), std::move(unchecked));
+    }
+}
+
+/// Concludes nothing: nobody knows whether the agent left its artifact, and what that means. The poll sees the same
+/// death again.
+void Exits::keep_for_later(const TaskId& id, Role role, const std::string& problem) {
+    auto record = turns_.record_of(id).value();
+    const auto before = record.notices;
+    raise(world_, record, NoticeKind::agent_ended, "the " + name_text(role) + " ended, and " + problem, {},
+          name_text(role));
+    if (record.notices != before) turns_.save(record);
+}
+
+/// Records an end that the workflow says nothing about: Orange ended the agent, the tmux server ended with it, or
+/// nobody knows the workflow (`problem`).
+void Exits::end_without_rule(TaskRecord& record, const End& end, const std::string& problem) {
+    const auto role = name_text(end.run.role);
+    forget_run(record, end.run, !end.run.ending);
+    if (end.is_lost && !end.run.ending) {
+        raise(world_, record, NoticeKind::session_lost, "the tmux server ended, and the " + role + " with it", {},
               role);
-        if (!(record.notices == before)) turns_.save(record);
-        co_return;
+    } else if (!problem.empty()) {
+        raise(world_, record, NoticeKind::agent_ended, "the " + role + " ended: " + problem, {}, role);
     }
-    if (run.ending || lost || !definition) {
-        forget_run(record, run, !run.ending);
-        if (lost && !run.ending) {
-            raise(world_, record, NoticeKind::session_lost, "the tmux server ended, and the " + role + " with it", {},
-                  role);
-        } else if (!definition) {
-            raise(world_, record, NoticeKind::agent_ended, "the " + role + " ended: " + definition.error().message, {},
-                  role);
-        }
-        if (!turns_.save(record)) co_return;  // not counted: the poll sees the same death again
-        world_.journal.write(record, lost ? "session.lost" : "agent.exited", fields);
-        co_return;
-    }
-    const auto age = world_.clock.now() - run.spawned_at;
-    const bool went_on = record.entered_at && *record.entered_at > run.spawned_at;  // it did take its task up
-    const bool by_itself = end.exit_status > 0 && end.exit_status < k_signalled;
-    const auto* state = (*definition)->state(record.task.status);
+    if (!turns_.save(record)) return;  // not counted: the poll sees the same death again
+    world_.journal.write(record, end.is_lost ? "session.lost" : "agent.exited", end.fields);
+}
+
+/// Asks the workflow what the agent's end means, and performs that.
+Awaitable<void> Exits::apply_rules(TaskRecord record, workflow::Library::DefinitionPtr definition, Stepped stepped,
+                                   End end, std::string unchecked) {
+    const auto& run = end.run;
+    const auto* state = definition->state(record.task.status);
     const bool is_awaited =
-        state && (state->agent ? state->agent == run.role : engine::is_for_agent(**definition, *state));
-    const auto limit = by_itself && is_awaited ? usage_limit_of(record, run) : std::nullopt;
-    if (!limit && run.resumed && by_itself && !went_on && age < k_resume_window) {
-        co_await begin_anew(std::move(record), *definition, run, fields, true);
+        state && (state->agent ? state->agent == run.role : engine::is_for_agent(*definition, *state));
+    const auto limit = end.by_itself && is_awaited ? usage_limit_of(record, run) : std::nullopt;
+    if (!limit && run.resumed && end.by_itself && !end.moved_task && end.age < k_resume_window) {
+        co_await begin_anew(std::move(record), definition, std::move(end), true);
         co_return;
     }
-    auto facts = co_await facts_of(world_, record, **definition);
+    auto facts = co_await facts_of(world_, record, *definition);
     if (!unchecked.empty()) facts.unknown = std::move(unchecked);
-    const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections, facts};
-    const engine::AgentExit exit{run.role, end.exit_status};
-    auto outcome = engine::decide_exit(**definition, situation, exit);
+    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
+    const engine::AgentExit exit{run.role, end.how.exit_status};
+    auto outcome = engine::decide_exit(*definition, situation, exit);
     if (auto* wanted = std::get_if<engine::AwaitChecks>(&outcome)) {
         // The run stays in the record: this daemon or the next one comes back to its end when they have run.
         const auto id = record.task.id;
@@ -203,47 +223,57 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     }
     if (limit && has_died(outcome, exit)) {
         usage_.add(run.harness, limit->resets);
-        fields["usage_limit"] = limit->text;
-        co_await begin_anew(std::move(record), *definition, run, fields, false);
+        end.fields["usage_limit"] = limit->text;
+        co_await begin_anew(std::move(record), definition, std::move(end), false);
         co_return;
     }
     const bool died = has_died(outcome, exit);
     forget_run(record, run, died);
     if (!died) deaths_.has_not_died(run.run);
     agents_.has_ended(record, run);
-    if (!out_of_memory.empty()) {
-        change_reason(outcome, [&](const std::string&) { return role + " was ended by the kernel: " + out_of_memory; });
-        if (auto* crash = std::get_if<engine::Crash>(&outcome)) crash->respawn = false;
-    } else if (end.scope_killed) {
-        change_reason(outcome, [&](const std::string&) {
-            return role + " was killed from outside, with all of its processes. systemd-oomd does that if memory is " +
-                   "short. To see whether it did: journalctl --user --unit=" + process::scope_of_run(run.run.value);
-        });
-        if (auto* crash = std::get_if<engine::Crash>(&outcome)) crash->respawn = false;
-    } else if (by_itself && !went_on && !run.resumed && age < k_start_window) {
-        tell_of_start(record, run, end.exit_status, outcome);
-    } else if (end.exit_status != 0) {
+    explain_death(record, end, outcome);
+    if (auto* crash = std::get_if<engine::Crash>(&outcome)) {
+        co_await handle_crash(std::move(record), definition, std::move(end), std::move(*crash));
+    } else if (auto* advance = std::get_if<engine::Advance>(&outcome)) {
+        co_await advance_after(std::move(record), definition, std::move(*advance), std::move(stepped), std::move(end));
+    } else {
+        const auto* dead = std::get_if<engine::MarkDead>(&outcome);
+        if (dead && is_awaited && !record.stopped) {
+            raise(world_, record, NoticeKind::agent_ended, "the " + dead->reason, {}, name_text(run.role));
+        }
+        if (!turns_.save(record)) co_return;  // not counted: the poll sees the same death again
+        if (died) deaths_.has_died(run.run, async::now());
+        world_.journal.write(record, "agent.exited", end.fields);
+    }
+}
+
+/// Completes the reason of a death. An agent that the machine or somebody else ended is not restarted automatically.
+void Exits::explain_death(const TaskRecord& record, const End& end, engine::ExitOutcome& outcome) const {
+    const auto& run = end.run;
+    const auto role = name_text(run.role);
+    const auto replace_reason = [&](const std::string& reason) {
+        change_reason(outcome, [&](const std::string&) { return role + reason; });
+    };
+    if (!end.out_of_memory.empty()) {
+        replace_reason(" was ended by the kernel: " + end.out_of_memory);
+    } else if (end.how.scope_killed) {
+        replace_reason(
+            " was killed from outside, with all of its processes. systemd-oomd does that if memory is short. To see "
+            "whether it did: journalctl --user --unit=" +
+            process::scope_of_run(run.run.value));
+    } else if (end.by_itself && !end.moved_task && !run.resumed && end.age < k_start_window) {
+        const auto lines = lines_of(record, run, 2, 2);
+        replace_reason(" could not start: " + run.harness + " exited with status " +
+                       std::to_string(end.how.exit_status) + (lines.empty() ? "" : ": " + lines) +
+                       ". All of its output: orange task log " + record.task.id.value);
+    } else if (end.how.exit_status != 0) {
         const auto lines = lines_of(record, run, 0, 3);
         change_reason(outcome, [&](const std::string& reason) {
             return reason + (lines.empty() ? "" : ". Its last lines: " + lines);
         });
     }
-
-    if (auto* crash = std::get_if<engine::Crash>(&outcome)) {
-        const auto counted = *crash;
-        co_await handle_crash(std::move(record), *definition, run, counted, fields);
-        co_return;
-    }
-    if (auto* dead = std::get_if<engine::MarkDead>(&outcome); dead && is_awaited && !record.stopped) {
-        raise(world_, record, NoticeKind::agent_ended, "the " + dead->reason, {}, role);
-    }
-    if (auto* advance = std::get_if<engine::Advance>(&outcome)) {
-        co_await advance_after(std::move(record), *definition, std::move(*advance), std::move(*stepped), run, fields);
-        co_return;
-    }
-    if (!turns_.save(record)) co_return;  // not counted: the poll sees the same death again
-    if (died) deaths_.has_died(run.run, async::now());
-    world_.journal.write(record, "agent.exited", fields);
+    auto* crash = std::get_if<engine::Crash>(&outcome);
+    if (crash && (!end.out_of_memory.empty() || end.how.scope_killed)) crash->respawn = false;
 }
 
 Awaitable<std::string> Exits::failed_start(TaskId id) {
@@ -314,16 +344,6 @@ std::string Exits::lines_of(const TaskRecord& record, const AgentRun& run, std::
     return log ? shown_lines(*log, first, last) : std::string();
 }
 
-/// What it did not write is not what is wrong: its program did not begin to work.
-void Exits::tell_of_start(const TaskRecord& record, const AgentRun& run, int exit_status,
-                          engine::ExitOutcome& outcome) const {
-    const auto lines = lines_of(record, run, 2, 2);
-    const auto reason = name_text(run.role) + " could not start: " + run.harness + " exited with status " +
-                        std::to_string(exit_status) + (lines.empty() ? "" : ": " + lines) +
-                        ". All of its output: orange task log " + record.task.id.value;
-    change_reason(outcome, [&](const std::string&) { return reason; });
-}
-
 /// A one-shot program that its provider refuses says so and ends: there is no window that shows it.
 std::optional<agents::Reading> Exits::usage_limit_of(const TaskRecord& record, const AgentRun& run) const {
     const auto entry = world_.harnesses.find(run.harness);
@@ -337,8 +357,8 @@ std::optional<agents::Reading> Exits::usage_limit_of(const TaskRecord& record, c
 
 /// Its end is no crash, and the next run has the same to do; `fresh`: because its conversation could not be continued,
 /// which the next one does not try.
-Awaitable<void> Exits::begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
-                                  std::map<std::string, Scalar> exited, bool fresh) {
+Awaitable<void> Exits::begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, End end, bool fresh) {
+    const auto& run = end.run;
     const auto role = name_text(run.role);
     deaths_.has_not_died(run.run);
     forget_run(record, run, true);
@@ -348,7 +368,7 @@ Awaitable<void> Exits::begin_anew(TaskRecord record, workflow::Library::Definiti
         restarting_.erase(record.task.id);
         co_return;
     }
-    world_.journal.write(record, "agent.exited", std::move(exited));
+    world_.journal.write(record, "agent.exited", std::move(end.fields));
     if (fresh) world_.journal.write(record, "agent.resume_failed", {{"role", role}, {"run", run.run.value}});
     const auto started = co_await respawns_.start_again(record, *definition, fresh);
     if (!started) {
@@ -364,32 +384,32 @@ Awaitable<void> Exits::begin_anew(TaskRecord record, workflow::Library::Definiti
 
 /// The run goes with the write that commits the transition: a daemon that died before it sees the same death again.
 Awaitable<void> Exits::advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
-                                     engine::Advance advance, Stepped stepped, AgentRun run,
-                                     std::map<std::string, Scalar> exited) {
+                                     engine::Advance advance, Stepped stepped, End end) {
     const auto note = [&](std::string type, std::map<std::string, Scalar> fields) {
         if (auto told = world_.journal.write_once(record, std::move(type), std::move(fields)); !told) {
             log::error("runner", told.error().message, {{"task", record.task.id.value}});
         }
     };
-    note("agent.exited", exited);
+    note("agent.exited", end.fields);
     if (advance.crash) {
         record.task.counters["crash_count"] = advance.crash->crash_count;
-        note("agent.crashed", crash_fields(std::move(exited), record, *advance.crash));
+        note("agent.crashed", crash_fields(std::move(end.fields), record, *advance.crash));
     }
-    const auto by = exit_monitor(run);
+    const auto by = exit_monitor(end.run);
     const bool died = advance.crash.has_value();
     auto done = co_await transitions_.perform(record, definition, std::move(advance.decision), std::move(stepped), by);
-    if (done && died) deaths_.has_died(run.run, async::now());
+    if (done && died) deaths_.has_died(end.run.run, async::now());
     if (done) co_return;
     log::error("runner", "auto-advance failed: " + done.error().message, {{"task", record.task.id.value}});
     if (done.error().code == ErrorCode::io) co_return;  // not committed: the poll sees the same death again
     raise(world_, record, NoticeKind::agent_ended,
-          "the " + name_text(run.role) + " ended, and the task could not advance: " + done.error().message);
+          "the " + name_text(end.run.role) + " ended, and the task could not advance: " + done.error().message);
     turns_.save(record);
 }
 
-Awaitable<void> Exits::handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
-                                    engine::Crash crash, std::map<std::string, Scalar> exited) {
+Awaitable<void> Exits::handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, End end,
+                                    engine::Crash crash) {
+    const auto& run = end.run;
     const auto role = name_text(run.role);
     const bool held_back = crash.respawn && deaths_.are_many(run.run, world_.tasks.runs().count(), async::now());
     record.task.counters["crash_count"] = crash.crash_count;
@@ -408,8 +428,8 @@ Awaitable<void> Exits::handle_crash(TaskRecord record, workflow::Library::Defini
         co_return;
     }
     const auto death = deaths_.has_died(run.run, async::now());
-    world_.journal.write(record, "agent.exited", exited);
-    world_.journal.write(record, "agent.crashed", crash_fields(std::move(exited), record, crash));
+    world_.journal.write(record, "agent.exited", end.fields);
+    world_.journal.write(record, "agent.crashed", crash_fields(std::move(end.fields), record, crash));
     if (restarts) {
         const auto started = co_await respawns_.start_again(record, *definition);
         if (record.run_of(run.role)) deaths_.is_back(death);

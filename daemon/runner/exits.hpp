@@ -46,25 +46,39 @@ class Exits {
     bool is_restarting(const TaskId& id) const { return restarting_.contains(id); }
 
   private:
+    /// An agent's end, as its shim, its window and the kernel report it.
+    struct End {
+        AgentRun run;
+        agents::RunEnd how;
+        bool is_lost = false;                  ///< the tmux server ended with the agent
+        bool by_itself = false;                ///< with an exit status of its own, and not 0
+        bool moved_task = false;               ///< the task changed its state since the agent started
+        Timestamp::duration age = {};          ///< of the run when it ended
+        std::string out_of_memory;             ///< why the kernel ended the agent; empty: it did not
+        std::map<std::string, Scalar> fields;  ///< of agent.exited
+    };
+
     /// `unchecked`: why the checks that its end waited for cannot be run; empty: nothing of the kind.
     Awaitable<void> agent_exited(TaskId id, RunId run, std::string unchecked);
     Awaitable<void> handle_exit(TaskRecord record, AgentRun run, std::string unchecked);
-    Awaitable<void> handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
-                                 engine::Crash crash, std::map<std::string, Scalar> exited);
+    Awaitable<End> bury(const TaskRecord& record, AgentRun run);
+    void keep_for_later(const TaskId& id, Role role, const std::string& problem);
+    void end_without_rule(TaskRecord& record, const End& end, const std::string& problem);
+    Awaitable<void> apply_rules(TaskRecord record, workflow::Library::DefinitionPtr definition, Stepped stepped,
+                                End end, std::string unchecked);
+    void explain_death(const TaskRecord& record, const End& end, engine::ExitOutcome& outcome) const;
+    Awaitable<void> handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, End end,
+                                 engine::Crash crash);
     Awaitable<void> advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
-                                  engine::Advance advance, Stepped stepped, AgentRun run,
-                                  std::map<std::string, Scalar> exited);
+                                  engine::Advance advance, Stepped stepped, End end);
     /// The first and the last lines of what a run's window showed, in one line.
     std::string lines_of(const TaskRecord& record, const AgentRun& run, std::size_t first, std::size_t last) const;
     /// True if nobody has written anything into the task's worktree, and nobody is there.
     Awaitable<bool> is_untouched(const TaskRecord& record);
     /// Gives back the workspace of a task whose agent has not begun to work.
     Awaitable<void> give_back_untouched(TaskId id);
-    void tell_of_start(const TaskRecord& record, const AgentRun& run, int exit_status,
-                       engine::ExitOutcome& outcome) const;
     std::optional<agents::Reading> usage_limit_of(const TaskRecord& record, const AgentRun& run) const;
-    Awaitable<void> begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
-                               std::map<std::string, Scalar> exited, bool fresh);
+    Awaitable<void> begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, End end, bool fresh);
     /// Empty if the run is no agent that has ended by itself.
     Deaths::Open death_of(const TaskId& id, const RunId& run);
 

@@ -30,14 +30,15 @@ Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Calle
         way.wanted.reset();
         auto merged = co_await attempt(id, order, by, way);
         if (!way.wanted) co_return merged;
+        way.wanted->merge = merge_command(id, order);
         const bool by_result = !way.wanted->result.commit.empty();
         if (by_result && !way.has_place) {
-            const bool others_first = world_.pool.is_checks_place_taken(way.project);
-            way.place = co_await checks_.take_place(id, way.project);
+            const bool others_first = world_.pool.is_checks_place_taken(way.project.name);
+            way.place = co_await checks_.take_place(id, way.project.name);
             way.has_place = true;
             if (others_first) continue;  // they may have moved the target
         }
-        if (++runs > k_most_check_runs) co_return always_moved(id, way.target, way.project);
+        if (++runs > k_most_check_runs) co_return always_moved(id, way.target.branch, way.project.name);
         way.wanted->has_place = way.has_place;
         if (way.wanted->for_merge) order.tip = way.wanted->commit;  // what has passed is what is merged
         const auto wanted = *way.wanted;

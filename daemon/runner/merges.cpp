@@ -131,10 +131,72 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
     co_return tip;
 }
 
-std::vector<std::string> Merges::notes_before(const TaskRecord& record) const {
+/// Refuses a merge while the task's work may be on another branch than the one that is merged. --force does not help:
+/// the merge would end the task without the work that was reviewed.
+Awaitable<Result<void>> Merges::check_own_branch(TaskRecord& record) {
+    co_await watch_programs(world_, record);
+    const bool was_elsewhere = engine::find_notice(record, NoticeKind::other_branch) != nullptr;
+    co_await watch_branch(world_, record);
+    const auto* elsewhere = engine::find_notice(record, NoticeKind::other_branch);
+    if (!record.programs_changed.empty() || elsewhere || was_elsewhere) CO_TRY(turns_.try_save(record));
+    if (!elsewhere) co_return Result<void>{};
+    co_return Error(ErrorCode::conflict, "cannot merge " + record.task.id.value + ": " + elsewhere->text +
+                                             ". To use that work:\n  " + elsewhere->command);
+}
+
+Awaitable<Result<void>> Merges::choose_tip(TaskRecord& record, const engine::Definition& definition, MergeOrder order,
+                                           MergeRecord& merge, Way& way) {
+    auto tip = co_await confirmed_tip(record, definition, order, merge.by, merge.forced);
+    if (!tip && engine::awaits_checks(tip.error())) {
+        const auto& details = tip.error().details;
+        way.wanted.emplace();  // of the workflow's own gate
+        way.wanted->checks = engine::facts_wanted(definition, record.task, details.at("to")).argvs;
+        way.wanted->commit = details.at("commit");
+    }
+    CO_TRY(merge.tip, std::move(tip));
+    if (!order.checks) {
+        const auto missing = checks_.missing(record, way.project, merge.tip);
+        if (!missing.empty()) merge.forced += (merge.forced.empty() ? "" : "; ") + missing;
+        co_return Result<void>{};
+    }
+    const bool via_pull = way.pull.through.has_value();
+    CO_TRY(way.wanted, co_await checks_before(record, way.project, merge.tip, via_pull));
+    if (way.wanted) co_return Error(ErrorCode::conflict, "the checks have not run");
+    const auto settings = settings_of(world_, way.project);
+    const bool by_result = *settings.merge_checks == "result" && !via_pull;
+    if (by_result && !settings.checks->empty()) merge.checks = engine::hash_of(*settings.checks);
+    co_return Result<void>{};
+}
+
+Awaitable<Result<std::vector<std::string>>> Merges::plan(const TaskRecord& record, const MergeOrder& order,
+                                                         MergeRecord& merge, const Way& way) {
+    const auto& project = way.project;
+    const auto& pull = way.pull.through;
+    const auto settings = settings_of(world_, project);
+    CO_TRY(const auto origin, co_await world_.pool.known().has_origin(world_.git, project.path));
+    merge.tx = random_id(12);
+    merge.target = way.target.branch;
+    merge.strategy = pull ? name_of(way.pull.method) : name_of(order.strategy.value_or(git::MergeStrategy::merge));
+    merge.pull = pull ? pull->number : 0;
+    merge.push = pull || (order.push.value_or(*settings.push) && origin && !way.target.is_parents());
+    merge.include_unpushed = order.include_unpushed;
+    merge.keep_branch = order.keep_branch.value_or(*settings.keep_branch);
+    merge.at = world_.clock.now();
+    std::vector<std::string> notes;
     const auto& workspace = record.task.workspace;
-    if (!workspace || !is_missing(world_.files, world_.pool.path_of(*workspace))) return {};
-    return {"the folder of its workspace is gone, and with it all uncommitted changes"};
+    if (workspace && is_missing(world_.files, world_.pool.path_of(*workspace))) {
+        notes = {"the folder of its workspace is gone, and with it all uncommitted changes"};
+    }
+    if (way.target.is_parents()) {
+        notes.push_back("merged into " + way.target.text());
+    } else if (origin && !order.push && !*settings.push && !pull) {
+        notes.push_back("not pushed: the setting push of " + project.name + " is false");
+    } else if (!origin) {
+        const auto other = co_await world_.pool.known().unused_remote(world_.git, project.path, project.default_branch);
+        if (!other.empty()) notes.push_back("not pushed: " + other);
+    }
+    notes.insert(notes.end(), way.pull.notes.begin(), way.pull.notes.end());
+    co_return notes;
 }
 
 Awaitable<Result<MergeOutcome>> Merges::attempt(TaskId id, MergeOrder order, Caller by, Way& way) {
@@ -144,86 +206,30 @@ Awaitable<Result<MergeOutcome>> Merges::attempt(TaskId id, MergeOrder order, Cal
     if (record.merge && record.merge->unfinished() && record.merge->phase != MergePhase::planned) {
         co_return co_await finish(std::move(record));
     }
-    CO_TRY(const auto definition, world_.workflows.pinned(record.task.workflow, record.task.workflow_hash));
-    const auto* project = world_.projects.find(record.task.project);
-    if (!project) {
-        co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
-    }
-    const auto copy = *project;
-    way.project = copy.name;
-    const auto target = merge_target(world_, record, copy);
-    way.target = target.branch;
-    CO_TRY(co_await check_parents_branch(world_, target, copy));
-    co_await watch_programs(world_, record);
-    const bool was_elsewhere = engine::find_notice(record, NoticeKind::other_branch) != nullptr;
-    co_await watch_branch(world_, record);
-    const auto* notice = engine::find_notice(record, NoticeKind::other_branch);
-    const auto elsewhere = notice ? std::optional(*notice) : std::nullopt;
-    if (!record.programs_changed.empty() || elsewhere || was_elsewhere) CO_TRY(turns_.try_save(record));
-    if (elsewhere) {  // no --force: the merge would end the task without the work that was reviewed
-        co_return Error(ErrorCode::conflict, "cannot merge " + id.value + ": " + elsewhere->text +
-                                                 ". To use that work:\n  " + elsewhere->command);
-    }
-    // What the last attempt failed for is no reason to ask: this one finds out whether it still stands.
+    CO_TRY(const auto definition, turns_.definition_of(record.task));
+    CO_TRY(way.project, registered_project(world_, record.task.project));
+    way.target = merge_target(world_, record, way.project);
+    CO_TRY(co_await check_parents_branch(world_, way.target, way.project));
+    CO_TRY(co_await check_own_branch(record));
+    // This attempt finds out itself whether the cause of the last failure still stands.
     if (record.merge) (void)clear(record, NoticeKind::merge_failed);
-    CO_TRY(auto pull, co_await ask_pull_request(record, copy, order));
-    if (pull.merged)
-        co_return co_await finish_merged(std::move(record), std::move(*pull.merged), order.keep_branch, by);
+    CO_TRY(way.pull, co_await ask_pull_request(record, way.project, order));
+    if (auto& merged = way.pull.merged) {
+        co_return co_await finish_merged(std::move(record), std::move(*merged), order.keep_branch, by);
+    }
     MergeRecord merge;
-    auto possible = co_await confirmed_tip(record, *definition, order, by, merge.forced);
-    if (!possible && engine::awaits_checks(possible.error())) {
-        const auto wants = engine::facts_wanted(*definition, record.task, possible.error().details.at("to"));
-        way.wanted.emplace();  // of the workflow's own gate
-        way.wanted->checks = wants.argvs;
-        way.wanted->commit = possible.error().details.at("commit");
-        way.wanted->merge = merge_command(id, order);
-        co_return possible.error();
-    }
-    CO_TRY(auto tip, std::move(possible));
-    if (order.checks) {
-        CO_TRY(way.wanted, co_await checks_before(record, copy, tip, pull.through.has_value()));
-        if (way.wanted) {
-            way.wanted->merge = merge_command(id, order);
-            co_return Error(ErrorCode::conflict, "the checks have not run");
-        }
-        const auto settings = settings_of(world_, copy);
-        const bool by_result = *settings.merge_checks == "result" && !pull.through;
-        if (by_result && !settings.checks->empty()) merge.checks = engine::hash_of(*settings.checks);
-    } else if (const auto missing = checks_.missing(record, copy, tip); !missing.empty()) {
-        merge.forced += (merge.forced.empty() ? "" : "; ") + missing;
-    }
-    CO_TRY(const auto origin, co_await world_.pool.known().has_origin(world_.git, copy.path));
-    auto notes = notes_before(record);
-    const auto settings = settings_of(world_, copy);
-    if (target.is_parents()) {
-        notes.push_back("merged into " + target.text());
-    } else if (origin && !order.push && !*settings.push && !pull.through) {
-        notes.push_back("not pushed: the setting push of " + copy.name + " is false");
-    } else if (!origin) {
-        const auto remote = co_await world_.pool.known().unused_remote(world_.git, copy.path, copy.default_branch);
-        if (!remote.empty()) notes.push_back("not pushed: " + remote);
-    }
-    notes.insert(notes.end(), pull.notes.begin(), pull.notes.end());
-    merge.tx = random_id(12);
-    merge.target = target.branch;
-    merge.strategy = pull.through ? name_of(pull.method) : name_of(order.strategy.value_or(git::MergeStrategy::merge));
-    merge.pull = pull.through ? pull.through->number : 0;
-    merge.tip = std::move(tip);
-    merge.push = pull.through || (order.push.value_or(*settings.push) && origin && !target.is_parents());
-    merge.include_unpushed = order.include_unpushed;
-    merge.keep_branch = order.keep_branch.value_or(*settings.keep_branch);
     merge.by = by;
-    merge.at = world_.clock.now();
+    CO_TRY(co_await choose_tip(record, *definition, order, merge, way));
+    CO_TRY(auto notes, co_await plan(record, order, merge, way));
+    const auto commit = merge.tip;
     record.merge = std::move(merge);
     const auto start = order.force ? Start::forced : Start::asked;
-    const auto commit = record.merge->tip;
     auto merged = co_await run(std::move(record), std::move(notes), start, &way.place);
     if (!merged && is_untested(merged.error())) {
         const auto& details = merged.error().details;
         way.wanted.emplace();
         way.wanted->commit = commit;
         way.wanted->result = {details.at("untested"), details.at("tree"), details.at("merged_with")};
-        way.wanted->merge = merge_command(id, order);
         way.wanted->for_merge = true;
     }
     co_return merged;
@@ -259,20 +265,16 @@ git::MergeRequest Merges::request_for(const TaskRecord& record, const Project& p
 
 Awaitable<Result<MergeOutcome>> Merges::run(TaskRecord record, std::vector<std::string> notes, Start start,
                                             async::Mutex::Lock* checks_place) {
-    const auto* project = world_.projects.find(record.task.project);
-    if (!project) {
-        co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
-    }
-    const auto copy = *project;
-    // One after the other: the second begins at what the first has pushed.
-    auto turn = co_await repository_turns_.acquire(copy.path);
-    MergeRun run(world_, turns_, transitions_, record, request_for(record, copy), std::move(turn),
+    CO_TRY(const auto project, registered_project(world_, record.task.project));
+    // Merges run one after the other: the second begins at what the first has pushed.
+    auto turn = co_await repository_turns_.acquire(project.path);
+    MergeRun run(world_, turns_, transitions_, record, request_for(record, project), std::move(turn),
                  start == Start::forced);
     run.outcome.notes = std::move(notes);
     run.checks_place = checks_place;
     const bool resumed = start == Start::resumed;
     // A push of a killed daemon that is still under way would land behind the back of whoever looks now.
-    if (resumed) co_await agents::end_left_by_daemons(copy.path, world_.pool.mark());
+    if (resumed) co_await agents::end_left_by_daemons(project.path, world_.pool.mark());
     auto done = turns_.try_save(record);
     if (done) done = co_await run.go_on();
     if (done) co_return std::move(run.outcome);

@@ -13,6 +13,7 @@
 #include "daemon/forge/forge.hpp"
 #include "daemon/git/merge.hpp"
 #include "daemon/runner/checks.hpp"
+#include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/transitions.hpp"
 #include "daemon/runner/world.hpp"
 
@@ -86,13 +87,21 @@ class Merges {
 
   private:
     enum class Start { asked, forced, resumed };
+    /// What the task's pull request says about a merge (merge_pull.cpp).
+    struct PullFirst {
+        std::optional<PullRequest> merged;   ///< nothing is left to merge
+        std::optional<PullRequest> through;  ///< the open one that is to be merged
+        PullMethod method = PullMethod::merge;
+        std::vector<std::string> notes;
+    };
     /// One call's way through checks to the merge.
     struct Way {
         std::optional<CheckOrder> wanted;  ///< what has to pass before the merge can be tried again
-        std::string project;
+        Project project;
+        MergeTarget target;
+        PullFirst pull;
         async::Mutex::Lock place;  ///< of the project's checks
         bool has_place = false;
-        std::string target;
     };
     /// Merges, unless checks have to pass first: an Error then, and `way.wanted`.
     Awaitable<Result<MergeOutcome>> attempt(TaskId id, MergeOrder order, Caller by, Way& way);
@@ -102,7 +111,13 @@ class Merges {
     /// The commit that may be merged; `forced`: what had to be confirmed, and was.
     Awaitable<Result<std::string>> confirmed_tip(TaskRecord& record, const engine::Definition& definition,
                                                  MergeOrder order, Caller by, std::string& forced);
-    std::vector<std::string> notes_before(const TaskRecord& record) const;
+    Awaitable<Result<void>> check_own_branch(TaskRecord& record);
+    /// Sets the commit that is to be merged. If checks have to pass first, that is an Error, and `way.wanted` has them.
+    Awaitable<Result<void>> choose_tip(TaskRecord& record, const engine::Definition& definition, MergeOrder order,
+                                       MergeRecord& merge, Way& way);
+    /// Completes the record of a merge that may begin. Returns notes for the caller.
+    Awaitable<Result<std::vector<std::string>>> plan(const TaskRecord& record, const MergeOrder& order,
+                                                     MergeRecord& merge, const Way& way);
     std::map<std::string, std::string> unpushed(const Project& project, const std::string& target) const;
     git::MergeRequest request_for(const TaskRecord& record, const Project& project) const;
     Awaitable<Result<MergeOutcome>> run(TaskRecord record, std::vector<std::string> notes, Start start,
@@ -112,13 +127,6 @@ class Merges {
     Awaitable<Result<MergeOutcome>> finish(TaskRecord record);
     Awaitable<Result<bool>> was_published(TaskRecord record, Project project);
 
-    /// What the task's pull request says about a merge (merge_pull.cpp).
-    struct PullFirst {
-        std::optional<PullRequest> merged;   ///< nothing is left to merge
-        std::optional<PullRequest> through;  ///< the open one that is to be merged
-        PullMethod method = PullMethod::merge;
-        std::vector<std::string> notes;
-    };
     Awaitable<Result<PullFirst>> ask_pull_request(TaskRecord& record, Project project, MergeOrder order);
 
     World& world_;

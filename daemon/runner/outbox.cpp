@@ -145,48 +145,51 @@ Result<void> Outbox::note_typed(TaskRecord& record, const Message& message, bool
     return {};
 }
 
-/// True once nothing more is to be found out about it for now. A program whose prompt Orange can read shows the message
-/// among its turns, or as queued; another one has taken it if it began to work since. A program that worked for long
-/// may show it no more.
-Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
-    const auto* current = record.run_of(message.to);
-    if (message.seen || !current || current->spawned_at > *message.typed_at) co_return true;
-    const auto run = *current;
+/// Reads the window of a message's agent. A program whose prompt Orange can read shows the message among its turns, or
+/// as queued; another program has taken it if it began to work since. A program that worked for long may show it no
+/// more.
+Awaitable<std::optional<Outbox::Traces>> Outbox::traces_of(const TaskRecord& record, AgentRun run, Message message) {
     const auto entry = world_.harnesses.find(run.harness);
     const auto view = co_await world_.tmux.view_pane(run.pane_id);
-    if (!entry || !view) co_return false;
+    if (!entry || !view) co_return std::nullopt;
     const auto reading = co_await activities_.read(record, message.to);
     const auto& harness = entry->harness;
     const bool readable = !harness.composer_empty.empty();
     const bool busy = reading.activity == Activity::busy;
-    const bool held = agents::composer_holds(harness, view->screen, message.text) ||
-                      agents::stands_at_cursor(view->before_cursor, message.text);  // typed, and not sent
-    const bool empty = !held && (busy || !readable || agents::composer_is_empty(harness, view->screen));
-    const bool shown = agents::shows_text(view->screen, message.text);
+    Traces traces;
+    traces.activity = reading.activity;
+    traces.held = agents::composer_holds(harness, view->screen, message.text) ||
+                  agents::stands_at_cursor(view->before_cursor, message.text);
+    traces.shown = agents::shows_text(view->screen, message.text);
+    traces.age = world_.clock.now() - *message.typed_at;
+    const bool empty = busy || !readable || agents::composer_is_empty(harness, view->screen);
     const bool moved = record.entered_at && *record.entered_at > *message.typed_at;
-    const auto age = world_.clock.now() - *message.typed_at;
-    const bool old = age > k_queued_after;
-    const bool queued = old && message.times == 1 && reading.activity == Activity::idle &&
+    const bool queued = traces.age > k_queued_after && message.times == 1 && reading.activity == Activity::idle &&
                         activities_.worked_since(record, run, *message.typed_at);
-    if (moved || (!held && ((busy && !readable) || (shown && empty) || queued))) {
+    traces.taken = moved || (!traces.held && ((busy && !readable) || (traces.shown && empty) || queued));
+    co_return traces;
+}
+
+/// Returns true if nothing more is to be found out about the message for now.
+Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
+    const auto* current = record.run_of(message.to);
+    if (message.seen || !current || current->spawned_at > *message.typed_at) co_return true;
+    const auto run = *current;
+    const auto traces = co_await traces_of(record, run, message);
+    if (!traces) co_return false;
+    if (traces->taken) {
         message.seen = true;
         if (message.told && record.outbox.empty()) (void)clear(record, NoticeKind::message_undelivered);
         co_return true;
     }
-    const bool late = age > k_swallowed_after;
-    // Nothing is concluded from a window that Orange cannot read.
-    const bool unknown = reading.activity == Activity::unknown;
-    if (!late || reading.activity != Activity::idle || (shown && !held)) co_return (late && unknown);
-    if (old && !held && message.times == 1) co_return true;  // nobody knows, and nobody is told the same twice
-    if (held || message.times > 1) {
-        if (std::exchange(message.told, true)) co_return true;
-        const auto role = name_text(message.to);
-        const auto* what = held ? " did not take a message; press Enter in its window to send it: "
-                                : " did not take a message that was typed twice: ";
-        raise(world_, record, NoticeKind::message_undelivered, "the " + role + what + message.text,
-              "orange task attach " + record.task.id.value, role);
+    if (traces->age <= k_swallowed_after) co_return false;
+    if (traces->activity == Activity::unknown) co_return true;  // nothing is concluded from a window without signs
+    if (traces->activity != Activity::idle || (traces->shown && !traces->held)) co_return false;
+    if (traces->held || message.times > 1) {
+        tell_not_taken(record, message, traces->held);
         co_return true;
     }
+    if (traces->age > k_queued_after) co_return true;  // the agent may have read it, and gets no message twice
     if (!unwritten_.contains(message.id)) {
         const auto window = co_await activities_.look_before_typing(record, message.to);
         if (window.typing != agents::Typing::safe) co_return false;
@@ -197,6 +200,15 @@ Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
     ++message.times;
     message.typed_at = world_.clock.now();
     co_return false;
+}
+
+void Outbox::tell_not_taken(TaskRecord& record, Message& message, bool held) {
+    if (std::exchange(message.told, true)) return;
+    const auto role = name_text(message.to);
+    const auto* what = held ? " did not take a message; press Enter in its window to send it: "
+                            : " did not take a message that was typed twice: ";
+    raise(world_, record, NoticeKind::message_undelivered, "the " + role + what + message.text,
+          "orange task attach " + record.task.id.value, role);
 }
 
 Awaitable<Result<std::optional<engine::Hold>>> Outbox::acknowledge(TaskRecord& record) {

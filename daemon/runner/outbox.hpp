@@ -62,7 +62,17 @@ class Outbox {
     bool is_outdated(const TaskRecord& record, const Message& message) const;
     Result<void> drop_first(TaskRecord& record);
     Result<void> note_typed(TaskRecord& record, const Message& message, bool heard);
+    /// What an agent's window shows of a message that was typed into it.
+    struct Traces {
+        Activity activity = Activity::unknown;
+        bool held = false;   ///< the message stands in the prompt: it was typed and not sent
+        bool shown = false;  ///< the screen shows the message
+        bool taken = false;  ///< the agent has it
+        Timestamp::duration age = {};
+    };
+    Awaitable<std::optional<Traces>> traces_of(const TaskRecord& record, AgentRun run, Message message);
     Awaitable<bool> acknowledge_one(TaskRecord& record, Message& message);
+    void tell_not_taken(TaskRecord& record, Message& message, bool held);
     Awaitable<bool> is_held_by_limit(AgentRun run);
     /// Returns false if the message only waits until its agent has time for it.
     bool tell_undelivered(TaskRecord& record, Message& message, agents::Typing window, async::Moment since);

@@ -11,6 +11,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/runner/blockers.hpp"
 #include "daemon/runner/merge_target.hpp"
+#include "daemon/runner/project_names.hpp"
 
 namespace orange {
 namespace {
@@ -83,65 +84,35 @@ bool waits_within_family(const World& world, const TaskRecord& record) {
            });
 }
 
+/// What the task's branch begins with.
+struct Origins {
+    bool of_parent = false;      ///< with the branch of the task's parent, not with a blocker's
+    bool within_family = false;  ///< the work that it has waited for is in its parent's branch
+    bool merges = false;         ///< that work is merged into it, from the default branch or its parent's
+};
+
+Origins origins_of(const World& world, const TaskRecord& record) {
+    Origins origins;
+    origins.of_parent = record.stacked_on == record.task.parent;
+    origins.within_family = waits_within_family(world, record);
+    origins.merges = record.blockers_done.contains(record.stacked_on) ||
+                     blocker_state(world, record.stacked_on) == BlockerState::done ||
+                     (origins.of_parent && !record.task.blocked_by.empty() && !origins.within_family);
+    return origins;
+}
+
 Result<void> save_begun(Turns& turns, TaskRecord& record, bool on_default) {
     record.stacked_on = {};
     if (on_default) record.task.base.reset();
     return turns.try_save(record);
 }
 
-}  // namespace
-
-Awaitable<Result<void>> put_on_base(World& world, Turns& turns, TaskRecord& record) {
-    const auto* registered = world.projects.find(record.task.project);
-    if (!registered) {
-        co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
-    }
-    const auto project = *registered;
-    const bool of_parent = record.stacked_on == record.task.parent;
-    const bool within_family = waits_within_family(world, record);
-    // What it has waited for is in the default branch, or in that of its parent, where it begins.
-    const bool merges = record.blockers_done.contains(record.stacked_on) ||
-                        blocker_state(world, record.stacked_on) == BlockerState::done ||
-                        (of_parent && !record.task.blocked_by.empty() && !within_family);
-    CO_TRY(const auto origin, co_await world.pool.known().has_origin(world.git, project.path));
-    if (origin && merges && !within_family) {
-        const auto fetched = co_await git::fetch(world.git, project.path, git::k_fetch_patience);
-        if (!fetched) log::info("runner", fetched.error().message, {{"task", record.task.id.value}});
-    }
-    const auto lock = co_await world.repositories.acquire(project.path);
-    CO_TRY(auto below, co_await blockers_tip(world, project.path, record));
-    std::string base_ref;
-    if (within_family) {
-        CO_TRY(base_ref, co_await target_ref(world, record, project));
-    } else {
-        const auto goes = merges_of(world, project);
-        CO_TRY(base_ref, co_await git::base_ref(world.git, project.path, project.default_branch, goes));
-    }
-    bool on_default = below.empty();
-    if (of_parent && !merges && !on_default && !within_family) {
-        CO_TRY(on_default, co_await git::contains(world.git, project.path, base_ref, below));
-    }
-    if (on_default || (!merges && !of_parent)) {
-        CO_TRY(const auto there, co_await git::commit_of(world.git, project.path, record.task.base.value_or(below)));
-        if (there.empty()) record.task.base = below;
-        CO_TRY(save_begun(turns, record, on_default));
-        co_return Result<void>{};
-    }
-    CO_TRY(const auto state, co_await git::branch_state(world.git, project.path, record.task.branch));
-    if (!state.checkout.empty()) co_return Result<void>{};  // taking the workspace says it
-    Stack stack;
-    stack.repo = project.path;
-    stack.merges = merges;
-    stack.scratch = (world.paths.workspaces() / (".merge-" + record.task.id.value)).string();
-    const auto local = std::string(k_heads) + record.task.branch;
-    CO_TRY(stack.old, co_await git::commit_of(world.git, stack.repo, local));
-    stack.tip = stack.old.empty() ? below : stack.old;
-    CO_TRY(stack.base, co_await git::commit_of(world.git, stack.repo, base_ref));
-    stack.shown = git::shown_ref(base_ref);
+/// Moves the branch to the commit that it begins with. If its merge conflicts, the branch is left without it.
+Awaitable<Result<void>> begin_branch(World& world, Turns& turns, TaskRecord& record, Stack stack) {
     auto to = co_await merged(world, record, stack);
     if (!to && !to.error().details.contains("files")) co_return to.error();
     const auto commit = to ? *to : stack.tip;
-    if (stack.old.empty()) {  // nothing of it is the task's own
+    if (stack.old.empty()) {  // none of its commits is the task's own
         record.branch_start = commit;
         CO_TRY(turns.try_save(record));
     }
@@ -151,10 +122,52 @@ Awaitable<Result<void>> put_on_base(World& world, Turns& turns, TaskRecord& reco
     if (!to) co_return conflicts(record, stack, to.error());
     // A merge brings its parent's commits along: its reviewer and its human have to see them.
     CO_TRY(save_begun(turns, record, true));
-    if (!merges) co_return Result<void>{};
+    if (!stack.merges) co_return Result<void>{};
     world.journal.write(record, "branch.updated",
                         {{"from", stack.tip}, {"to", commit}, {"base", stack.shown}, {"by", std::string("system")}});
     co_return Result<void>{};
+}
+
+}  // namespace
+
+Awaitable<Result<void>> put_on_base(World& world, Turns& turns, TaskRecord& record) {
+    CO_TRY(const auto project, registered_project(world, record.task.project));
+    const auto origins = origins_of(world, record);
+    CO_TRY(const auto origin, co_await world.pool.known().has_origin(world.git, project.path));
+    if (origin && origins.merges && !origins.within_family) {
+        const auto fetched = co_await git::fetch(world.git, project.path, git::k_fetch_patience);
+        if (!fetched) log::info("runner", fetched.error().message, {{"task", record.task.id.value}});
+    }
+    const auto lock = co_await world.repositories.acquire(project.path);
+    CO_TRY(const auto below, co_await blockers_tip(world, project.path, record));
+    std::string base_ref;
+    if (origins.within_family) {
+        CO_TRY(base_ref, co_await target_ref(world, record, project));
+    } else {
+        const auto goes = merges_of(world, project);
+        CO_TRY(base_ref, co_await git::base_ref(world.git, project.path, project.default_branch, goes));
+    }
+    bool on_default = below.empty();
+    if (origins.of_parent && !origins.merges && !on_default && !origins.within_family) {
+        CO_TRY(on_default, co_await git::contains(world.git, project.path, base_ref, below));
+    }
+    if (on_default || (!origins.merges && !origins.of_parent)) {  // taking the workspace makes the branch
+        CO_TRY(const auto there, co_await git::commit_of(world.git, project.path, record.task.base.value_or(below)));
+        if (there.empty()) record.task.base = below;
+        co_return save_begun(turns, record, on_default);
+    }
+    CO_TRY(const auto state, co_await git::branch_state(world.git, project.path, record.task.branch));
+    if (!state.checkout.empty()) co_return Result<void>{};  // taking the workspace fails, and says why
+    Stack stack;
+    stack.repo = project.path;
+    stack.merges = origins.merges;
+    stack.scratch = (world.paths.workspaces() / (".merge-" + record.task.id.value)).string();
+    const auto local = std::string(k_heads) + record.task.branch;
+    CO_TRY(stack.old, co_await git::commit_of(world.git, stack.repo, local));
+    stack.tip = stack.old.empty() ? below : stack.old;
+    CO_TRY(stack.base, co_await git::commit_of(world.git, stack.repo, base_ref));
+    stack.shown = git::shown_ref(base_ref);
+    co_return co_await begin_branch(world, turns, record, std::move(stack));
 }
 
 }  // namespace orange
