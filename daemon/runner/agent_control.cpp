@@ -23,7 +23,6 @@
 #include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/programs.hpp"
-#include "daemon/runner/project_names.hpp"
 #include "daemon/runner/worktree.hpp"
 
 namespace orange {

@@ -83,11 +83,9 @@ Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
                                                  " is not finished. Finish it:\n  orange task merge " + id.value);
     }
     CO_TRY(check_no_agent_works(runner, record));
-    const auto* project = world.projects.find(task.project);
-    if (!project) co_return Error(ErrorCode::not_found, "project " + task.project + " is not registered");
-    const auto copy = *project;
-    CO_TRY(auto base, co_await newest_base(world, record, copy));
-    const auto lock = co_await world.repositories.acquire(copy.path);
+    CO_TRY(const auto project, registered_project(world, task.project));
+    CO_TRY(auto base, co_await newest_base(world, record, project));
+    const auto lock = co_await world.repositories.acquire(project.path);
     CO_TRY(const auto worktree, co_await open_worktree(world, record));
     const auto head = co_await git::head_to_merge_into(world.git, worktree, task.branch, base.commit);
     if (!head && head.error().code != ErrorCode::conflict) co_return head.error();
@@ -109,7 +107,7 @@ Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
     }
     outcome.notes.push_back("merged " + base.name + " into " + task.branch + ", which is at " + merged->substr(0, 12));
     if (*merged != base.commit) {  // not a fast-forward
-        const auto settings = co_await git::commit_settings(world.git, copy.path);
+        const auto settings = co_await git::commit_settings(world.git, project.path);
         if (settings && !settings->sign.empty()) {
             outcome.notes.push_back("the merge commit is not signed, although commit.gpgsign is set");
         }

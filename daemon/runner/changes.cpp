@@ -69,9 +69,8 @@ Awaitable<Result<Changes>> committed_changes(World& world, std::string repositor
 }
 
 Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record, bool since_review) {
-    const auto* project = world.projects.find(record.task.project);
-    if (!project) co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
-    const auto repository = project->path;
+    CO_TRY(const auto project, registered_project(world, record.task.project));
+    const auto& repository = project.path;
     if (since_review && record.reviewed_commit.empty()) {
         const auto& id = record.task.id.value;
         co_return Error(ErrorCode::not_found,
@@ -79,8 +78,7 @@ Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record, bool sinc
     }
     auto target = since_review ? record.reviewed_commit : record.task.base.value_or(std::string());
     if (target.empty()) {
-        const auto copy = *project;
-        CO_TRY(target, co_await target_ref(world, record, copy));
+        CO_TRY(target, co_await target_ref(world, record, project));
     }
     auto tip = co_await git::branch_tip(world.git, repository, record.task.branch);
     if (!tip && tip.error().code != ErrorCode::not_found) co_return tip.error();

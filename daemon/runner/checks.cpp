@@ -214,9 +214,7 @@ Awaitable<Result<Checks::Job>> Checks::prepare(TaskId id, CheckOrder order) {
     if (store::has_ended(job.record)) {
         co_return Error(ErrorCode::conflict, "task " + id.value + " is " + task.status + "; there is nothing to check");
     }
-    const auto* project = world_.projects.find(task.project);
-    if (!project) co_return Error(ErrorCode::not_found, "project " + task.project + " is not registered");
-    job.project = *project;
+    CO_TRY(job.project, registered_project(world_, task.project));
     const auto settings = settings_of(world_, job.project);
     job.checks = order.checks.empty() ? *settings.checks : std::move(order.checks);
     if (job.checks.empty()) {

@@ -29,18 +29,17 @@ int depth_below(const World& world, const TaskRecord& parent) {
 }
 
 Result<void> check_limits(const World& world, const TaskRecord& parent) {
-    const auto* project = world.projects.find(parent.task.project);
-    if (!project) return {ErrorCode::not_found, "project " + parent.task.project + " is not registered"};
-    const auto settings = settings_of(world, *project);
+    TRY(const auto project, registered_project(world, parent.task.project));
+    const auto settings = settings_of(world, project);
     const auto& id = parent.task.id.value;
     const auto most = *settings.delegation_children, deepest = *settings.delegation_depth;
     const auto there = children_of(world, parent).size();
     if (there >= static_cast<std::size_t>(most)) {
-        return over_limit(*project, "delegation_children", most,
+        return over_limit(project, "delegation_children", most,
                           "task " + id + " has " + counted(there, "sub-task") + " already");
     }
     if (depth_below(world, parent) > deepest) {
-        return over_limit(*project, "delegation_depth", deepest,
+        return over_limit(project, "delegation_depth", deepest,
                           "task " + id + " is itself a sub-task, as deep as sub-tasks may go");
     }
     return {};

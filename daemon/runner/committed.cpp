@@ -12,9 +12,7 @@ const std::string k_heads = "refs/heads/";
 }  // namespace
 
 Awaitable<Result<void>> Committed::refresh(std::string project, std::vector<TaskId> ids) {
-    const auto* registered = world_.projects.find(project);
-    if (!registered) co_return Error(ErrorCode::not_found, "project " + project + " is not registered");
-    const auto copy = *registered;
+    CO_TRY(const auto copy, registered_project(world_, project));
     const auto repository = copy.path, default_branch = copy.default_branch;
     auto names = git::refs_of_branch(default_branch);
     for (const auto& id : ids) {

@@ -44,9 +44,7 @@ Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string conte
             engine::enter(record, *definition, decision, std::move(entrance));
         }
     }
-    if (!world_.projects.find(record.task.project)) {  // removed while this was being prepared
-        co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
-    }
+    CO_TRY(registered_project(world_, record.task.project));  // it may have been removed while this was prepared
     if (const auto other = world_.tasks.on_branch(record.task.project, record.task.branch)) {
         co_return Error(ErrorCode::conflict, "branch " + record.task.branch + " belongs to task " + other->task.value +
                                                  " (" + other->status + ")");

@@ -10,7 +10,6 @@
 #include "daemon/git/standing.hpp"
 #include "daemon/runner/children.hpp"
 #include "daemon/runner/merge_target.hpp"
-#include "daemon/runner/project_names.hpp"
 #include "daemon/runner/worktree.hpp"
 
 namespace orange {
@@ -133,11 +132,7 @@ Result<bool> has_had_branch(World& world, const TaskRecord& record) {
 }
 
 Awaitable<Result<bool>> has_own_work(World& world, const TaskRecord& record) {
-    const auto* registered = world.projects.find(record.task.project);
-    if (!registered) {
-        co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
-    }
-    const Project project = *registered;
+    CO_TRY(const auto project, registered_project(world, record.task.project));
     const auto repository = project.path;
     const auto lock = co_await world.repositories.acquire(repository);
     auto tip = co_await git::branch_tip(world.git, repository, record.task.branch);
@@ -165,12 +160,12 @@ Awaitable<engine::Facts> facts_of(World& world, const TaskRecord& record, const 
     facts.children = children_of(world, record);
     auto wanted = engine::facts_wanted(definition, record.task, to);
     if (!wanted.any()) co_return facts;
-    const auto* registered = world.projects.find(record.task.project);
+    const auto registered = registered_project(world, record.task.project);
     if (!registered) {
-        facts.unknown = "project " + record.task.project + " is not registered";
+        facts.unknown = registered.error().message;
         co_return facts;
     }
-    const Project project = *registered;
+    const auto& project = *registered;
     facts.project_checks = *settings_of(world, project).checks;
     wanted.checks = wanted.checks && !(wanted.argvs.empty() && facts.project_checks.empty());
     if (!wanted.any()) co_return facts;

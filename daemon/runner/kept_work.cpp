@@ -23,13 +23,11 @@ struct KeptWork {
 };
 
 Awaitable<Result<KeptWork>> look_for_work(World& world, const TaskRecord& record) {
-    const auto* project = world.projects.find(record.task.project);
-    if (!project) co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
+    CO_TRY(const auto project, registered_project(world, record.task.project));
     KeptWork kept;
-    const auto copy = *project;
-    kept.repository = copy.path;
+    kept.repository = project.path;
     const auto own = "refs/orange/" + record.task.id.value;
-    CO_TRY(kept.base, co_await target_ref(world, record, copy));
+    CO_TRY(kept.base, co_await target_ref(world, record, project));
     CO_TRY(kept.branch, co_await git::commit_of(world.git, kept.repository, "refs/heads/" + record.task.branch));
     GitCommand list;
     list.place = kept.repository;

@@ -158,11 +158,7 @@ Awaitable<Result<MergeOutcome>> Merges::finish_merged(TaskRecord record, PullReq
                                                  " already. To remove the task:\n  orange task delete " +
                                                  record.task.id.value);
     }
-    const auto* project = world_.projects.find(record.task.project);
-    if (!project) {
-        co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
-    }
-    const auto copy = *project;
+    CO_TRY(const auto project, registered_project(world_, record.task.project));
     const auto before = record;
     (void)pulls::note(record, pull);
     CO_TRY(const auto left, co_await pulls::left_behind(world_, record, pull));
@@ -179,16 +175,16 @@ Awaitable<Result<MergeOutcome>> Merges::finish_merged(TaskRecord record, PullReq
                         {{"why", "merged_without"}, {"command", command}});
     }
     (void)clear(record, NoticeKind::merged_without);
-    CO_TRY(const auto tip, co_await git::commit_of(world_.git, copy.path, "refs/heads/" + record.task.branch));
+    CO_TRY(const auto tip, co_await git::commit_of(world_.git, project.path, "refs/heads/" + record.task.branch));
     MergeRecord merge;
     merge.phase = MergePhase::pushed;
     merge.tx = random_id(12);
-    merge.target = copy.default_branch;
+    merge.target = project.default_branch;
     merge.tip = tip.empty() ? pull.commit : tip;
     merge.commit = pull.merged_as.empty() ? pull.commit : pull.merged_as;
     merge.elsewhere = true;
     merge.pull = pull.number;
-    merge.keep_branch = keep_branch.value_or(*settings_of(world_, copy).keep_branch);
+    merge.keep_branch = keep_branch.value_or(*settings_of(world_, project).keep_branch);
     merge.by = by;
     merge.at = world_.clock.now();
     record.merge = std::move(merge);
@@ -198,9 +194,8 @@ Awaitable<Result<MergeOutcome>> Merges::finish_merged(TaskRecord record, PullReq
 
 /// Whether it is merged is always asked; what the forge answers to the merge itself is only why it is not.
 Awaitable<Result<void>> MergeRun::publish_at_forge() {
-    const auto* project = world_.projects.find(record_.task.project);
-    if (!project) co_return Error(ErrorCode::not_found, "project " + record_.task.project + " is not registered");
-    CO_TRY(const auto place, co_await pulls::place_of(world_, *project));
+    CO_TRY(const auto project, registered_project(world_, record_.task.project));
+    CO_TRY(const auto place, co_await pulls::place_of(world_, project));
     std::optional<Error> refused;
     bool asked = false;
     const auto give_up = async::now() + k_forge_patience;

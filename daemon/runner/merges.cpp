@@ -14,7 +14,6 @@
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/other_branch.hpp"
 #include "daemon/runner/programs.hpp"
-#include "daemon/runner/project_names.hpp"
 
 /// `orange task merge`: what has to hold before a merge begins, and what one leaves that failed. It is the caller of
 /// the engine, not a hook (seed 003, "The Merge Command").

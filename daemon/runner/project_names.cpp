@@ -7,12 +7,6 @@
 
 namespace orange {
 
-Result<Project> registered_project(const World& world, const std::string& name) {
-    const auto* project = world.projects.find(name);
-    if (!project) return Error(ErrorCode::not_found, "project " + name + " is not registered");
-    return *project;
-}
-
 Result<void> check_names(const World& world, const Project& project) {
     if (project.workflow) TRY(world.workflows.find(*project.workflow));
     if (project.harness) TRY(world.harnesses.find(*project.harness));

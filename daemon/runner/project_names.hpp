@@ -9,10 +9,6 @@
 
 namespace orange {
 
-/// A copy of the project. not_found if it is not registered: somebody may remove it from projects.json at any time,
-/// also while its tasks run.
-Result<Project> registered_project(const World& world, const std::string& name);
-
 /// Whether there are the workflow and the harness that a project names for its tasks. The Error says which is not, and
 /// which there are.
 Result<void> check_names(const World& world, const Project& project);

@@ -12,7 +12,6 @@
 #include "daemon/runner/merge_run.hpp"
 #include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/other_branch.hpp"
-#include "daemon/runner/project_names.hpp"
 #include "daemon/runner/pull_request_text.hpp"
 #include "daemon/runner/worktree.hpp"
 

@@ -11,7 +11,6 @@
 #include "daemon/log/log.hpp"
 #include "daemon/runner/blockers.hpp"
 #include "daemon/runner/merge_target.hpp"
-#include "daemon/runner/project_names.hpp"
 
 namespace orange {
 namespace {

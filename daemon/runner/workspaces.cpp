@@ -140,7 +140,7 @@ Awaitable<Result<void>> Workspaces::release_owed(TaskRecord& record) {
 bool Workspaces::owes_release(const TaskRecord& record) const {
     if (!record.task.workspace) return false;
     if (store::has_ended(record)) return true;
-    const auto definition = world_.workflows.pinned(record.task.workflow, record.task.workflow_hash);
+    const auto definition = turns_.definition_of(record.task);
     const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
     if (state == nullptr || !state->children || record.intent) return false;
     const auto history = world_.tasks.history(record.task.id, k_looked_at);
@@ -179,11 +179,7 @@ Awaitable<void> Workspaces::release_left_over() {
 /// A living task whose folder somebody has deleted gets it again, with what its branch has. What was not committed is
 /// lost with the folder; TASK.md is not.
 Awaitable<Result<void>> Workspaces::remake(TaskRecord& record) {
-    const auto* registered = world_.projects.find(record.task.project);
-    if (!registered) {
-        co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
-    }
-    auto project = *registered;
+    CO_TRY(auto project, registered_project(world_, record.task.project));
     project.settings = settings_of(world_, project);
     const std::vector<std::string> no_more;
     CO_TRY(co_await world_.pool.acquire(project, record.task, no_more));

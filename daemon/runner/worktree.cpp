@@ -1,15 +1,15 @@
 #include "daemon/runner/worktree.hpp"
 
+#include "common/base/try.hpp"
+
 namespace orange {
 
 Awaitable<Result<git::Pinned>> open_worktree(World& world, const TaskRecord& record) {
     const auto& task = record.task;
-    const auto* registered = world.projects.find(task.project);
-    if (!registered) co_return Error(ErrorCode::not_found, "project " + task.project + " is not registered");
+    CO_TRY(auto project, registered_project(world, task.project));
     if (!task.workspace) {
         co_return Error(ErrorCode::conflict, "task " + task.id.value + " has no workspace");
     }
-    auto project = *registered;
     auto name = *task.workspace;
     co_return co_await world.pool.open(std::move(project), std::move(name));
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/clock.hpp"
+#include "common/base/result.hpp"
 #include "common/config/detach_key.hpp"
 #include "common/config/paths.hpp"
 #include "common/model/project.hpp"
@@ -90,6 +91,13 @@ struct World {
     async::KeyedMutex& repositories;
     git::RememberedPrograms programs = {};
 };
+
+/// A copy of the project. not_found if it is not registered: somebody may remove it from projects.json at any time,
+/// also while its tasks run.
+inline Result<Project> registered_project(const World& world, const std::string& name) {
+    if (const auto* project = world.projects.find(name)) return *project;
+    return Error(ErrorCode::not_found, "project " + name + " is not registered");
+}
 
 /// What is in force for a project; every member has a value.
 inline ProjectSettings settings_of(const World& world, const Project& project) {

@@ -50,10 +50,9 @@ Result<void> complete_for_agent(const World& world, TaskCreate& params, const Ca
         TRY(const auto named, world.tasks.resolve(*params.parent, store::Naming::id_or_branch));
         params.parent = named.value;
     }
-    const auto* project = world.projects.find(parent->task.project);
-    if (!project) return {ErrorCode::not_found, "project " + parent->task.project + " is not registered"};
-    TRY(engine::may_create_subtask(*parent, by, *settings_of(world, *project).delegation,
-                                   chosen_by_humans(params, *parent, *project)));
+    TRY(const auto project, registered_project(world, parent->task.project));
+    TRY(engine::may_create_subtask(*parent, by, *settings_of(world, project).delegation,
+                                   chosen_by_humans(params, *parent, project)));
     const auto& task = parent->task;
     params.parent = task.id.value;
     params.workflow = task.workflow;

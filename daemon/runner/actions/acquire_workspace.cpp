@@ -5,19 +5,15 @@
 namespace orange::actions {
 
 Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, TaskRecord& record) {
-    const auto* project = world.projects.find(record.task.project);
-    if (!project) {
-        co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
-    }
-    auto copy = *project;
-    copy.settings = settings_of(world, *project);
+    CO_TRY(auto project, registered_project(world, record.task.project));
+    project.settings = settings_of(world, project);
     std::vector<std::string> exclude;
     for (const auto& name : {record.task.harness, record.task.review_harness}) {
         const auto entry = world.harnesses.find(name);
         if (!entry) continue;  // starting the agent says what is wrong with it
         exclude.insert(exclude.end(), entry->harness.exclude.begin(), entry->harness.exclude.end());
     }
-    CO_TRY(auto acquired, co_await world.pool.acquire(copy, record.task, std::move(exclude)));
+    CO_TRY(auto acquired, co_await world.pool.acquire(project, record.task, std::move(exclude)));
     record.task.workspace = acquired.name;
     record.task_file = acquired.task_file;
     if (record.branch_start.empty()) record.branch_start = acquired.branch_start;

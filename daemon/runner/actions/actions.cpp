@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "daemon/engine/decide.hpp"
-#include "daemon/runner/project_names.hpp"
 
 namespace orange::actions {
 
