@@ -91,45 +91,38 @@ Result<void> Edits::choose_agents(TaskRecord& record, const Choices& choices, bo
     return {};
 }
 
-Awaitable<Result<bool>> Edits::set(TaskRecord& record, const Edit& edit, Caller by) {
+Awaitable<Result<Edited>> Edits::apply(TaskRecord record, const Edit& edit, Caller by) {
+    Edited edited{std::move(record)};
+    auto& changed = edited.record;
     if (edit.summary) {
         CO_TRY(check_summary(*edit.summary));
-        record.task.summary = *edit.summary;
+        changed.task.summary = *edit.summary;
     }
-    if (edit.feedback) record.unwritten_feedback = *edit.feedback;
-    CO_TRY(choose_agents(record, edit, true));
-    CO_TRY(drop_blockers(world_, record, edit.unblock));
-    CO_TRY(add_blockers(world_, record, edit.blocked_by));
-    if (edit.workflow) CO_TRY(change_workflow(record, *edit.workflow, by));
-    bool moved = false;
+    if (edit.feedback) changed.unwritten_feedback = *edit.feedback;
+    CO_TRY(choose_agents(changed, edit, true));
+    CO_TRY(drop_blockers(world_, changed, edit.unblock));
+    CO_TRY(add_blockers(world_, changed, edit.blocked_by));
+    if (edit.workflow) CO_TRY(change_workflow(changed, *edit.workflow, by));
     if (edit.branch) {
         auto branch = branch_name(*edit.branch);
-        CO_TRY(moved, co_await change_branch(record, std::move(branch)));
+        CO_TRY(edited.moved_branch, co_await change_branch(changed, std::move(branch)));
     }
-    if (!edit.branch && edit.sync_branch) CO_TRY(co_await take_over_branch(record));
-    if (edit.branch || edit.sync_branch) co_await watch_branch(world_, record);
-    co_return moved;
+    if (!edit.branch && edit.sync_branch) CO_TRY(co_await take_over_branch(changed));
+    if (edit.branch || edit.sync_branch) co_await watch_branch(world_, changed);
+    co_return edited;
 }
 
-Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord before, TaskRecord& changed, Caller by,
-                                                          bool moved_branch) {
+Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord& changed, Caller by) {
+    CO_TRY(const auto before, turns_.record_of(changed.task.id));
     std::vector<std::string> notes;
     const auto& was = before.task;
     const auto& is = changed.task;
-    // Git took its time: another task may have come to this branch meanwhile.
-    std::optional<store::BranchHolder> other;
-    if (is.branch != was.branch) other = world_.tasks.on_branch(is.project, is.branch);
-    auto saved = Result<void>{};
-    if (is.blocked_by != was.blocked_by) saved = check_cycle(world_, changed);  // nothing is waited for from here on
-    if (other && other->task != is.id) {
-        saved = taken_by(is.branch, *other);
-    } else if (saved) {
-        saved = turns_.try_save(changed);
+    if (is.branch != was.branch) {  // git took its time: another task may have come to this branch meanwhile
+        const auto other = world_.tasks.on_branch(is.project, is.branch);
+        if (other && other->task != is.id) co_return taken_by(is.branch, *other);
     }
-    if (!saved) {
-        if (moved_branch) co_await take_back_branch(before, changed);
-        co_return saved.error();
-    }
+    if (is.blocked_by != was.blocked_by) CO_TRY(check_cycle(world_, changed));  // nothing is awaited from here on
+    CO_TRY(turns_.try_save(changed));
     note_model(was.model, is.model, "worker", is.harness, notes);
     note_model(was.review_model, is.review_model, "reviewer", is.review_harness, notes);
     const auto who = name_text(by.role);
@@ -162,9 +155,13 @@ void Edits::note_model(const std::optional<std::string>& before, const std::opti
     if (!note.empty()) notes.push_back(std::move(note));
 }
 
-Awaitable<void> Edits::take_back_branch(TaskRecord before, TaskRecord changed) {
-    const auto* project = world_.projects.find(before.task.project);
-    if (!project) co_return;
+Awaitable<void> Edits::undo(Edited edited) {
+    if (!edited.moved_branch) co_return;
+    const auto& changed = edited.record;
+    const auto project = registered_project(world_, changed.task.project);
+    const auto saved = turns_.record_of(changed.task.id);
+    if (!project || !saved) co_return;
+    const auto& before = *saved;
     const auto repo = project->path;
     const auto lock = co_await world_.repositories.acquire(repo);
     auto worktree = Result<git::Place>(repo);
@@ -235,23 +232,21 @@ Awaitable<Result<bool>> Edits::change_branch(TaskRecord& record, std::string bra
     if (const auto other = world_.tasks.on_branch(task.project, branch); other && other->task != task.id) {
         co_return taken_by(branch, *other);
     }
-    const auto* project = world_.projects.find(task.project);
-    if (!project) co_return Error(ErrorCode::not_found, "project " + task.project + " is not registered");
-    const auto copy = *project;
-    if (branch == copy.default_branch) {
+    CO_TRY(const auto project, registered_project(world_, task.project));
+    if (branch == project.default_branch) {
         co_return Error(ErrorCode::invalid_argument,
                         "a task cannot work on the default branch " + branch + "; choose another branch");
     }
-    const auto lock = co_await world_.repositories.acquire(copy.path);
-    CO_TRY(const auto existing, co_await git::commit_of(world_.git, copy.path, "refs/heads/" + branch));
-    CO_TRY(const auto remote, co_await git::commit_of(world_.git, copy.path, "refs/remotes/origin/" + branch));
+    const auto lock = co_await world_.repositories.acquire(project.path);
+    CO_TRY(const auto existing, co_await git::commit_of(world_.git, project.path, "refs/heads/" + branch));
+    CO_TRY(const auto remote, co_await git::commit_of(world_.git, project.path, "refs/remotes/origin/" + branch));
     const bool is_free = existing.empty() && remote.empty();
     bool moved = false;
     if (!task.workspace) {
-        CO_TRY(const auto old, co_await git::commit_of(world_.git, copy.path, "refs/heads/" + task.branch));
+        CO_TRY(const auto old, co_await git::commit_of(world_.git, project.path, "refs/heads/" + task.branch));
         CO_TRY(const auto had_branch, has_had_branch(world_, record));
         moved = !old.empty() && had_branch && is_free;  // else nothing is checked out yet: only a name
-        if (moved) CO_TRY(co_await git::rename_branch(world_.git, copy.path, task.branch, branch));
+        if (moved) CO_TRY(co_await git::rename_branch(world_.git, project.path, task.branch, branch));
         task.branch = branch;
         co_return moved;
     }
@@ -262,9 +257,9 @@ Awaitable<Result<bool>> Edits::change_branch(TaskRecord& record, std::string bra
     } else {
         CO_TRY(const auto now, co_await git::current_branch(world_.git, worktree));
         if (now != branch) {
-            CO_TRY(auto base,
-                   co_await git::base_ref(world_.git, copy.path, copy.default_branch, merges_of(world_, copy)));
-            CO_TRY(co_await git::checkout_branch(world_.git, copy.path, worktree, branch, base));
+            CO_TRY(auto base, co_await git::base_ref(world_.git, project.path, project.default_branch,
+                                                     merges_of(world_, project)));
+            CO_TRY(co_await git::checkout_branch(world_.git, project.path, worktree, branch, base));
             moved = true;
         }
     }

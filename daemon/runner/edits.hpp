@@ -13,6 +13,12 @@ namespace orange {
 /// One line of at most 500 bytes of UTF-8, whoever gives it to a task and when.
 Result<void> check_summary(const std::string& summary);
 
+/// A record to which an edit is applied, and which is not saved yet.
+struct Edited {
+    TaskRecord record;
+    bool moved_branch = false;  ///< git has renamed or switched the branch
+};
+
 /// What may be changed of a task beside its status. Everything is checked before anything is done; the branch, whose
 /// change git may refuse, goes before the write of the record, so that a refusal leaves all fields alone. Every
 /// function is called in a turn of the task's.
@@ -24,16 +30,15 @@ class Edits {
     /// and, if it `must_be_installed`, be found on this machine.
     Result<void> choose_agents(TaskRecord& record, const Choices& choices, bool must_be_installed);
 
-    /// All fields of an edit, in `record` alone, but for the branch of a task with a workspace: that is git's too.
-    /// True: git has renamed or switched the branch, and take_back_branch() undoes that.
-    Awaitable<Result<bool>> set(TaskRecord& record, const Edit& edit, Caller by);
-    /// What set() did to the branch in git, undone.
-    Awaitable<void> take_back_branch(TaskRecord before, TaskRecord changed);
+    /// Applies all fields of an edit to the record. Only the branch of a task that has one is changed outside of it, in
+    /// git; undo() takes that back.
+    Awaitable<Result<Edited>> apply(TaskRecord record, const Edit& edit, Caller by);
+    /// Takes back what apply() did to the branch in git. The saved record still has the former branch.
+    Awaitable<void> undo(Edited edited);
 
-    /// The commit point: writes the record, and into history what differs from `before` beside the status. If
-    /// it fails, a branch that set() has moved is where it was. Returns notes for the caller.
-    Awaitable<Result<std::vector<std::string>>> commit(TaskRecord before, TaskRecord& changed, Caller by,
-                                                       bool moved_branch);
+    /// The commit point: writes the record, and into history what differs from the saved record beside the status.
+    /// Returns notes for the caller.
+    Awaitable<Result<std::vector<std::string>>> commit(TaskRecord& changed, Caller by);
 
     /// The definition that the task would be moved over to, or why not.
     Result<workflow::Library::DefinitionPtr> workflow_for(const TaskRecord& record, const std::string& name,

@@ -57,13 +57,12 @@ Awaitable<Result<Outcome>> create_pull_request(Runner& runner, TaskId id, pulls:
     outcome.notes = {said(record, opened)};
     engine::Request request;
     request.to = opened.pull ? step_that_opens(*definition, record) : std::string();
-    request.by = by.role;
     if (request.to.empty()) {
         co_await runner.turns.show(record, &outcome);
         co_return outcome;
     }
     Edit nothing;
-    auto moved = co_await runner.requests.move(record, request, by, std::move(nothing));
+    auto moved = co_await runner.transitions.request(record, request, by, std::move(nothing));
     if (!moved) {
         outcome.notes.push_back("the task stays in " + record.task.status + ": " + moved.error().message);
         co_await runner.turns.show(record, &outcome);

@@ -87,11 +87,10 @@ Troubles troubles_of(const TaskRecord& record, const PullRequest& pull) {
 
 }  // namespace
 
-PullSync::PullSync(World& world, Turns& turns, Transitions& transitions, Requests& requests, Merges& merges)
+PullSync::PullSync(World& world, Turns& turns, Transitions& transitions, Merges& merges)
     : world_(world),
       turns_(turns),
       transitions_(transitions),
-      requests_(requests),
       merges_(merges),
       observer_(world_.tasks.observe([this](const TaskId& id) { follow_or_forget(id); })) {}
 
@@ -320,13 +319,12 @@ Awaitable<Result<void>> PullSync::cancel(TaskRecord record, PullRequest pull) {
     const auto id = record.task.id;
     engine::Request request;
     request.goal = engine::Goal::cancelled;
-    request.by = Role::system;
     auto by = caller_for(pull);
     Edit nothing;
     // Saved with the transition: a daemon that ends before the notice is raised leaves it to the next one.
     auto marked = record;
     marked.pull_told.insert(k_cancelled);
-    const auto cancelled = co_await requests_.move(std::move(marked), request, std::move(by), std::move(nothing));
+    const auto cancelled = co_await transitions_.request(std::move(marked), request, std::move(by), std::move(nothing));
     CO_TRY(record, turns_.record_of(id));
     if (cancelled) co_return tell_of_end(std::move(record), pull);
     if (!record.pull_told.insert(k_closed).second) co_return Result<void>{};
@@ -392,13 +390,12 @@ Awaitable<Result<bool>> PullSync::give_to_worker(TaskRecord& record, PullRequest
     if (back) {
         engine::Request request;
         request.to = back->name;
-        request.by = Role::system;
         Edit edit;
         edit.feedback = feedback;
         auto by = caller_for(pull);
         auto sent = record;
         sent.pull_told = std::move(told);
-        const auto moved = co_await requests_.move(std::move(sent), request, std::move(by), std::move(edit));
+        const auto moved = co_await transitions_.request(std::move(sent), request, std::move(by), std::move(edit));
         if (moved) co_return true;
         CO_TRY(record, turns_.record_of(record.task.id));  // what the attempt has found out is saved
     }

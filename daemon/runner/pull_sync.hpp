@@ -14,7 +14,6 @@
 #include "daemon/async/async.hpp"
 #include "daemon/forge/forge.hpp"
 #include "daemon/runner/merges.hpp"
-#include "daemon/runner/requests.hpp"
 
 namespace orange {
 
@@ -24,7 +23,7 @@ namespace orange {
 /// with one question for all of them. A fact that cannot be found out changes nothing.
 class PullSync {
   public:
-    PullSync(World& world, Turns& turns, Transitions& transitions, Requests& requests, Merges& merges);
+    PullSync(World& world, Turns& turns, Transitions& transitions, Merges& merges);
     ~PullSync();
     PullSync(const PullSync&) = delete;
     PullSync& operator=(const PullSync&) = delete;
@@ -66,7 +65,6 @@ class PullSync {
     World& world_;
     Turns& turns_;
     Transitions& transitions_;
-    Requests& requests_;
     Merges& merges_;
     int observer_;
     bool running_ = false;

@@ -75,12 +75,10 @@ Awaitable<Result<Outcome>> Queue::start_pending(TaskRecord record, Caller by) {
         co_return co_await transitions_.perform(std::move(record), definition, std::move(decision), std::move(stepped),
                                                 by);
     }
-    CO_TRY(auto target, engine::spawn_target(*definition, record.task));
     engine::Request request;
-    request.to = target;
-    request.by = by.role;
+    CO_TRY(request.to, engine::spawn_target(*definition, record.task));
     const Edit no_edit;
-    co_return co_await requests_.move(std::move(record), request, by, no_edit);
+    co_return co_await transitions_.request(std::move(record), request, by, no_edit);
 }
 
 bool Queue::is_next(const TaskRecord& record) const {

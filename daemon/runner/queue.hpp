@@ -13,7 +13,6 @@
 #include "daemon/async/async.hpp"
 #include "daemon/runner/agent_control.hpp"
 #include "daemon/runner/queue_order.hpp"
-#include "daemon/runner/requests.hpp"
 #include "daemon/runner/room.hpp"
 #include "daemon/runner/transitions.hpp"
 #include "daemon/runner/waiting.hpp"
@@ -25,8 +24,8 @@ namespace orange {
 /// them (room.hpp, queue_order.hpp). Nothing here holds a task's lock while it waits for another's.
 class Queue final : public Waiting {
   public:
-    Queue(World& world, Room& room, Turns& turns, AgentControl& agents, Transitions& transitions, Requests& requests)
-        : world_(world), room_(room), turns_(turns), agents_(agents), transitions_(transitions), requests_(requests) {}
+    Queue(World& world, Room& room, Turns& turns, AgentControl& agents, Transitions& transitions)
+        : world_(world), room_(room), turns_(turns), agents_(agents), transitions_(transitions) {}
     Queue(const Queue&) = delete;
     Queue& operator=(const Queue&) = delete;
 
@@ -94,7 +93,6 @@ class Queue final : public Waiting {
     Turns& turns_;
     AgentControl& agents_;
     Transitions& transitions_;
-    Requests& requests_;
     std::function<void(const TaskId&)> has_room_now_ = [](const TaskId&) {};
     std::map<TaskId, Outcome> starts_;  ///< of tasks that run_for() waits for
     std::set<std::string> stalled_;     ///< projects whose queue stands still: no task of theirs could be started

@@ -9,26 +9,10 @@
 #include "daemon/engine/permissions.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/blockers.hpp"
-#include "daemon/runner/facts.hpp"
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/programs.hpp"
-#include "daemon/runner/stacking.hpp"
-#include "daemon/store/sections.hpp"
 
 namespace orange {
-
-/// Where a human could do what the worker of a stuck task asks for, its asking says that it is ready.
-void Requests::remember_readiness(TaskRecord& record, const Caller& by, const Error& refused) {
-    const auto ready = refused.details.find("attention"), command = refused.details.find("human_command");
-    const auto definition = turns_.definition_of(record.task);
-    if (!definition || !(*definition)->means(record.task.status, engine::Meaning::stuck) || by.role != Role::worker) {
-        return;
-    }
-    if (ready == refused.details.end() || command == refused.details.end()) return;
-    raise(world_, record, NoticeKind::agent_asks, ready->second + "; the agent reports that the problem is fixed",
-          command->second);
-    turns_.save(record);
-}
 
 bool Requests::is_open(const TaskId& id, engine::Request request, const Caller& by) {
     const auto* record = world_.tasks.find(id);
@@ -57,7 +41,7 @@ Awaitable<Result<Outcome>> Requests::move(TaskId id, engine::Request request, Ca
     CO_TRY(engine::may_change(record, by, request.force));
     CO_TRY(const auto given_up, co_await merges_.give_up(record, request.force));
     const bool was_asked = record.asked.has_value(), edits = edit.any();
-    auto moved = co_await move(std::move(record), request, by, std::move(edit));
+    auto moved = co_await transitions_.request(std::move(record), request, by, std::move(edit));
     if (moved && was_asked) gates_.stop_checks(id);  // of what was asked for before
     if (!moved && engine::awaits_checks(moved.error())) {
         if (edits) {
@@ -74,56 +58,29 @@ Awaitable<Result<Outcome>> Requests::move(TaskId id, engine::Request request, Ca
     co_return moved;
 }
 
-Awaitable<Result<Outcome>> Requests::move(TaskRecord record, engine::Request request, Caller by, Edit edit) {
-    CO_TRY(const auto definition,
-           edit.workflow ? edits_.workflow_for(record, *edit.workflow, by) : turns_.definition_of(record.task));
-    CO_TRY(engine::may_change(record, by, request.force));
-    request.by = by.role;
-    CO_TRY(request.to, engine::target_of(*definition, record.task, request));
-    CO_TRY(auto stepped, co_await turns_.step_bodies(record));
-    request.vouched = by.through.empty();
-    const auto facts = co_await facts_of(world_, record, *definition, request.to, world_.clock.now());
-    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
-    auto decision = engine::decide_request(*definition, situation, request);
-    if (!decision) {
-        remember_readiness(record, by, decision.error());
-        co_return explained(decision.error(), *definition, situation, by);
-    }
-    auto changed = record;
-    CO_TRY(const bool moved_branch, co_await edits_.set(changed, edit, by));
-    const auto* target = definition->state(decision->to);
-    const bool starts = !changed.stacked_on.empty() && !changed.blocked() && target && !target->terminal;
-    if (starts) {
-        if (const auto based = co_await put_on_base(world_, turns_, changed); !based) {
-            if (moved_branch) co_await edits_.take_back_branch(record, changed);
-            co_return based.error();
-        }
-    }
-    if (edit.feedback) {  // part of what the new state begins with
-        stepped.body = store::with_section(stepped.body, "Feedback", *edit.feedback);
-        stepped.artifacts = store::parse_sections(stepped.body);
-    }
-    co_return co_await transitions_.perform(std::move(changed), definition, std::move(*decision), std::move(stepped),
-                                            by, moved_branch);
-}
-
 Awaitable<Result<Outcome>> Requests::edit(TaskId id, Edit edit, Caller by) {
     CO_TRY(auto turn, co_await turns_.begin_turn(id));
     auto& record = turn.record;
     CO_TRY(edits_.leave_lost_workflow(record, edit, by));
     CO_TRY(co_await transitions_.finish_interrupted(record));
     CO_TRY(engine::may_change(record, by, false));
-    auto changed = record;
+    const bool was_blocked = record.blocked();
+    const auto task = record.task;
     // What an agent says of its work is no reason to; another workflow is the way out for a task that its own cannot
     // take to its end.
-    if (edit.branch || (by.role == Role::human && !edit.workflow)) CO_TRY(co_await merges_.give_up(changed, false));
-    CO_TRY(const bool moved_branch, co_await edits_.set(changed, edit, by));
-    if (!(changed.task == record.task)) changed.task.updated_at = world_.clock.now();
-    const bool unblocked = record.blocked() && !changed.blocked();
+    if (edit.branch || (by.role == Role::human && !edit.workflow)) CO_TRY(co_await merges_.give_up(record, false));
+    CO_TRY(auto edited, co_await edits_.apply(std::move(record), edit, by));
+    auto& changed = edited.record;
+    if (!(changed.task == task)) changed.task.updated_at = world_.clock.now();
+    const bool unblocked = was_blocked && !changed.blocked();
     if (gone_text(world_, changed).empty()) (void)clear(changed, NoticeKind::blocker_gone);
-    CO_TRY(auto notes, co_await edits_.commit(record, changed, by, moved_branch));
+    auto notes = co_await edits_.commit(changed, by);
+    if (!notes) {
+        co_await edits_.undo(std::move(edited));
+        co_return notes.error();
+    }
     Outcome outcome;
-    outcome.notes = std::move(notes);
+    outcome.notes = std::move(*notes);
     if (unblocked && changed.queued) waiting_.kick(changed.task.project);
     if (unblocked && !changed.queued) {
         outcome.notes.push_back("it waits for no other task now. To start its agent:\n  orange task spawn " + id.value);

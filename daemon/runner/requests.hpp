@@ -25,12 +25,10 @@ class Requests {
           gates_(gates),
           waiting_(waiting) {}
 
-    /// Moves a task. `edit` is applied first; both or neither. If checks have to run first, they do, and after a while
-    /// the answer is that they still run; then the task moves by itself (Gates).
+    /// Moves a task: Transitions::request() in a turn of its own, after a merge that is not published is given up. If
+    /// checks have to run first, they do, and after a while the answer is that they still run; then the task moves by
+    /// itself (Gates).
     Awaitable<Result<Outcome>> move(TaskId id, engine::Request request, Caller by, Edit edit);
-    /// The same in a turn of a settled task. Decided on the edited fields, and written with them: a refused transition
-    /// leaves the fields alone too. Nothing is waited for: checks that have to run first refuse it.
-    Awaitable<Result<Outcome>> move(TaskRecord record, engine::Request request, Caller by, Edit edit);
 
     /// Changes fields without a transition.
     Awaitable<Result<Outcome>> edit(TaskId id, Edit edit, Caller by);
@@ -44,7 +42,6 @@ class Requests {
   private:
     /// Whether the task's workflow lets this caller do that now, sections apart.
     bool is_open(const TaskId& id, engine::Request request, const Caller& by);
-    void remember_readiness(TaskRecord& record, const Caller& by, const Error& refused);
 
     World& world_;
     Turns& turns_;

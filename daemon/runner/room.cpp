@@ -333,40 +333,41 @@ std::optional<StartWait> Room::wait_of(const TaskRecord& record) const {
     wait.harness = harness_of(record.task, *role);
     wait.place =
         begun ? held_place(record, full == needs.end() ? needs : Resources{*full}) : world_.tasks.queue_place(record);
-    const auto role_name = name_text(*role);
     if (full == needs.end()) {
         wait.reason = "order";
-        wait.text = "waits for a " + role_name + " (place " + std::to_string(wait.place) + ")";
-        return wait;
-    }
-    if (full->what == k_login) {
-        wait.reason = "login";
-        wait.text = "waits for " + wait.harness + " (another one starts)";
-        return wait;
-    }
-    if (full->what == k_memory) {
-        wait.reason = "memory";
-        wait.text = "waits because memory is short (" + std::to_string(high_pressure()) + " %)";
+        wait.text = "waits for a " + name_text(*role) + " (place " + std::to_string(wait.place) + ")";
         return wait;
     }
     const auto since = begun ? record.held.front().since : queued_since(record);
-    const auto pause = pause_of(record, *role, since);
-    if (pause && (full->what == k_resume || hold_of(*full))) {
-        wait.reason = full->what == k_resume ? "resume" : "usage_limit";
+    explain(wait, *full, count(*full), pause_of(record, *role, since));
+    return wait;
+}
+
+/// Says in `wait` what has no room for its agent, and until when.
+void Room::explain(StartWait& wait, const queue::Resource& full, int running,
+                   const std::optional<UsagePause>& pause) const {
+    const bool resumes = full.what == k_resume;
+    if (full.what == k_login) {
+        wait.reason = "login";
+        wait.text = "waits for " + wait.harness + " (another one starts)";
+    } else if (full.what == k_memory) {
+        wait.reason = "memory";
+        wait.text = "waits because memory is short (" + std::to_string(high_pressure()) + " %)";
+    } else if (pause && (resumes || hold_of(full))) {
+        wait.reason = resumes ? "resume" : "usage_limit";
         wait.until = pause->until;
         wait.for_human = !pause->until;
-        if (wait.for_human && full->what != k_resume) wait.until = pause->limit_until;
-        wait.text = "waits for " + std::string(full->what == k_resume && wait.for_human ? "you" : wait.harness) +
-                    " (usage limit " + spoken_pause(*pause, world_.clock.now()) + ")";
-        return wait;
+        if (wait.for_human && !resumes) wait.until = pause->limit_until;
+        wait.text = "waits for " + std::string(resumes && wait.for_human ? "you" : wait.harness) + " (usage limit " +
+                    spoken_pause(*pause, world_.clock.now()) + ")";
+    } else {
+        const bool of_harness = full.what == k_harness;
+        wait.limit = limit_of(full);
+        wait.running = running;
+        wait.reason = of_harness ? "harness_limit" : "role_limit";
+        wait.text = "waits for " + (of_harness ? wait.harness : "a " + name_text(wait.role)) + " (" +
+                    std::to_string(running) + " of " + std::to_string(wait.limit) + " run)";
     }
-    wait.limit = limit_of(*full);
-    wait.running = count(*full);
-    const bool of_harness = full->what == k_harness;
-    wait.reason = of_harness ? "harness_limit" : "role_limit";
-    wait.text = "waits for " + (of_harness ? wait.harness : "a " + role_name) + " (" + std::to_string(wait.running) +
-                " of " + std::to_string(wait.limit) + " run)";
-    return wait;
 }
 
 /// Among the tasks that have begun and wait for one of the same.

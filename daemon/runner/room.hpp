@@ -74,6 +74,8 @@ class Room {
     bool is_paused(const TaskRecord& record, Role role, Timestamp since) const;
     Resources running_of(const TaskRecord& record) const;
     std::map<queue::Resource, int> running() const;
+    void explain(StartWait& wait, const queue::Resource& full, int running,
+                 const std::optional<UsagePause>& pause) const;
     std::int64_t held_place(const TaskRecord& record, const Resources& for_one_of) const;
     std::optional<UsageHold> hold_of(const queue::Resource& resource) const;
     std::optional<int> left_of(const queue::Resource& resource, int running) const;

@@ -44,13 +44,13 @@ struct Runner {
           activities(world, agents, turns, usage),
           outbox(world, agents, turns, activities, usage),
           requests(world, turns, edits, transitions, merges, workspaces, gates, queue),
-          queue(world, room, turns, agents, transitions, requests),
+          queue(world, room, turns, agents, transitions),
           creation(world, turns, transitions, queue),
           respawns(world, room, agents, turns, transitions, workspaces),
           exits(world, agents, turns, transitions, respawns, gates, usage),
           memory(world, turns),
           recovery(world, agents, turns, transitions, merges, gates, creation),
-          pull_sync(world, turns, transitions, requests, merges),
+          pull_sync(world, turns, transitions, merges),
           reconciler(*this) {}
     Runner(const Runner&) = delete;
     Runner& operator=(const Runner&) = delete;

@@ -8,6 +8,7 @@
 #include "daemon/engine/blocking.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/enter.hpp"
+#include "daemon/engine/permissions.hpp"
 #include "daemon/engine/start.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
@@ -17,8 +18,23 @@
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/other_branch.hpp"
 #include "daemon/runner/programs.hpp"
+#include "daemon/runner/stacking.hpp"
 #include "daemon/runner/worktree.hpp"
+#include "daemon/store/sections.hpp"
 
+/// The story of a transition, in the order in which it happens:
+///
+///   ask      begin_turn() takes the task's lock and finishes an interrupted transition. request(): somebody asks.
+///   decide   request() syncs TASK.md, finds out what gates name of the branch, and asks the engine. An agent's end,
+///            passed checks, a merge, an idle agent and ended sub-tasks come with a decision of their own.
+///   prepare  prepare() applies the edit, makes the branch of a task that begins with another's, and takes a workspace.
+///            If one of them fails, undo() takes back the others.
+///   commit   perform() makes the record with engine::enter() and saves it. From here on the transition has happened.
+///   act      finish() shows the status in TASK.md and runs the actions, each then marked done.
+///   tell     finish() raises notices for failed actions, writes the history and removes the intent.
+///
+/// A daemon that dies before the commit has changed nothing but the prepared things, which the next daemon finds. After
+/// the commit it leaves the intent, and the next daemon continues at finish().
 namespace orange {
 namespace {
 
@@ -29,7 +45,7 @@ Durability durability_of(const Action& done) {
 
 constexpr std::string_view k_not_told = "the transition is not recorded in the history yet: ";
 
-/// Who it was, and for an agent by which programs it has called.
+/// Names the caller, and for an agent the programs through which it has called.
 std::string evidence_of(const Caller& by) {
     return by.programs.empty() ? by.evidence : by.evidence + ": " + by.programs;
 }
@@ -79,133 +95,129 @@ Awaitable<Result<void>> Transitions::finish_interrupted(TaskRecord& record) {
                                        " must be finished first: " + record.task.attention.value_or("see orange.log"));
 }
 
-Awaitable<Result<Transitions::Prepared>> Transitions::prepare(TaskRecord record, engine::Decision decision) {
-    Prepared prepared;
-    // Some tasks come into the middle of their life without one (made as `reviewing`, say): the first transition that
-    // starts an agent takes one, as if it began with acquire_workspace.
-    if (record.task.workspace || !engine::needs_workspace(decision)) co_return prepared;
+Awaitable<Result<Outcome>> Transitions::request(TaskRecord record, engine::Request request, Caller by, Edit edit) {
+    CO_TRY(const auto definition,
+           edit.workflow ? edits_.workflow_for(record, *edit.workflow, by) : turns_.definition_of(record.task));
+    CO_TRY(engine::may_change(record, by, request.force));
+    request.by = by.role;
+    request.vouched = by.through.empty();
+    CO_TRY(request.to, engine::target_of(*definition, record.task, request));
+    CO_TRY(auto stepped, co_await turns_.step_bodies(record));
+    const auto facts = co_await facts_of(world_, record, *definition, request.to, world_.clock.now());
+    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
+    auto decision = engine::decide_request(*definition, situation, request);
+    if (!decision) {
+        remember_readiness(record, *definition, by, decision.error());
+        co_return explained(decision.error(), *definition, situation, by);
+    }
+    co_return co_await perform(std::move(record), definition, std::move(*decision), std::move(stepped), std::move(by),
+                               std::move(edit));
+}
+
+/// The worker of a stuck task asks for a step that only a human can take: its question says that it is ready.
+void Transitions::remember_readiness(TaskRecord& record, const engine::Definition& definition, const Caller& by,
+                                     const Error& refused) {
+    const auto ready = refused.details.find("attention"), command = refused.details.find("human_command");
+    if (by.role != Role::worker || !definition.means(record.task.status, engine::Meaning::stuck)) return;
+    if (ready == refused.details.end() || command == refused.details.end()) return;
+    raise(world_, record, NoticeKind::agent_asks, ready->second + "; the agent reports that the problem is fixed",
+          command->second);
+    turns_.save(record);
+}
+
+Awaitable<Result<Transitions::Prepared>> Transitions::prepare(TaskRecord record, const engine::Definition& definition,
+                                                              const engine::Decision& decision, const Edit& edit,
+                                                              Caller by) {
+    CO_TRY(auto edited, co_await edits_.apply(std::move(record), edit, std::move(by)));
+    Prepared prepared{std::move(edited), {}, {}};
+    auto& changed = prepared.record;
+    auto ready = engine::may_leave(changed, definition, decision, waits_sentence(world_, changed));
+    const auto* to = definition.state(decision.to);
+    const bool starts = !changed.stacked_on.empty() && !changed.blocked() && to && !to->terminal;
+    if (ready && starts) ready = co_await put_on_base(world_, turns_, changed);
+    if (ready) ready = co_await take_workspace(prepared, decision);
+    if (ready) co_return prepared;
+    co_await undo(std::move(prepared));
+    co_return ready.error();
+}
+
+/// Tasks that were created in a later state may have no workspace yet: their first transition that starts an agent
+/// takes one, as if it began with acquire_workspace.
+Awaitable<Result<void>> Transitions::take_workspace(Prepared& prepared, const engine::Decision& decision) {
+    auto& record = prepared.record;
+    if (record.task.workspace || !engine::needs_workspace(decision)) co_return Result<void>{};
     auto taken = co_await actions::prepare_workspace(world_, record);
     if (!taken) {
-        // It had one for a while, which others may wait for.
+        // The failed attempt held a workspace for a while: let the queue run again.
         if (taken.error().code != ErrorCode::pool_exhausted && !waiting_.is_starting(record.task.id)) {
             waiting_.kick(record.task.project);
         }
         co_return without_workspace(record, decision, taken.error());
     }
     prepared.workspace = *record.task.workspace;
-    prepared.task_file = record.task_file;
-    prepared.branch_start = record.branch_start;
-    prepared.programs = record.programs;
     prepared.notes = std::move(*taken);
-    co_return prepared;
+    co_return Result<void>{};
 }
 
-Awaitable<void> Transitions::give_back(TaskRecord record) {
-    const auto* project = world_.projects.find(record.task.project);
-    if (!record.task.workspace || !project) co_return;
-    const auto copy = *project;
-    const auto released = co_await world_.pool.release(copy, record.task);
-    if (!released) log::error("runner", released.error().message);
-    // Else its start has failed, and says who is next.
-    if (!waiting_.is_starting(record.task.id)) waiting_.kick(copy.name);
-}
-
-Awaitable<void> Transitions::release_unstarted(TaskRecord& record, const engine::Definition& definition) {
-    if (!record.task.workspace || !record.runs.empty() || !record.held.empty()) co_return;
-    const auto tx = record.intent ? record.intent->id : std::string();
-    actions::Context context{world_, turns_, agents_, record, tx, definition, [](const std::string&) {}};
-    const Action release{"release_workspace", {}, {}};
-    const auto released = co_await actions::release_workspace(context, release);
-    if (!released) log::warn("runner", released.error().message, {{"task", record.task.id.value}});
-}
-
-void Transitions::take_over(TaskRecord& record, const Prepared& prepared) {
-    record.task.workspace = prepared.workspace;
-    record.task_file = prepared.task_file;
-    record.branch_start = prepared.branch_start;
-    record.programs = prepared.programs;
+Awaitable<void> Transitions::undo(Prepared prepared) {
+    const bool has_taken = !prepared.workspace.empty();
+    auto record = prepared.record;
+    co_await edits_.undo(std::move(prepared));
+    if (has_taken) co_await give_back(std::move(record));
 }
 
 Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
-                                                engine::Decision decision, Stepped stepped, Caller by,
-                                                bool moved_branch) {
-    CO_TRY(const auto before, turns_.record_of(record.task.id));
-    if (auto may = engine::may_leave(record, *definition, decision, waits_sentence(world_, record)); !may) {
-        if (moved_branch) co_await edits_.take_back_branch(before, record);
-        co_return may.error();
+                                                engine::Decision decision, Stepped stepped, Caller by, Edit edit) {
+    CO_TRY(auto prepared, co_await prepare(std::move(record), *definition, decision, edit, by));
+    auto& changed = prepared.record;
+    if (edit.feedback) {  // the new state begins with it
+        stepped.artifacts = store::parse_sections(store::with_section(stepped.body, "Feedback", *edit.feedback));
     }
-    const auto prepared = co_await prepare(record, decision);
-    if (!prepared) {
-        if (moved_branch) co_await edits_.take_back_branch(before, record);
-        co_return prepared.error();
-    }
-    const bool acquired = !prepared->workspace.empty();
-    if (acquired) take_over(record, *prepared);
+    const auto same = same_verdict(*definition, changed, decision, stepped.artifacts);
     engine::enter(
-        record, *definition, decision,
+        changed, *definition, decision,
         {random_id(12), by, world_.clock.now(), stepped.artifacts.hashes(), std::move(stepped.notices_before)});
-    record.intent->workspace = prepared->workspace;
-    if (const auto same = same_verdict(*definition, before, decision, stepped.artifacts); !same.empty()) {
-        raise(world_, record, NoticeKind::unverified_review, same, "orange task show " + record.task.id.value);
+    changed.intent->workspace = prepared.workspace;
+    if (!same.empty()) {
+        raise(world_, changed, NoticeKind::unverified_review, same, "orange task show " + changed.task.id.value);
     }
-    const auto* state = definition->state(decision.to);
-    if (state && state->agent == Role::reviewer) co_await note_reviewed_commit(record);
-    const bool is_handed_over =
-        state && (state->agent == Role::reviewer || engine::can_be_merged_from(*definition, decision.to));
-    if (is_handed_over) co_await watch_branch(world_, record);
-    auto edited = co_await edits_.commit(before, record, by, moved_branch);
+    co_await note_handover(prepared, *definition);
+    const auto edited = co_await edits_.commit(changed, std::move(by));
     if (!edited) {
-        if (acquired) co_await give_back(record);
+        co_await undo(std::move(prepared));
         co_return edited.error();
     }
-    std::vector<std::string> elsewhere;
-    if (const auto* notice = engine::find_notice(record, NoticeKind::other_branch); notice && is_handed_over) {
-        elsewhere = {notice->text + ". To use that work:\n  " + notice->command};
-    }
-    auto outcome = co_await finish(std::move(record), definition);
-    outcome.notes.insert(outcome.notes.begin(), elsewhere.begin(), elsewhere.end());
-    outcome.notes.insert(outcome.notes.begin(), prepared->notes.begin(), prepared->notes.end());
+    auto outcome = co_await finish(std::move(changed), definition);
+    outcome.notes.insert(outcome.notes.begin(), prepared.notes.begin(), prepared.notes.end());
     outcome.notes.insert(outcome.notes.begin(), edited->begin(), edited->end());
     co_return outcome;
 }
 
-/// What the reviewer is to look at: a verdict says nothing of what comes after it.
-Awaitable<void> Transitions::note_reviewed_commit(TaskRecord& record) {
-    record.reviewed_commit = "none";  // what cannot be read, or is an orphan branch, counts as nothing seen
-    if (!record.task.workspace) co_return;
-    const auto worktree = co_await open_worktree(world_, record);
-    auto commit = Result<std::string>(std::string());
-    if (worktree) commit = co_await git::commit_of(world_.git, *worktree, "HEAD");
-    if (!worktree) commit = worktree.error();
-    if (commit && !commit->empty()) {
-        record.reviewed_commit = std::move(*commit);
-    } else if (!commit) {
-        log::warn("runner", commit.error().message, {{"task", record.task.id.value}});
-    }
+/// Records the commit that the reviewer looks at, and whether the worktree has work on another branch, which neither
+/// the reviewer nor a merge sees.
+Awaitable<void> Transitions::note_handover(Prepared& prepared, const engine::Definition& definition) {
+    auto& record = prepared.record;
+    const auto* state = definition.state(record.task.status);
+    const bool is_reviewed = state && state->agent == Role::reviewer;
+    if (is_reviewed) co_await note_reviewed_commit(record);
+    if (!is_reviewed && !(state && engine::can_be_merged_from(definition, state->name))) co_return;
+    co_await watch_branch(world_, record);
+    const auto* elsewhere = engine::find_notice(record, NoticeKind::other_branch);
+    if (elsewhere) prepared.notes.push_back(elsewhere->text + ". To use that work:\n  " + elsewhere->command);
 }
 
-Awaitable<std::vector<std::string>> Transitions::run_actions(TaskRecord& record, const engine::Definition& definition) {
-    actions::Context context{
-        world_, turns_, agents_, record, record.intent->id, definition, [this](const std::string& project) {
-            waiting_.kick(project);
-        }};
-    for (std::size_t i = 0; i < record.intent->actions.size(); ++i) {
-        if (record.intent->actions[i].done) continue;
-        const auto action = record.intent->actions[i].action;
-        const auto* known = actions::find(action.name);
-        Result<void> done = Error(ErrorCode::not_found, "this version has no action " + action.name);
-        if (known) done = co_await known->run(context, action);
-        if (!done) {
-            record.intent->actions[i].failure = done.error().message;
-            log::warn("runner", "hook failed",
-                      {{"task", record.task.id.value}, {"hook", action.name}, {"why", done.error().message}});
-            world_.journal.write(record, "hook.failed", {{"hook", action.name}, {"error", done.error().message}});
-        }
-        record.intent->actions[i].done = true;
-        if (i + 1 == record.intent->actions.size()) break;  // saved with the end of the transition
-        turns_.save(record, durability_of(action));
+/// A verdict covers no later commits.
+Awaitable<void> Transitions::note_reviewed_commit(TaskRecord& record) {
+    record.reviewed_commit = "none";  // an unreadable worktree or an orphan branch counts as nothing seen
+    if (!record.task.workspace) co_return;
+    auto commit = Result<std::string>(std::string());
+    if (const auto worktree = co_await open_worktree(world_, record)) {
+        commit = co_await git::commit_of(world_.git, *worktree, "HEAD");
+    } else {
+        commit = worktree.error();
     }
-    co_return std::move(context.notes);
+    if (!commit) log::warn("runner", commit.error().message, {{"task", record.task.id.value}});
+    if (commit && !commit->empty()) record.reviewed_commit = std::move(*commit);
 }
 
 Awaitable<Outcome> Transitions::finish(TaskRecord record, workflow::Library::DefinitionPtr definition) {
@@ -238,6 +250,30 @@ Awaitable<Outcome> Transitions::finish(TaskRecord record, workflow::Library::Def
     co_return outcome;
 }
 
+Awaitable<std::vector<std::string>> Transitions::run_actions(TaskRecord& record, const engine::Definition& definition) {
+    actions::Context context{
+        world_, turns_, agents_, record, record.intent->id, definition, [this](const std::string& project) {
+            waiting_.kick(project);
+        }};
+    for (std::size_t i = 0; i < record.intent->actions.size(); ++i) {
+        if (record.intent->actions[i].done) continue;
+        const auto action = record.intent->actions[i].action;
+        const auto* known = actions::find(action.name);
+        Result<void> done = Error(ErrorCode::not_found, "this version has no action " + action.name);
+        if (known) done = co_await known->run(context, action);
+        if (!done) {
+            record.intent->actions[i].failure = done.error().message;
+            log::warn("runner", "hook failed",
+                      {{"task", record.task.id.value}, {"hook", action.name}, {"why", done.error().message}});
+            world_.journal.write(record, "hook.failed", {{"hook", action.name}, {"error", done.error().message}});
+        }
+        record.intent->actions[i].done = true;
+        if (i + 1 == record.intent->actions.size()) break;  // saved with the end of the transition
+        turns_.save(record, durability_of(action));
+    }
+    co_return std::move(context.notes);
+}
+
 void Transitions::mark_failures(TaskRecord& record, const engine::Definition& definition, Outcome& outcome) {
     const auto& id = record.task.id.value;
     std::vector<std::string> starts, others;
@@ -261,6 +297,23 @@ void Transitions::mark_failures(TaskRecord& record, const engine::Definition& de
     tell(NoticeKind::start_failed, starts,
          engine::respawn_need(definition, record.task) ? "orange task respawn " : "orange task why ");
     tell(NoticeKind::hook_failed, others, "orange task show ");
+}
+
+Result<void> Transitions::write_history(const TaskRecord& record, const Intent& intent) {
+    std::map<std::string, Scalar> fields = {{"from", intent.from}, {"to", intent.to}, {"tx", intent.id}};
+    if (intent.at != Timestamp{}) fields["at"] = to_rfc3339(intent.at);  // its effects were written before it
+    if (!intent.auto_reason.empty()) {
+        auto advanced = fields;
+        advanced["reason"] = intent.auto_reason;
+        TRY(world_.journal.write_once(record, "auto.advanced", std::move(advanced)));
+    }
+    fields["by"] = name_text(intent.by.role);
+    fields["evidence"] = evidence_of(intent.by);
+    if (!intent.attested) fields["attested"] = false;
+    TRY(world_.journal.write_once(record, "status.changed", std::move(fields)));
+    const auto definition = turns_.definition_of(record.task);
+    if (!definition || !(*definition)->means(intent.to, engine::Meaning::cancelled)) return {};
+    return world_.journal.write_once(record, "task.cancelled", {{"tx", intent.id}});
 }
 
 void Transitions::keep_intent(TaskRecord& record, const Error& not_told, Outcome& outcome) {
@@ -296,21 +349,23 @@ void Transitions::drop_messages(TaskRecord& record, Outcome& outcome) {
     record.outbox.clear();
 }
 
-Result<void> Transitions::write_history(const TaskRecord& record, const Intent& intent) {
-    std::map<std::string, Scalar> fields = {{"from", intent.from}, {"to", intent.to}, {"tx", intent.id}};
-    if (intent.at != Timestamp{}) fields["at"] = to_rfc3339(intent.at);  // its effects were written before it
-    if (!intent.auto_reason.empty()) {
-        auto advanced = fields;
-        advanced["reason"] = intent.auto_reason;
-        TRY(world_.journal.write_once(record, "auto.advanced", std::move(advanced)));
-    }
-    fields["by"] = name_text(intent.by.role);
-    fields["evidence"] = evidence_of(intent.by);
-    if (!intent.attested) fields["attested"] = false;
-    TRY(world_.journal.write_once(record, "status.changed", std::move(fields)));
-    const auto definition = turns_.definition_of(record.task);
-    if (!definition || !(*definition)->means(intent.to, engine::Meaning::cancelled)) return {};
-    return world_.journal.write_once(record, "task.cancelled", {{"tx", intent.id}});
+Awaitable<void> Transitions::give_back(TaskRecord record) {
+    const auto* project = world_.projects.find(record.task.project);
+    if (!record.task.workspace || !project) co_return;
+    const auto copy = *project;
+    const auto released = co_await world_.pool.release(copy, record.task);
+    if (!released) log::error("runner", released.error().message);
+    // If the task is starting, its failed start kicks the queue itself.
+    if (!waiting_.is_starting(record.task.id)) waiting_.kick(copy.name);
+}
+
+Awaitable<void> Transitions::release_unstarted(TaskRecord& record, const engine::Definition& definition) {
+    if (!record.task.workspace || !record.runs.empty() || !record.held.empty()) co_return;
+    const auto tx = record.intent ? record.intent->id : std::string();
+    actions::Context context{world_, turns_, agents_, record, tx, definition, [](const std::string&) {}};
+    const Action release{"release_workspace", {}, {}};
+    const auto released = co_await actions::release_workspace(context, release);
+    if (!released) log::warn("runner", released.error().message, {{"task", record.task.id.value}});
 }
 
 Awaitable<Result<std::vector<engine::EdgeExplanation>>> Transitions::explain(TaskId id) {

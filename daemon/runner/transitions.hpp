@@ -1,8 +1,7 @@
 #pragma once
 
-#include <map>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/result.hpp"
@@ -16,11 +15,8 @@
 
 namespace orange {
 
-/// Performs changes of status. A caller that has a decision of the engine (for a request, an agent's end, a merge, the
-/// queue) performs it here, in a turn of the task. engine/enter.hpp makes the record that the commit point writes.
-///
-///   prepare (take a workspace) → write status and intent in one rename (the commit point) → TASK.md shows it → run the
-///   actions, each marked done → history → intent removed.
+/// Changes the status of tasks. A caller asks for a status, or has a decision of the engine already (for an agent's
+/// end, a merge, passed checks). transitions.cpp tells the story of a transition in the order in which it happens.
 ///
 /// A failure before the commit point has changed nothing. After a failure behind it, the same call, the next turn, or
 /// the next daemon finishes the transition, from the intent.
@@ -35,10 +31,17 @@ class Transitions {
     /// The second half of it, for a turn that has begun.
     Awaitable<Result<void>> finish_interrupted(TaskRecord& record);
 
-    /// `record` may differ from what is saved in what an edit changes; `moved_branch`: in git already.
+    /// In a turn of a task without an intent: decides on a request, and performs the transition. `edit` is applied
+    /// first and written with it; a refusal leaves the fields alone, too. Checks that have to run first refuse it.
+    Awaitable<Result<Outcome>> request(TaskRecord record, engine::Request request, Caller by, Edit edit);
+
+    /// Performs a decision. `record` may differ from the saved one in what the cause of the transition changes.
     Awaitable<Result<Outcome>> perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
-                                       engine::Decision decision, Stepped stepped, Caller by,
-                                       bool moved_branch = false);
+                                       engine::Decision decision, Stepped stepped, Caller by) {
+        return perform(std::move(record), std::move(definition), std::move(decision), std::move(stepped), std::move(by),
+                       Edit{});
+    }
+
     /// Does all that comes after the commit point. `record` has an intent.
     Awaitable<Outcome> finish(TaskRecord record, workflow::Library::DefinitionPtr definition);
 
@@ -53,17 +56,21 @@ class Transitions {
     Awaitable<Result<std::vector<engine::EdgeExplanation>>> explain(TaskId id);
 
   private:
-    /// A workspace that is ready for a transition that is not committed yet.
-    struct Prepared {
-        std::string workspace;  ///< empty: none was needed
-        std::string task_file;
-        std::string branch_start;
-        std::optional<std::map<std::string, std::string>> programs;
+    /// A transition that can be committed: its record has the edit and the workspace.
+    struct Prepared : Edited {
+        std::string workspace;  ///< that was taken for the transition; empty: it needed none
         std::vector<std::string> notes;
     };
-    /// Takes a workspace if the transition needs one and the task has none. A failure has changed nothing.
-    Awaitable<Result<Prepared>> prepare(TaskRecord record, engine::Decision decision);
-    static void take_over(TaskRecord& record, const Prepared& prepared);
+    void remember_readiness(TaskRecord& record, const engine::Definition& definition, const Caller& by,
+                            const Error& refused);
+    /// Everything that can fail and be taken back. A failure has changed nothing.
+    Awaitable<Result<Prepared>> prepare(TaskRecord record, const engine::Definition& definition,
+                                        const engine::Decision& decision, const Edit& edit, Caller by);
+    Awaitable<Result<void>> take_workspace(Prepared& prepared, const engine::Decision& decision);
+    Awaitable<void> undo(Prepared prepared);
+    Awaitable<Result<Outcome>> perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
+                                       engine::Decision decision, Stepped stepped, Caller by, Edit edit);
+    Awaitable<void> note_handover(Prepared& prepared, const engine::Definition& definition);
     Awaitable<void> note_reviewed_commit(TaskRecord& record);
     /// Returns notes for the caller that asked for the transition.
     Awaitable<std::vector<std::string>> run_actions(TaskRecord& record, const engine::Definition& definition);

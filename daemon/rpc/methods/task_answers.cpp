@@ -69,7 +69,6 @@ Awaitable<Result<TaskReply>> reject(Api& api, TaskReject params, Call call) {
     if (trim(params.feedback).empty()) co_return Error(ErrorCode::invalid_argument, "the feedback is empty");
     engine::Request request;
     request.goal = engine::Goal::rejected;
-    request.by = call.caller.role;
     Edit edit;
     edit.feedback = params.feedback;
     CO_TRY(auto moved, co_await api.runner().requests.move(id, request, call.caller, std::move(edit)));

@@ -18,7 +18,6 @@ Awaitable<Result<TaskReply>> update(Api& api, TaskUpdate params, Call call) {
     if (params.status) {
         engine::Request request;
         request.to = *params.status;
-        request.by = call.caller.role;
         request.force = params.force;
         CO_TRY(auto moved, co_await api.runner().requests.move(id, request, call.caller, std::move(edit)));
         co_return api.reply(id, std::move(moved));
@@ -37,7 +36,6 @@ Awaitable<Result<TaskReply>> move(Api& api, TaskSelector selector, Call call, en
     CO_TRY(const auto id, api.select(selector, call, by));
     engine::Request request;
     request.goal = goal;
-    request.by = call.caller.role;
     request.force = force;
     Edit nothing;
     CO_TRY(auto moved, co_await api.runner().requests.move(id, request, call.caller, std::move(nothing)));
