@@ -166,9 +166,8 @@ std::vector<RelatedTask> Api::blockers(const TaskRecord& record) const {
 }
 
 Result<TaskView> Api::view(const TaskId& id) const {
-    const auto* record = world_.tasks.find(id);
-    if (!record) return Error(ErrorCode::not_found, "there is no task " + id.value);
-    return view(*record);
+    TRY(const auto record, runner_.turns.record_of(id));
+    return view(record);
 }
 
 Result<TaskReply> Api::reply(const TaskId& id, Outcome outcome) const {

@@ -57,6 +57,15 @@ bool is_plain_id(const std::string& id) {
     return !id.empty() && id.size() <= k_longest && id.front() != '-' && std::all_of(id.begin(), id.end(), plain);
 }
 
+/// Refuses a harness whose program would ask whether it may trust the repository, and would end with the answer.
+Result<void> check_trust(const agents::Harness& harness, const Project& project) {
+    if (!harness.trust.first || project.lets_trust(harness.name)) return {};
+    return Error(ErrorCode::conflict, harness.name + " would ask whether it may trust " + project.path +
+                                          ", and would end when it is answered. Answer before it starts:\n"
+                                          "  orange harness trust " +
+                                          harness.name + " --project " + project.name);
+}
+
 }  // namespace
 
 std::string permissions_of(const engine::Definition& definition, const Task& task, Role role,
@@ -119,15 +128,6 @@ Awaitable<Result<std::string>> AgentControl::prompt_text(const TaskRecord& recor
     std::vector<std::string> checks;
     for (const auto& check : *settings.checks) checks.push_back(join(check, " "));
     co_return engine::build_prompt(definition, record.task, key, record.task_file, base, checks);
-}
-
-/// Refuses a harness whose program would ask whether it may trust the repository, and would end with the answer.
-Result<void> AgentControl::check_trust(const agents::Harness& harness, const Project& project) {
-    if (!harness.trust.first || project.lets_trust(harness.name)) return {};
-    return Error(ErrorCode::conflict, harness.name + " would ask whether it may trust " + project.path +
-                                          ", and would end when it is answered. Answer before it starts:\n"
-                                          "  orange harness trust " +
-                                          harness.name + " --project " + project.name);
 }
 
 /// Collects what the definition of a harness may name in its command.
@@ -437,9 +437,7 @@ Awaitable<std::string> AgentControl::listed_session(const TaskRecord& record, co
 void AgentControl::tell_started(const TaskRecord& record, const AgentRun& run, bool respawn) {
     const auto tell = [&](const char* type, std::map<std::string, Scalar> fields) {
         fields["run"] = run.run.value;
-        if (auto told = world_.journal.write_once(record, type, std::move(fields)); !told) {
-            log::error("agents", told.error().message, {{"task", record.task.id.value}});
-        }
+        world_.journal.note_once(record, type, std::move(fields));
     };
     if (run.resumed) tell("agent.resumed", {{"role", name_text(run.role)}});
     std::map<std::string, Scalar> started = {{"role", name_text(run.role)},
@@ -476,10 +474,8 @@ Result<void> AgentControl::hold(TaskRecord& record, const SpawnOrder& order) {
     TRY(turns_.try_save(record, Durability::atomic));
     const auto wait = room_.wait_of(record);
     const auto role = name_text(order.role);
-    const auto told = world_.journal.write_once(
-        record, "agent.waits",
-        {{"role", role}, {"since", to_rfc3339(since)}, {"reason", wait ? wait->reason : "order"}});
-    if (!told) log::error("agents", told.error().message, {{"task", record.task.id.value}});
+    world_.journal.note_once(record, "agent.waits",
+                             {{"role", role}, {"since", to_rfc3339(since)}, {"reason", wait ? wait->reason : "order"}});
     return {};
 }
 

@@ -91,7 +91,6 @@ class AgentControl {
                                          const SpawnOrder& order);
     Awaitable<Result<agents::StartRequest>> prepare(const TaskRecord& record, const engine::Definition& definition,
                                                     const SpawnOrder& order);
-    static Result<void> check_trust(const agents::Harness& harness, const Project& project);
     Awaitable<Result<agents::LaunchRequest>> launch_request(const TaskRecord& record,
                                                             const engine::Definition& definition,
                                                             const SpawnOrder& order,

@@ -148,9 +148,7 @@ Awaitable<Result<Outcome>> move_after_children(World& world, Turns& turns, Trans
     }
     CO_TRY(const auto definition, turns.definition_of(record.task));
     CO_TRY(auto stepped, co_await turns.step_bodies(record));
-    Caller by;
-    by.role = Role::system;
-    by.evidence = "sub-tasks";
+    const auto by = daemon_for("sub-tasks");
     co_return co_await transitions.perform(std::move(record), definition, std::move(*decision), std::move(stepped), by);
 }
 

@@ -33,13 +33,6 @@ constexpr auto k_start_window = 5s;
 constexpr auto k_start_patience = 100ms;
 constexpr auto k_start_step = 5ms;
 
-Caller exit_monitor(const AgentRun& run) {
-    Caller caller;
-    caller.role = Role::system;
-    caller.evidence = "exit of " + name_text(run.role) + " run " + run.run.value;
-    return caller;
-}
-
 /// An agent that left its artifact has finished, as has one that ended well while nothing was expected of it. Every
 /// other end that Orange did not bring about is a death.
 bool has_died(const engine::ExitOutcome& outcome, const engine::AgentExit& exit) {
@@ -385,17 +378,12 @@ Awaitable<void> Exits::begin_anew(TaskRecord record, workflow::Library::Definiti
 /// The run goes with the write that commits the transition: a daemon that died before it sees the same death again.
 Awaitable<void> Exits::advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                      engine::Advance advance, Stepped stepped, End end) {
-    const auto note = [&](std::string type, std::map<std::string, Scalar> fields) {
-        if (auto told = world_.journal.write_once(record, std::move(type), std::move(fields)); !told) {
-            log::error("runner", told.error().message, {{"task", record.task.id.value}});
-        }
-    };
-    note("agent.exited", end.fields);
+    world_.journal.note_once(record, "agent.exited", end.fields);
     if (advance.crash) {
         record.task.counters["crash_count"] = advance.crash->crash_count;
-        note("agent.crashed", crash_fields(std::move(end.fields), record, *advance.crash));
+        world_.journal.note_once(record, "agent.crashed", crash_fields(std::move(end.fields), record, *advance.crash));
     }
-    const auto by = exit_monitor(end.run);
+    const auto by = daemon_for("exit of " + name_text(end.run.role) + " run " + end.run.run.value);
     const bool died = advance.crash.has_value();
     auto done = co_await transitions_.perform(record, definition, std::move(advance.decision), std::move(stepped), by);
     if (done && died) deaths_.has_died(end.run.run, async::now());

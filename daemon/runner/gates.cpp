@@ -117,35 +117,27 @@ Awaitable<Result<Outcome>> Gates::follow(TaskId id, std::shared_ptr<Pursuit> pur
 
 Awaitable<Gates::Step> Gates::step(TaskId id, bool is_waited_for) {
     Step step;
+    const auto ended = [&step](Result<Outcome> end) {
+        step.end = std::move(end);
+        return step;
+    };
     auto turn = co_await transitions_.begin_turn(id);
-    if (!turn) {
-        step.end = turn.error();
-        co_return step;
-    }
+    if (!turn) co_return ended(turn.error());
     auto& record = turn->record;
-    if (!record.asked) {
-        step.end = no_longer_asked(id);
-        co_return step;
-    }
-    if (record.merge && record.merge->unfinished()) {  // its end decides what becomes of the task; this waits for it
-        step.end = Error(ErrorCode::conflict, "a merge of task " + id.value + " is not finished");
-        co_return step;
+    if (!record.asked) co_return ended(no_longer_asked(id));
+    if (record.merge && record.merge->unfinished()) {  // the end of the merge decides what becomes of the task
+        co_return ended(Error(ErrorCode::conflict, "a merge of task " + id.value + " is not finished"));
     }
     step.asked = *record.asked;
     const auto definition = turns_.definition_of(record.task);
     auto stepped = co_await turns_.step_bodies(record);
-    if (!definition || !stepped) {
-        step.end = definition ? stepped.error() : definition.error();
-        co_return step;
-    }
+    if (!definition || !stepped) co_return ended(definition ? stepped.error() : definition.error());
     const auto facts = co_await facts_of(world_, record, **definition, step.asked.to, step.asked.at);
     if (facts.unknown.empty() && facts.commit != step.asked.commit) {
-        step.end = drop(record,
-                        {ErrorCode::gate_failed, "the branch has moved from " + short_of(step.asked.commit) + " to " +
-                                                     short_of(facts.commit) + " since " + step.asked.to +
-                                                     " was asked for. Ask again"},
-                        is_waited_for);
-        co_return step;
+        const Error moved(ErrorCode::gate_failed, "the branch has moved from " + short_of(step.asked.commit) + " to " +
+                                                      short_of(facts.commit) + " since " + step.asked.to +
+                                                      " was asked for. Ask again");
+        co_return ended(drop(record, moved, is_waited_for));
     }
     const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections, facts};
     const auto& by = step.asked.by;
@@ -156,18 +148,14 @@ Awaitable<Gates::Step> Gates::step(TaskId id, bool is_waited_for) {
         co_return step;
     }
     if (!decision) {
-        step.end = drop(record, explained(decision.error(), **definition, situation, by), is_waited_for);
-        co_return step;
+        co_return ended(drop(record, explained(decision.error(), **definition, situation, by), is_waited_for));
     }
     auto caller = by;
     auto moved = co_await transitions_.perform(record, *definition, std::move(*decision), std::move(*stepped),
                                                std::move(caller));
-    // What could not be written is tried again; whatever else is in the way has to be told.
-    if (!moved && moved.error().code != ErrorCode::io) {
-        moved = drop(record, moved.error(), is_waited_for);
-    }
-    step.end = std::move(moved);
-    co_return step;
+    // A write that failed is tried again; everything else that is in the way has to be told.
+    if (!moved && moved.error().code != ErrorCode::io) moved = drop(record, moved.error(), is_waited_for);
+    co_return ended(std::move(moved));
 }
 
 Awaitable<Error> Gates::drop(TaskId id, Asked asked, Error why, bool is_waited_for) {

@@ -137,6 +137,12 @@ Result<void> Journal::write_once(const TaskRecord& record, std::string type, std
     return {};
 }
 
+bool Journal::note_once(const TaskRecord& record, std::string type, std::map<std::string, Scalar> fields) {
+    const auto written = write_once(record, std::move(type), std::move(fields));
+    if (!written) log::error("journal", written.error().message, {{"task", record.task.id.value}});
+    return written.has_value();
+}
+
 void Journal::publish(const TaskId& task, const std::string& project, HistoryEvent event) {
     event.timestamp = stamp(event.timestamp);
     note(task, project, event);

@@ -49,6 +49,8 @@ class Journal {
     /// For what is repeated after a crash: writes unless the last mebibyte of the history has an event of this type
     /// with these fields (one of which makes it unique). An Error has written and published nothing.
     Result<void> write_once(const TaskRecord& record, std::string type, std::map<std::string, Scalar> fields);
+    /// The same for callers that continue without the event: a failure is logged, and false.
+    bool note_once(const TaskRecord& record, std::string type, std::map<std::string, Scalar> fields);
     /// Publishes without a task's history (a task that was deleted, the daemon itself).
     void publish(const TaskId& task, const std::string& project, HistoryEvent event);
 

@@ -62,8 +62,7 @@ Awaitable<void> watch_programs(World& world, TaskRecord& record) {
     for (const auto& [name, hash] : *record.programs) state += name + " " + hash + "\n";
     const std::map<std::string, Scalar> fields = {{"what", ellipsized(join(names, ", "), k_told)},
                                                   {"state", content_hash(state)}};
-    if (auto told = world.journal.write_once(record, "repository.changed", fields); !told) {
-        log::error("runner", told.error().message, {{"task", record.task.id.value}});
+    if (!world.journal.note_once(record, "repository.changed", fields)) {
         record.programs = before;  // the next look finds the change again
     }
 }
@@ -84,12 +83,11 @@ void watch_harness(World& world, TaskRecord& record, const AgentRun& run) {
     const auto known = record.harness_hashes.find(run.harness);
     const bool changed = known != record.harness_hashes.end() && agents::is_changed(known->second, run.harness_hash);
     if (changed) {
-        auto told = world.journal.write_once(record, "harness.changed",
-                                             {{"harness", run.harness},
-                                              {"role", name_text(run.role)},
-                                              {"run", run.run.value},
-                                              {"hash", run.harness_hash}});
-        if (!told) log::error("runner", told.error().message, {{"task", record.task.id.value}});
+        world.journal.note_once(record, "harness.changed",
+                                {{"harness", run.harness},
+                                 {"role", name_text(run.role)},
+                                 {"run", run.run.value},
+                                 {"hash", run.harness_hash}});
         auto& names = record.harnesses_changed;
         if (std::find(names.begin(), names.end(), run.harness) == names.end()) names.push_back(run.harness);
     }

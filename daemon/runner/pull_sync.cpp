@@ -30,10 +30,7 @@ std::string detail_of(const Error& error, const char* name) {
 }
 
 Caller caller_for(const PullRequest& pull) {
-    Caller caller;
-    caller.role = Role::system;
-    caller.evidence = pulls::name_of(pull) + " is " + name_text(pull.state);
-    return caller;
+    return daemon_for(pulls::name_of(pull) + " is " + name_text(pull.state));
 }
 
 std::map<std::string, Scalar> fields_of(const PullRequest& pull) {

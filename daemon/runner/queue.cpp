@@ -26,13 +26,6 @@ bool is_disk_full(const Error& error) {
            error.message.find(std::strerror(EDQUOT)) != std::string::npos;
 }
 
-Caller queue_caller() {
-    Caller caller;
-    caller.role = Role::system;
-    caller.evidence = "queue";
-    return caller;
-}
-
 std::string more_room(const Project* project) {
     const auto command = project ? project->command_for_more_room() : std::string();
     return command.empty() ? command : "\nTo allow one more workspace:\n  " + command;
@@ -294,7 +287,7 @@ Awaitable<void> Queue::start_queued(TaskId id, std::shared_ptr<Starts> starts) {
     auto turn = co_await transitions_.begin_turn(id);
     if (!turn || !turn->record.queued || turn->record.kept_back()) co_return;
     ending.project = turn->record.task.project;
-    auto started = co_await start_pending(turn->record, queue_caller());
+    auto started = co_await start_pending(turn->record, daemon_for("queue"));
     ending.finished = true;
     // Its workspace is free again. What keeps an agent from starting may keep all of them: the poll goes on.
     if (started && !started->spawn_error.empty()) stalled_.insert(ending.project);

@@ -70,9 +70,7 @@ Awaitable<Result<void>> give_up(Runner& runner, TaskRecord record, workflow::Lib
         const auto facts = co_await facts_of(runner.world, record, *definition);
         const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
         if (auto decision = engine::decide_idle(*definition, situation)) {
-            Caller by;
-            by.role = Role::system;
-            by.evidence = "idle " + name_text(role);
+            const auto by = daemon_for("idle " + name_text(role));
             auto done =
                 co_await runner.transitions.perform(record, definition, std::move(*decision), std::move(stepped), by);
             if (done) co_return Result<void>{};

@@ -222,9 +222,7 @@ Awaitable<void> Transitions::note_reviewed_commit(TaskRecord& record) {
 
 Awaitable<Outcome> Transitions::finish(TaskRecord record, workflow::Library::DefinitionPtr definition) {
     if (const auto& workspace = record.intent->workspace; !workspace.empty()) {
-        auto told = world_.journal.write_once(record, "workspace.acquired",
-                                              {{"workspace", workspace}, {"tx", record.intent->id}});
-        if (!told) log::error("runner", told.error().message, {{"task", record.task.id.value}});
+        world_.journal.note_once(record, "workspace.acquired", {{"workspace", workspace}, {"tx", record.intent->id}});
     }
     // Agents read the status in TASK.md: it is there before one of them is started.
     co_await turns_.show(record);

@@ -19,6 +19,14 @@ struct Outcome {
     std::string spawn_error;  ///< why an agent that was to start did not; empty: all did
 };
 
+/// The daemon itself as a caller, and what it acts on.
+inline Caller daemon_for(std::string evidence) {
+    Caller caller;
+    caller.role = Role::system;
+    caller.evidence = std::move(evidence);
+    return caller;
+}
+
 /// A task while its lock is held: nobody else changes it meanwhile.
 struct TaskTurn {
     async::Mutex::Lock lock;

@@ -16,32 +16,30 @@ using namespace std::chrono_literals;
 constexpr auto k_between_releases = 30s;
 constexpr std::size_t k_looked_at = 1024;  ///< of a history, for the two transitions that came last
 
-/// That of the transition that came last.
-bool failed_to_release(const std::vector<HistoryEvent>& history) {
+/// The hooks that failed in the transition that came last.
+std::vector<Scalar> failed_hooks(const std::vector<HistoryEvent>& history) {
+    std::vector<Scalar> hooks;
     int transitions = 0;
     for (auto event = history.rbegin(); event != history.rend() && transitions < 2; ++event) {
         if (event->type == "status.changed") ++transitions;
         if (event->type != "hook.failed" || transitions == 2) continue;
         const auto hook = event->fields.find("hook");
-        if (hook != event->fields.end() && hook->second == Scalar{std::string("release_workspace")}) return true;
+        hooks.push_back(hook == event->fields.end() ? Scalar{std::string()} : hook->second);
     }
-    return false;
+    return hooks;
 }
 
-/// The hooks that failed when the task ended are those alone that a release does again.
+bool failed_to_release(const std::vector<HistoryEvent>& history) {
+    const auto hooks = failed_hooks(history);
+    return std::ranges::find(hooks, Scalar{std::string("release_workspace")}) != hooks.end();
+}
+
+/// True if a release does again what failed.
 bool failed_to_release_only(const std::vector<HistoryEvent>& history) {
     const std::set<Scalar> done_again = {Scalar{std::string("kill_session")}, Scalar{std::string("kill_reviewer")},
                                          Scalar{std::string("release_workspace")}};
-    int transitions = 0;
-    bool failed = false;
-    for (auto event = history.rbegin(); event != history.rend() && transitions < 2; ++event) {
-        if (event->type == "status.changed") ++transitions;
-        if (event->type != "hook.failed" || transitions == 2) continue;
-        const auto hook = event->fields.find("hook");
-        if (hook == event->fields.end() || !done_again.contains(hook->second)) return false;
-        failed = true;
-    }
-    return failed;
+    const auto hooks = failed_hooks(history);
+    return !hooks.empty() && std::ranges::all_of(hooks, [&](const auto& hook) { return done_again.contains(hook); });
 }
 
 }  // namespace

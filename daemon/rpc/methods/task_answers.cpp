@@ -39,9 +39,7 @@ Awaitable<Error> dialog_refusal(Api& api, TaskRecord record, Role role) {
 Awaitable<Result<TaskReply>> answer(Api& api, TaskAnswer params, Call call) {
     CO_TRY(const auto id, api.select_for_text(params, call, params.text, "reply"));
     if (trim(params.text).empty()) co_return Error(ErrorCode::invalid_argument, "the answer is empty");
-    const auto* found = api.world().tasks.find(id);
-    if (!found) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
-    const auto record = *found;
+    CO_TRY(const auto record, api.runner().turns.record_of(id));
     CO_TRY(const auto definition, api.runner().turns.definition_of(record.task));
     const auto role = asker(*definition, record);
     const bool alive = api.runner().agents.alive(record, role);
@@ -83,23 +81,20 @@ Awaitable<Result<TaskReply>> stop(Api& api, TaskStop params, Call call) {
 
 Awaitable<Result<TaskReply>> restart(Api& api, TaskRestart params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
-    const auto* record = api.world().tasks.find(id);
-    if (!record) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
-    CO_TRY(const auto definition, api.runner().turns.definition_of(record->task));
-    CO_TRY(const auto need, engine::respawn_need(*definition, record->task));
-    if (api.runner().agents.alive(*record, need.role)) CO_TRY(co_await api.runner().respawns.stop(id));
+    CO_TRY(const auto record, api.runner().turns.record_of(id));
+    CO_TRY(const auto definition, api.runner().turns.definition_of(record.task));
+    CO_TRY(const auto need, engine::respawn_need(*definition, record.task));
+    if (api.runner().agents.alive(record, need.role)) CO_TRY(co_await api.runner().respawns.stop(id));
     CO_TRY(auto started, co_await api.runner().respawns.respawn(id, call.caller));
     co_return api.reply(id, std::move(started));
 }
 
 Awaitable<Result<TaskDiff::Reply>> diff(Api& api, TaskDiff params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
-    const auto* record = api.world().tasks.find(id);
-    if (!record) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
-    auto copy = *record;
-    CO_TRY(const auto changes, co_await changes_of(api.world(), *record, params.since_review));
+    CO_TRY(auto record, api.runner().turns.record_of(id));
+    CO_TRY(const auto changes, co_await changes_of(api.world(), record, params.since_review));
     TaskDiff::Reply reply;
-    if (call.caller.role == Role::human) reply.alarm = co_await current_alarm(api.world(), std::move(copy));
+    if (call.caller.role == Role::human) reply.alarm = co_await current_alarm(api.world(), std::move(record));
     reply.repository = changes.repository;
     reply.base = changes.base;
     reply.tip = changes.tip;

@@ -105,9 +105,7 @@ Awaitable<Result<TaskLog::Reply>> task_log(Api& api, TaskLog params, Call call) 
     CO_TRY(const auto id, api.select(params, call));
     CO_TRY(check(params));
     auto& world = api.world();
-    const auto* found = world.tasks.find(id);
-    if (!found) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
-    const TaskRecord record = *found;
+    CO_TRY(const auto record, api.runner().turns.record_of(id));
     CO_TRY(auto windows, windows_of(api, record));
     TaskLog::Reply reply;
     reply.windows = std::move(windows);

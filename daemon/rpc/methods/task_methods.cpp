@@ -157,10 +157,9 @@ Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
 
 Awaitable<Result<TaskRestore::Reply>> restore(Api& api, TaskRestore params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
-    const auto* record = api.world().tasks.find(id);
-    if (!record) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
+    CO_TRY(const auto record, api.runner().turns.record_of(id));
     auto branch = params.branch.value_or("");
-    CO_TRY(auto restored, co_await restore_work(api.world(), *record, std::move(branch)));
+    CO_TRY(auto restored, co_await restore_work(api.world(), record, std::move(branch)));
     TaskRestore::Reply reply;
     reply.branch = std::move(restored.branch);
     reply.commit = std::move(restored.commit);
@@ -332,9 +331,7 @@ Awaitable<Result<TaskReply>> send(Api& api, TaskSend params, Call call) {
 
 Awaitable<Result<TaskReply>> approve(Api& api, TaskApprove params, Call call) {
     CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
-    const auto* found = api.world().tasks.find(id);
-    if (!found) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
-    const auto record = *found;
+    CO_TRY(const auto record, api.runner().turns.record_of(id));
     const bool subtasks =
         record.unapproved || std::ranges::any_of(children_of(api.world(), record), &engine::Child::unapproved);
     const auto definition = api.runner().turns.definition_of(record.task);

@@ -411,9 +411,7 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
         CO_TRY(const auto edges, co_await api.runner().transitions.explain(id));
         for (const auto& edge : edges) reply.edges.push_back(edge_view(edge));
     }
-    const auto* found = api.world().tasks.find(id);
-    if (!found) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
-    const auto record = *found;
+    CO_TRY(const auto record, api.runner().turns.record_of(id));
     reply.task = api.view(record);
     CO_TRY(const auto definition, api.runner().turns.definition_of(record.task));
     reply.waiting_for = situation_text(api, record, reply.task);
