@@ -33,8 +33,8 @@ void number(CLI::App& app, const char* name, std::optional<int>& into, const cha
         ->type_name("N");
 }
 
-void form(CLI::App& app, Text& into, bool shown) {
-    text(app, "--format", into, "Print each task in this format, for example '{id} {needs}'")
+CLI::Option* form(CLI::App& app, Text& into, bool shown) {
+    return text(app, "--format", into, "Print each task in this format, for example '{id} {needs}'")
         ->check([shown](const std::string& value) { return commands::form_problem(value, shown); }, "");
 }
 

@@ -56,7 +56,7 @@ CLI::Validator one_of(std::vector<std::string> choices);
 void id(CLI::App& app, Text& into);
 
 /// --format of the commands that print tasks; `shown`: of the one that prints all about one.
-void form(CLI::App& app, Text& into, bool shown = false);
+CLI::Option* form(CLI::App& app, Text& into, bool shown = false);
 constexpr const char* k_form_help =
     "--format takes {id}, {status}, {needs}, {branch}, {summary}, {project}, {worktree} and the path of any field "
     "of --json, such as {fields.harness}. \\t is a tab, \\n a line break.";

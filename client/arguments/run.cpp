@@ -34,15 +34,20 @@ Action run(CLI::App& app) {
 }
 
 Action inbox(CLI::App& app) {
-    struct Arguments {
-        Text project;
-        Text form;
-    };
-    auto a = std::make_shared<Arguments>();
+    auto a = std::make_shared<commands::InboxOptions>();
     text(app, "-p,--project", a->project, "Only tasks of this project");
-    form(app, a->form);
-    app.footer(std::string("Each entry ends with the command to run next.\n") + k_form_help);
-    return [a](Context& context) { return commands::inbox(context, a->project, a->form); };
+    auto* formed = form(app, a->form);
+    auto* count = app.add_flag("--count", a->count, "Print only how many tasks need you")->excludes(formed);
+    count->option_text(" ");
+    app.add_flag("--line", a->line, "Print \"2 need you\", or nothing if no task does: for a prompt")
+        ->excludes(formed)
+        ->excludes(count)
+        ->option_text(" ");
+    app.footer(std::string("Each entry ends with the command to run next.\n\n"
+                           "--count and --line start no daemon. If none runs, they print nothing, and the exit "
+                           "status is 0.\n\n") +
+               k_form_help);
+    return [a](Context& context) { return commands::inbox(context, *a); };
 }
 
 Action dashboard(CLI::App& app) {

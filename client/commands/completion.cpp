@@ -1,9 +1,6 @@
 #include "client/commands/completion.hpp"
 
-#include <chrono>
-#include <optional>
-
-#include "client/connection/connection.hpp"
+#include "client/connection/quickly.hpp"
 #include "common/base/text.hpp"
 #include "common/rpc/harness_methods.hpp"
 #include "common/rpc/project_methods.hpp"
@@ -13,33 +10,11 @@
 namespace orange::commands {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::steady_clock;
-
-/// Whoever pressed Tab waits for it.
-constexpr milliseconds k_patience{100};
-
-template <class Method>
-std::optional<typename Method::Reply> quickly(const Paths& paths, const Method& params) {
-    const auto until = steady_clock::now() + k_patience;
-    const auto left = [&] { return std::chrono::ceil<milliseconds>(until - steady_clock::now()); };
-    auto daemon = connection::Connection::open(paths.socket(), k_patience);
-    if (!daemon) return std::nullopt;
-    std::optional<Result<Json>> reply;
-    daemon->on_reply([&](std::int64_t, Result<Json> result) { reply = std::move(result); });
-    if (!daemon->send_request(Method::k_name, written(params))) return std::nullopt;
-    while (!reply && left() > milliseconds(0)) {
-        if (!daemon->wait_for_message(left())) return std::nullopt;
-    }
-    if (!reply || !*reply) return std::nullopt;
-    auto typed = connection::reply_as<typename Method::Reply>(Method::k_name, **reply);
-    if (!typed) return std::nullopt;
-    return std::move(*typed);
-}
+using connection::ask_quickly;
 
 std::vector<Candidate> task_names(const Paths& paths, std::string_view begun) {
     std::vector<Candidate> names;
-    const auto reply = quickly(paths, rpc::TaskList{});
+    const auto reply = ask_quickly(paths, rpc::TaskList{});
     if (!reply) return names;
     for (const auto& task : reply->tasks) {
         const auto& fields = task.fields;
@@ -53,7 +28,7 @@ std::vector<Candidate> task_names(const Paths& paths, std::string_view begun) {
 
 std::vector<Candidate> status_names(const Paths& paths) {
     std::vector<Candidate> names;
-    const auto reply = quickly(paths, rpc::WorkflowList{});
+    const auto reply = ask_quickly(paths, rpc::WorkflowList{});
     if (!reply) return names;
     for (const auto& workflow : reply->workflows) {
         for (const auto& state : workflow.states) names.push_back({state, {}});
@@ -68,14 +43,14 @@ std::vector<Candidate> known_names(const Paths& paths, Known what, std::string_v
     if (what == Known::tasks) return task_names(paths, begun);
     if (what == Known::statuses) return status_names(paths);
     if (what == Known::projects) {
-        if (const auto reply = quickly(paths, rpc::ProjectList{})) {
+        if (const auto reply = ask_quickly(paths, rpc::ProjectList{})) {
             for (const auto& project : reply->projects) names.push_back({project.name, project.path});
         }
     } else if (what == Known::workflows) {
-        if (const auto reply = quickly(paths, rpc::WorkflowList{})) {
+        if (const auto reply = ask_quickly(paths, rpc::WorkflowList{})) {
             for (const auto& workflow : reply->workflows) names.push_back({workflow.name, {}});
         }
-    } else if (const auto reply = quickly(paths, rpc::HarnessList{})) {
+    } else if (const auto reply = ask_quickly(paths, rpc::HarnessList{})) {
         for (const auto& harness : reply->harnesses) {
             if (what == Known::harnesses) names.push_back({harness.name, harness.installed ? "" : "not installed"});
             if (what != Known::models || !harness.installed) continue;

@@ -68,8 +68,15 @@ int task_restore(Context& context, rpc::TaskRestore params);
 int task_cancel(Context& context, rpc::TaskCancel params, bool yes);
 int task_delete(Context& context, rpc::TaskDelete params, bool yes);
 
-/// What needs its human, in all projects or in one. `form` as for task_list().
-int inbox(Context& context, const std::optional<std::string>& project, const std::optional<std::string>& form);
+struct InboxOptions {
+    std::optional<std::string> project;
+    std::optional<std::string> form;  ///< as for task_list()
+    bool count = false;               ///< only how many tasks need their human
+    bool line = false;                ///< the same in words, or nothing if there are none
+};
+/// Shows what needs its human, in all projects or in one. `count` and `line` start no daemon, and print nothing if none
+/// answers soon: a prompt calls them.
+int inbox(Context& context, const InboxOptions& options);
 /// What is wrong with a form, for a usage error; `shown`: of task_show().
 std::string form_problem(const std::string& form, bool shown);
 /// Prints a `task.list` reply in a form.

@@ -8,6 +8,7 @@
 
 #include "client/commands/show_changes.hpp"
 #include "client/commands/task.hpp"
+#include "client/connection/quickly.hpp"
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -59,14 +60,31 @@ Result<std::string> worktree_of(const rpc::TaskShow::Reply& reply) {
                                       printable(task.fields.branch)};
 }
 
+int count_needs(const Context& context, const rpc::TaskList& params, bool in_words) {
+    const auto reply = connection::ask_quickly(context.paths, params);
+    const bool unheard =
+        !reply && (reply.error().code == ErrorCode::unavailable || reply.error().code == ErrorCode::timeout);
+    if (!reply && !unheard) return fail(context, reply.error());
+    if (context.json) return put_json({{"count", reply ? Json(reply->count.value_or(0)) : Json()}});
+    const auto count = reply ? reply->count.value_or(0) : 0;
+    const auto number = std::to_string(count);
+    if (in_words && count > 0) output::put(number + (count == 1 ? " needs you\n" : " need you\n"));
+    if (!in_words && reply) output::put(number + "\n");
+    return 0;
+}
+
 }  // namespace
 
-int inbox(Context& context, const std::optional<std::string>& project, const std::optional<std::string>& form) {
+int inbox(Context& context, const InboxOptions& options) {
     rpc::TaskList params;
-    params.project = project;
+    params.project = options.project;
+    if (options.count || options.line) {
+        params.count = true;
+        return count_needs(context, params, options.line);
+    }
     params.needs = true;
-    if (form && !context.json) {
-        return put_formed(context, context.call_json(params.k_name, written(params)), *form);
+    if (options.form && !context.json) {
+        return put_formed(context, context.call_json(params.k_name, written(params)), *options.form);
     }
     return answer(context, params, [&](const rpc::TaskList::Reply& reply) {
         return output::inbox_page(reply, SystemClock().now(), context.style);

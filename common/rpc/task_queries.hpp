@@ -20,6 +20,7 @@ struct TaskList {
     bool all = false;
     bool needs = false;
     bool changes = false;
+    bool count = false;
     std::optional<std::string> search;
     int limit = 0;
     template <class V>
@@ -30,6 +31,7 @@ struct TaskList {
         v.optional("all", all, "ended tasks (done, cancelled) too");
         v.optional("needs", needs, "only tasks that need their human");
         v.sparse("changes", changes, "count what the commits of their branches change, too, which asks git");
+        v.sparse("count", count, "only say how many tasks need their human; the reply has no tasks");
         v.optional("search", search,
                    "only tasks with this text in branch, summary, id or project; capitals matter if it has one");
         v.optional("limit", limit, "at most this many; 0: all");
@@ -37,6 +39,7 @@ struct TaskList {
     struct Reply {
         std::vector<TaskView> tasks;
         std::int64_t hidden = 0;
+        std::optional<std::int64_t> count;
         template <class V>
         void describe(V& v) {
             v.required(
@@ -44,6 +47,7 @@ struct TaskList {
                 "those that need their human first, most urgent and longest waiting on top; then those that work, "
                 "last change first; then those that wait; then those that have ended, newest first");
             v.optional("hidden", hidden, "how many ended tasks were left out");
+            v.sparse("count", count, "how many tasks need their human, if count was asked for");
         }
     };
 };

@@ -76,12 +76,15 @@ int main(int argc, char** argv) {
     }
     const Json result = {{"tasks", std::move(list)}};
     const std::string tail = ",\"result\":" + dump(result) + "}\n";
+    const std::string counted = ",\"result\":{\"tasks\":[],\"count\":2}}\n";
     test::FakeDaemon daemon(folder.path() / "orange.sock", [&](const Json& request) {
-        return std::vector{"{\"jsonrpc\":\"2.0\",\"id\":" + dump(request["id"]) + tail};
+        return std::vector{"{\"jsonrpc\":\"2.0\",\"id\":" + dump(request["id"]) +
+                           (request["params"].contains("count") ? counted : tail)};
     });
     report("/bin/true", times_of({"/bin/true"}, folder.path(), runs));
     report("orange --version", times_of({program, "--version"}, folder.path(), runs));
     report(("orange task list, " + std::to_string(tasks) + " tasks").c_str(),
            times_of({program, "task", "list"}, folder.path(), runs));
+    report("orange inbox --line", times_of({program, "inbox", "--line"}, folder.path(), runs));
     report("orange task list --json", times_of({program, "task", "list", "--json"}, folder.path(), runs));
 }

@@ -206,8 +206,11 @@ TEST_CASE("On careful the demo agent waits until its plan is approved, and write
     create.project = "shop";
     create.summary = "Add a greeting";
     create.workflow = "careful";
+    CHECK(orange.orange({"inbox", "--count"}).out == "0\n");
+    CHECK(orange.orange({"inbox", "--count", "--project=none"}).status == 1);
     const auto id = orange.call(create).task.fields.id.value;
     orange.wait_for_status(id, "plan-review");
+    CHECK(orange.orange({"inbox", "--count", "--project=shop"}).out == "1\n");
     const auto inbox = orange.orange({"inbox"}).out;
     CHECK_THAT(inbox, Tells("orange task approve " + orange.short_id(id)));
     const auto why = orange.orange({"task", "why", id}).out;

@@ -15,6 +15,7 @@
 #include "daemon/runner/changes.hpp"
 #include "daemon/runner/children.hpp"
 #include "daemon/runner/programs.hpp"
+#include "daemon/runner/sight.hpp"
 #include "daemon/store/task_file.hpp"
 
 /// Calls that only look at tasks; free to everybody.
@@ -93,6 +94,8 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
     if (project && !world.projects.find(*project)) CO_TRY(co_await api.select_project(project, std::nullopt));
     if (!project && params.cwd) project = api.project_near(*params.cwd);
     TaskList::Reply reply;
+    if (params.count) reply.count = 0;
+    params.needs = params.needs || params.count;
     const auto most =
         params.limit > 0 ? static_cast<std::size_t>(params.limit) : std::numeric_limits<std::size_t>::max();
     const auto has_text = [&](const Task& task) {
@@ -107,6 +110,10 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
     // An alarm is about the repository, and outlives its task.
     world.tasks.each_open([&](const TaskRecord& record) {
         if (!wanted(record)) return true;
+        if (reply.count) {
+            if (needs_of(api.runner(), record).kind != Need::nothing) ++*reply.count;
+            return true;
+        }
         auto view = api.view(record);
         if (!params.needs || view.needs.kind != Need::nothing) reply.tasks.push_back(std::move(view));
         return true;
@@ -139,6 +146,10 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
         view.short_id = world.tasks.short_id({broken.id});
         view.fields.project = broken.project;
         if (!has_text(view.fields)) continue;
+        if (reply.count) {
+            ++*reply.count;
+            continue;
+        }
         view.fields.status = "unreadable";
         view.worker = view.reviewer = "unknown";
         view.unreadable = broken.why;

@@ -65,7 +65,9 @@ struct CommandLine {
     test::TemporaryFolder folder;
     Json result = {{"task", task_json()}, {"notes", {"Watch it: orange task attach 4f2aBcDe"}}};
     std::vector<std::string> reply_lines;  ///< in place of the result, one a request
+    bool answers = true;
     FakeDaemon daemon{folder.path() / "orange.sock", [this](const Json& r) {
+                          if (!answers) return std::vector<std::string>();
                           if (reply_lines.empty()) return std::vector{FakeDaemon::reply(r, result)};
                           auto parsed = Json::parse(reply_lines.front());
                           reply_lines.erase(reply_lines.begin());
@@ -401,6 +403,41 @@ TEST_CASE("Tasks are printed a line each in the form that a script wants") {
     CHECK(line.run({"task", "list", "--format", "{id}", "--json"}).out.starts_with("{"));
     line.result = {{"task", other}, {"body", "## Plan\nx"}, {"history", Json::array()}};
     CHECK(line.run({"task", "show", "9zz", "--format", "{status} {body}"}).out == "working ## Plan ⏎ x\n");
+}
+
+TEST_CASE("A prompt shows how many tasks need their human") {
+    CommandLine line;
+    line.result = {{"tasks", Json::array()}, {"count", 2}};
+    CHECK(line.sent({"inbox", "--count", "-p", "shop"})["count"] == true);
+    CHECK(line.method == "task.list");
+    CHECK(line.ran.out == "2\n");
+    CHECK(line.run({"inbox", "--line"}).out == "2 need you\n");
+    CHECK(Json::parse(line.run({"inbox", "--line", "--json"}).out) == Json{{"count", 2}});
+    line.result["count"] = 0;
+    CHECK(line.run({"inbox", "--count"}).out == "0\n");
+    CHECK(line.run({"inbox", "--line"}).out.empty());
+    CHECK(line.run({"inbox", "--line", "--count"}).status == 2);
+    CHECK(line.run({"inbox", "--format", "{id}", "--count"}).status == 2);
+}
+
+TEST_CASE("A prompt shows nothing where no daemon answers, and none is started") {
+    CommandLine line;
+    line.answers = false;
+    const auto check_quiet = [](const test::Ran& ran) {
+        CHECK(ran.status == 0);
+        CHECK(ran.out + ran.err == "");
+    };
+    check_quiet(line.run({"inbox", "--line"}));
+    check_quiet(line.run({"inbox", "--count"}));
+    CHECK(line.daemon.requests().size() == 2);
+    test::TemporaryFolder empty;
+    const auto run = [&](const std::string& option) {
+        return test::run({ORANGE_BINARY_DIR "/bin/orange", "inbox", "--count", option},
+                         {"ORANGE_HOME=" + (empty.path() / "home").string()}, empty.path(), "");
+    };
+    check_quiet(run("--project=shop"));
+    CHECK(Json::parse(run("--json").out) == Json{{"count", nullptr}});
+    CHECK(!std::filesystem::exists(empty.path() / "home"));
 }
 
 TEST_CASE("A form with a name that does not exist is a wrong command line, and the names are listed") {
