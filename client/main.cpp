@@ -13,7 +13,9 @@
 #include <utility>
 
 #include "client/arguments/catalog.hpp"
+#include "client/arguments/host.hpp"
 #include "client/commands/dashboard.hpp"
+#include "client/commands/host.hpp"
 #include "client/connection/autostart.hpp"
 #include "client/output/terminal.hpp"
 #include "common/base/suggest.hpp"
@@ -24,6 +26,7 @@ namespace orange {
 namespace {
 
 using arguments::Command;
+using arguments::Place;
 using commands::Context;
 
 constexpr int k_usage_error = 2;
@@ -71,6 +74,7 @@ std::string extra_problem(const CLI::App& app) {
     const auto option = std::ranges::find_if(words, [](const auto& word) { return word.starts_with('-'); });
     if (option == words.end()) return "unexpected argument \"" + words.front() + "\"";
     const auto name = option->substr(0, option->find('='));
+    if (name == "--host") return "--host stands before the command: orange --host NAME COMMAND";
     auto meant = synonym_of(name, known);
     if (meant.empty()) meant = nearest(name, known).value_or("");
     return "unknown option " + name + (meant.empty() ? "" : "; did you mean " + meant + "?");
@@ -147,8 +151,45 @@ void attach_short_options(const CLI::App& app, std::vector<std::string>& words) 
     }
 }
 
+int run_there(const Place& place, bool json) {
+    auto paths = paths_from_environment();
+    if (!paths) return commands::fail(json, paths.error());
+    Context context(std::move(*paths), json);
+    return commands::on_host(context, place.host, place.words);
+}
+
+/// The command that the words name, if this version has it.
+const Command* command_in(std::vector<std::string> words) {
+    std::erase(words, "--json");
+    if (words.empty()) return nullptr;
+    if (const auto* command = arguments::find_command("", words.front())) return command;
+    return words.size() > 1 ? arguments::find_command(words[0], words[1]) : nullptr;
+}
+
+/// Of words that this version cannot parse, the orange there decides: it may be newer.
+int run_on_host(const Command& command, CLI::App& app, std::vector<std::string> words, Place place, bool json) {
+    bool parsed = true;
+    try {
+        app.parse(words);
+    } catch (const CLI::ParseError&) {
+        parsed = false;
+    }
+    if (parsed) {
+        auto taken = arguments::take_hosts_of_tasks(command, app, place);
+        if (!taken) return commands::fail(json, taken.error());
+    }
+    return run_there(place, json);
+}
+
 /// `words` are the arguments behind the command's name.
-int run(const Command& command, std::vector<std::string> words, bool json) {
+int run(const Command& command, std::vector<std::string> words, bool json, Place place) {
+    if (arguments::is_for_this_machine(command)) {
+        if (place.named) {
+            return usage_error(arguments::full_name(command) + " is about this machine, and takes no --host",
+                               arguments::full_name(command) + " --help", json || asks_for_json(words));
+        }
+        place.host.clear();
+    }
     const auto name = arguments::full_name(command);
     CLI::App app(command.summary, name);
     app.formatter(std::make_shared<Page>());
@@ -158,6 +199,7 @@ int run(const Command& command, std::vector<std::string> words, bool json) {
     json = json || asks_for_json(words);  // a line that cannot be parsed has set no flag
     attach_short_options(app, words);
     std::reverse(words.begin(), words.end());
+    if (!place.host.empty()) return run_on_host(command, app, std::move(words), std::move(place), json);
     try {
         app.parse(words);
     } catch (const CLI::CallForHelp&) {
@@ -170,6 +212,9 @@ int run(const Command& command, std::vector<std::string> words, bool json) {
     if (command.people_only && connection::inside_agent()) {
         return commands::fail(json, {ErrorCode::forbidden, name + " is for people, not for agents"});
     }
+    if (auto taken = arguments::take_hosts_of_tasks(command, app, place); !taken)
+        return commands::fail(json, taken.error());
+    if (!place.host.empty()) return run_there(place, json);
     auto paths = paths_from_environment();
     if (!paths) return commands::fail(json, paths.error());
     Context context(std::move(*paths), json);
@@ -177,6 +222,10 @@ int run(const Command& command, std::vector<std::string> words, bool json) {
 }
 
 int dispatch(std::vector<std::string> words) {
+    auto place = arguments::take_place(words);
+    if (!place) return usage_error(place.error().message, "orange host list", asks_for_json(words));
+    const bool is_host_group = !words.empty() && words.front() == "host";
+    if (!place->host.empty() && !command_in(words) && !is_host_group) return run_there(*place, asks_for_json(words));
     bool json = false;
     const auto take_json = [&] {
         for (; !words.empty() && words.front() == "--json"; words.erase(words.begin())) json = true;
@@ -198,7 +247,8 @@ int dispatch(std::vector<std::string> words) {
     if (words.empty() || is_help(words.front())) return put_help(arguments::overview(), wants_json);
     std::string first = take();
     if (first == "--version") first = "version";
-    if (const auto* command = arguments::find_command("", first)) return run(*command, std::move(words), json);
+    if (const auto* command = arguments::find_command("", first))
+        return run(*command, std::move(words), json, std::move(*place));
     const auto unknown = [&](const std::string& group, const std::string& word) {
         const auto in_group = group.empty() ? "" : group + " ";
         return usage_error("there is no command \"" + in_group + word + "\"" + arguments::did_you_mean(group, word),
@@ -214,7 +264,8 @@ int dispatch(std::vector<std::string> words) {
         return words.empty() ? k_usage_error : status;
     }
     const auto second = take();
-    if (const auto* command = arguments::find_command(first, second)) return run(*command, std::move(words), json);
+    if (const auto* command = arguments::find_command(first, second))
+        return run(*command, std::move(words), json, std::move(*place));
     return unknown(first, second);
 }
 

@@ -14,7 +14,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "tmux (>= 3.2), git (>= 1:2.38)")
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS gh)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gh, openssh-client")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_STRIP_FILES ON)
 # With DESTDIR the unit gets the path that the daemon will have, not that of the folder in which it is packed.

@@ -1,5 +1,6 @@
 #include "client/arguments/catalog.hpp"
 #include "client/arguments/completion.hpp"
+#include "client/arguments/host.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -48,8 +49,9 @@ std::string groups() {
 
 std::vector<const Command*> all_commands() {
     std::vector<const Command*> all;
-    for (const auto table : {run_commands(), task_commands(), project_commands(), workflow_commands(),
-                             harness_commands(), daemon_commands(), install_commands(), completion_commands()}) {
+    for (const auto table :
+         {run_commands(), task_commands(), project_commands(), workflow_commands(), harness_commands(), host_commands(),
+          daemon_commands(), install_commands(), completion_commands()}) {
         for (const auto& command : table) all.push_back(&command);
     }
     return all;
@@ -79,7 +81,9 @@ std::string overview() {
            "  orange task attach ID              open the agent's terminal\n"
            "  orange task merge ID               merge reviewed work\n\n"
            "Commands (for details: orange help GROUP):\n" +
-           groups() + "\nEvery command takes --json and then prints JSON, even if it fails.\n";
+           groups() +
+           "\nEvery command takes --json and then prints JSON, even if it fails.\n"
+           "orange --host NAME COMMAND runs on another machine of yours (orange host --help).\n";
 }
 
 std::string group_page(std::string_view group) {

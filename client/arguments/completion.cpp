@@ -34,6 +34,7 @@ constexpr Values k_values[] = {
     {"", "--project", Known::projects, ""},
     {"", "PROJECT", Known::projects, ""},
     {"project", "NAME", Known::projects, ""},
+    {"host", "NAME", Known::hosts, ""},
     {"workflow", "NAME", Known::workflows, ""},
     {"harness", "NAME", Known::harnesses, ""},
     {"harness", "--from", Known::harnesses, ""},
@@ -79,7 +80,12 @@ class Completion {
     }
 
     std::vector<Candidate> candidates() {
-        while (!before_.empty() && before_.front() == "--json") before_.erase(before_.begin());
+        if (take_host()) {
+            for (const auto& host : commands::known_names(context_.paths, Known::hosts, {})) {
+                add_word(given_ + host.word, host.description);
+            }
+            return std::move(found_);
+        }
         const bool helps = !before_.empty() && before_.front() == "help";
         if (helps) before_.erase(before_.begin());
         if (before_.empty()) {
@@ -94,6 +100,24 @@ class Completion {
     }
 
   private:
+    /// Takes --json and --host from the beginning; true if the word to complete is the host's name.
+    bool take_host() {
+        constexpr std::string_view k_option = "--host";
+        while (!before_.empty()) {
+            const auto& word = before_.front();
+            const bool is_option = word == k_option;
+            if (is_option && before_.size() == 1) return true;
+            if (word != "--json" && !is_option && !word.starts_with("--host=")) return false;
+            before_.erase(before_.begin(), before_.begin() + (is_option ? 2 : 1));
+        }
+        if (current_.starts_with("--host=")) {
+            given_ = "--host=";
+            return true;
+        }
+        if (current_.starts_with('-')) add_word(std::string(k_option), "Run the command on another machine of yours");
+        return false;
+    }
+
     /// bash makes words of their own of the "=" in --status=done and in --set push=false, and completes what follows.
     void add_before(const std::string& word, bool last) {
         const bool splits = word == "=" && !before_.empty();
@@ -238,6 +262,13 @@ constexpr Command k_completion_commands[] = {
 };
 
 }  // namespace
+
+bool names_tasks(std::string_view group, const CLI::Option& option) {
+    const auto name = name_of(option);
+    return std::ranges::any_of(k_values, [&](const Values& values) {
+        return values.known == Known::tasks && values.name == name && (!*values.group || values.group == group);
+    });
+}
 
 std::span<const Command> completion_commands() {
     return k_completion_commands;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "client/arguments/command.hpp"
 
@@ -8,5 +9,8 @@
 namespace orange::arguments {
 
 std::span<const Command> completion_commands();
+
+/// The values of this option or positional of the group's commands are tasks.
+bool names_tasks(std::string_view group, const CLI::Option& option);
 
 }  // namespace orange::arguments

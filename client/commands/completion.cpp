@@ -1,5 +1,6 @@
 #include "client/commands/completion.hpp"
 
+#include "client/commands/host.hpp"
 #include "client/connection/quickly.hpp"
 #include "common/base/text.hpp"
 #include "common/rpc/harness_methods.hpp"
@@ -42,7 +43,11 @@ std::vector<Candidate> known_names(const Paths& paths, Known what, std::string_v
     std::vector<Candidate> names;
     if (what == Known::tasks) return task_names(paths, begun);
     if (what == Known::statuses) return status_names(paths);
-    if (what == Known::projects) {
+    if (what == Known::hosts) {
+        if (const auto hosts = known_hosts(paths)) {
+            for (const auto& host : *hosts) names.push_back({host.name, host.ssh});
+        }
+    } else if (what == Known::projects) {
         if (const auto reply = ask_quickly(paths, rpc::ProjectList{})) {
             for (const auto& project : reply->projects) names.push_back({project.name, project.path});
         }

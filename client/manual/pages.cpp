@@ -118,7 +118,9 @@ Result<ManualPage> main_page(const std::filesystem::path& source) {
                        "own. You describe a task, an agent plans and implements it, a second agent reviews it, and "
                        "you merge it. A daemon enforces the workflow.\n.PP\n"
                        "Every command takes \\fB\\-\\-json\\fR and then prints JSON, even if it fails. "
-                       "\\fBorange help\\fR \\fICOMMAND\\fR shows the options of a command.\n.SH GROUPS OF COMMANDS\n";
+                       "\\fBorange help\\fR \\fICOMMAND\\fR shows the options of a command. "
+                       "\\fBorange \\-\\-host\\fR \\fINAME COMMAND\\fR runs a command on another machine of yours; "
+                       "see \\fBorange\\-host\\fR(1).\n.SH GROUPS OF COMMANDS\n";
     std::vector<std::pair<std::string, int>> others;
     for (const auto& group : groups()) {
         std::vector<std::string> names;

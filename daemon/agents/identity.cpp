@@ -130,6 +130,7 @@ Evidence collect_evidence(ProcessTable& table, std::int64_t pid, std::int64_t st
         if (found.ancestors.empty()) break;
         if (const auto leader = table.entry(found.session.pid)) found.session.start_time = leader->start_time;
         found.working_directory = table.working_directory(pid);
+        found.ssh_client = table.ssh_client(pid);
         for (std::size_t i = 0; i < found.below_shim; ++i) {
             found.programs.push_back(table.program(found.ancestors[i].pid));
         }
@@ -159,8 +160,9 @@ Caller identify(const Evidence& evidence, const Registry& registry) {
     if (auto caller = by_subreaper(evidence, registry)) return *caller;
     if (auto caller = by_environment(evidence, registry)) return *caller;
     if (auto caller = by_directory(evidence, registry)) return *caller;
-    const char* trace = evidence.tty != 0 ? "terminal" : "no agent among its ancestors";
-    return {Role::human, {}, {}, evidence.pid, trace};
+    std::string trace = evidence.tty != 0 ? "terminal" : "no agent among its ancestors";
+    if (!evidence.ssh_client.empty()) trace = "ssh from " + evidence.ssh_client;
+    return {Role::human, {}, {}, evidence.pid, std::move(trace)};
 }
 
 }  // namespace orange::agents

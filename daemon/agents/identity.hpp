@@ -38,6 +38,8 @@ class ProcessTable {
     /// Nothing where it is gone, or a zombie.
     virtual std::optional<ProcessEntry> entry(std::int64_t pid) = 0;
     virtual Claim claim(std::int64_t pid) = 0;
+    /// The address that a person's ssh to this machine came from, as the process says; empty where none did.
+    virtual std::string ssh_client(std::int64_t pid) = 0;
     /// Empty where it cannot be told.
     virtual std::string working_directory(std::int64_t pid) = 0;
     virtual Program program(std::int64_t pid) = 0;
@@ -50,6 +52,7 @@ class ProcProcessTable final : public ProcessTable {
     explicit ProcProcessTable(std::string home) : home_(std::move(home)) {}
     std::optional<ProcessEntry> entry(std::int64_t pid) override;
     Claim claim(std::int64_t pid) override;
+    std::string ssh_client(std::int64_t pid) override;
     std::string working_directory(std::int64_t pid) override;
     Program program(std::int64_t pid) override;
 
@@ -79,6 +82,7 @@ struct Evidence {
     std::int64_t tty = 0;
     Claim claim;  ///< of the peer, or of the nearest ancestor that has one
     std::string working_directory;
+    std::string ssh_client;  ///< of the peer
 };
 
 /// A run of an agent, as the registry of runs knows it.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "daemon/agents/identity.hpp"
@@ -43,6 +44,16 @@ Claim ProcProcessTable::claim(std::int64_t pid) {
     if (task.empty() || process::environ_of(pid, "ORANGE_HOME").value_or(home_) != home_) return {};
     return {task, process::environ_of(pid, "ORANGE_ROLE").value_or(""),
             process::environ_of(pid, "ORANGE_RUN").value_or("")};
+}
+
+std::string ProcProcessTable::ssh_client(std::int64_t pid) {
+    const auto connection = process::environ_of(pid, "SSH_CONNECTION").value_or("");
+    auto address = connection.substr(0, connection.find(' '));
+    constexpr std::size_t k_longest = 64;
+    const bool is_address = address.size() <= k_longest && std::ranges::all_of(address, [](unsigned char c) {
+                                return std::isalnum(c) != 0 || c == '.' || c == ':' || c == '%';
+                            });
+    return is_address ? address : std::string();
 }
 
 /// A word that names no file was none: an option's value, a command of the interpreter's.

@@ -90,6 +90,7 @@ std::map<std::string, Method> methods() {
         {"daemon.ping", {anyone, "{}", 0}},
         {"daemon.status", {anyone, "{}", 0}},
         {"daemon.doctor", {anyone, "{}", 0}},
+        {"daemon.caller", {agent, "{}", 0}},
         {"daemon.reload", {human, wrong, k_invalid}},
         {"daemon.shutdown", {human, wrong, k_invalid}},
         {"rpc.discover", {anyone, "{}", 0}},

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include "common/base/try.hpp"
+#include "common/rpc/caller_methods.hpp"
 #include "common/rpc/daemon_methods.hpp"
 #include "common/rpc/doctor_methods.hpp"
 #include "daemon/rpc/api.hpp"
@@ -18,6 +19,13 @@ Awaitable<Result<DaemonPing::Reply>> ping() {
 
 Awaitable<Result<DaemonStatus::Reply>> status(Api& api) {
     co_return api.control().status();
+}
+
+Awaitable<Result<DaemonCaller::Reply>> caller(Caller by) {
+    DaemonCaller::Reply reply;
+    reply.role = name_text(by.role);
+    reply.evidence = std::move(by.evidence);
+    co_return reply;
 }
 
 Awaitable<Result<DaemonReload::Reply>> reload(Api& api, DaemonReload params) {
@@ -59,6 +67,8 @@ void add_daemon_methods(MethodTable& table, Api& api) {
                             [&api](const DaemonStatus&, Call) { return status(api); });
     table.add<DaemonDoctor>(Access::read, "Finds problems, and the command that fixes each.", {ErrorCode::not_found},
                             [&api](DaemonDoctor params, Call) { return examine(api, std::move(params)); });
+    table.add<DaemonCaller>(Access::agent, "Who the caller is.", {},
+                            [](const DaemonCaller&, Call call) { return caller(std::move(call.caller)); });
     table.add<DaemonReload>(Access::human, "Reloads config.yml, the workflows and the login shell's environment.",
                             {ErrorCode::invalid_argument},
                             [&api](DaemonReload params, Call) { return reload(api, std::move(params)); });

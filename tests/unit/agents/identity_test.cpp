@@ -18,6 +18,7 @@ struct FakeProcess {
     Claim claim;
     std::string directory = "/home/me";
     Program program = {};
+    std::string ssh_client = {};
 };
 
 class FakeProcessTable final : public ProcessTable {
@@ -36,6 +37,7 @@ class FakeProcessTable final : public ProcessTable {
         return entry;
     }
     Claim claim(std::int64_t pid) override { return processes[pid].claim; }
+    std::string ssh_client(std::int64_t pid) override { return processes[pid].ssh_client; }
     std::string working_directory(std::int64_t pid) override { return processes[pid].directory; }
     Program program(std::int64_t pid) override { return processes[pid].program; }
 };
@@ -248,6 +250,16 @@ TEST_CASE("each way of calling is told apart") {
         CHECK(caller.pid == 500);
         CHECK(caller.task.empty() == (row.role == Role::human || row.role == Role::unknown));
     }
+}
+
+TEST_CASE("a human who came through ssh is told with the address, and an agent is not less an agent for it") {
+    ProcessTree world;
+    world.add(500, 40, 40, 1040).ssh_client = "192.0.2.7";
+    world.add(501, 21, 20, 1020).ssh_client = "192.0.2.7";
+    CHECK(world.caller(500).role == Role::human);
+    CHECK(world.caller(500).evidence == "ssh from 192.0.2.7");
+    CHECK(world.caller(501).role == Role::worker);
+    CHECK_THAT(world.caller(501).evidence, Holds("ancestor orange-agent"));
 }
 
 TEST_CASE("an agent's programs down to the caller are told, and what runs or lies in a worktree among them") {

@@ -27,6 +27,7 @@ class BelowShim final : public agents::ProcessTable {
         return std::nullopt;
     }
     agents::Claim claim(std::int64_t pid) override { return pid == 20 ? says : agents::Claim{}; }
+    std::string ssh_client(std::int64_t) override { return {}; }
     std::string working_directory(std::int64_t) override { return "/"; }
     agents::Program program(std::int64_t) override { return {}; }
 };

@@ -1,0 +1,235 @@
+#include "client/commands/host.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "client/commands/files.hpp"
+#include "client/connection/autostart.hpp"
+#include "client/hosts/ssh.hpp"
+#include "client/output/table.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "common/config/home_check.hpp"
+#include "common/rpc/caller_methods.hpp"
+#include "common/rpc/daemon_methods.hpp"
+
+namespace orange::commands {
+namespace {
+
+using hosts::Host;
+using std::chrono::milliseconds;
+
+constexpr int k_wrong_usage = 2;
+/// For `host test`, which a person waits for.
+constexpr milliseconds k_test_deadline{20'000};
+/// A daemon that does not answer cannot say who calls.
+constexpr milliseconds k_patience{1000};
+/// Two calls of one daemon's age differ by less.
+constexpr std::int64_t k_same_age = 3;
+
+Result<std::string> text_of_hosts(const Paths& paths) {
+    const auto file = hosts::file_in(paths.home);
+    std::error_code error;
+    const auto kind = std::filesystem::symlink_status(file, error).type();
+    if (kind == std::filesystem::file_type::not_found) return std::string();
+    auto text = std::filesystem::is_regular_file(file, error) ? text_of_file(file) : std::nullopt;
+    if (!text)
+        return {ErrorCode::io,
+                "cannot read the list of hosts, " + file.string() + "\n  ls -l " + shell_word(file.string())};
+    return std::move(*text);
+}
+
+Result<Host> find_host(const Paths& paths, const std::string& name) {
+    TRY(const auto all, known_hosts(paths));
+    return hosts::host_named(all, name, hosts::file_in(paths.home).string());
+}
+
+/// A daemon takes what comes through ssh for a human, so the client asks its own first who calls. A daemon that does
+/// not run, or is older than this question, says nothing.
+Result<void> check_human(const Paths& paths) {
+    const std::string refused = "an agent may not use other hosts";
+    if (connection::inside_agent()) return {ErrorCode::forbidden, refused + "; ask a human to do it"};
+    auto daemon = connection::Connection::open(paths.socket(), k_patience, {k_patience, k_patience});
+    if (!daemon) return {};
+    const auto caller = daemon->call(rpc::DaemonCaller{});
+    if (!caller && caller.error().code == ErrorCode::forbidden) return in_context(refused, caller.error());
+    if (caller && caller->role != name_of(Role::human)) {
+        return {ErrorCode::forbidden,
+                refused + ", and this call comes from a " + caller->role + " (" + caller->evidence + ")"};
+    }
+    return {};
+}
+
+hosts::Answer ask_one(const Host& host, const std::vector<std::string>& words) {
+    return hosts::ask({{host, hosts::remote_command(host, words), k_test_deadline}}).front();
+}
+
+/// The daemon there is the one of this machine and home.
+bool is_own_daemon(const Paths& paths, const Json& there) {
+    auto daemon = connection::Connection::open(paths.socket(), k_patience, {k_patience, k_patience});
+    if (!daemon) return false;
+    const auto here = daemon->call(rpc::DaemonStatus{});
+    return here && there.value("home", "") == here->home && there.value("pid", std::int64_t{0}) == here->pid &&
+           std::abs(there.value("uptime_seconds", std::int64_t{0}) - here->uptime_seconds) <= k_same_age;
+}
+
+struct Tested {
+    std::string version;
+    milliseconds took{0};
+    Json daemon;                        ///< null: none runs
+    std::vector<std::string> problems;  ///< each a sentence, with what to do
+};
+
+Result<Tested> test(const Paths& paths, const Host& host) {
+    const auto version = ask_one(host, {"version", "--json"});
+    if (version.trouble) return *version.trouble;
+    const auto said = hosts::json_in(version.out);
+    if (version.status != 0 || !said.json || !said.json->contains("version")) {
+        return {ErrorCode::external_failed, host.name + ": " + printable(host.program) +
+                                                " there is not an orange that knows --json. See what it says:\n  ssh " +
+                                                shell_word(host.ssh) + " " + shell_word(host.program) + " version"};
+    }
+    Tested tested;
+    tested.version = said.json->value("version", "");
+    tested.took = version.took;
+    if (!said.noise.empty()) {
+        tested.problems.push_back("before the answer the shell there prints \"" + printable(first_line(said.noise)) +
+                                  "\", which spoils the output of --json; let its start-up file (such as ~/.bashrc) "
+                                  "print only in a terminal");
+    }
+    const auto status = ask_one(host, {"daemon", "status", "--json"});
+    if (status.trouble) return *status.trouble;
+    const auto daemon = hosts::json_in(status.out);
+    if (status.status == 0 && daemon.json) tested.daemon = *daemon.json;
+    if (tested.daemon.is_object() && is_own_daemon(paths, tested.daemon)) {
+        tested.problems.push_back(
+            "this host is the machine that you are on; its tasks are here without it:\n"
+            "  orange host remove " +
+            host.name);
+    }
+    return tested;
+}
+
+std::string tested_page(const Host& host, const Tested& tested, const output::Style& style) {
+    std::string page =
+        host.name + ": orange " + printable(tested.version) + ", answered in " + std::to_string(tested.took.count()) +
+        " ms\n" +
+        (tested.daemon.is_object() ? "  its daemon runs\n" : "  no daemon runs there; the first command starts it\n");
+    for (const auto& problem : tested.problems) {
+        for (const auto line : split_lines(problem)) {
+            page += line.starts_with("  ") ? std::string(line) + "\n" : output::wrapped(line, "  ", style.width);
+        }
+    }
+    return page;
+}
+
+Json host_json(const Host& host) {
+    return {{"name", host.name}, {"ssh", host.ssh}, {"program", host.program}, {"deadline", host.deadline.count()}};
+}
+
+Result<void> save(const Paths& paths, const std::string& text) {
+    TRY(make_home(paths.home));
+    return replace_file(hosts::file_in(paths.home), text, 0600);
+}
+
+}  // namespace
+
+Result<std::vector<Host>> known_hosts(const Paths& paths) {
+    TRY(const auto text, text_of_hosts(paths));
+    return hosts::parse_hosts(text, hosts::file_in(paths.home).string());
+}
+
+std::string host_of_environment() {
+    const char* variable = std::getenv("ORANGE_HOST");
+    return variable && *variable && !connection::inside_agent() ? variable : "";
+}
+
+int on_host(Context& context, const std::string& name, const std::vector<std::string>& words) {
+    if (auto human = check_human(context.paths); !human) return fail(context, human.error());
+    const auto host = find_host(context.paths, name);
+    if (!host) return fail(context, host.error());
+    const bool terminal = !context.json && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+    const auto ended = hosts::run_on(*host, words, terminal);
+    if (!ended) return fail(context, ended.error());
+    if (ended->trouble) fail(context, *ended->trouble);
+    if (ended->status == k_wrong_usage && !context.json) {
+        output::complain("orange: this is the answer of " + host->name +
+                         ", whose orange may be of another version: orange --host " + host->name + " version\n");
+    }
+    return ended->status;
+}
+
+int host_add(Context& context, Host host) {
+    if (host.ssh.empty()) host.ssh = host.name;
+    if (auto valid = hosts::check_host(host); !valid) return fail(context, valid.error());
+    const auto text = text_of_hosts(context.paths);
+    if (!text) return fail(context, text.error());
+    const auto file = hosts::file_in(context.paths.home).string();
+    const auto all = hosts::parse_hosts(*text, file);
+    if (!all) return fail(context, all.error());
+    const auto same = std::ranges::find(*all, host.name, &Host::name);
+    if (same != all->end()) {
+        return fail(context, {ErrorCode::conflict, "there is a host \"" + host.name + "\" already (" + same->ssh +
+                                                       "). To replace it:\n  orange host remove " + host.name});
+    }
+    if (auto saved = save(context.paths, hosts::with_host(*text, host)); !saved) return fail(context, saved.error());
+    if (context.json) return put_json({{"host", host_json(host)}});
+    output::put("Added " + host.name + " to " + file + ". To try it:\n  orange host test " + host.name + "\n");
+    return 0;
+}
+
+int host_list(Context& context) {
+    const auto all = known_hosts(context.paths);
+    if (!all) return fail(context, all.error());
+    if (context.json) {
+        Json list = Json::array();
+        for (const auto& host : *all) list.push_back(host_json(host));
+        return put_json({{"hosts", list}});
+    }
+    if (all->empty()) {
+        output::put("No hosts. To add one: orange host add NAME me@machine\n");
+        return 0;
+    }
+    output::Table table({{"NAME"}, {"SSH", 10}, {"PROGRAM", 10, 2}, {"DEADLINE", 0, 1}});
+    for (const auto& host : *all) {
+        table.row(
+            {{host.name, output::k_bold}, {host.ssh}, {host.program}, {std::to_string(host.deadline.count()) + " s"}});
+    }
+    output::put(table.render(context.style));
+    return 0;
+}
+
+int host_remove(Context& context, const std::string& name) {
+    const auto host = find_host(context.paths, name);
+    if (!host) return fail(context, host.error());
+    const auto text = text_of_hosts(context.paths);
+    if (!text) return fail(context, text.error());
+    if (auto saved = save(context.paths, hosts::without_host(*text, *host)); !saved) {
+        return fail(context, saved.error());
+    }
+    if (context.json) return put_json({{"removed", name}});
+    output::put("Removed " + name + " from the list. Its tasks and agents go on there.\n");
+    return 0;
+}
+
+int host_test(Context& context, const std::string& name) {
+    if (auto human = check_human(context.paths); !human) return fail(context, human.error());
+    const auto host = find_host(context.paths, name);
+    if (!host) return fail(context, host.error());
+    const auto tested = test(context.paths, *host);
+    if (!tested) return fail(context, tested.error());
+    if (context.json) {
+        put_json({{"host", host_json(*host)},
+                  {"version", tested->version},
+                  {"round_trip_ms", tested->took.count()},
+                  {"daemon", tested->daemon},
+                  {"problems", tested->problems}});
+    } else {
+        output::put(tested_page(*host, *tested, context.style));
+    }
+    return tested->problems.empty() ? 0 : 1;
+}
+
+}  // namespace orange::commands

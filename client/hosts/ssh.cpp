@@ -1,0 +1,272 @@
+#include "client/hosts/ssh.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "client/connection/child.hpp"
+#include "common/base/system.hpp"
+#include "common/base/try.hpp"
+
+namespace orange::hosts {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr int k_link_lost = 255;
+constexpr std::size_t k_most_output = 256u << 20;
+constexpr milliseconds k_look_again{10};
+
+/// Leaves nothing of what a program may have switched on there: mouse, focus events, bracketed paste, application keys,
+/// key protocols, the scrolling region, the alternate screen, a hidden cursor, colours.
+constexpr std::string_view k_terminal_reset =
+    "\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?1004l\033[?2004l\033[?1l\033>\033[<u\033[>4;0m\033[r"
+    "\033[?1049l\033[?25h\033[0m\r\n";
+
+/// A file for ssh's own messages, so that they are told from those of the program there.
+class Messages {
+  public:
+    Messages() {
+        std::error_code error;
+        const auto folder = std::filesystem::temp_directory_path(error);
+        path_ = ((error ? "/tmp" : folder) / "orange-ssh-XXXXXX").string();
+        const int file = ::mkstemp(path_.data());
+        if (file < 0) {
+            path_.clear();
+        } else {
+            ::close(file);
+        }
+    }
+    ~Messages() {
+        if (!path_.empty()) ::unlink(path_.c_str());
+    }
+    Messages(Messages&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+    Messages& operator=(Messages&&) = delete;
+
+    const std::string& path() const { return path_; }
+    std::string text() const {
+        std::ostringstream text;
+        text << std::ifstream(path_).rdbuf();
+        return text.str();
+    }
+
+  private:
+    std::string path_;
+};
+
+std::vector<std::string> ssh_argv(const Host& host, const std::string& command, bool terminal,
+                                  const Messages& messages) {
+    std::vector<std::string> argv = {"ssh"};
+    if (!messages.path().empty()) argv.insert(argv.end(), {"-E", messages.path()});
+    argv.insert(argv.end(),
+                {"-oConnectTimeout=10", "-oServerAliveInterval=5", "-oServerAliveCountMax=3", "-oRemoteCommand=none"});
+    if (terminal) {
+        argv.emplace_back("-t");
+    } else {
+        argv.insert(argv.end(), {"-T", "-oBatchMode=yes"});
+    }
+    argv.insert(argv.end(), {"--", host.ssh, command});
+    return argv;
+}
+
+Error cannot_start(const Error& error) {
+    return {ErrorCode::unavailable, error.message + ". Hosts are reached through OpenSSH's ssh; install its client"};
+}
+
+int status_from(int wait_status) {
+    return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+}
+
+volatile std::sig_atomic_t g_ssh = 0;
+
+void pass_on(int signal) {
+    if (g_ssh > 0) ::kill(g_ssh, signal);
+}
+
+/// While ssh is in the foreground, the terminal's signals are for it, and others are passed on to it.
+class SignalsForChild {
+  public:
+    explicit SignalsForChild(pid_t child) {
+        g_ssh = child;
+        struct sigaction ignore {
+        }, pass{};
+        ignore.sa_handler = SIG_IGN;
+        pass.sa_handler = pass_on;
+        pass.sa_flags = SA_RESTART;
+        for (const int signal : {SIGINT, SIGQUIT}) ::sigaction(signal, &ignore, nullptr);
+        for (const int signal : {SIGTERM, SIGHUP}) ::sigaction(signal, &pass, nullptr);
+    }
+    ~SignalsForChild() { g_ssh = 0; }
+    SignalsForChild(const SignalsForChild&) = delete;
+    SignalsForChild& operator=(const SignalsForChild&) = delete;
+};
+
+/// Stops when ssh stops (its `~^Z`), and goes on with it.
+int wait_for(pid_t child) {
+    for (int status = 0;;) {
+        if (::waitpid(child, &status, WUNTRACED) < 0) {
+            if (errno != EINTR) return k_link_lost;
+        } else if (WIFSTOPPED(status)) {
+            ::raise(SIGSTOP);
+            ::kill(child, SIGCONT);
+        } else {
+            return status_from(status);
+        }
+    }
+}
+
+/// One ssh whose output is read.
+struct Asked {
+    Messages messages;
+    pid_t pid = -1;
+    int out = -1;
+    steady_clock::time_point began{}, until{};
+    Answer answer;
+
+    bool is_over() const { return pid <= 0; }
+    /// Reads once; at the end of the output the descriptor is closed.
+    void read_some() {
+        char chunk[65536];
+        const auto size = ::read(out, chunk, sizeof chunk);
+        if (size < 0 && errno == EINTR) return;
+        if (size > 0 && answer.out.size() < k_most_output) {
+            answer.out.append(chunk, static_cast<std::size_t>(size));
+        } else {
+            ::close(std::exchange(out, -1));
+        }
+    }
+    /// Takes the exit status if ssh has ended; kills it at the deadline.
+    void look(const Host& host) {
+        const bool late = steady_clock::now() >= until;
+        if (out >= 0 && !late) return;
+        if (late) ::kill(pid, SIGKILL);
+        int status = 0;
+        if (::waitpid(pid, &status, late ? 0 : WNOHANG) != pid) return;
+        if (out >= 0) ::close(std::exchange(out, -1));
+        pid = -1;
+        answer.took = std::chrono::duration_cast<milliseconds>(steady_clock::now() - began);
+        answer.status = status_from(status);
+        const bool killed = late && WIFSIGNALED(status);
+        answer.trouble =
+            killed ? Error(ErrorCode::timeout,
+                           host.name + ": no answer within " +
+                               std::to_string(std::chrono::ceil<std::chrono::seconds>(until - began).count()) + " s",
+                           {{"host", host.name}})
+                   : trouble_of(host, answer.status, messages.text());
+    }
+};
+
+void start(Asked& asked, const Question& question) {
+    asked.began = steady_clock::now();
+    asked.until = asked.began + question.deadline;
+    int ends[2];
+    if (system::make_pipe(ends) != 0) {
+        asked.answer.trouble = io_error("making a pipe", errno);
+        return;
+    }
+    connection::ChildOptions options;
+    options.out = ends[1];
+    const auto pid = connection::start_child(ssh_argv(question.host, question.command, false, asked.messages), options);
+    ::close(ends[1]);
+    asked.out = ends[0];
+    if (pid) {
+        asked.pid = *pid;
+    } else {
+        asked.answer.trouble = cannot_start(pid.error());
+        ::close(std::exchange(asked.out, -1));
+    }
+}
+
+/// In single quotes, except for what a shell replaces in them: `!` in csh, `\` in fish, `'` in all.
+std::string remote_word(std::string_view word) {
+    std::string quoted = "'";
+    for (const char c : word) {
+        if (c == '\'' || c == '\\' || c == '!') {
+            quoted += std::string("'\\") + c + "'";
+        } else {
+            quoted += c;
+        }
+    }
+    return quoted + "'";
+}
+
+}  // namespace
+
+std::string remote_command(const Host& host, const std::vector<std::string>& words) {
+    const bool in_home = host.program.starts_with("~/") && host.program.size() > 2;
+    std::string command =
+        in_home ? "~/" + remote_word(std::string_view(host.program).substr(2)) : remote_word(host.program);
+    for (const auto& word : words) command += " " + remote_word(word);
+    return command;
+}
+
+Result<Ended> run_on(const Host& host, const std::vector<std::string>& words, bool terminal) {
+    const Messages messages;
+    termios modes{};
+    const bool has_modes = terminal && ::tcgetattr(STDIN_FILENO, &modes) == 0;
+    connection::ChildOptions options;
+    options.in = STDIN_FILENO;
+    options.out = STDOUT_FILENO;
+    options.err = STDERR_FILENO;
+    const auto child =
+        connection::start_child(ssh_argv(host, remote_command(host, words), terminal, messages), options);
+    if (!child) return cannot_start(child.error());
+    Ended ended;
+    {
+        const SignalsForChild signals(*child);
+        ended.status = wait_for(*child);
+    }
+    ended.trouble = trouble_of(host, ended.status, messages.text());
+    const bool broken = ended.status == k_link_lost || ended.status > 128;
+    if (has_modes && broken) {
+        // The terminal may have been left to another process group meanwhile.
+        ::signal(SIGTTOU, SIG_IGN);
+        ::tcsetattr(STDIN_FILENO, TCSADRAIN, &modes);
+        (void)!::write(STDOUT_FILENO, k_terminal_reset.data(), k_terminal_reset.size());
+    }
+    return ended;
+}
+
+std::vector<Answer> ask(const std::vector<Question>& questions) {
+    std::vector<Asked> all(questions.size());
+    for (std::size_t i = 0; i < all.size(); ++i) start(all[i], questions[i]);
+    for (;;) {
+        std::vector<pollfd> readable;
+        std::vector<std::size_t> whose;
+        bool closing = false;
+        auto until = steady_clock::time_point::max();
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (!all[i].is_over()) all[i].look(questions[i].host);
+            if (all[i].is_over()) continue;
+            until = std::min(until, all[i].until);
+            closing = closing || all[i].out < 0;
+            if (all[i].out < 0) continue;
+            readable.push_back({all[i].out, POLLIN, 0});
+            whose.push_back(i);
+        }
+        if (std::ranges::all_of(all, &Asked::is_over)) break;
+        const auto left = std::max(std::chrono::ceil<milliseconds>(until - steady_clock::now()), milliseconds(0));
+        const auto pause = closing ? std::min(left, k_look_again) : left;
+        if (::poll(readable.data(), readable.size(), static_cast<int>(pause.count())) <= 0) continue;
+        for (std::size_t i = 0; i < readable.size(); ++i) {
+            if (readable[i].revents != 0) all[whose[i]].read_some();
+        }
+    }
+    std::vector<Answer> answers;
+    for (auto& asked : all) answers.push_back(std::move(asked.answer));
+    return answers;
+}
+
+}  // namespace orange::hosts

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/hosts/hosts_file.hpp"
+#include "common/model/json.hpp"
+
+/// Calls `orange` on a host with the system's own ssh, which has the user's keys, jump hosts and agents.
+namespace orange::hosts {
+
+/// The command line that ssh gives to the user's shell on the host. Its words mean the same to sh, bash, zsh, fish and
+/// csh.
+std::string remote_command(const Host& host, const std::vector<std::string>& words);
+
+/// How a command on a host ended. `trouble` says that ssh, or the shell there, did not get as far as orange, or lost
+/// it; otherwise `status` is orange's own.
+struct Ended {
+    int status = 0;
+    std::optional<Error> trouble;
+};
+
+/// Runs `orange WORDS` there with the caller's standard input, output and errors. `terminal`: with a terminal there,
+/// too; ssh may then ask questions. If the link breaks, the terminal's modes and screen are put right.
+Result<Ended> run_on(const Host& host, const std::vector<std::string>& words, bool terminal);
+
+/// What a host said to a question, with nothing on standard input.
+struct Answer {
+    int status = 0;
+    std::string out;
+    std::optional<Error> trouble;  ///< as above, and `timeout` where the deadline passed
+    std::chrono::milliseconds took{0};
+};
+
+struct Question {
+    Host host;
+    std::string command;  ///< from remote_command()
+    std::chrono::milliseconds deadline;
+};
+
+/// Asks all of them side by side. Returns when each has answered or its deadline has passed; what still runs is killed.
+std::vector<Answer> ask(const std::vector<Question>& questions);
+
+/// The JSON of an answer, and what stands before it: the start-up files of the shell there may print.
+struct Said {
+    std::string noise;
+    std::optional<Json> json;
+};
+Said json_in(std::string_view out);
+
+/// What an ssh that ended with `status` says: `messages` are its own, not those of the program there.
+std::optional<Error> trouble_of(const Host& host, int status, std::string_view messages);
+
+}  // namespace orange::hosts

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "common/model/fields.hpp"
+#include "common/rpc/empty.hpp"
+
+namespace orange::rpc {
+
+/// For a client that is about to do what only a human may do and what this daemon does not see.
+struct DaemonCaller : Empty {
+    static constexpr const char* k_name = "daemon.caller";
+    struct Reply {
+        std::string role;
+        std::string evidence;
+        template <class V>
+        void describe(V& v) {
+            v.required("role", role, "human, worker or reviewer");
+            v.required("evidence", evidence, "by what the daemon identified the caller");
+        }
+    };
+};
+
+}  // namespace orange::rpc

@@ -1,0 +1,84 @@
+#include "client/hosts/ssh.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/catch.hpp"
+#include "tests/facts.hpp"
+#include "tests/unit/client/fake_daemon.hpp"
+
+using namespace orange;
+using namespace orange::hosts;
+namespace fs = std::filesystem;
+
+namespace {
+
+Host box() {
+    Host host;
+    host.name = "box";
+    host.ssh = "me@box";
+    return host;
+}
+
+}  // namespace
+
+TEST_CASE("Each shell that ssh may find on a host gets the words as they were") {
+    test::TemporaryFolder folder;
+    const auto program = folder.path() / "it's orange";
+    std::ofstream(program) << "#!/bin/sh\nfor word; do printf '<%s>' \"$word\"; done\n";
+    fs::permissions(program, fs::perms::owner_all);
+    auto host = box();
+    const std::vector<std::string> words = {
+        "task", "",      "it's", "a b", "$HOME `id` $(id)", "\\ \\\\ \\'", "!! !x", "*?[a]{b}", "~ ~/x", "\"",
+        "#x",   ";|&><", "x\ny", "-",   "--json",           "ä → ✓",       "%s %"};
+    std::string expected;
+    for (const auto& word : words) expected += "<" + word + ">";
+    for (const std::string shell : {"/bin/sh", "/bin/bash", "/usr/bin/zsh", "/usr/bin/fish"}) {
+        INFO(shell);
+        host.program = program.string();
+        const std::vector<std::string> environment = {"HOME=" + folder.path().string()};
+        const auto ran = test::run({shell, "-c", remote_command(host, words)}, environment, folder.path());
+        CHECK(ran.out == expected);
+        CHECK(ran.err.empty());
+        host.program = "~/it's orange";
+        CHECK(test::run({shell, "-c", remote_command(host, words)}, environment, folder.path()).out == expected);
+    }
+}
+
+TEST_CASE("The answer is found behind what a start-up file prints") {
+    const auto said = json_in("Welcome\n{not json\n{\"tasks\":[]}\n");
+    REQUIRE(said.json);
+    CHECK(said.json->contains("tasks"));
+    CHECK(said.noise == "Welcome\n{not json\n");
+    CHECK(!json_in("bash: orange: not found\n").json);
+}
+
+TEST_CASE("What ssh says is told with a way out, and what orange says there is left alone") {
+    for (const int status : {0, 1, 2, 3, 42, 130}) CHECK(!trouble_of(box(), status, "Permission denied"));
+    struct Case {
+        int status;
+        const char* says;
+        ErrorCode code;
+        const char* tells;
+    };
+    const Case cases[] = {
+        {127, "", ErrorCode::not_found, "~/.local/bin/orange"},
+        {126, "", ErrorCode::not_found, "126"},
+        {255, "Host key verification failed.\r\n", ErrorCode::forbidden, "me@box"},
+        {255, "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.\n",
+         ErrorCode::forbidden, "me@box"},
+        {255, "me@box: Permission denied (publickey,password).\n", ErrorCode::forbidden, "me@box"},
+        {255, "ssh: Could not resolve hostname box: Name or service not known\n", ErrorCode::unavailable,
+         "orange host test box"},
+        {255, "", ErrorCode::unavailable, "orange host test box"},
+    };
+    for (const auto& [status, says, code, tells] : cases) {
+        INFO(says);
+        const auto trouble = trouble_of(box(), status, says);
+        REQUIRE(trouble);
+        CHECK(trouble->code == code);
+        CHECK_THAT(trouble->message, Tells(tells));
+        CHECK(trouble->details.at("host") == "box");
+    }
+    CHECK(trouble_of(box(), 255, "\x1b[31mx\n")->details.at("ssh") == "\\x1b[31mx");
+}
