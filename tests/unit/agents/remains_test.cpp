@@ -1,10 +1,12 @@
 #include "daemon/agents/remains.hpp"
 
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/process/proc_info.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/os_fixture.hpp"
 
@@ -21,6 +23,7 @@ class Left {
         char* argv[] = {sleep.data(), time.data(), nullptr};
         char* environment[] = {variable.data(), nullptr};
         if (::posix_spawnp(&pid_, "sleep", nullptr, nullptr, argv, environment) != 0) throw std::runtime_error("sleep");
+        while (!process::environ_of(pid_, "ORANGE_RUN")) ::sched_yield();  // the kernel shows it a moment later
     }
     ~Left() {
         ::kill(pid_, SIGKILL);
