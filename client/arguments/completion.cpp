@@ -107,6 +107,8 @@ class Completion {
             const auto& word = before_.front();
             const bool is_option = word == k_option;
             if (is_option && before_.size() == 1) return true;
+            if (is_option) host_ = before_[1];
+            if (word.starts_with("--host=")) host_ = word.substr(7);
             if (word != "--json" && !is_option && !word.starts_with("--host=")) return false;
             before_.erase(before_.begin(), before_.begin() + (is_option ? 2 : 1));
         }
@@ -118,9 +120,10 @@ class Completion {
         return false;
     }
 
-    /// bash makes words of their own of the "=" in --status=done and in --set push=false, and completes what follows.
+    /// bash makes words of their own of the "=" in --status=done and in --set push=false, and of the ":" in box:4f2a,
+    /// and completes what follows.
     void add_before(const std::string& word, bool last) {
-        const bool splits = word == "=" && !before_.empty();
+        const bool splits = (word == "=" || word == ":") && !before_.empty();
         if (joins_) {
             joins_ = false;
             before_.back() += word;
@@ -133,7 +136,7 @@ class Completion {
         } else {
             return;
         }
-        if (last) given_ = before_.back().substr(0, before_.back().find('=') + 1);
+        if (last) given_ = before_.back().substr(0, before_.back().find_first_of("=:") + 1);
     }
 
     void add_word(const std::string& word, const std::string& description) {
@@ -211,7 +214,8 @@ class Completion {
         for (const auto& values : k_values) {
             if (values.name != name || (*values.group && values.group != group_)) continue;
             if (values.fixed == std::string_view(k_files)) found_.push_back({k_files, {}});
-            if (values.known) {
+            if (values.known == Known::tasks && add_tasks_of_host(prefix)) return;
+            if (values.known && host_.empty()) {
                 const auto begun = std::string_view(current_).substr(prefix.size());
                 for (const auto& known : commands::known_names(context_.paths, *values.known, begun)) {
                     add_word(prefix + known.word, known.description);
@@ -227,7 +231,20 @@ class Completion {
         }
     }
 
+    /// The tasks of --host, or of the host in `box:4f2a`; false: those of this machine are wanted.
+    bool add_tasks_of_host(const std::string& prefix) {
+        const auto colon = current_.find(':', prefix.size());
+        if (colon == std::string::npos && host_.empty()) return false;
+        const bool named = colon != std::string::npos;
+        const auto host = named ? current_.substr(prefix.size(), colon - prefix.size()) : host_;
+        for (const auto& task : commands::known_tasks_of(context_.paths, host)) {
+            add_word(prefix + (named ? host + ":" : "") + task.word, task.description);
+        }
+        return true;
+    }
+
     const Context& context_;
+    std::string host_;  ///< of --host
     Words before_;
     std::string current_;
     std::string given_;   ///< the beginning of `current_` that the shell does not complete

@@ -37,11 +37,15 @@ Action inbox(CLI::App& app) {
     auto a = std::make_shared<commands::InboxOptions>();
     text(app, "-p,--project", a->project, "Only tasks of this project");
     auto* formed = form(app, a->form);
-    auto* count = app.add_flag("--count", a->count, "Print only how many tasks need you")->excludes(formed);
+    auto* everywhere =
+        app.add_flag("-e,--everywhere", a->everywhere, "Also ask your other machines (orange host list)");
+    auto* count =
+        app.add_flag("--count", a->count, "Print only how many tasks need you")->excludes(formed)->excludes(everywhere);
     count->option_text(" ");
     app.add_flag("--line", a->line, "Print \"2 need you\", or nothing if no task does: for a prompt")
         ->excludes(formed)
         ->excludes(count)
+        ->excludes(everywhere)
         ->option_text(" ");
     app.footer(std::string("Each entry ends with the command to run next.\n\n"
                            "--count and --line start no daemon. If none runs, they print nothing, and the exit "

@@ -78,7 +78,8 @@ Action task_list(CLI::App& app) {
     };
     auto a = std::make_shared<Arguments>();
     text(app, "-p,--project", a->params.project, "Only this project; default: the one of this directory, or all");
-    app.add_flag("-e,--everywhere", a->options.everywhere, "Tasks of all projects");
+    app.add_flag("-e,--everywhere", a->options.everywhere,
+                 "Tasks of all projects, and of your other machines (orange host list)");
     text(app, "-s,--status", a->params.status, "Only tasks with this status");
     app.add_flag("-a,--all", a->params.all, "Also show ended tasks (done, cancelled)");
     text(app, "--search", a->params.search,

@@ -1,5 +1,6 @@
 #include "client/commands/completion.hpp"
 
+#include "client/commands/everywhere.hpp"
 #include "client/commands/host.hpp"
 #include "client/connection/quickly.hpp"
 #include "common/base/text.hpp"
@@ -62,6 +63,12 @@ std::vector<Candidate> known_names(const Paths& paths, Known what, std::string_v
             for (const auto& model : harness.models) names.push_back({model, "a model of " + harness.name});
         }
     }
+    return names;
+}
+
+std::vector<Candidate> known_tasks_of(const Paths& paths, const std::string& host) {
+    std::vector<Candidate> names;
+    for (auto& [id, what] : remembered_tasks(paths, host)) names.push_back({std::move(id), std::move(what)});
     return names;
 }
 

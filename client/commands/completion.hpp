@@ -22,6 +22,9 @@ enum class Known { tasks, projects, workflows, harnesses, models, statuses, host
 /// hosts.yml.
 std::vector<Candidate> known_names(const Paths& paths, Known what, std::string_view begun);
 
+/// The tasks of a host, as its last answers have them.
+std::vector<Candidate> known_tasks_of(const Paths& paths, const std::string& host);
+
 /// The script for "bash", "zsh" or "fish".
 std::string_view completion_script(std::string_view shell);
 int print_completion_script(const Context& context, const std::string& shell);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "client/commands/everywhere.hpp"
 #include "client/commands/files.hpp"
 #include "client/connection/autostart.hpp"
 #include "client/hosts/ssh.hpp"
@@ -209,6 +210,7 @@ int host_remove(Context& context, const std::string& name) {
     if (auto saved = save(context.paths, hosts::without_host(*text, *host)); !saved) {
         return fail(context, saved.error());
     }
+    forget_host(context.paths, name);
     if (context.json) return put_json({{"removed", name}});
     output::put("Removed " + name + " from the list. Its tasks and agents go on there.\n");
     return 0;

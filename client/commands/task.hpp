@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct CreateFrom {
 int task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words,
                 const CreateFrom& from = {});
 struct ListOptions {
-    bool everywhere = false;          ///< every project's, although the caller is in one
+    bool everywhere = false;          ///< every project's, although the caller is in one, and those of all hosts
     bool watch = false;               ///< again after each change, until a signal comes
     std::optional<std::string> form;  ///< a line for each task in this form (output/format.hpp), in place of the page
 };
@@ -71,6 +72,7 @@ int task_delete(Context& context, rpc::TaskDelete params, bool yes);
 struct InboxOptions {
     std::optional<std::string> project;
     std::optional<std::string> form;  ///< as for task_list()
+    bool everywhere = false;          ///< of all hosts, too
     bool count = false;               ///< only how many tasks need their human
     bool line = false;                ///< the same in words, or nothing if there are none
 };
@@ -81,6 +83,9 @@ int inbox(Context& context, const InboxOptions& options);
 std::string form_problem(const std::string& form, bool shown);
 /// Prints a `task.list` reply in a form.
 int put_formed(const Context& context, const Result<Json>& reply, const std::string& form);
+/// Prints a `task.list` reply, which may have tasks of other hosts (everywhere.hpp), in a form or as a page.
+int print_tasks(const Context& context, const Result<Json>& reply, const std::optional<std::string>& form,
+                const std::function<std::string(const rpc::TaskList::Reply&)>& page);
 /// Words as for task_send().
 int task_reply(Context& context, rpc::TaskAnswer params, std::vector<std::string> words);
 int task_reject(Context& context, rpc::TaskReject params, std::vector<std::string> words);

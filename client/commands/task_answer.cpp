@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "client/commands/everywhere.hpp"
 #include "client/commands/show_changes.hpp"
 #include "client/commands/task.hpp"
 #include "client/connection/quickly.hpp"
@@ -83,11 +84,10 @@ int inbox(Context& context, const InboxOptions& options) {
         return count_needs(context, params, options.line);
     }
     params.needs = true;
-    if (options.form && !context.json) {
-        return put_formed(context, context.call_json(params.k_name, written(params)), *options.form);
-    }
-    return answer(context, params, [&](const rpc::TaskList::Reply& reply) {
-        return output::inbox_page(reply, SystemClock().now(), context.style);
+    auto reply = context.call_json(params.k_name, written(params));
+    if (options.everywhere) reply = with_hosts(context, std::move(reply), {"inbox", {"inbox"}, options.project});
+    return print_tasks(context, reply, options.form, [&](const rpc::TaskList::Reply& list) {
+        return output::inbox_page(list, SystemClock().now(), context.style);
     });
 }
 

@@ -1,4 +1,5 @@
 // The commands that only look.
+#include "client/commands/everywhere.hpp"
 #include "client/commands/task.hpp"
 #include "client/output/format.hpp"
 #include "client/output/tasks.hpp"
@@ -6,6 +7,34 @@
 #include "common/base/text.hpp"
 
 namespace orange::commands {
+namespace {
+
+HostQuery query_of(const rpc::TaskList& params) {
+    HostQuery query{"list", {"task", "list"}, params.project};
+    const auto add = [&](const char* option, const std::string& value) {
+        query.words.push_back(std::string(option) + "=" + value);
+        query.is_whole = false;
+    };
+    if (params.status) add("--status", *params.status);
+    if (params.search) add("--search", *params.search);
+    if (params.limit > 0) add("--limit", std::to_string(params.limit));
+    if (params.all) query.words.emplace_back("--all");
+    query.is_whole = query.is_whole && !params.all;
+    return query;
+}
+
+}  // namespace
+
+int print_tasks(const Context& context, const Result<Json>& reply, const std::optional<std::string>& form,
+                const std::function<std::string(const rpc::TaskList::Reply&)>& page) {
+    if (form && !context.json) {
+        if (!reply) return fail(context, reply.error());
+        output::complain(silent_hosts(*reply));
+        return put_formed(context, with_host_ids(*reply), *form);
+    }
+    return print<rpc::TaskList>(context, reply,
+                                [&](const rpc::TaskList::Reply& list) { return page(list) + silent_hosts(*reply); });
+}
 
 std::string form_problem(const std::string& form, bool shown) {
     return output::form_problem(form, shown ? output::shown_task_form_names() : output::task_form_names());
@@ -22,9 +51,9 @@ int task_list(Context& context, rpc::TaskList params, const ListOptions& options
     complete_with_cwd(context, params, params.project || options.everywhere);
     if (options.watch) return watch_tasks(context, params, options.form);
     const auto call = [&](const Json& asked) { return context.call_json(params.k_name, asked); };
-    const auto reply = call_with_caller(call, written(params), {"changes"});
-    if (options.form && !context.json) return put_formed(context, reply, *options.form);
-    return print<rpc::TaskList>(context, reply, [&](const rpc::TaskList::Reply& list) {
+    auto reply = call_with_caller(call, written(params), {"changes"});
+    if (options.everywhere) reply = with_hosts(context, std::move(reply), query_of(params));
+    return print_tasks(context, reply, options.form, [&](const rpc::TaskList::Reply& list) {
         return output::task_list_page(list, SystemClock().now(), context.style, params.search.has_value());
     });
 }

@@ -1,0 +1,232 @@
+#include "client/commands/everywhere.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "client/commands/files.hpp"
+#include "client/commands/host.hpp"
+#include "client/connection/autostart.hpp"
+#include "client/hosts/ssh.hpp"
+#include "client/output/local_time.hpp"
+#include "common/base/clock.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "common/config/home_check.hpp"
+#include "common/rpc/errors.hpp"
+#include "common/rpc/task_queries.hpp"
+
+namespace orange::commands {
+namespace {
+
+namespace fs = std::filesystem;
+using hosts::Host;
+
+constexpr const char* k_queries[] = {"inbox", "list"};
+
+fs::path folder_of_answers(const Paths& paths) {
+    return paths.home / "cache" / "hosts";
+}
+
+fs::path answer_file(const Paths& paths, const std::string& host, const std::string& query) {
+    return folder_of_answers(paths) / (host + "." + query + ".json");
+}
+
+/// The answer is of use without this, so nothing is said if it cannot be kept.
+void remember(const Paths& paths, const Host& host, const HostQuery& query, const Json& reply, Timestamp now) {
+    const auto folder = folder_of_answers(paths);
+    if (!make_private_folder(folder.parent_path()) || !make_private_folder(folder)) return;
+    const Json answer = {{"at", to_rfc3339(now)}, {"reply", reply}};
+    (void)replace_file(answer_file(paths, host.name, query.name), dump(answer) + "\n", 0600);
+}
+
+struct Remembered {
+    std::string at;
+    Json reply;
+};
+
+/// A list of tasks that this version can show.
+Result<void> check_list(const Json& reply) {
+    TRY(connection::reply_as<rpc::TaskList::Reply>(rpc::TaskList::k_name, reply));
+    return {};
+}
+
+std::optional<Remembered> remembered(const Paths& paths, const std::string& host, const std::string& query) {
+    const auto text = text_of_file(answer_file(paths, host, query));
+    auto json = text ? parse_json(*text) : Result<Json>(Error());
+    if (!json || !json->is_object() || !json->contains("reply")) return std::nullopt;
+    const auto at = json->find("at");
+    if (at == json->end() || !at->is_string() || !check_list((*json)["reply"])) return std::nullopt;
+    return Remembered{at->get<std::string>(), std::move((*json)["reply"])};
+}
+
+/// Of all projects there, whichever directory a shell begins in.
+std::string command_for(const Host& host, const HostQuery& query) {
+    auto words = query.words;
+    words.emplace_back("--json");
+    return "cd / && " + hosts::remote_command(host, words);
+}
+
+Result<Json> list_in(const Host& host, const hosts::Answer& answer) {
+    if (answer.trouble) return *answer.trouble;
+    auto said = hosts::json_in(answer.out).json;
+    if (!said) return {ErrorCode::external_failed, host.name + ": its answer is no JSON"};
+    if (const auto error = said->find("error"); error != said->end()) return rpc::error_from_json(*error);
+    TRY(check_list(*said));
+    return std::move(*said);
+}
+
+/// `short_id` of the task and of those that it names.
+void name_host(Json& json, const std::string& host) {
+    if (json.is_object()) {
+        const auto id = json.find("short_id");
+        if (id != json.end() && id->is_string()) *id = host + ":" + id->get<std::string>();
+    }
+    if (!json.is_structured()) return;
+    for (auto& part : json) name_host(part, host);
+}
+
+/// A task by its id and folder; two machines share no id.
+std::string key_of(const Json& task) {
+    return task.at("fields").at("id").get<std::string>() + " " + task.value("path", "");
+}
+
+class Gathering {
+  public:
+    Gathering(Json here, const HostQuery& query) : whole_(std::move(here)), query_(query) {
+        for (const auto& task : whole_["tasks"]) owners_[key_of(task)] = "";
+        whole_["hosts"] = Json::array();
+    }
+
+    void add(const Host& host, Json reply, const std::string& as_of, const std::optional<Error>& trouble) {
+        Json state = {{"name", host.name}, {"answered", !trouble}, {"as_of", as_of}};
+        if (trouble) state["error"] = rpc::error_json(*trouble);
+        if (const auto twin = twin_of(reply)) {
+            const auto what = twin->empty() ? "is the machine that you are on" : "is the same machine as " + *twin;
+            state["error"] =
+                rpc::error_json({ErrorCode::conflict, host.name + ": " + what + "\n  orange host remove " + host.name});
+        } else {
+            for (auto& task : reply["tasks"]) add_task(host, std::move(task));
+            if (!query_.project)
+                whole_["hidden"] = whole_.value("hidden", std::int64_t{0}) + reply.value("hidden", std::int64_t{0});
+        }
+        whole_["hosts"].push_back(std::move(state));
+    }
+    void add_unknown(const Host& host, const Error& trouble) {
+        whole_["hosts"].push_back({{"name", host.name}, {"answered", false}, {"error", rpc::error_json(trouble)}});
+    }
+    /// What needs its human comes first, most urgent and longest waiting on top, and else each host's tasks in a row.
+    Json take() {
+        auto& tasks = whole_["tasks"].get_ref<Json::array_t&>();
+        const auto urgency = [](const Json& task) {
+            const auto needs = task.value("needs", Json::object());
+            const auto kind = from_name(needs.value("kind", ""), Need::nothing).value_or(Need::nothing);
+            return std::pair(-static_cast<int>(kind), kind == Need::nothing ? "" : needs.value("since", ""));
+        };
+        std::ranges::stable_sort(tasks, {}, urgency);
+        return std::move(whole_);
+    }
+
+  private:
+    std::optional<std::string> twin_of(const Json& reply) const {
+        for (const auto& task : reply.at("tasks")) {
+            const auto owner = owners_.find(key_of(task));
+            if (owner != owners_.end()) return owner->second;
+        }
+        return std::nullopt;
+    }
+    void add_task(const Host& host, Json task) {
+        owners_[key_of(task)] = host.name;
+        if (query_.project && task.at("fields").value("project", "") != *query_.project) return;
+        name_host(task, host.name);
+        task["host"] = host.name;
+        whole_["tasks"].push_back(std::move(task));
+    }
+
+    Json whole_;
+    const HostQuery& query_;
+    std::map<std::string, std::string> owners_;  ///< the host of each task; empty: this machine
+};
+
+/// "12:03", or with its day if that may be another one.
+std::string clock_text(const std::string& stamp) {
+    constexpr auto k_same_day = std::chrono::hours(12);
+    const auto time = from_rfc3339(stamp);
+    const bool is_near = time && SystemClock().now() - *time < k_same_day;
+    const auto text = is_near ? output::local_clock(stamp) : output::local_time(stamp);
+    return text.size() > 3 && time ? text.substr(0, text.size() - 3) : printable(text);
+}
+
+}  // namespace
+
+Result<Json> with_hosts(const Context& context, Result<Json> here, const HostQuery& query) {
+    if (!here || connection::inside_agent()) return here;
+    TRY(const auto all, known_hosts(context.paths));
+    if (all.empty()) return here;
+    std::vector<hosts::Question> questions;
+    for (const auto& host : all) questions.push_back({host, command_for(host, query), host.deadline});
+    const auto answers = hosts::ask(questions);
+    const auto now = SystemClock().now();
+    Gathering gathering(std::move(*here), query);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto& host = all[i];
+        auto list = list_in(host, answers[i]);
+        if (list && query.is_whole) remember(context.paths, host, query, *list, now);
+        auto last = list || !query.is_whole ? std::nullopt : remembered(context.paths, host.name, query.name);
+        if (list) {
+            gathering.add(host, std::move(*list), to_rfc3339(now), {});
+        } else if (last) {
+            gathering.add(host, std::move(last->reply), last->at, list.error());
+        } else {
+            gathering.add_unknown(host, list.error());
+        }
+    }
+    return gathering.take();
+}
+
+std::string silent_hosts(const Json& reply) {
+    std::string lines;
+    for (const auto& host : reply.value("hosts", Json::array())) {
+        const auto error = host.find("error");
+        if (error == host.end()) continue;
+        const auto as_of = host.value("as_of", "");
+        const bool is_old = !host.value("answered", false) && !as_of.empty();
+        const auto message = printable(error->value("message", ""), true);
+        lines += "! " + std::string(first_line(message)) +
+                 (is_old                          ? "; its tasks are as of " + clock_text(as_of)
+                  : host.value("answered", false) ? ""
+                                                  : "; its tasks are not known") +
+                 "\n";
+    }
+    return lines;
+}
+
+Json with_host_ids(Json reply) {
+    for (auto& task : reply["tasks"]) {
+        if (const auto host = task.find("host"); host != task.end()) {
+            auto& id = task["fields"]["id"];
+            id = host->get<std::string>() + ":" + id.get<std::string>();
+        }
+    }
+    return reply;
+}
+
+std::vector<std::pair<std::string, std::string>> remembered_tasks(const Paths& paths, const std::string& host) {
+    std::vector<std::pair<std::string, std::string>> names;
+    for (const auto* query : k_queries) {
+        const auto last = remembered(paths, host, query);
+        if (!last) continue;
+        for (const auto& task : last->reply.at("tasks")) {
+            const auto& fields = task.at("fields");
+            names.emplace_back(task.value("short_id", ""),
+                               fields.value("status", "") + ": " + fields.value("summary", ""));
+        }
+    }
+    return names;
+}
+
+void forget_host(const Paths& paths, const std::string& host) {
+    for (const auto* query : k_queries) (void)remove_file(answer_file(paths, host, query));
+}
+
+}  // namespace orange::commands
