@@ -116,6 +116,7 @@ constexpr Named k_simple[] = {
     {"children.unapproved", "sub-tasks that wait for approval:", "children"},
     {"children.trouble", "sub-tasks that need help or were given up:", "children"},
     {"task.approved", "approved by the", "by"},
+    {"answer.accepted", "answer to a notification:", "does"},
     {"branch.updated", "merged into the branch:", "base"},
     {"workspace.acquired", "workspace acquired:", "workspace"},
     {"workspace.released", "workspace released:", "workspace"},

@@ -40,6 +40,7 @@
 #include "daemon/rpc/dispatcher.hpp"
 #include "daemon/rpc/server.hpp"
 #include "daemon/runner/notification.hpp"
+#include "daemon/runner/replies.hpp"
 #include "daemon/shim/keeper.hpp"
 #include "daemon/tmux/cli_tmux.hpp"
 
@@ -148,8 +149,11 @@ class App {
           reload_(world_, tmux_, forge_, login_, std::move(first.problem)),
           runner_(world_),
           delivery_(world_),
+          replies_(
+              runner_, [this](std::string method, Json params) { return answer(std::move(method), std::move(params)); },
+              [this](std::string text) { tell("An answer was refused", std::move(text)); }),
           notifier_(
-              runner_, [this](std::vector<News> news) { return delivery_.deliver(std::move(news)); },
+              runner_, [this](std::vector<News> news) { return deliver(std::move(news)); },
               [this](std::function<void()> then) {
                   async::spawn(io_.get_executor(), "notifications", call_later(std::move(then)));
               }),
@@ -187,6 +191,7 @@ class App {
         reload_.on_settings([this] {
             runner_.usage.lift_all();
             runner_.reconciler.room_changed();
+            replies_.settings_changed();
         });
         api_.add_to(table_);
         if (auto listening = server_.listen(paths_.socket()); !listening) {
@@ -198,6 +203,7 @@ class App {
         async::spawn(io_.get_executor(), "signals", handle_signals());
         async::spawn(io_.get_executor(), "home watch", watch_home());
         async::spawn(io_.get_executor(), "monitor", monitor_.run());
+        async::spawn(io_.get_executor(), "replies", replies_.run());
         runner_.pull_sync.start();
         async::spawn(io_.get_executor(), "detach key", reload_.bind_detach_key());
         if (!reload_.problem().empty()) tell_of_config();
@@ -220,11 +226,34 @@ class App {
     }
 
     /// A human who has just started the machine looks at no status.
-    void tell_of_config() {
+    void tell_of_config() { tell("config.yml cannot be used", reload_.problem()); }
+
+    /// Notifies the human of what is about no task.
+    void tell(std::string summary, std::string text) {
         News news;
-        news.summary = "config.yml cannot be used";
-        news.text = printable(reload_.problem());
-        async::spawn(io_.get_executor(), "notifications", delivery_.deliver({std::move(news)}));
+        news.summary = std::move(summary);
+        news.text = printable(text);
+        async::spawn(io_.get_executor(), "notifications", deliver({std::move(news)}));
+    }
+
+    Awaitable<void> deliver(std::vector<News> news) {
+        std::string input;
+        if (!world_.settings.notify_command.empty()) {
+            auto copy = news;
+            input = co_await replies_.input_of(std::move(copy));
+        }
+        co_await delivery_.deliver(std::move(news), std::move(input));
+    }
+
+    /// An answer to a notification counts as the human's call.
+    Awaitable<Result<void>> answer(std::string method, Json params) {
+        const auto* found = table_.find(method);
+        if (!found) co_return Error(ErrorCode::internal, "there is no method " + method);
+        rpc::Call call;
+        call.caller.evidence = k_reply_evidence;
+        const auto done = co_await found->invoke(std::move(params), std::move(call));
+        if (!done) co_return tasks_.with_short_ids(done.error());
+        co_return Result<void>{};
     }
 
     /// Whoever is asked at the socket may make it anew there, and gets what is typed.
@@ -288,6 +317,7 @@ class App {
             if (!file_watcher_) facts.problems.push_back(file_watcher_.error().message);
             if (!delivery_.problem().empty()) facts.problems.push_back(delivery_.problem());
             if (auto unheard = delivery_.why_unheard(); !unheard.empty()) facts.problems.push_back(std::move(unheard));
+            if (auto problem = replies_.problem(); !problem.empty()) facts.problems.push_back(std::move(problem));
             if (program_.was_replaced()) facts.problems.push_back(program_.note());
             return facts;
         };
@@ -333,6 +363,7 @@ class App {
         runner_.gates.stop();
         runner_.checks.stop_all();
         runner_.pull_sync.stop();
+        replies_.stop();
         server_.stop();
         for (std::chrono::milliseconds waited{}; waited < k_shutdown_patience && server_.busy() > 0;
              waited += k_shutdown_step) {
@@ -437,6 +468,7 @@ class App {
     Reload reload_;
     Runner runner_;
     Delivery delivery_;
+    Replies replies_;
     Notifier notifier_;
     Monitor monitor_;
     rpc::MethodTable table_;

@@ -47,6 +47,18 @@ Json json_of(const yaml::Node& node) {
     return list;
 }
 
+Result<void> read_command(const std::string& key, const std::string& what, const yaml::Node& value,
+                          std::string_view file, std::vector<std::string>& command) {
+    if (!value.is_sequence() || value.items.empty()) {
+        return wrong(file, value.place, key + " must be " + what + ": a program and its arguments");
+    }
+    for (const auto& item : value.items) {
+        if (!item.is_scalar()) return wrong(file, item.place, key + " must be a list of plain texts");
+        command.push_back(item.scalar);
+    }
+    return {};
+}
+
 Result<void> read_key(const std::string& key, const yaml::Node& value, const yaml::Place& place, std::string_view file,
                       Settings& settings) {
     if (key == "pr_interval") {
@@ -88,13 +100,9 @@ Result<void> read_key(const std::string& key, const yaml::Node& value, const yam
             settings.notify = false;
             return {};
         }
-        if (!value.is_sequence() || value.items.empty()) {
-            return wrong(file, value.place, "notify must be off, or a list: a program and its arguments");
-        }
-        for (const auto& item : value.items) {
-            if (!item.is_scalar()) return wrong(file, item.place, "notify must be a list of plain texts");
-            settings.notify_command.push_back(item.scalar);
-        }
+        return read_command(key, "off, or a list", value, file, settings.notify_command);
+    } else if (key == "reply") {
+        return read_command(key, "a list", value, file, settings.reply_command);
     } else if (key == "detach_key") {
         const auto parsed = detach_key_from(value.is_scalar() ? value.scalar : "");
         if (!parsed) return wrong(file, value.place, parsed.error().message);
@@ -137,7 +145,8 @@ std::vector<std::string> config_keys() {
     std::vector<std::string> keys = {
         "env",       "notify",         "detach_key",          "poll_interval", "log_level",
         "port_base", "pr_interval",    "message_patience",    "auto_restart",  "exit_notification",
-        "limits",    "harness_limits", "resume_after_reboot", "umask",         "start_pressure"};
+        "limits",    "harness_limits", "resume_after_reboot", "umask",         "start_pressure",
+        "reply"};
     for (auto& name : setting_names()) {
         if (!name.starts_with("limits.")) keys.push_back(std::move(name));
     }

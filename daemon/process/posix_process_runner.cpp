@@ -100,6 +100,7 @@ struct Running {
     async::Notifier pipes_closed;
     std::size_t limit;
     bool as_log = false;
+    std::function<void(std::string_view)> on_output;
     int open_pipes = 2;
     bool ending = false, timed_out = false, stopped = false, given_up = false, finished = false;
     std::shared_ptr<Stop> stop;
@@ -113,11 +114,19 @@ void keep(std::string& kept, std::size_t limit, bool last, const char* data, std
     if (last && kept.size() > 2 * limit) kept.erase(0, kept.size() - limit);
 }
 
+void take(Running& running, std::string& into, const char* data, std::size_t size) {
+    if (running.on_output && &into == &running.completed.out) {
+        running.on_output({data, size});
+    } else {
+        keep(into, running.limit, running.as_log, data, size);
+    }
+}
+
 Awaitable<void> read_all(std::shared_ptr<Running> self, asio::posix::stream_descriptor& from, std::string& into) {
     std::array<char, 16 * 1024> buffer;
     for (;;) {
         const auto [error, size] = co_await from.async_read_some(asio::buffer(buffer), use_tuple);
-        keep(into, self->limit, self->as_log, buffer.data(), size);
+        take(*self, into, buffer.data(), size);
         if (error) break;
     }
     if (--self->open_pipes == 0) self->pipes_closed.notify();
@@ -131,13 +140,13 @@ Awaitable<void> write_all(std::shared_ptr<Running> self, std::string input) {
 }
 
 /// What is in a pipe at the child's end belongs to its output, even where the grace was too short to see it.
-void read_rest(asio::posix::stream_descriptor& from, std::string& into, const Running& running) {
+void read_rest(asio::posix::stream_descriptor& from, std::string& into, Running& running) {
     std::array<char, 16 * 1024> buffer;
     if (!from.is_open()) return;
     for (int rounds = 0; rounds < 64; ++rounds) {
         const auto size = ::read(from.native_handle(), buffer.data(), buffer.size());
         if (size <= 0) return;
-        keep(into, running.limit, running.as_log, buffer.data(), static_cast<std::size_t>(size));
+        take(running, into, buffer.data(), static_cast<std::size_t>(size));
     }
 }
 
@@ -180,6 +189,7 @@ Result<std::shared_ptr<Running>> start(const asio::any_io_executor& executor, st
     TRY(auto child, Child::start(how));
     auto running = std::make_shared<Running>(executor, std::move(orphans), std::move(child), command.output_limit);
     running->as_log = command.as_log;
+    running->on_output = command.on_output;
     running->exited.assign(running->child.pidfd());
     running->in.assign(in->write.release());
     running->out.assign(out->read.release());

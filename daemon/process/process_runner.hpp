@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.hpp"
@@ -42,6 +43,8 @@ struct Command {
     std::chrono::milliseconds deadline{30'000};
     std::size_t output_limit = 1 << 20;  ///< bytes kept of each stream; the rest is read and dropped
     bool as_log = false;  ///< both streams are one, in `out`, of which the last bytes are kept instead of the first
+    /// Gets what the child writes to its stdout at once; then `out` stays empty.
+    std::function<void(std::string_view)> on_output = nullptr;
     std::shared_ptr<Stop> stop = nullptr;
     std::string shown;  ///< what errors call it; empty: its words
 };

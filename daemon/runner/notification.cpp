@@ -99,13 +99,13 @@ std::vector<std::string> notify_argv(const std::vector<std::string>& command, co
     return argv;
 }
 
-Awaitable<void> Delivery::deliver(std::vector<News> news) {
+Awaitable<void> Delivery::deliver(std::vector<News> news, std::string input) {
     const auto& settings = world_.settings;
     if (!settings.notify || news.empty()) co_return;
     const auto words = notification_words(news);
     if (!settings.notify_command.empty()) {
         auto argv = notify_argv(settings.notify_command, words);
-        co_await run(std::move(argv));
+        co_await run(std::move(argv), std::move(input));
         co_return;
     }
     co_await tell_terminals(words.at("text"));
@@ -114,7 +114,7 @@ Awaitable<void> Delivery::deliver(std::vector<News> news) {
         problem_.clear();
         co_return;
     }
-    co_await run(std::move(argv));
+    co_await run(std::move(argv), std::string());
 }
 
 std::string Delivery::why_unheard() const {
@@ -152,11 +152,12 @@ std::vector<std::string> Delivery::desktop_argv(const Words& words) const {
     return {};
 }
 
-Awaitable<void> Delivery::run(std::vector<std::string> argv) {
+Awaitable<void> Delivery::run(std::vector<std::string> argv, std::string input) {
     const std::vector<std::string> program = {argv.front()};
     Command command;
     command.argv = argv;
     command.env = world_.base_environment;
+    command.input = std::move(input);
     command.deadline = k_deadline;
     command.shown = argv.front();  // the other words may hold a secret address, and end in the log
     const auto done = co_await world_.processes.run(std::move(command));

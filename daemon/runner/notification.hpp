@@ -23,7 +23,8 @@ class Delivery {
   public:
     explicit Delivery(World& world) : world_(world) {}
 
-    Awaitable<void> deliver(std::vector<News> news);
+    /// `input` is what a command gets on its standard input.
+    Awaitable<void> deliver(std::vector<News> news, std::string input);
     /// Why the last one was not delivered; empty if it was.
     const std::string& problem() const { return problem_; }
     /// Why no notification reaches a human who looks at no terminal of Orange; empty if one can.
@@ -31,7 +32,7 @@ class Delivery {
 
   private:
     std::vector<std::string> desktop_argv(const std::map<std::string, std::string>& words) const;
-    Awaitable<void> run(std::vector<std::string> argv);
+    Awaitable<void> run(std::vector<std::string> argv, std::string input);
     Awaitable<void> tell_terminals(std::string text);
 
     World& world_;

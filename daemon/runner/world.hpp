@@ -41,6 +41,7 @@ struct Settings {
     bool exit_notification = true;  ///< off: only the poll sees an agent's end (a test of the safety net)
     bool notify = true;
     std::vector<std::string> notify_command;  ///< argv, as notification.hpp fills it in; empty: desktop and tmux
+    std::vector<std::string> reply_command;   ///< argv of the program whose lines are answers; empty: there is none
     std::map<std::string, std::string> env;   ///< for all agents
     DetachKey detach_key;
     ProjectSettings project_defaults;

@@ -93,7 +93,7 @@ std::string told(RunnerWorld& world, const std::string& name) {
 }
 
 void deliver(RunnerWorld& world, Delivery& delivery, std::vector<News> news) {
-    world.house().go(delivery.deliver(std::move(news)));
+    world.house().go(delivery.deliver(std::move(news), "{}\n"));
 }
 
 }  // namespace

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/model/needs.hpp"
+#include "daemon/runner/world.hpp"
+
+namespace orange {
+
+/// The folder of the tokens, in which the program `reply` runs.
+inline Path replies_folder(const World& world) {
+    return world.paths.home / "replies";
+}
+
+/// One thing that a human can do about one need of a task by sending a token.
+struct ReplyChoice {
+    std::string hash;  ///< of the token; who can read the file cannot send it
+    TaskId task;
+    Need need = Need::nothing;
+    Timestamp since{};  ///< of the need
+    std::string does;   ///< reply, approve, reject or ack
+    bool used = false;
+
+    template <class V>
+    void describe(V& v) {
+        v.required("hash", hash, "SHA-256 of the token");
+        v.required("task", task, "the task");
+        v.required("need", need, "the need that the notification was about");
+        v.required("since", since, "since when the task has had this need");
+        v.required("does", does, "reply, approve, reject or ack");
+        v.optional("used", used, "an answer with this token was accepted");
+    }
+};
+
+/// The tokens of notifications. They are kept in replies/tokens.json, so that an answer counts that comes after a
+/// restart of the daemon. The oldest ones are forgotten.
+class ReplyTokens {
+  public:
+    explicit ReplyTokens(World& world);
+
+    /// Returns a new token for the choice. save() makes it last.
+    std::string add(ReplyChoice choice);
+    /// Null if no such token is known.
+    ReplyChoice* find(const std::string& token);
+    /// An error is only logged: the tokens count until the daemon ends.
+    void save() const;
+
+    /// Returns true if the word has the form of a token: eight small letters and digits, at least one of each.
+    static bool is_token(std::string_view word);
+
+  private:
+    World& world_;
+    Path file_;
+    std::vector<ReplyChoice> choices_;  ///< oldest first
+};
+
+}  // namespace orange
