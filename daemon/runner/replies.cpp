@@ -17,11 +17,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds k_first_pause = 1s, k_longest_pause = 5min;
+constexpr std::chrono::milliseconds k_restart_pause = 1s, k_longest_restart_pause = 5min;
 /// A program that has run for so long is started again after the first pause.
 constexpr auto k_lasted = 1min;
 constexpr std::chrono::milliseconds k_no_deadline = std::chrono::hours(24 * 365);
-constexpr std::size_t k_longest_line = 16 * 1024, k_kept_errors = 4096;
+constexpr std::size_t k_longest_answer = 16 * 1024, k_kept_errors = 4096;
 constexpr int k_lines_per_minute = 60;
 constexpr std::array<std::string_view, 4> k_choices = {"reply", "approve", "reject", "ack"};
 
@@ -120,7 +120,7 @@ Json Replies::choices_of(const TaskRecord& record, const Needs& needs) {
 }
 
 Awaitable<void> Replies::run() {
-    auto pause = k_first_pause;
+    auto pause = k_restart_pause;
     while (!stopped_) {
         argv_ = world_.settings.reply_command;
         if (argv_.empty()) {
@@ -133,17 +133,17 @@ Awaitable<void> Replies::run() {
         if (stopped_) co_return;
         if (world_.settings.reply_command != argv_) {
             problem_.clear();
-            pause = k_first_pause;
+            pause = k_restart_pause;
             continue;
         }
-        if (async::now() - began >= k_lasted) pause = k_first_pause;
+        if (async::now() - began >= k_lasted) pause = k_restart_pause;
         const auto reason = ended ? reason_in(*ended) : ended.error().message;
         const auto status = ended ? " with the exit status " + std::to_string(ended->exit_status) : std::string();
         problem_ = "the program `reply` of config.yml ended" + status + (reason.empty() ? "" : ": " + reason) +
                    ". Orange starts it again after a pause";
         log::warn("replies", problem_, {{"pause_ms", std::to_string(pause.count())}});
         co_await changed_.wait(pause);
-        pause = std::min(pause * 2, k_longest_pause);
+        pause = std::min(pause * 2, k_longest_restart_pause);
     }
 }
 
@@ -195,7 +195,7 @@ void Replies::read(std::string_view output) {
     for (const char c : output) {
         if (c == '\n') {
             add_line(std::exchange(line_, {}));
-        } else if (line_.size() <= k_longest_line) {
+        } else if (line_.size() <= k_longest_answer) {
             line_ += c;
         }
     }
@@ -203,8 +203,8 @@ void Replies::read(std::string_view output) {
 
 void Replies::add_line(std::string line) {
     if (trim(line).empty() || stopped_ || are_too_many()) return;
-    if (line.size() > k_longest_line) {
-        log::warn("replies", "a line of more than " + std::to_string(k_longest_line) + " bytes was ignored");
+    if (line.size() > k_longest_answer) {
+        log::warn("replies", "a line of more than " + std::to_string(k_longest_answer) + " bytes was ignored");
     } else if (!is_valid_utf8(line)) {
         log::warn("replies", "a line that is not UTF-8 was ignored");
     } else {

@@ -192,6 +192,10 @@ const std::vector<Place>& places() {
           {"--harness=idle", "--branch={}", "Branch"},
           {"--harness=idle", "--base={}", "Base"}}},
         {"", "version", {{"{}"}}},
+        {"host", "add", {{"{}"}, {"box", "{}"}, {"box", "--program={}"}, {"box", "--deadline={}"}}},
+        {"host", "list", {{"{}"}}},
+        {"host", "remove", {{"{}"}}},
+        {"host", "test", {{"{}"}}},
     };
     return all;
 }
