@@ -105,7 +105,8 @@ MaybeDue acknowledge(const View& view) {
         if (message.seen || !message.typed_at) continue;
         const auto age = std::chrono::duration_cast<milliseconds>(view.now - *message.typed_at);
         if (age >= k_message_window && !view.idle.contains(message.to)) continue;
-        const auto in = std::clamp(k_first_look_at_message - age, 0ms, k_first_look_at_message);
+        // By a clock that was set back since, it was typed in the future: it is looked at now.
+        const auto in = age < 0ms ? 0ms : std::max(k_first_look_at_message - age, milliseconds(0));
         if (!due || in < due->in) due = Due{step::Acknowledge{}, in};
     }
     return due;

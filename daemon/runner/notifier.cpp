@@ -75,7 +75,10 @@ Awaitable<void> Notifier::send() {
 /// What the human has dealt with meanwhile is no news.
 bool Notifier::is_over(const News& news) const {
     const auto* record = world_.tasks.find(news.task);
-    return news.need != Need::nothing && (!record || needs_of(runner_, *record).kind <= Need::start);
+    if (news.need == Need::nothing) return false;
+    if (!record) return true;
+    const bool is_between = record->intent || !Merges::under_way(*record).empty();  // its end may need the same
+    return !is_between && needs_of(runner_, *record).kind <= Need::start;
 }
 
 /// Without the tasks at whose session a person is.

@@ -255,10 +255,10 @@ bool Outbox::waits_too_long(const TaskRecord& record, const Message& message, ag
 bool Outbox::tell_undelivered(TaskRecord& record, Message& message, agents::Typing window, async::Moment since) {
     const auto id = record.task.id.value;
     const auto* run = record.run_of(message.to);
-    if (run && usage_.of(run->harness)) return true;
-    if (record.held_start(message.to)) return true;  // its view says what that one waits for
+    if (run && usage_.of(run->harness)) return false;
+    if (record.held_start(message.to)) return false;  // its view says what that one waits for
     // Orange tells the worker of a passed review, for example. While a human is to act, nothing waits for the agent.
-    if (message.from == Role::system && activities_.awaited(record).empty()) return true;
+    if (message.from == Role::system && activities_.awaited(record).empty()) return false;
     const auto seen = activities_.of(record, message.to);
     // A turn ends, and a dialog has a notice of its own.
     if (seen && (seen->activity == Activity::busy || seen->activity == Activity::waiting)) return false;

@@ -111,9 +111,12 @@ void Reconciler::saved(const TaskId& id) {
     }
     runner_.queue.room_changed();
     const auto* record = world_.tasks.find(id);
-    if (!record) return;
-    if (!record->task.parent.empty()) wake(record->task.parent);
     const auto task = tasks_.find(id);
+    if (!record) {
+        if (task != tasks_.end() && !task->second.is_awake) tasks_.erase(task);
+        return;
+    }
+    if (!record->task.parent.empty()) wake(record->task.parent);
     const bool by_own_step = task != tasks_.end() && task->second.is_stepping;  // which is followed by another look
     if (!by_own_step) wake(id);
 }
@@ -122,6 +125,12 @@ void Reconciler::wake(const TaskId& id) {
     if (stopped_) return;
     auto& task = tasks_[id];
     end_waits_for_change(task);
+    begin(id);
+}
+
+void Reconciler::begin(const TaskId& id) {
+    if (stopped_) return;
+    auto& task = tasks_[id];
     task.again = true;
     if (!std::exchange(task.is_awake, true)) async::spawn(world_.executor, "task", loop(id));
 }
@@ -166,7 +175,13 @@ Awaitable<void> Reconciler::loop(TaskId id) {
     co_await async::yield();  // whoever woke the task may not be through with it
     while (!stopped_) {
         tasks_[id].again = false;
-        const auto until = co_await step(id, set_alarm_ != nullptr);
+        std::optional<engine::Until> until;
+        try {
+            until = co_await step(id, set_alarm_ != nullptr);
+        } catch (...) {
+            tasks_[id].is_awake = false;  // the next change or poll begins again
+            throw;
+        }
         if (stopped_) co_return;
         if (!until || tasks_[id].again) continue;
         if (world_.task_locks.busy(id.value)) {  // the task is between two states, and is looked at after the turn
@@ -187,16 +202,18 @@ void Reconciler::sleep(const TaskId& id, const engine::Until& until) {
     if (!until.in && (is_over || (!set_alarm_ && task.attempts.empty()))) {
         tasks_.erase(id);
     } else if (until.in && set_alarm_) {
-        task.alarm = set_alarm_(*until.in, [this, id] { wake(id); });
+        task.alarm = set_alarm_(*until.in, [this, id] { begin(id); });
     }
 }
 
 Awaitable<void> Reconciler::settle(TaskId id) {
     end_delays(id);
+    co_await runner_.turns.free(id);  // a transition that is under way may hide what is due
     for (;;) {
         const auto until = co_await step(id, true);
-        if (until) co_return;
+        if (until) break;
     }
+    begin(id);  // for the alarm of what is not due yet
 }
 
 Awaitable<Result<void>> Reconciler::pass_on_end(TaskId id) {
@@ -310,9 +327,17 @@ Awaitable<std::optional<engine::Until>> Reconciler::step(TaskId id, bool on_duty
     task.is_stepping = true;
     task.again = false;
     const auto attempt = task.attempts.find(due.index());
-    const Tries tries = attempt == task.attempts.end() ? Tries{} : attempt->second.tries;
+    const auto* message = std::get_if<engine::step::Deliver>(&due);
+    const bool is_tried = attempt != task.attempts.end() && (!message || attempt->second.message == message->message);
+    const Tries tries = is_tried ? attempt->second.tries : Tries{};
     const Performer performer{runner_, turn->record, tries};
-    const auto done = co_await std::visit(performer, due);
+    Result<Held> done = Held{};
+    try {
+        done = co_await std::visit(performer, due);
+    } catch (...) {
+        tasks_[id].is_stepping = false;
+        throw;
+    }
     if (stopped_) co_return engine::Until{};
     tasks_[id].is_stepping = false;
     const auto* now = world_.tasks.find(id);
@@ -340,7 +365,7 @@ void Reconciler::note(const TaskId& id, const engine::Step& step, const Result<H
     }
     attempt.why = hold->why;
     attempt.ends_with_change = hold->ends_with_change;
-    if (!hold->counts) attempt.tries = {};
+    if (!hold->counts) attempt.tries.since = async::now();
     attempt.not_before.reset();
     if (hold->left) attempt.not_before = async::now() + *hold->left;
     if (hold->ends_with_change && task.again) attempt.not_before = async::now();  // it changed meanwhile

@@ -93,6 +93,8 @@ class Reconciler {
     struct Performer;
 
     void saved(const TaskId& id);
+    /// Begins the task's loop, if it does not run, without ending the waits for a change.
+    void begin(const TaskId& id);
     static void end_waits_for_change(Task& task);
     void end_delays(const TaskId& id);
     Awaitable<void> loop(TaskId id);
