@@ -166,7 +166,7 @@ const Command* command_in(std::vector<std::string> words) {
     return words.size() > 1 ? arguments::find_command(words[0], words[1]) : nullptr;
 }
 
-/// Of words that this version cannot parse, the orange there decides: it may be newer.
+/// Runs the command on a host. The orange there decides about words that this version cannot parse: it may be newer.
 int run_on_host(const Command& command, CLI::App& app, std::vector<std::string> words, Place place, bool json) {
     bool parsed = true;
     try {

@@ -19,7 +19,7 @@ using commands::Context;
 using Action = std::function<int(Context&)>;
 using Text = std::optional<std::string>;
 
-/// How help shows the values of an option that takes the words of a command.
+/// Help shows this in place of the values of an option that takes the words of a command.
 inline constexpr const char* k_command_words = "ARG...";
 
 struct Command {

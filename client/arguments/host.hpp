@@ -11,7 +11,7 @@ namespace orange::arguments {
 
 std::span<const Command> host_commands();
 
-/// Where a command line says that it is carried out.
+/// The machine on which a command line is to run, as its words and the environment say.
 struct Place {
     std::string host;                ///< empty: here
     bool named = false;              ///< by --host, not by ORANGE_HOST alone

@@ -60,7 +60,7 @@ std::optional<Remembered> remembered(const Paths& paths, const std::string& host
     return Remembered{at->get<std::string>(), std::move((*json)["reply"])};
 }
 
-/// Of all projects there, whichever directory a shell begins in.
+/// Returns the command for the shell there. It begins in /, so that no folder there selects a project.
 std::string command_for(const Host& host, const HostQuery& query) {
     auto words = query.words;
     words.emplace_back("--json");
@@ -115,7 +115,8 @@ class Gathering {
     void add_unknown(const Host& host, const Error& trouble) {
         whole_["hosts"].push_back({{"name", host.name}, {"answered", false}, {"error", rpc::error_json(trouble)}});
     }
-    /// What needs its human comes first, most urgent and longest waiting on top, and else each host's tasks in a row.
+    /// Returns the tasks in order: those that need their human first, the most urgent and longest waiting on top; the
+    /// others follow, host by host.
     Json take() {
         auto& tasks = whole_["tasks"].get_ref<Json::array_t&>();
         const auto urgency = [](const Json& task) {

@@ -10,7 +10,7 @@
 /// is not known, and nothing follows from that.
 namespace orange::commands {
 
-/// What the hosts are asked for.
+/// A question that every host gets.
 struct HostQuery {
     std::string name;                    ///< "inbox" or "list": of the file with the last answer
     std::vector<std::string> words;      ///< behind `orange`; --json is added

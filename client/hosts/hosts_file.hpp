@@ -27,7 +27,7 @@ std::filesystem::path file_in(const std::filesystem::path& home);
 /// it, which each of its starts had to load. An error names file and line, and what a line looks like.
 Result<std::vector<Host>> parse_hosts(std::string_view text, const std::string& file);
 
-/// What is wrong with a host that was parsed or is about to be added; invalid_argument.
+/// Checks a host that was parsed or is about to be added. An error (invalid_argument) says what is wrong with it.
 Result<void> check_host(const Host& host);
 bool is_host_name(std::string_view text);
 

@@ -16,7 +16,7 @@ namespace orange::hosts {
 /// csh.
 std::string remote_command(const Host& host, const std::vector<std::string>& words);
 
-/// How a command on a host ended. `trouble` says that ssh, or the shell there, did not get as far as orange, or lost
+/// The end of a command on a host. `trouble` says that ssh, or the shell there, did not get as far as orange, or lost
 /// it; otherwise `status` is orange's own.
 struct Ended {
     int status = 0;
@@ -27,7 +27,7 @@ struct Ended {
 /// too; ssh may then ask questions. If the link breaks, the terminal's modes and screen are put right.
 Result<Ended> run_on(const Host& host, const std::vector<std::string>& words, bool terminal);
 
-/// What a host said to a question, with nothing on standard input.
+/// The answer of a host to a command that got nothing on standard input.
 struct Answer {
     int status = 0;
     std::string out;
@@ -51,7 +51,8 @@ struct Said {
 };
 Said json_in(std::string_view out);
 
-/// What an ssh that ended with `status` says: `messages` are its own, not those of the program there.
+/// Explains an ssh that ended with `status`. `messages` are those of ssh, not of the program there. Returns nothing if
+/// the command there ran to its end.
 std::optional<Error> trouble_of(const Host& host, int status, std::string_view messages);
 
 }  // namespace orange::hosts

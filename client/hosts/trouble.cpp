@@ -2,7 +2,7 @@
 
 #include "common/base/text.hpp"
 
-// What came back from a host.
+// Explains what an ssh has reported.
 namespace orange::hosts {
 namespace {
 

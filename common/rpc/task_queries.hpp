@@ -173,7 +173,7 @@ struct EdgeView {
     }
 };
 
-/// What Orange will do for a task by itself.
+/// The next step that Orange takes for a task by itself.
 struct NextStep {
     std::string what;
     std::int64_t in_ms = 0;

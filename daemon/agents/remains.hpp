@@ -10,15 +10,15 @@
 
 namespace orange::agents {
 
-/// What runs have left running, by the run in the environment of each process. To know it, one has to look at every
-/// process of the machine. One look serves all who ask before it begins, and lets others run in between.
+/// Finds the processes that runs have left, by the run in the environment of each process. That takes a look at every
+/// process of the machine. One look serves all callers that ask before it begins. Other coroutines run in between.
 class Remains {
   public:
     Remains() : seen_(look) {}
 
-    /// As they are at some moment after the call.
+    /// Returns the processes of the run that live at some moment after the call.
     Awaitable<std::vector<process::Leftover>> of_run(std::string run);
-    /// How many looks there were.
+    /// Returns the number of looks so far.
     std::uint64_t looks() const { return seen_.begun(); }
 
   private:

@@ -17,7 +17,7 @@ class SharedAnswer {
     using Find = std::function<Awaitable<T>()>;
     explicit SharedAnswer(Find find) : find_(std::move(find)) {}
 
-    /// As it is at some moment after the call.
+    /// Returns the answer as it is at some moment after the call.
     Awaitable<std::shared_ptr<const T>> get() {
         const auto executor = co_await this_executor();
         if (!finding_) finding_ = std::make_shared<Mutex>(executor);
@@ -31,7 +31,7 @@ class SharedAnswer {
         }
         co_return last_;
     }
-    /// How often it was begun to be found.
+    /// Returns how often somebody has begun to find the answer.
     std::uint64_t begun() const { return begun_; }
 
   private:

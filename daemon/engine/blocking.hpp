@@ -13,7 +13,7 @@
 /// Tasks that wait for other tasks to be done. Pure.
 namespace orange::engine {
 
-/// What became of a task that another one waits for. Its end counts when it is finished: its branch is merged and its
+/// The state of a task that another one waits for. Its end counts when it is finished: its branch is merged and its
 /// workspace is free.
 enum class BlockerState {
     open,
@@ -29,7 +29,7 @@ struct Blocker {
     std::string fate = {};  ///< of one that is gone: "is deleted"
 };
 
-/// What the human of a task is told if it waits for tasks that are gone: a sentence with the ways out.
+/// Returns the sentence, with the ways out, for the human of a task that waits for tasks that are gone.
 std::string gone_text(const std::vector<Blocker>& gone);
 
 /// The tasks that a task waits for.

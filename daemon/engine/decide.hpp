@@ -72,7 +72,7 @@ Result<std::string> target_of(const Definition& definition, const Task& task, co
 bool can_be_merged_from(const Definition& definition, std::string_view from);
 /// Where a human who rejects the work sends it; nullptr: the workflow has no such step here.
 const State* rejection_target(const Definition& definition, const Task& task);
-/// Where a human who approves what was handed over sends the task, if that is not a merge: from a state without an
+/// Returns the state to which a human who approves sends the task, if that is not a merge: from a state without an
 /// agent that a rejection leads back from, the first other state that the human may ask for. nullptr: there is no such
 /// step.
 const State* approval_target(const Definition& definition, const Task& task);

@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using namespace std::chrono_literals;
 
-/// How long a message that was typed is looked for in the agent's window, and how long after it was typed first.
+/// A message that was typed is looked for in the agent's window until it is this old, and first when it is that old.
 constexpr milliseconds k_message_window = 30s, k_first_look_at_message = 2s;
 
 /// A step, and how long it is not due yet.
@@ -118,7 +118,7 @@ MaybeDue clear_idle(const View& view) {
     return Due{step::ClearIdle{}};
 }
 
-/// Not while the task waits for anything but its agent.
+/// An agent is reminded only while the task waits for nothing else.
 MaybeDue remind(const View& view) {
     const auto& record = view.record;
     if (!view.is_on_duty || view.ended || view.definition == nullptr || !view.agent) return std::nullopt;
@@ -136,7 +136,7 @@ MaybeDue remind(const View& view) {
     return Due{step::Remind{*state->agent, unread, patience}, std::max(in, 0ms)};
 }
 
-/// Every need for help, and every other need of a task that needed nothing before.
+/// The human is notified of every need for help, and of every other need of a task that needed nothing before.
 MaybeDue notify(const View& view) {
     if (!view.is_on_duty || view.is_merging) return std::nullopt;
     const auto now = view.needs.kind, before = view.needed_before;
@@ -152,7 +152,7 @@ struct Rule {
 
 /// In the order of the variant.
 constexpr std::array<Rule, k_step_count> k_rules = {{
-    // What has become of other tasks is written down first: all that follows is decided from the record.
+    // The ends of other tasks are written down first: all that follows is decided from the record.
     {"note what became of the tasks that it waits for", note_blockers},
     {"note which sub-tasks are done", note_children},
     // The human hears of trouble before Orange takes a step that might hide it.

@@ -37,7 +37,7 @@ struct NoteChildren {
     std::vector<TaskId> done;
 };
 
-/// What the human is told of the sub-tasks is no longer true, or not all.
+/// The notices about the sub-tasks are no longer true, or not complete.
 struct TellOfChildren {
     std::vector<TaskId> unapproved;  ///< those that wait for an approval
     std::optional<Trouble> trouble;  ///< those that keep the others from coming back
@@ -114,14 +114,14 @@ struct View {
     std::array<std::optional<Hold>, k_step_count> holds = {};  ///< by the step's index
 };
 
-/// What Orange will do for the task by itself, as people read it.
+/// A step that Orange takes for the task by itself, as people read it.
 struct Upcoming {
     std::string what;                ///< an infinitive: "remind the agent"
     std::chrono::milliseconds in{};  ///< how long it is not due yet
     std::string why;                 ///< why it was tried in vain; empty: it was not tried
 };
 
-/// Nothing is due.
+/// No step is due.
 struct Until {
     std::optional<std::chrono::milliseconds> in = {};  ///< when a step will be due; nothing: not before a change
     std::optional<Upcoming> upcoming = {};             ///< the first of the steps that matter to people

@@ -10,7 +10,7 @@
 /// Files that git ignores in a worktree. They stay there when a task ends, and the next task finds them.
 namespace orange::git {
 
-/// What files of Orange's own are called: not anybody's, although git ignores them.
+/// Returns the names of the files that Orange itself puts into worktrees and that git ignores.
 std::vector<std::string> own_files();
 
 /// All ignored files, as shown_path(); a folder that is ignored as a whole is one name that ends in '/'.

@@ -16,7 +16,7 @@ class PrivateIndex {
     PrivateIndex(const PrivateIndex&) = delete;
     PrivateIndex& operator=(const PrivateIndex&) = delete;
     ~PrivateIndex();
-    /// What makes git use it.
+    /// Returns the environment that makes git use this index.
     std::map<std::string, std::string> env() const;
     const std::string& name() const { return name_; }
 

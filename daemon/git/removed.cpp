@@ -12,8 +12,8 @@ namespace {
 /// A busy branch has moved as often in some weeks; what was removed before that, people have merged by now.
 constexpr std::size_t k_most_moves = 200;
 
-/// Where the ref was, as far as its log says. A clone writes no log: the value of then is only in the first entry, as
-/// what that came from.
+/// Returns the commits that the ref was at, as far as its log says. A clone writes no log: its commit is only in the
+/// first entry, as the value before it.
 Awaitable<Result<std::set<std::string>>> values_of(Git& git, std::string repo, std::string ref) {
     std::set<std::string> values;
     CO_TRY(const auto logged, co_await attempt(git, repo,

@@ -7,7 +7,7 @@
 
 namespace orange::git {
 
-/// What git's configuration says about the commits that Orange makes.
+/// The settings of git's configuration for the commits that Orange makes.
 struct CommitSettings {
     /// The options with which `git` signs commits as the user's git would (commit.gpgsign); empty if it would not. The
     /// programs are those of the user's and the machine's configuration: agents can write the repository's.

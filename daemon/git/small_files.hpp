@@ -19,7 +19,7 @@ inline constexpr std::size_t k_longest_pointer = 8192;
 inline constexpr std::size_t k_most_entries = 50'000;  ///< of a folder, or of all below one
 inline constexpr int k_most_levels = 64;               ///< of folders in folders
 
-/// Where a path leads through all links, as git prints it; the path itself if that cannot be told.
+/// Resolves all links of a path, as git prints it. Returns the path itself if that fails.
 std::string real_path(const std::filesystem::path& path);
 
 /// To an open file; 0, or the errno.

@@ -74,7 +74,7 @@ struct Amount {
     std::int64_t files = 0;
     std::int64_t bytes = 0;
 };
-/// Of the untracked files in a worktree, without ignored ones.
+/// Counts the untracked files in a worktree, without ignored ones.
 Awaitable<Result<Amount>> untracked_amount(Git& git, Pinned worktree);
 
 /// The tree of all files as they are, untracked ones included, ignored ones not. Neither index nor files nor refs are

@@ -23,7 +23,7 @@ std::string names_text(const std::vector<std::string>& names) {
     return text;
 }
 
-/// Whether the file would be lost if the other one came into its place.
+/// Returns true if the file would be lost if the other one took its place.
 bool differs(FileSystem& files, const Path& file, const Path& other) {
     constexpr std::uintmax_t k_most_compared = std::uintmax_t{1} << 20;
     const auto here = files.facts_of(file), there = files.facts_of(other);

@@ -45,7 +45,7 @@ inline git::MergesTo merges_of(const ProjectSettings& settings) {
     return published ? git::MergesTo::origin : git::MergesTo::local;
 }
 
-/// What the commands of a project get in a workspace, and what is done before it is given back.
+/// The environment of a project's commands in a workspace, and the work that is done before it is given back.
 struct Surroundings {
     std::map<std::string, std::string> env;
     std::vector<std::vector<std::string>> teardown;
@@ -123,7 +123,7 @@ class Pool {
     /// finds, and what it replaces because .worktreeinclude names it.
     Awaitable<std::vector<std::string>> ignored_notes(Project project, TaskId task);
 
-    /// What Orange keeps of the task's workspace, if that takes more than a moment; else null.
+    /// Returns the keeping of files of the task's workspace that is under way; null if none takes more than a moment.
     const Keeping* keeping(const TaskId& task) const;
     void tell_keeping(TellKeeping tell) { tell_keeping_ = std::move(tell); }
 
@@ -206,9 +206,10 @@ class Pool {
     };
     /// `known`: refs that are there.
     Awaitable<Result<git::Standing>> look_at(git::Pinned worktree, const git::Refs& known);
-    /// Whether keeping what is in it takes no time: there is nothing.
+    /// Returns true if the worktree has nothing to keep, so that keeping takes no time.
     static bool is_empty(const git::Pinned& worktree, const git::Standing& standing);
-    /// Not under the repository's lock, unless is_empty(): it may take minutes, and changes only refs of its own.
+    /// Keeps all files. The caller does not hold the repository's lock, unless is_empty(): this may take minutes, and
+    /// changes only refs of its own.
     Awaitable<Result<Saved>> save_all(git::Pinned worktree, git::Standing standing, std::string refs, std::string name,
                                       std::string message);
     Awaitable<Result<void>> keep_ignored(Project project, TaskId task, std::string name, git::Pinned worktree,

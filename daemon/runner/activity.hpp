@@ -60,7 +60,7 @@ class Activities {
     /// True if an agent's window contradicts what its program has said, and not for long enough yet.
     bool is_in_doubt(const TaskRecord& record) const;
 
-    /// Of so many tasks it remembers what their agents did.
+    /// Returns the number of tasks of whose agents it remembers something.
     std::size_t remembered() const { return known_.size(); }
 
     /// As it was seen last; nothing for a role without a living agent.

@@ -106,6 +106,7 @@ class AgentControl {
     /// The id of the run's conversation, as its program lists it.
     Awaitable<std::string> listed_session(const TaskRecord& record, const agents::HarnessEntry& entry, AgentRun run);
     Awaitable<void> find_session(TaskRecord& record, Role role);
+    static void drop_held(TaskRecord& record, Role role);
     void forget_run(TaskRecord& record, Role role);
     Awaitable<bool> bury_dead(TaskRecord& record, Role role);
     Result<void> hold(TaskRecord& record, const SpawnOrder& order);

@@ -16,7 +16,7 @@ using engine::BlockerState;
 
 /// Returns what has become of a task that another one waits for.
 BlockerState blocker_state(const World& world, const TaskId& id);
-/// Those that the task still waits for, with what has become of each.
+/// Returns the blockers that the task still waits for, with the state of each.
 std::vector<engine::Blocker> blockers_of(const World& world, const TaskRecord& record);
 
 /// Puts the named tasks behind those that `record` waits for already; names are those of TaskStore::resolve(). An error

@@ -12,7 +12,7 @@
 
 namespace orange {
 
-/// Whether many agents die at once: at least five agents are known, and half of them have died within ten seconds. An
+/// Decides whether many agents die at once: at least five are known, and half of them have died within ten seconds. An
 /// agent that has ended counts as dead from the moment at which somebody begins to deal with its end, until it turns
 /// out that it has not died: the first of five hundred deaths is dealt with before the others are, and is one of many
 /// all the same. No function looks at all agents. No I/O.

@@ -82,7 +82,7 @@ class Exits {
     /// Empty if the run is no agent that has ended by itself.
     Deaths::Open death_of(const TaskId& id, const RunId& run);
 
-    /// Of a thousand agents that end at once so many are buried at a time: each burial starts programs.
+    /// The number of ends that are dealt with at a time. Each starts programs, and a thousand agents may end at once.
     static constexpr std::size_t k_burials = 8;
 
     World& world_;

@@ -20,7 +20,7 @@ class Memory {
     /// is not known yet.
     Awaitable<void> update(TaskId id);
 
-    /// Of so many runs it waits for that second call.
+    /// Returns the number of runs for which it waits for that second call.
     std::size_t awaited() const { return first_seen_.size(); }
 
   private:

@@ -87,7 +87,7 @@ class Merges {
 
   private:
     enum class Start { asked, forced, resumed };
-    /// What the task's pull request says about a merge (merge_pull.cpp).
+    /// The answer of the task's pull request to a merge (merge_pull.cpp).
     struct PullFirst {
         std::optional<PullRequest> merged;   ///< nothing is left to merge
         std::optional<PullRequest> through;  ///< the open one that is to be merged

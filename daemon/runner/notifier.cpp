@@ -72,7 +72,7 @@ Awaitable<void> Notifier::send() {
     });
 }
 
-/// What the human has dealt with meanwhile is no news.
+/// A need that the human has dealt with meanwhile is no news.
 bool Notifier::is_over(const News& news) const {
     const auto* record = world_.tasks.find(news.task);
     if (news.need == Need::nothing) return false;

@@ -17,8 +17,8 @@ namespace orange {
 /// Why no agent of this role takes a message or shows a screen, and the command that starts one or says more.
 Error not_running(const engine::Definition& definition, const Task& task, Role role);
 
-/// How often a message was tried in vain, and since when. By the steady clock: a wall clock that is set, or a machine
-/// that slept, does not use up the patience with an agent.
+/// The tries of a message that were in vain, and when they began. The steady clock counts: a wall clock that is set, or
+/// a machine that slept, does not use up the patience with an agent.
 struct Tries {
     int count = 0;
     async::Moment since = async::now();
@@ -62,7 +62,7 @@ class Outbox {
     bool is_outdated(const TaskRecord& record, const Message& message) const;
     Result<void> drop_first(TaskRecord& record);
     Result<void> note_typed(TaskRecord& record, const Message& message, bool heard);
-    /// What an agent's window shows of a message that was typed into it.
+    /// The traces of a typed message in the agent's window.
     struct Traces {
         Activity activity = Activity::unknown;
         bool held = false;   ///< the message stands in the prompt: it was typed and not sent

@@ -320,7 +320,7 @@ Awaitable<Result<void>> Queue::start_held(TaskRecord& record) {
     co_return done;
 }
 
-/// What will be so again in a moment is an error, and is tried again; of everything a human is told.
+/// Tells the human of the failure. Returns it as an error if it may be over in a moment, so that it is tried again.
 Result<void> Queue::note_failure(TaskRecord& record, Role role, const Error& why) {
     const auto& id = record.task.id.value;
     const bool again = why.code == ErrorCode::unavailable || why.code == ErrorCode::timeout || is_disk_full(why);

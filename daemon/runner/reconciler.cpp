@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/blockers.hpp"
@@ -18,12 +19,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds k_first_delay{1'000}, k_longest_delay{30'000};
+constexpr milliseconds k_first_retry{1'000}, k_longest_retry{30'000};
 
 /// Doubles with each try in vain.
 milliseconds delay_after(int tries) {
     constexpr int k_most_doublings = 5;
-    return std::min(k_first_delay * (1 << std::min(tries - 1, k_most_doublings)), k_longest_delay);
+    return std::min(k_first_retry * (1 << std::min(tries - 1, k_most_doublings)), k_longest_retry);
 }
 
 }  // namespace

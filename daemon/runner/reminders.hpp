@@ -23,7 +23,7 @@ Awaitable<Result<void>> clear_idle(Turns& turns, TaskRecord& record);
 /// Hold if the agent has forgotten nothing, or it is too early.
 Awaitable<Result<std::optional<engine::Hold>>> remind(Runner& runner, TaskRecord& record, engine::step::Remind step);
 
-/// How long agents of the task may be idle: the setting of the project, of the harness, or the default.
+/// Returns how long agents of the task may be idle: the setting of the project, of the harness, or the default.
 engine::IdleTimes idle_times(const World& world, const TaskRecord& record, Role role);
 
 }  // namespace orange

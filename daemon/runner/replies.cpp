@@ -29,7 +29,7 @@ bool wants_text(const std::string& does) {
     return does == "reply" || does == "reject";
 }
 
-/// What a person reads on a phone.
+/// Makes the text that a person reads on a phone.
 std::string message_of(const std::string& text, const Json& tasks) {
     std::string message = text + "\n";
     const auto word = [](const Json& json, const char* key) { return printable(json.value(key, std::string()), true); };

@@ -15,7 +15,7 @@
 
 namespace orange {
 
-/// How the history says that an answer came this way.
+/// The evidence, in the history, of an answer that came this way.
 inline constexpr const char* k_reply_evidence = "via reply";
 
 /// Answers to notifications. The command `notify` of config.yml gets a token for each thing that the human can do about

@@ -66,9 +66,9 @@ class Room {
     using Resources = std::vector<queue::Resource>;
     Resources agent_needs(const TaskRecord& record, Role role) const;
     Resources held_needs(const TaskRecord& record) const;
-    /// What the agent of a task in the queue needs.
+    /// Returns the resources that the agent of a task in the queue needs.
     Resources queued_needs(const TaskRecord& record, Role role) const;
-    /// Nothing if no usage limit holds the role's agent, which waits since then.
+    /// Returns the usage limit that holds the role's agent, which waits since then; nothing if none does.
     std::optional<UsagePause> pause_of(const TaskRecord& record, Role role, Timestamp since) const;
     /// True if that limit is over.
     bool is_paused(const TaskRecord& record, Role role, Timestamp since) const;

@@ -83,7 +83,7 @@ bool waits_within_family(const World& world, const TaskRecord& record) {
            });
 }
 
-/// What the task's branch begins with.
+/// The work that the task's branch begins with.
 struct Origins {
     bool of_parent = false;      ///< with the branch of the task's parent, not with a blocker's
     bool within_family = false;  ///< the work that it has waited for is in its parent's branch

@@ -24,7 +24,7 @@ struct UsageHold {
     }
 };
 
-/// How long an agent that was held at a usage limit waits.
+/// The wait of an agent that was held at a usage limit.
 struct UsagePause {
     Timestamp since{};               ///< when the limit was seen first
     Timestamp limit_until{};         ///< when the limit ends or has ended

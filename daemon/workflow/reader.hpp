@@ -113,7 +113,7 @@ void check_names(Reader& reader, const Source& source, std::string_view text);
 /// The map as a whole: ambiguous guards, unreachable states, dead ends, roles that nothing spawns.
 void check_graph(Reader& reader, const Source& source);
 
-/// What is allowed, and what the author of a sound definition may have forgotten.
+/// Returns a warning for each thing that is allowed and that the author of a sound definition may have forgotten.
 std::vector<Problem> warnings_of(const Source& source);
 
 std::vector<std::string> state_names(const engine::Definition& definition);

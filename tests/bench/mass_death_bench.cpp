@@ -1,5 +1,5 @@
-// How long a client waits for an answer while many agents die at once. A daemon with a home and a tmux server of its
-// own runs AGENTS tasks whose agents are `sleep`. DIE of them are killed. `daemon.ping` is asked every three
+// Measures how long a client waits for an answer while many agents die at once. A daemon with a home and a tmux server
+// of its own runs AGENTS tasks whose agents are `sleep`. DIE of them are killed. `daemon.ping` is asked every three
 // milliseconds: before, until all deaths are dealt with, and until the notifications are sent. Prints the times of the
 // answers, how many agents were started again, and each notification. The longest is to be below 50 ms, and no agent is
 // to be started again. The default of 300 and 150 needs 1 GiB of memory and 1,000 processes; 1000 and 500 three times
@@ -168,7 +168,7 @@ class Daemon {
     pid_t pid_ = 0;
 };
 
-/// How many events of each type there were.
+/// Counts the events of each type.
 class Events {
   public:
     explicit Events(const Path& socket) : connection_(socket), reader_([this] { read(); }) {}
@@ -202,7 +202,7 @@ class Events {
     std::thread reader_;
 };
 
-/// How long the daemon was ready and other programs had the processors, in milliseconds.
+/// Returns for how many milliseconds the daemon was ready and other programs had the processors.
 double waited_for_processor(pid_t daemon) {
     std::ifstream in("/proc/" + std::to_string(daemon) + "/schedstat");
     double ran = 0, waited = 0;

@@ -59,7 +59,7 @@ struct Triggers {
         std::filesystem::create_directories(bin);
         std::filesystem::create_symlink(program("orange"), bin / "orange");
     }
-    /// As a shell of the user would run it.
+    /// Runs it as a shell of the user would.
     void shell(const std::string& command, const std::filesystem::path& where) {
         const auto ran = orange.try_run({"sh", "-c", "PATH=" + shell_word(bin.string()) + ":$PATH; " + command}, where);
         INFO(command << "\n" << ran.out << ran.err);

@@ -91,7 +91,7 @@ TEST_CASE("Without a host in the command line no list of hosts is read") {
         CHECK_THAT(error(words), Tells(place));
     }
     CHECK(read_file(here.home() / "hosts.yml") == "this is no list of hosts\n");
-    // What cannot be read is not taken for an empty list, and not replaced.
+    // A file that cannot be read is not taken for an empty list, and not replaced.
     std::filesystem::remove(here.home() / "hosts.yml");
     std::filesystem::create_symlink("hosts.yml", here.home() / "hosts.yml");
     CHECK_THAT(error({"--host", "box", "task", "list"}), Tells((here.home() / "hosts.yml").string()));
@@ -210,7 +210,7 @@ TEST_CASE("An agent may not use other hosts, whatever it says of itself") {
     CHECK(refused(desk.here.try_run(line, desk.here.worktree(id))));
     line = {"env", desk.path(), program("orange").string(), "host", "test", "box", "--json"};
     CHECK(refused(desk.here.try_run(line, desk.here.worktree(id))));
-    // What an agent's human has set is not the agent's call.
+    // A variable that the agent's human has set is not the agent's call.
     CHECK(desk.orange({"task", "show", id, "--json"}, {}, {"ORANGE_HOST=box", "ORANGE_TASK=" + id}).status == 0);
     desk.here.stop_daemon();
     CHECK(desk.orange(words).status == 0);
@@ -239,7 +239,7 @@ class Screen {
     void wait_for(const std::string& text) {
         desk_.here.eventually("the screen shows " + text, [&] { return holds(shown(), text); });
     }
-    /// What programs switch on in a terminal, and its cooked mode.
+    /// The modes that programs switch on in a terminal, and its cooked mode.
     std::string modes() {
         type("clear; stty -g; echo modes-$((1+1))");
         wait_for("modes-2");

@@ -345,7 +345,7 @@ void say_decisions(const engine::Definition& definition, const Task& task, TaskW
     }
 }
 
-/// What the task needs (engine/needs.hpp decides it), as a sentence behind its status.
+/// Says what the task needs (engine/needs.hpp decides it), as a sentence behind its status.
 std::string situation_text(Api& api, const TaskRecord& record, const TaskView& view) {
     if (view.needs.kind != Need::nothing) return "you: " + view.needs.text;
     if (view.start_wait) return "waits for " + wait_text(*view.start_wait, record.task, api.world().clock.now());

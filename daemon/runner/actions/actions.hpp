@@ -33,7 +33,7 @@ using Function = Awaitable<Result<void>> (*)(Context&, const Action&);
 struct Entry {
     std::string_view name;
     Function run;
-    /// How durable the mark is that says that the action was done. With `atomic`, a loss of power may take the mark
+    /// The durability of the mark that says that the action was done. With `atomic`, a loss of power may take the mark
     /// away, and the next daemon runs the action again. `synced` is for actions that must not run again then.
     Durability mark = Durability::atomic;
 };

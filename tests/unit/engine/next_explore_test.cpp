@@ -105,7 +105,7 @@ Wait due_if(bool wanted, milliseconds in = 0ms) {
     return wanted ? Wait(in) : std::nullopt;
 }
 
-/// How long the step is not due yet; nothing if it is not wanted. `lifted`: as if nothing stood in its way.
+/// Returns how long the step is not due yet; nothing if it is not wanted. `lifted`: as if nothing stood in its way.
 Wait wanted(const Small& w, int step, bool lifted = false) {
     const bool on_duty = lifted || !w.is(Barrier::off_duty), may_move = lifted || !w.is(Barrier::merging);
     const bool active = w.status != Status::over;
@@ -156,7 +156,7 @@ Wait wanted(const Small& w, int step, bool lifted = false) {
     }
 }
 
-/// What the engine is given for such a world.
+/// The view that the engine gets of such a world.
 struct Given {
     explicit Given(const Small& w, const Definition& definition) {
         constexpr std::array<const char*, 4> k_states = {"pending", "reviewing", "working", "done"};
@@ -241,7 +241,7 @@ struct Given {
     }
 };
 
-/// What the step makes of the world, as the functions of the reconciler do it, in each way that it can go.
+/// Performs the step in the world as the functions of the reconciler do, in each way that it can go.
 class Performed {
   public:
     Performed(const Small& before, int step) : before_(before), step_(step) {
@@ -378,8 +378,8 @@ Small after(Small w, milliseconds time) {
     return w;
 }
 
-/// What somebody outside does who ends a wait: the end of a transition, a merge or checks, the daemon's start, a human,
-/// other tasks, an agent, any save.
+/// Returns the worlds after somebody outside has ended a wait: the end of a transition, a merge or checks, the daemon's
+/// start, a human, other tasks, an agent, any save.
 std::vector<Small> brought_from_outside(const Small& w) {
     std::vector<Small> worlds;
     const auto add = [&](auto change) {
@@ -477,7 +477,7 @@ class Exploration {
     std::set<std::string> complaints_;
 };
 
-/// What is not as at first.
+/// Names the fields that differ from the first world.
 std::string Small::text() const {
     const std::vector<std::pair<const char*, int>> all = {{"need", int(need)},
                                                           {"before", int(before)},

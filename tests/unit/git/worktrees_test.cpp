@@ -185,7 +185,7 @@ TEST_CASE_METHOD(WorktreesFixture, "a reset removes pipes, and folders that hold
 
 namespace {
 
-/// As long as it lives, programs that root starts are bound by the modes of files like those of any other user.
+/// While this lives, programs that root starts are bound by the modes of files like those of any other user.
 struct RootIsBound {
     RootIsBound() { ::prctl(PR_SET_SECUREBITS, SECBIT_NOROOT); }
     ~RootIsBound() { ::prctl(PR_SET_SECUREBITS, 0); }

@@ -25,7 +25,7 @@ struct Including : PoolFixture {
     fs::path repo = project.path;
 };
 
-/// Whether two files share the data of the first one on the disk.
+/// Returns true if two files share the data of the first one on the disk.
 bool shares_data(const fs::path& file) {
     alignas(struct fiemap) std::array<char, sizeof(struct fiemap) + sizeof(struct fiemap_extent)> space{};
     auto* map = ::new (space.data()) struct fiemap();
@@ -37,7 +37,7 @@ bool shares_data(const fs::path& file) {
     return known && (map->fm_extents[0].fe_flags & FIEMAP_EXTENT_SHARED) != 0;
 }
 
-/// Whether the file system of that folder makes clones.
+/// Returns true if the file system of that folder makes clones.
 bool can_clone(const fs::path& folder) {
     write_file(folder / "original", "x");
     const UniqueFd from(::open((folder / "original").c_str(), O_RDONLY | O_CLOEXEC));

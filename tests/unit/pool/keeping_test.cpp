@@ -63,7 +63,7 @@ struct Slow : PoolFixture {
         for (int i = 0; i < 10'000 && !holds(); ++i) co_await async::sleep(2ms);
         co_return holds();
     }
-    /// Whether `second` ends while the add of `first` stands still; then lets it go.
+    /// Returns true if `second` ends while the add of `first` stands still. Lets the add go then.
     template <class T, class U>
     Awaitable<bool> goes_on_beside(Awaitable<T> first, Awaitable<U> second) {
         std::optional<T> one;

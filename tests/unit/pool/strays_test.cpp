@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/unit/pool/pool_fixture.hpp"
 
-/// What a task leaves that is not in its branch: worktrees that its agent has added, and files that git ignores.
+/// The things that a task leaves beside its branch: worktrees that its agent has added, and files that git ignores.
 using namespace orange;
 using namespace orange::test;
 namespace fs = std::filesystem;

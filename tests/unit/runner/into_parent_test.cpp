@@ -63,7 +63,7 @@ TEST_CASE("Sub-tasks are merged into their parent's branch, and only its merge b
           "[slow]") {
     RunnerWorld world;
     using enum git::MergeStrategy;
-    // Every two values occur together.
+    // Each pair of values occurs together.
     const auto [strategy, commits, origin] = GENERATE(table<git::MergeStrategy, bool, bool>({{merge, true, true},
                                                                                              {merge, false, false},
                                                                                              {squash, true, false},

@@ -2,6 +2,7 @@
 #include "common/model/json.hpp"
 #include "daemon/runner/activity.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/advanced_time.hpp"
 #include "tests/unit/runner/house.hpp"
 
 /// What is said to an agent, when it is typed, and who is told where it cannot be.
@@ -383,6 +384,28 @@ TEST_CASE("a reminder is looked for soon, although nothing was found out about t
     rest(25s);
     REQUIRE(world.typed().size() == 2);
     CHECK(alarm <= 2s);
+}
+
+TEST_CASE("the patience with a message begins with that message, not with one that left before it was typed") {
+    TestTime time;
+    TalkWorld world;
+    const auto id = world.started_with("bot");
+    const auto settle = [&] { world.house().go(world.house().runner().reconciler.settle(id)); };
+    world.outside.tmux.screens[world.pane(id)] = "loading";
+    world.send(id, "one").value();
+    settle();
+    time.advance(29s);
+    auto record = world.record(id);
+    record.outbox.clear();
+    world.house().world().tasks.save(record).value();
+    world.send(id, "two").value();
+    settle();
+    time.advance(29s);
+    settle();
+    CHECK(world.attention(id) == "none");
+    time.advance(29s);
+    settle();
+    CHECK_THAT(world.attention(id), Holds("two"));
 }
 
 TEST_CASE("what is typed into a window that its program has not drawn yet would be lost, however long that takes") {

@@ -271,6 +271,19 @@ TEST_CASE("The first is told at once, and what comes soon after it in one notifi
     }
 }
 
+TEST_CASE("News that was collected is sent although its task is being merged when it is sent") {
+    WatchedWorld w;
+    (void)w.asking("one");
+    const auto id = w.asking("two");
+    REQUIRE(w.sent.size() == 1);
+    auto record = w.world.record(id);
+    record.merge = MergeRecord{};
+    w.world.house().world().tasks.save(record).value();
+    w.ten_seconds_pass();
+    REQUIRE(w.sent.size() == 2);
+    CHECK(w.sent[1].front().task == id);
+}
+
 TEST_CASE("A person who is attached to the task is not told of it") {
     WatchedWorld w;
     const auto id = w.started();

@@ -155,6 +155,25 @@ TEST_CASE("A line with a token answers once, and the history says how") {
     CHECK_THAT(phone.told[1], Holds("abcdefg1"));
 }
 
+TEST_CASE("A token approves or acknowledges and does nothing else, whatever the text says") {
+    Phone phone;
+    const auto waits = phone.world.make_task("waits", 4), failed = phone.world.make_task("failed", 4);
+    auto record = phone.world.record(waits);
+    record.unapproved = true;
+    phone.world.house().world().tasks.save(record).value();
+    record = phone.world.record(failed);
+    look_at(record, "push_branch: no");
+    phone.world.house().world().tasks.save(record).value();
+    const auto approve = phone.token(waits, "approve"), ack = phone.token(failed, "ack");
+    CHECK(phone.token(failed, "approve").empty());
+    phone.start();
+    phone.says(approve + " task.merge\n" + ack + " task.delete --force\n");
+    phone.until([&] { return phone.calls.size() == 2; });
+    CHECK(phone.calls[0] == std::pair(std::string("task.approve"), Json{{"id", waits.value}}));
+    CHECK(phone.calls[1] == std::pair(std::string("task.ack"), Json{{"id", failed.value}}));
+    CHECK(phone.told.empty());
+}
+
 TEST_CASE("A token is stale when the need has ended, and outlasts the daemon") {
     Phone phone;
     const auto over = phone.asking("over"), open = phone.asking("open");

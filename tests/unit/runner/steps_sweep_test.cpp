@@ -29,7 +29,7 @@ struct Scene {
     std::function<bool(RunnerWorld&, const Tasks&)> is_over;
     /// `exact`: nothing but the daemon has ended.
     std::function<void(RunnerWorld&, const Tasks&, bool exact)> check;
-    /// What a human does who was told of a failure.
+    /// Does what a human does who was told of a failure.
     std::function<void(RunnerWorld&, const Tasks&)> help = [](RunnerWorld&, const Tasks&) {};
 };
 
@@ -167,7 +167,7 @@ Scene a_blockers_end(bool stacked) {
     return scene;
 }
 
-/// Of two sub-tasks the last is merged. Their parent, with work of its own or without, is the first of the tasks.
+/// The last of two sub-tasks is merged. Their parent, with work of its own or without, is the first of the tasks.
 Scene the_last_subtasks_end(bool commits) {
     const std::string next = commits ? "working" : "done";
     Scene scene;

@@ -35,7 +35,7 @@ std::vector<std::string> hooks_of(const engine::Definition& definition, std::str
 
 using Names = std::vector<std::string>;
 
-/// What a text for reviewers names: lines of the verdict, sections of TASK.md, labels and statuses.
+/// The names in a text for reviewers: lines of the verdict, sections of TASK.md, labels and statuses.
 std::set<std::string> facts_of_review(const std::string& text) {
     static const std::regex k_fact("Verdict: [A-Z]+|## [A-Z][a-z]+|UNCERTAIN|--status [a-z-]+|toolkit|GitHub|pr_url");
     std::set<std::string> facts;
