@@ -394,12 +394,13 @@ TEST_CASE("the patience with a message begins with that message, not with one th
     world.outside.tmux.screens[world.pane(id)] = "loading";
     world.send(id, "one").value();
     settle();
-    time.advance(29s);
+    time.advance(31s);
     auto record = world.record(id);
     record.outbox.clear();
     world.house().world().tasks.save(record).value();
     world.send(id, "two").value();
     settle();
+    CHECK(world.attention(id) == "none");
     time.advance(29s);
     settle();
     CHECK(world.attention(id) == "none");
