@@ -68,10 +68,9 @@ Awaitable<std::vector<std::string>> Pool::ignored_notes(Project project, TaskId 
         }
     }
     notes.push_back("files that git ignores stay in " + *name + " for its next task: " + names_text(*ignored));
-    if (!replaced.empty()) {
-        notes.push_back("the next task replaces these with the project's own, because .worktreeinclude names them: " +
-                        names_text(replaced));
-    }
+    if (replaced.empty()) co_return notes;
+    notes.push_back("the next task replaces these with the project's own, because .worktreeinclude names them: " +
+                    names_text(replaced));
     const bool keeps_some = !surround_(project, task, *name).keep_ignored.empty();
     if (!keeps_some) {
         notes.push_back("To keep some of them with the work of each task:\n  orange project update " + project.name +

@@ -66,6 +66,12 @@ rpc::HarnessView view_of(Sandbox& box, const std::string& name) {
     box.fail("there is no harness " + name);
 }
 
+/// Whether the daemon has written down where a terminal has this program. Other programs of the machine may be there.
+bool is_kept(Sandbox& box, const std::string& program) {
+    const auto file = box.home() / "programs.json";
+    return fs::exists(file) && Json::parse(read_file(file)).at("paths").contains(program);
+}
+
 void check_that_it_starts(Sandbox& box, const fs::path& agent) {
     rpc::TaskCreate params;
     params.summary = "start";
@@ -145,7 +151,7 @@ TEST_CASE("Where a shell hangs, the terminal's PATH is what counts, also after a
     CHECK_THAT(refused.err, Tells("orange daemon reload") && Tells("orange harness show mine"));
     CHECK_THAT(orange_with(box, {path_with(bin)}, {"harness", "show", "mine"}, repo).out,
                Holds("/bin/bash -l") && Holds("-i"));
-    CHECK_FALSE(fs::exists(box.home() / "programs.json"));
+    CHECK_FALSE(is_kept(box, "mine"));
     CHECK_THAT(box.call(rpc::HarnessList{}).searched, Tells("/bin/bash -l -i ("));
 
     const auto agent = install_agent(bin);
@@ -156,6 +162,7 @@ TEST_CASE("Where a shell hangs, the terminal's PATH is what counts, also after a
         return fs::exists(box.root() / "started") && read_file(box.root() / "started") == agent.string() + "\n";
     });
     CHECK(view_of(box, "mine").found_in == "your terminal");
+    CHECK(is_kept(box, "mine"));
 
     restart_with_shell(box, "/bin/sh");
     CHECK(view_of(box, "mine").program == agent.string());
@@ -177,7 +184,7 @@ TEST_CASE("A terminal's PATH comes with daemon start and daemon reload, and neve
         INFO(command << asked.out << asked.err);
         CHECK_FALSE(view_of(box, "mine").installed);
     }
-    CHECK_FALSE(fs::exists(box.home() / "programs.json"));
+    CHECK_FALSE(is_kept(box, "mine"));
 
     const auto inside = box.home() / "workspaces/shop--1/node_modules/.bin";
     install_agent(inside);
