@@ -34,12 +34,17 @@ struct SkillHome {
             put_text(bin / name, "#!/bin/sh\n");
             fs::permissions(bin / name, fs::perms::owner_all);
         }
+        // The machine may have agents in its own folders of programs.
+        for (const char* name : {"sh", "env", "git", "tmux"}) {
+            const auto system = fs::exists(fs::path("/usr/bin") / name) ? "/usr/bin" : "/bin";
+            fs::create_symlink(fs::path(system) / name, bin / name);
+        }
     }
     test::Ran run(std::vector<std::string> words) {
         words.insert(words.begin(), ORANGE_BINARY_DIR "/bin/orange");
-        auto env = std::vector<std::string>{"HOME=" + home.string(), "ORANGE_HOME=" + (home / "orange").string(),
-                                            "ORANGE_NO_AUTOSTART=1", "ORANGE_SHARE=" + share.string(),
-                                            "PATH=" + bin.string() + ":/usr/bin:/bin"};
+        auto env =
+            std::vector<std::string>{"HOME=" + home.string(), "ORANGE_HOME=" + (home / "orange").string(),
+                                     "ORANGE_NO_AUTOSTART=1", "ORANGE_SHARE=" + share.string(), "PATH=" + bin.string()};
         env.insert(env.end(), more.begin(), more.end());
         return test::run(words, env, folder.path());
     }
