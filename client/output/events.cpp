@@ -98,6 +98,13 @@ std::string keeping_sentence(const Json& event) {
            text_of(event, "seconds") + " s so far";
 }
 
+/// "the branch has 3 commits, +120 -4"
+std::string counted_sentence(const Json& event) {
+    const auto commits = text_of(event, "commits");
+    return "the branch has " + commits + (commits == "1" ? " commit, +" : " commits, +") + text_of(event, "added") +
+           " -" + text_of(event, "removed");
+}
+
 struct Named {
     const char* type;
     const char* sentence;
@@ -167,6 +174,7 @@ std::string event_sentence(const Json& event) {
     if (!event.is_object()) return scalar(event);
     const auto type = text_of(event, "type");
     if (type == "status.changed") return status_sentence(event);
+    if (type == "changes.counted") return counted_sentence(event);
     if (type == "notification") return "notification: " + message_of(event);
     if (type == "auto.advanced") return with_reason(moved(event) + ", automatically", event);
     if (type == "agent.spawned") return agent_sentence("started", event);

@@ -30,7 +30,7 @@ struct TaskList {
         v.optional("status", status, "only tasks of this status");
         v.optional("all", all, "ended tasks (done, cancelled) too");
         v.optional("needs", needs, "only tasks that need their human");
-        v.sparse("changes", changes, "count what the commits of their branches change, too, which asks git");
+        v.sparse("changes", changes, "add what the commits of their branches change, as it was counted last");
         v.sparse("count", count, "only say how many tasks need their human; the reply has no tasks");
         v.optional("search", search,
                    "only tasks with this text in branch, summary, id or project; capitals matter if it has one");
@@ -40,6 +40,7 @@ struct TaskList {
         std::vector<TaskView> tasks;
         std::int64_t hidden = 0;
         std::optional<std::int64_t> count;
+        bool counting = false;
         template <class V>
         void describe(V& v) {
             v.required(
@@ -48,6 +49,7 @@ struct TaskList {
                 "last change first; then those that wait; then those that have ended, newest first");
             v.optional("hidden", hidden, "how many ended tasks were left out");
             v.sparse("count", count, "how many tasks need their human, if count was asked for");
+            v.sparse("counting", counting, "a branch may have moved and is being counted; only with changes");
         }
     };
 };

@@ -31,6 +31,7 @@ struct ChangeCounts {
     std::int64_t added = 0;
     std::int64_t removed = 0;
     bool uncommitted = false;
+    std::optional<Timestamp> counted_at = {};
     template <class V>
     void describe(V& v) {
         v.required("commits", commits, "commits of its own");
@@ -38,6 +39,7 @@ struct ChangeCounts {
         v.required("added", added, "lines added");
         v.required("removed", removed, "lines removed");
         v.required("uncommitted", uncommitted, "some of it is not committed");
+        v.optional("counted_at", counted_at, "in lists: when git said last that the branch has not moved since");
     }
 };
 

@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds k_longest_sleep = 30s;
 }  // namespace
 
 Monitor::Monitor(Runner& runner, FileWatcher& files)
-    : runner_(runner), world_(runner.world), files_(files), terminals_(runner, files) {
+    : runner_(runner), world_(runner.world), files_(files), terminals_(runner, files), branches_(runner, files) {
     runner_.usage.on_change([this] { usage_limits_changed(); });
     runner_.agents.on_started([this](const TaskId& id, const AgentRun& run) { watch_exit(id, run); });
     observer_ = world_.tasks.observe([this](const TaskId& id) { task_changed(id); });
@@ -169,6 +169,7 @@ Awaitable<void> Monitor::poll() {
     co_await runner_.reconciler.wake_all();
     co_await runner_.queue.restart_stalled();
     runner_.reconciler.room_changed();
+    branches_.poll();
     forget_ended_exits();
     last_poll_ = world_.clock.now();
     ++polls_;
@@ -262,6 +263,7 @@ void Monitor::forget_ended_exits() {
 
 void Monitor::task_changed(const TaskId& id) {
     terminals_.follow(id);
+    branches_.follow(id);
     const auto* record = world_.tasks.find(id);
     if (!record || store::has_ended(*record)) {
         unwatch_files(id);

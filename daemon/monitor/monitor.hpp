@@ -8,6 +8,7 @@
 
 #include "daemon/async/async.hpp"
 #include "daemon/files/file_watcher.hpp"
+#include "daemon/monitor/branches.hpp"
 #include "daemon/monitor/terminals.hpp"
 #include "daemon/runner/runner.hpp"
 
@@ -73,6 +74,7 @@ class Monitor {
     World& world_;
     FileWatcher& files_;
     Terminals terminals_;
+    Branches branches_;
     std::unordered_map<TaskId, Watched> watched_;
     std::map<std::string, async::Stopper> exits_;  ///< by run id
     std::size_t polls_ = 0;

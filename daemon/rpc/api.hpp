@@ -13,7 +13,6 @@
 #include "daemon/doctor/doctor.hpp"
 #include "daemon/rpc/method_table.hpp"
 #include "daemon/rpc/screens.hpp"
-#include "daemon/runner/committed.hpp"
 #include "daemon/runner/runner.hpp"
 
 namespace orange::rpc {
@@ -38,7 +37,6 @@ class Api {
     Runner& runner() { return runner_; }
     World& world() { return world_; }
     DaemonControl& control() { return control_; }
-    Committed& committed() { return committed_; }
     Screens& screens() { return screens_; }
 
     /// The task that a call is about: its id, else the one whose workspace the caller's directory is in, else the
@@ -79,7 +77,6 @@ class Api {
     Runner& runner_;
     World& world_;
     DaemonControl control_;
-    Committed committed_{world_};
     Screens screens_;
     std::shared_ptr<async::Mutex> changing_projects_ = std::make_shared<async::Mutex>(world_.executor);
 };

@@ -38,13 +38,15 @@ void count_lines(std::string_view numstat, Changes& changes) {
     }
 }
 
-Awaitable<Result<Changes>> begin_of(World& world, std::string repository, std::string target, std::string tip) {
+Awaitable<Result<Changes>> begin_of(World& world, std::string repository, std::string target, std::string tip,
+                                    Changes known) {
     Changes changes;
     changes.repository = repository;
     changes.tip = tip;
     auto merge_base = git_in(repository, {"merge-base", target, tip});
     CO_TRY(const auto base, co_await git_output(world.git, std::move(merge_base)));
     changes.base = std::string(trim(base));
+    if (known.tip == tip && known.base == changes.base) co_return known;
     auto count = git_in(repository, {"rev-list", "--count", changes.base + ".." + tip});
     CO_TRY(const auto counted, co_await git_output(world.git, std::move(count)));
     changes.commits = number_in(counted);
@@ -61,9 +63,10 @@ Awaitable<Result<void>> count_files(World& world, Changes& changes) {
 
 }  // namespace
 
-Awaitable<Result<Changes>> committed_changes(World& world, std::string repository, std::string target,
-                                             std::string tip) {
-    CO_TRY(auto changes, co_await begin_of(world, std::move(repository), std::move(target), std::move(tip)));
+Awaitable<Result<Changes>> committed_changes(World& world, std::string repository, std::string target, std::string tip,
+                                             Changes known) {
+    CO_TRY(auto changes, co_await begin_of(world, std::move(repository), std::move(target), std::move(tip), known));
+    if (changes.tip == known.tip && changes.base == known.base) co_return known;
     CO_TRY(co_await count_files(world, changes));
     co_return changes;
 }
@@ -90,7 +93,7 @@ Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record, bool sinc
                 ? "task " + id + " has ended, and its branch " + record.task.branch + " no longer exists"
                 : "task " + id + " has not started and has no branch yet. To start it:\n  orange task spawn " + id);
     }
-    CO_TRY(auto changes, co_await begin_of(world, repository, std::move(target), *tip));
+    CO_TRY(auto changes, co_await begin_of(world, repository, std::move(target), *tip, Changes()));
     if (record.task.workspace) {
         CO_TRY(auto worktree, co_await open_worktree(world, record));
         CO_TRY(const auto dirty, co_await git::is_dirty(world.git, worktree));

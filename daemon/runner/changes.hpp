@@ -16,8 +16,10 @@ struct Changes {
     bool uncommitted = false;
 };
 
-/// What the commits of `tip` change since it left `target`, both names of commits.
-Awaitable<Result<Changes>> committed_changes(World& world, std::string repository, std::string target, std::string tip);
+/// Counts what the commits of `tip` change since it left `target`, both names of commits. `known` is an earlier count
+/// of the branch, or empty: it stands if the branch began at the same commit then, and nothing is counted.
+Awaitable<Result<Changes>> committed_changes(World& world, std::string repository, std::string target, std::string tip,
+                                             Changes known);
 
 /// Looks at the task's worktree, or at its branch if it has none. not_found if there is neither. `since_review`: from
 /// the commit that was reviewed last; not_found if there is none.

@@ -59,7 +59,6 @@ Replies::Replies(Runner& runner, Call call, Tell tell)
       call_(std::move(call)),
       tell_(std::move(tell)),
       tokens_(world_),
-      committed_(world_),
       changed_(world_.executor) {}
 
 Awaitable<std::string> Replies::input_of(std::vector<News> news) {
@@ -96,13 +95,14 @@ Awaitable<Json> Replies::described(TaskRecord record, std::string text) {
     }
     auto project = task.project;
     std::vector<TaskId> one = {task.id};
-    const auto counted = co_await committed_.refresh(std::move(project), std::move(one));
+    const auto counted = co_await runner_.committed.refresh(std::move(project), std::move(one));
     if (!counted) log::debug("replies", counted.error().message);
-    if (const auto* changes = committed_.of(task.id); counted && changes) {
-        json["changes"] = {{"commits", changes->commits},
-                           {"files", changes->files},
-                           {"added", changes->added},
-                           {"removed", changes->removed}};
+    if (const auto* known = runner_.committed.of(task.id); counted && known) {
+        const auto& changes = known->changes;
+        json["changes"] = {{"commits", changes.commits},
+                           {"files", changes.files},
+                           {"added", changes.added},
+                           {"removed", changes.removed}};
     }
     co_return json;
 }

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "common/model/json.hpp"
-#include "daemon/runner/committed.hpp"
 #include "daemon/runner/notifier.hpp"
 #include "daemon/runner/reply_tokens.hpp"
 
@@ -61,7 +60,6 @@ class Replies {
     Call call_;
     Tell tell_;
     ReplyTokens tokens_;
-    Committed committed_;
     async::Notifier changed_;
     std::shared_ptr<Stop> stop_;     ///< of the program that runs; null: none does
     std::vector<std::string> argv_;  ///< of that program

@@ -3,6 +3,7 @@
 #include "daemon/runner/activity.hpp"
 #include "daemon/runner/agent_control.hpp"
 #include "daemon/runner/checks.hpp"
+#include "daemon/runner/committed.hpp"
 #include "daemon/runner/creation.hpp"
 #include "daemon/runner/edits.hpp"
 #include "daemon/runner/exits.hpp"
@@ -51,6 +52,7 @@ struct Runner {
           memory(world, turns),
           recovery(world, agents, turns, transitions, merges, gates, creation),
           pull_sync(world, turns, transitions, merges),
+          committed(world),
           reconciler(*this) {}
     Runner(const Runner&) = delete;
     Runner& operator=(const Runner&) = delete;
@@ -76,6 +78,7 @@ struct Runner {
     Memory memory;
     Recovery recovery;
     PullSync pull_sync;
+    Committed committed;
     Reconciler reconciler;
 };
 

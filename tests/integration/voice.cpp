@@ -221,9 +221,11 @@ class Player {
             if (!daemon) return true;
             rpc::TaskList all;
             all.all = true;
+            all.changes = true;
             const auto tasks = daemon->call(all);
-            return !tasks || std::none_of(tasks->tasks.begin(), tasks->tasks.end(),
-                                          [](const auto& task) { return task.in_progress.has_value(); });
+            return !tasks ||
+                   (!tasks->counting && std::none_of(tasks->tasks.begin(), tasks->tasks.end(),
+                                                     [](const auto& task) { return task.in_progress.has_value(); }));
         });
     }
 

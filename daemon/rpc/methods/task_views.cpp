@@ -68,23 +68,14 @@ Result<void> check_status(Api& api, const std::string& status) {
                                       (meant ? " Known: " : "; known: ") + join(known, ", ")};
 }
 
-/// What cannot be counted is left out: a list is no place for errors of git.
-Awaitable<void> add_committed(Api& api, std::vector<TaskView>& tasks) {
-    std::map<std::string, std::vector<TaskId>> by_project;
-    for (const auto& task : tasks) {
-        const bool has_begun = !task.unreadable && task.means != "initial";
-        const auto* record = api.world().tasks.find(task.fields.id);
-        if (has_begun && record && !store::has_ended(*record)) {
-            by_project[task.fields.project].push_back(task.fields.id);
-        }
-    }
-    for (auto& [project, ids] : by_project) {
-        auto name = project;
-        auto done = co_await api.committed().refresh(std::move(name), std::move(ids));
-        if (!done) log::debug("rpc", "changes were not counted: " + done.error().message, {{"project", project}});
-    }
+/// A task whose changes could not be counted has no counts: a list is no place for errors of git.
+void add_committed(Api& api, std::vector<TaskView>& tasks) {
     for (auto& task : tasks) {
-        if (const auto* changes = api.committed().of(task.fields.id)) task.committed = counts_of(*changes);
+        const bool has_begun = !task.unreadable && task.means != "initial";
+        const auto* counted = has_begun ? api.runner().committed.of(task.fields.id) : nullptr;
+        if (counted == nullptr) continue;
+        task.committed = counts_of(counted->changes);
+        task.committed->counted_at = counted->at;
     }
 }
 
@@ -136,7 +127,10 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
     } else {
         reply.hidden = static_cast<decltype(reply.hidden)>(world.tasks.closed(project));
     }
-    if (params.changes) co_await add_committed(api, reply.tasks);
+    if (params.changes) {
+        add_committed(api, reply.tasks);
+        reply.counting = api.runner().committed.is_counting();
+    }
     if (params.status && reply.tasks.empty()) CO_TRY(check_status(api, *params.status));
     for (const auto& broken : world.tasks.unreadable()) {
         if (project && broken.project != *project) continue;

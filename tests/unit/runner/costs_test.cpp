@@ -80,32 +80,35 @@ TEST_CASE("what a start, an end and a transition cost stays within its bounds", 
     check("cancel, uncommitted files", costs_of(world, [&] { world.move(other, "cancelled").value(); }));
 }
 
-TEST_CASE("what a list counts of branches stays within its bounds, and is what their commits change") {
+TEST_CASE("what is counted of branches for lists stays within its bounds, and is what their commits change") {
     RunnerWorld world;
     const auto id = planning(world);
     const auto worktree = world.house().world().pool.path_of(*world.record(id).task.workspace);
-    Committed committed(world.house().world());
+    auto& committed = world.house().runner().committed;
     const auto refresh = [&] { world.house().go(committed.refresh("shop", {id})).value(); };
     refresh();
     REQUIRE(committed.of(id));
-    CHECK(committed.of(id)->files == 0);
+    CHECK(committed.of(id)->changes.files == 0);
     world.git.commit(worktree, "feature", "one\ntwo\n");
     write_file(worktree / "untracked", "not counted\n");
-    check("list after a commit", costs_of(world, refresh));
+    check("count after a commit", costs_of(world, refresh));
     REQUIRE(committed.of(id));
-    CHECK(committed.of(id)->commits == 1);
-    CHECK(committed.of(id)->files == 1);
-    CHECK(committed.of(id)->added == 2);
-    CHECK(committed.of(id)->removed == 0);
-    check("list, nothing has moved", costs_of(world, refresh));
+    CHECK(committed.of(id)->changes.commits == 1);
+    CHECK(committed.of(id)->changes.files == 1);
+    CHECK(committed.of(id)->changes.added == 2);
+    CHECK(committed.of(id)->changes.removed == 0);
+    check("count, nothing has moved", costs_of(world, refresh));
+    world.git.commit(world.repo(), "other", "beside it\n");
+    check("count after a commit on the default branch", costs_of(world, refresh));
+    CHECK(committed.of(id)->changes.commits == 1);
 
     world.git.commit(worktree, "feature", "one\n");
     refresh();
-    CHECK(committed.of(id)->commits == 2);
-    CHECK(committed.of(id)->added == 1);
+    CHECK(committed.of(id)->changes.commits == 2);
+    CHECK(committed.of(id)->changes.added == 1);
     world.move(id, "cancelled").value();
-    refresh();
-    CHECK_FALSE(committed.of(id));
+    REQUIRE(committed.of(id));
+    CHECK(committed.of(id)->changes.commits == 2);
 }
 
 /// From the creation to the merge at origin: at most 31 processes in all.

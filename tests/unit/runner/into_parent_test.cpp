@@ -54,7 +54,7 @@ Changes diff_here(RunnerWorld& world, const TaskId& id) {
 std::int64_t listed_commits(RunnerWorld& world, const TaskId& id) {
     Committed committed(world.house().world());
     world.house().go(committed.refresh("shop", {id})).value();
-    return committed.of(id) ? committed.of(id)->commits : -1;
+    return committed.of(id) ? committed.of(id)->changes.commits : -1;
 }
 
 }  // namespace

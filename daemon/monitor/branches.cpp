@@ -1,0 +1,77 @@
+#include "daemon/monitor/branches.hpp"
+
+#include <set>
+
+#include "daemon/log/log.hpp"
+#include "daemon/runner/worktree.hpp"
+
+namespace orange {
+
+void Branches::follow(const TaskId& id) {
+    const auto* record = world_.tasks.find(id);
+    const auto workspace = record ? record->task.workspace.value_or("") : std::string();
+    const auto known = worktrees_.find(id);
+    if (known != worktrees_.end() && known->second.workspace == workspace) return;
+    forget(id);
+    if (workspace.empty()) return;
+    worktrees_[id] = {record->task.project, workspace, 0};
+    async::spawn(world_.executor, "watching a branch", watch_worktree(id, workspace));
+}
+
+void Branches::forget(const TaskId& id) {
+    const auto found = worktrees_.find(id);
+    if (found == worktrees_.end()) return;
+    if (found->second.watch != 0) files_.unwatch(found->second.watch);
+    worktrees_.erase(found);
+}
+
+Awaitable<void> Branches::watch_worktree(TaskId id, std::string workspace) {
+    const auto* record = world_.tasks.find(id);
+    if (!record) co_return;
+    const auto project_name = record->task.project;
+    const auto copy = *record;
+    const auto worktree = co_await open_worktree(world_, copy);
+    const auto found = worktrees_.find(id);
+    if (found == worktrees_.end() || found->second.workspace != workspace) co_return;
+    if (worktree) {
+        found->second.watch = watch(Path(worktree->git_dir()) / "logs", "HEAD", project_name);
+        const auto* project = world_.projects.find(project_name);
+        if (project) watch_refs(*project, worktree->common_dir());
+    }
+    runner_.committed.moved(project_name);
+}
+
+void Branches::watch_refs(const Project& project, const Path& common_dir) {
+    if (refs_.contains(project.name)) return;
+    auto& watches = refs_[project.name];
+    for (const char* side : {"refs/heads", "refs/remotes/origin"}) {
+        const auto file = common_dir / side / project.default_branch;
+        watches.push_back(watch(file.parent_path(), file.filename().string(), project.name));
+    }
+}
+
+FileWatcher::WatchId Branches::watch(const Path& folder, const std::string& name, const std::string& project) {
+    const auto made = files_.watch(folder, [this, name, project](const std::string& changed) {
+        if (changed.empty() || changed == name) runner_.committed.moved(project);
+    });
+    if (!made) log::debug("monitor", made.error().message, {{"project", project}});
+    return made.value_or(0);
+}
+
+void Branches::poll() {
+    std::set<std::string> projects;
+    world_.tasks.each_open([&](const TaskRecord& record) {
+        if (record.task.workspace) projects.insert(record.task.project);
+        return true;
+    });
+    for (const auto& project : projects) runner_.committed.moved(project);
+    std::erase_if(refs_, [&](const auto& entry) {
+        if (world_.projects.find(entry.first)) return false;
+        for (const auto watch : entry.second) {
+            if (watch != 0) files_.unwatch(watch);
+        }
+        return true;
+    });
+}
+
+}  // namespace orange

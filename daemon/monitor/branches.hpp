@@ -1,0 +1,45 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "daemon/files/file_watcher.hpp"
+#include "daemon/runner/runner.hpp"
+
+namespace orange {
+
+/// Watches the files in which git notes that a branch has moved, and tells Committed: logs/HEAD of the worktree of each
+/// task, and the refs of the branch that a project's tasks are compared with. A watch that cannot be made is no error:
+/// poll() finds what no file told (packed refs, reftable, network file systems, repositories without reflogs).
+class Branches {
+  public:
+    Branches(Runner& runner, FileWatcher& files) : runner_(runner), world_(runner.world), files_(files) {}
+    Branches(const Branches&) = delete;
+    Branches& operator=(const Branches&) = delete;
+
+    /// Watches the task's worktree if it has one, and ends the watch if it has none any more.
+    void follow(const TaskId& id);
+    /// Has the branches of all projects with open tasks counted, and forgets projects that are gone.
+    void poll();
+
+  private:
+    struct Worktree {
+        std::string project;
+        std::string workspace;
+        FileWatcher::WatchId watch = 0;
+    };
+
+    Awaitable<void> watch_worktree(TaskId id, std::string workspace);
+    void watch_refs(const Project& project, const Path& common_dir);
+    FileWatcher::WatchId watch(const Path& folder, const std::string& name, const std::string& project);
+    void forget(const TaskId& id);
+
+    Runner& runner_;
+    World& world_;
+    FileWatcher& files_;
+    std::map<TaskId, Worktree> worktrees_;
+    std::map<std::string, std::vector<FileWatcher::WatchId>> refs_;  ///< by project
+};
+
+}  // namespace orange
