@@ -141,16 +141,22 @@ Awaitable<Result<void>> Launcher::has_groups() {
     co_return Error(ErrorCode::unavailable, "your user manager does not have the kernel's memory controller");
 }
 
+Awaitable<std::vector<process::Leftover>> Launcher::left_by(AgentRun run, Path run_folder) {
+    const bool ended = process::use_of(group_of(run)) && !is_missing(files_, exit_file(run_folder, run.run));
+    if (run.run.empty() || ended) co_return std::vector<process::Leftover>();
+    auto id = run.run.value;
+    co_return co_await remains_.of_run(std::move(id));
+}
+
 /// Without a control group, what the agent left elsewhere may be meant for others: it is named.
-Awaitable<std::string> Launcher::end_group(AgentRun run) {
+Awaitable<std::string> Launcher::end_group(AgentRun run, std::vector<process::Leftover> left) {
     const auto group = group_of(run);
     if (run.run.empty()) co_return std::string();
     if (!process::use_of(group)) {
-        auto id = run.run.value;
-        const auto processes = co_await remains_.of_run(std::move(id));
-        const auto left = process::shown(processes);
-        if (!left.empty()) log::warn("agents", "an agent left processes", {{"run", run.run.value}, {"left", left}});
-        co_return left;
+        std::erase_if(left, [](const auto& each) { return process::start_time(each.pid) != each.start_time; });
+        auto text = process::shown(left);
+        if (!text.empty()) log::warn("agents", "an agent left processes", {{"run", run.run.value}, {"left", text}});
+        co_return text;
     }
     if (!process::has_processes(group)) co_return std::string();
     log::warn("agents", "ending what an agent left", {{"run", run.run.value}});
@@ -220,7 +226,7 @@ Awaitable<bool> Launcher::server_is_gone(AgentRun run) {
     if (run.server_pid == 0) co_return false;
     const auto deadline = async::now() + server_patience_;
     do {
-        const auto answer = co_await state_.get();
+        const auto answer = co_await server_.get();
         const auto& state = *answer;
         if (state && is_on_server(run, *state)) co_return false;
         const bool seen = !is_unknown(exits_.start_time(run.server_pid));
@@ -232,7 +238,7 @@ Awaitable<bool> Launcher::server_is_gone(AgentRun run) {
 
 Awaitable<bool> Launcher::on_same_server(AgentRun run) {
     if (run.window_id.empty()) co_return false;
-    const auto answer = co_await state_.get();
+    const auto answer = co_await server_.get();
     const auto& state = *answer;
     const bool same = state && is_on_server(run, *state);
     co_return same;
@@ -261,6 +267,13 @@ Awaitable<Result<void>> Launcher::end(AgentRun run, Path log) {
 }
 
 Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log, Path worktree) {
+    auto left = co_await left_by(run, run_folder);
+    co_return co_await bury(std::move(run), std::move(run_folder), std::move(log), std::move(worktree),
+                            std::move(left));
+}
+
+Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log, Path worktree,
+                                 std::vector<process::Leftover> left) {
     if (co_await on_same_server(run)) {
         co_await save_scrollback(run, log);
         const auto killed = co_await tmux_.kill(run.window_id);
@@ -280,11 +293,9 @@ Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log, Path w
         const auto begun = spec ? spec_from_text(*spec) : Result<RunSpec>(spec.error());
         end.scope_killed = begun && !begun->scope.empty() && !process::has_processes(group_of(run));
         (void)process::kill_all(group_of(run));  // at once: nothing watches what is in it
-        auto id = run.run.value;
-        const auto left = co_await remains_.of_run(std::move(id));
         if (!left.empty()) co_await end_survivors(run, worktree);
     }
-    end.left = co_await end_group(run);
+    end.left = co_await end_group(run, std::move(left));
     std::vector<Path> files = {spec_file(run_folder, run.run)};
     for (const auto& path : {events_file(run_folder, run.run), rest_file(run_folder, run.run)}) {
         if (!is_missing(files_, path)) files.push_back(path);

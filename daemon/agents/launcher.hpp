@@ -112,9 +112,15 @@ class Launcher {
     /// where they do not. Success where it is gone already.
     Awaitable<Result<void>> end(AgentRun run, Path log);
 
+    /// Returns the processes that a run has left that has ended. Nothing if its shim has ended them, with its control
+    /// group. Takes a look at all processes, which serves all callers that ask before it begins.
+    Awaitable<std::vector<process::Leftover>> left_by(AgentRun run, Path run_folder);
+    std::uint64_t looks_at_processes() const { return remains_.looks(); }
+
     /// After a death: saves what the window shows, closes it, removes the spec, and ends what is left in the run's
     /// control group. A shim that was killed has written nothing and ended nothing: what it left in its session or in
-    /// `worktree` is ended here. Returns how the run ended.
+    /// `worktree` is ended here. `left`: of left_by(), since the death. Returns how the run ended.
+    Awaitable<RunEnd> bury(AgentRun run, Path run_folder, Path log, Path worktree, std::vector<process::Leftover> left);
     Awaitable<RunEnd> bury(AgentRun run, Path run_folder, Path log, Path worktree);
 
     Liveness liveness(const AgentRun& run) const;
@@ -134,7 +140,7 @@ class Launcher {
     Awaitable<void> save_scrollback(AgentRun run, Path log);
     Awaitable<bool> on_same_server(AgentRun run);
     Awaitable<std::vector<std::string>> scope_for(AgentRun run);
-    Awaitable<std::string> end_group(AgentRun run);
+    Awaitable<std::string> end_group(AgentRun run, std::vector<process::Leftover> left);
     Path group_of(const AgentRun& run) const { return groups_ / process::scope_of_run(run.run.value); }
 
     FileSystem& files_;
@@ -144,7 +150,7 @@ class Launcher {
     Path shim_;
     ArgvOf argv_of_;
     Remains remains_;
-    async::SharedAnswer<Result<TmuxState>> state_{[this] { return tmux_.list(); }};
+    async::SharedAnswer<Result<TmuxState>> server_{[this] { return tmux_.server(); }};
     process::RunScopes* scopes_ = nullptr;
     std::string scope_problem_;  ///< that was logged last
     Path groups_ = process::groups_of_runs();

@@ -127,11 +127,11 @@ Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string uncheck
 }
 
 /// Reads how the run ended, and ends what it has left.
-Awaitable<Exits::End> Exits::bury(const TaskRecord& record, AgentRun run) {
+Awaitable<Exits::End> Exits::bury(const TaskRecord& record, AgentRun run, std::vector<process::Leftover> left) {
     End end;
     end.is_lost = co_await world_.launcher.server_is_gone(run);
     end.how = co_await world_.launcher.bury(run, agents_.run_folder(record), agents_.log_file(record, run),
-                                            agents_.worktree_of(record));
+                                            agents_.worktree_of(record), std::move(left));
     end.out_of_memory = memory_reason(run, end.how);
     end.age = world_.clock.now() - run.spawned_at;
     end.by_itself = end.how.exit_status > 0 && end.how.exit_status < k_signalled;
@@ -146,8 +146,10 @@ Awaitable<Exits::End> Exits::bury(const TaskRecord& record, AgentRun run) {
 }
 
 Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string unchecked) {
+    // Asked before the wait for a place, so that one look serves all who have died.
+    auto left = co_await world_.launcher.left_by(run, agents_.run_folder(record));
     auto place = co_await burials_.take();
-    auto end = co_await bury(record, std::move(run));
+    auto end = co_await bury(record, std::move(run), std::move(left));
     auto stepped = co_await turns_.step_bodies(record);
     if (!stepped) log::error("runner", stepped.error().message);
     place.reset();

@@ -61,7 +61,7 @@ class Exits {
     /// `unchecked`: why the checks that its end waited for cannot be run; empty: nothing of the kind.
     Awaitable<void> agent_exited(TaskId id, RunId run, std::string unchecked);
     Awaitable<void> handle_exit(TaskRecord record, AgentRun run, std::string unchecked);
-    Awaitable<End> bury(const TaskRecord& record, AgentRun run);
+    Awaitable<End> bury(const TaskRecord& record, AgentRun run, std::vector<process::Leftover> left);
     void keep_for_later(const TaskId& id, Role role, const std::string& problem);
     void end_without_rule(TaskRecord& record, const End& end, const std::string& problem);
     Awaitable<void> apply_rules(TaskRecord record, workflow::Library::DefinitionPtr definition, Stepped stepped,

@@ -291,24 +291,37 @@ Awaitable<Result<PaneRef>> CliTmux::open(WindowSpec spec) {
     co_return failed("new-window", done);
 }
 
+/// Nobody is behind the socket. That a server lives and cannot be reached, and its agents with it, is not the same as
+/// "no server".
+Result<TmuxState> CliTmux::without_server() const {
+    if (server_lives()) return unreachable();
+    return TmuxState{};
+}
+
+TmuxState CliTmux::answered_by(std::string_view pid) {
+    remember_server(std::atoll(std::string(pid).c_str()));
+    return {server_pid_, server_start_, {}};
+}
+
+Awaitable<Result<TmuxState>> CliTmux::server() {
+    CO_TRY(const auto done, co_await call(words("display-message", "-p", "#{pid}")));
+    if (done.ok()) co_return answered_by(done.out);
+    if (server_behind(socket_) == Server::absent) co_return without_server();
+    co_return failed("display-message", done);
+}
+
 Awaitable<Result<TmuxState>> CliTmux::list() {
-    TmuxState state;
     CO_TRY(const auto done, co_await call(words("display-message", "-p", "#{pid}", ";", "list-panes", "-a", "-F",
                                                 std::string(tmux::k_pane_format))));
     const auto lines = split_lines(done.out);
     if (!done.ok()) {
-        if (server_behind(socket_) == Server::absent) {
-            if (server_lives()) co_return unreachable();  // and its agents with it: not the same as "no server"
-            co_return state;
-        }
+        if (server_behind(socket_) == Server::absent) co_return without_server();
         // A server without a session has no "current target" for list-panes.
         CO_TRY(const auto sessions, co_await call(words("list-sessions", "-F", "#{session_id}")));
         if (!sessions.ok() || !sessions.out.empty() || lines.size() != 1) co_return failed("list-panes", done);
     }
     if (lines.empty()) co_return failed("display-message", done);
-    state.server_pid = std::atoll(std::string(lines[0]).c_str());
-    remember_server(state.server_pid);
-    state.server_start = server_start_;
+    auto state = answered_by(lines[0]);
     for (std::size_t i = 1; i < lines.size(); ++i) {
         auto pane = tmux::pane_from(lines[i]);
         // Half an answer would make agents look dead.

@@ -28,6 +28,7 @@ class CliTmux final : public Tmux {
 
     Awaitable<Result<PaneRef>> open(WindowSpec spec) override;
     Awaitable<Result<TmuxState>> list() override;
+    Awaitable<Result<TmuxState>> server() override;
     Awaitable<Result<void>> kill(std::string id) override;
     Awaitable<Result<void>> rename_session(std::string session_id, std::string name) override;
     Awaitable<Result<void>> send(std::string pane_id, std::string text) override;
@@ -73,6 +74,8 @@ class CliTmux final : public Tmux {
     Awaitable<bool> start_in_scope(std::vector<std::string> args);
     bool server_lives() const;
     Error unreachable() const;
+    Result<TmuxState> without_server() const;
+    TmuxState answered_by(std::string_view pid);
     Awaitable<bool> wake_lost_server();
     void remember_server(std::int64_t pid);
     Awaitable<Result<void>> find_pane(std::string pane_id);

@@ -75,6 +75,8 @@ class Tmux {
     /// Opens the window without giving it the focus. conflict where the session's name is taken.
     virtual Awaitable<Result<PaneRef>> open(WindowSpec spec) = 0;
     virtual Awaitable<Result<TmuxState>> list() = 0;
+    /// The same without the panes. Costs the same with any number of them.
+    virtual Awaitable<Result<TmuxState>> server() = 0;
     /// Kills a window ("@7") or a session ("$3"); success where it is gone already. Its processes may still be ending.
     virtual Awaitable<Result<void>> kill(std::string id) = 0;
     virtual Awaitable<Result<void>> rename_session(std::string session_id, std::string name) = 0;

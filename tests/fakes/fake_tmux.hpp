@@ -78,7 +78,7 @@ class FakeTmux final : public Tmux {
     std::string first_screen;                    ///< and if the test has not said what it shows
     std::vector<std::string> escaped;            ///< panes in which Escape was pressed
     std::function<void()> before = [] {};        ///< called first by everything that changes something
-    std::function<void()> looked = [] {};        ///< called by list(), after it has looked
+    std::function<void()> looked = [] {};        ///< called by list() and server(), after they have looked
     std::optional<Error> open_fails;
     std::optional<Error> list_fails;
     std::optional<Error> kill_fails;
@@ -105,16 +105,17 @@ class FakeTmux final : public Tmux {
         state.panes.push_back(pane);
         co_return pane.ref;
     }
-    Awaitable<Result<TmuxState>> list() override {
-        if (list_fails) {
-            looked();
-            co_return *list_fails;
-        }
-        TmuxState now{state.server_pid, state.server_start, state.panes};
-        for (auto& pane : now.panes) pane.dead = !processes_.alive.contains(pane.ref.pid);
-        looked();
+    Awaitable<Result<TmuxState>> server() override {
+        ++asked_for_server;
+        auto now = look();
+        if (now) now->panes.clear();
         co_return now;
     }
+    Awaitable<Result<TmuxState>> list() override {
+        ++asked_for_panes;
+        co_return look();
+    }
+    int asked_for_server = 0, asked_for_panes = 0;
     Awaitable<Result<void>> kill(std::string id) override {
         before();
         state.killed.push_back(id);
@@ -180,6 +181,13 @@ class FakeTmux final : public Tmux {
     }
 
   private:
+    Result<TmuxState> look() {
+        TmuxState now{state.server_pid, state.server_start, state.panes};
+        for (auto& pane : now.panes) pane.dead = !processes_.alive.contains(pane.ref.pid);
+        const auto answer = list_fails ? Result<TmuxState>(*list_fails) : now;
+        looked();
+        return answer;
+    }
     std::string shown_in(const std::string& pane_id) const {
         const auto screen = screens.find(pane_id);
         return screen == screens.end() ? first_screen : screen->second;

@@ -40,6 +40,10 @@ class FaultyTmux final : public Tmux {
         if (!is_due()) co_return co_await real_.list();
         co_return silent();
     }
+    Awaitable<Result<TmuxState>> server() override {
+        if (!is_due()) co_return co_await real_.server();
+        co_return silent();
+    }
     Awaitable<Result<void>> kill(std::string id) override {
         if (!is_due()) co_return co_await real_.kill(std::move(id));
         if (too_late()) (void)co_await real_.kill(std::move(id));

@@ -31,6 +31,24 @@ void notice(RunnerWorld& world, const TaskId& id, Role role) {
     world.house().go(world.house().runner().exits.agent_exited(id, run));
 }
 
+/// The ends of all of them are seen before the first one is dealt with.
+void notice_at_once(RunnerWorld& world, const std::vector<TaskId>& ids, Role role) {
+    auto& house = world.house();
+    std::vector<std::optional<bool>> noticed(ids.size());
+    const auto notice_it = [&](TaskId id, RunId run) -> Awaitable<bool> {
+        co_await house.runner().exits.agent_exited(std::move(id), std::move(run));
+        co_return true;
+    };
+    for (std::size_t n = 0; n < ids.size(); ++n) {
+        house.begin(notice_it(ids[n], world.record(ids[n]).run_of(role)->run), noticed[n]);
+    }
+    house.go([&]() -> Awaitable<void> {
+        while (!std::ranges::all_of(noticed, [](const auto& each) { return each.has_value(); })) {
+            co_await async::sleep(std::chrono::milliseconds(5));
+        }
+    }());
+}
+
 void dies(RunnerWorld& world, const TaskId& id, Role role, int status = 1) {
     world.kill_agent(id, role, status);
     notice(world, id, role);
@@ -671,25 +689,27 @@ TEST_CASE("where half of the agents die at once none is started again, not even 
     for (int n = 0; n < k_tasks; ++n) ids.push_back(under_review(world, "task " + std::to_string(n), k_tasks));
     const auto dead = GENERATE(5, 6);  // of twelve
     for (int n = 0; n < dead; ++n) world.kill_agent(ids[static_cast<std::size_t>(n)], Role::reviewer, 1);
-    auto& house = world.house();
-    std::vector<std::optional<bool>> noticed(static_cast<std::size_t>(dead));
-    const auto notice_it = [&](TaskId id, RunId run) -> Awaitable<bool> {
-        co_await house.runner().exits.agent_exited(std::move(id), std::move(run));
-        co_return true;
-    };
-    for (std::size_t n = 0; n < noticed.size(); ++n) {
-        const auto run = world.record(ids[n]).run_of(Role::reviewer)->run;
-        house.begin(notice_it(ids[n], run), noticed[n]);
-    }
-    house.go([&]() -> Awaitable<void> {
-        while (!std::ranges::all_of(noticed, [](const auto& each) { return each.has_value(); })) {
-            co_await async::sleep(std::chrono::milliseconds(5));
-        }
-    }());
-    for (std::size_t n = 0; n < noticed.size(); ++n) {
+    notice_at_once(world, {ids.begin(), ids.begin() + dead}, Role::reviewer);
+    for (std::size_t n = 0; n < static_cast<std::size_t>(dead); ++n) {
         CHECK((world.record(ids[n]).run_of(Role::reviewer) != nullptr) == (dead == 5));
         CHECK(world.events(ids[n], "agent.crashed").size() == 1);
     }
+}
+
+TEST_CASE("however many agents die at once, no window is listed, and all processes are looked at once or twice") {
+    RunnerWorld world;
+    constexpr int k_tasks = 20;
+    std::vector<TaskId> ids;
+    for (int n = 0; n < k_tasks; ++n) ids.push_back(planning(world, "task " + std::to_string(n), k_tasks));
+    for (const auto& id : ids) world.kill_agent(id, Role::worker, 1);
+    const auto& tmux = world.outside.tmux;
+    const auto& launcher = world.house().world().launcher;
+    const auto lists = tmux.asked_for_panes;
+    const auto looks = launcher.looks_at_processes();
+    notice_at_once(world, ids, Role::worker);
+    CHECK(tmux.asked_for_panes == lists);
+    CHECK(launcher.looks_at_processes() - looks <= 2);  // the first begins before the second asks
+    for (const auto& id : ids) CHECK(world.events(id, "agent.crashed").size() == 1);
 }
 
 TEST_CASE("a crash looks at as many processes whether few agents run or many") {

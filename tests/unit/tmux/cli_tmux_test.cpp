@@ -37,6 +37,45 @@ TEST_CASE_METHOD(TmuxFixture, "a window opens in a new session, another one in t
           "1 worker\n0 review-1\n");
 }
 
+namespace {
+
+/// Counts the lines that programs print.
+class CountingRunner final : public ProcessRunner {
+  public:
+    explicit CountingRunner(ProcessRunner& real) : real_(real) {}
+    Awaitable<Result<Completed>> run(Command command) override {
+        auto done = co_await real_.run(std::move(command));
+        if (done) lines += std::ranges::count(done->out, '\n');
+        co_return done;
+    }
+    std::ptrdiff_t lines = 0;
+
+  private:
+    ProcessRunner& real_;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(TmuxFixture, "which server runs is one line, however many windows it has") {
+    CountingRunner counting(runner);
+    CliTmux asked(counting, dir / "tmux.sock", scrubbed_environment());
+    CHECK(go(asked.server()).value().server_pid == 0);
+    const auto first = opened(window("shop/a", "one"));
+    auto second = window("", "two");
+    second.in_session = first.session_id;
+    opened(second);
+    const auto server = go(asked.server()).value();
+    CHECK(server.server_pid == first.server_pid);
+    CHECK(server.server_start == first.server_start);
+    CHECK(server.panes.empty());
+    CHECK(counting.lines == 1);
+    REQUIRE(go(tmux.kill(first.session_id)));
+    CHECK(go(asked.server()).value().server_pid == first.server_pid);  // without a session, too
+    CHECK(counting.lines == 2);
+    end_server(first.server_pid);
+    CHECK(go(asked.server()).value().server_pid == 0);
+}
+
 TEST_CASE_METHOD(TmuxFixture, "a taken name is a conflict, a missing session not found") {
     const auto pane = opened(window("demo/b1", "worker"));
     CHECK(go(tmux.open(window("demo/b1", "worker"))).error().code == ErrorCode::conflict);
