@@ -56,7 +56,7 @@ constexpr int k_exit_other_daemon = 75;  // EX_TEMPFAIL: try again later
 constexpr auto k_shutdown_patience = 4s;
 constexpr auto k_shutdown_step = 20ms;
 constexpr std::chrono::milliseconds k_between_looks = 2s;
-constexpr std::chrono::milliseconds k_notifications_apart = 10s;
+constexpr std::chrono::milliseconds k_news_together = 2s;
 
 /// In place of a watcher that the kernel refused.
 class NoFileWatcher final : public FileWatcher {
@@ -92,7 +92,7 @@ Environment environment_of_git(const Environment& login) {
 }
 
 Awaitable<void> call_later(std::function<void()> then) {
-    const bool slept = co_await async::sleep(k_notifications_apart);
+    const bool slept = co_await async::sleep(k_news_together);
     if (slept) then();
 }
 

@@ -24,6 +24,7 @@ class Deaths {
     /// with it; the second result is empty.
     using Open = std::shared_ptr<void>;
     Open begin(const RunId& run, Time now);
+    bool any_open() const { return !open_->empty(); }
 
     /// The run of an open end is one of many that have died. `runs`: how many runs the records have, this one and all
     /// others that are dealt with included.

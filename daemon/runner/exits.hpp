@@ -45,6 +45,9 @@ class Exits {
     /// Its agent crashed and is being started again, so its notice needs nobody yet. A save of the record ends that.
     bool is_restarting(const TaskId& id) const { return restarting_.contains(id); }
 
+    /// True while somebody deals with the end of an agent.
+    bool are_under_way() const { return deaths_.any_open(); }
+
   private:
     /// An agent's end, as its shim, its window and the kernel report it.
     struct End {

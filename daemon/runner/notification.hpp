@@ -9,7 +9,7 @@
 namespace orange {
 
 /// What a notification says, by the names of the placeholders: task, project, summary, needs, text. Several tasks
-/// become one notification.
+/// become one notification, whose text has a line for each of the first ones.
 std::map<std::string, std::string> notification_words(const std::vector<News>& news);
 
 /// config.yml's `notify` with its placeholders filled in. `{name}` becomes the plain text, `"{name}"` a JSON string.

@@ -1,6 +1,7 @@
 #include "daemon/runner/notifier.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -12,12 +13,14 @@ namespace orange {
 namespace {
 
 constexpr std::size_t k_longest_text = 300;
+constexpr int k_most_times_kept = 10;
 
 std::string news_text(const TaskRecord& record, const Needs& needs, const std::optional<std::string>& said) {
     const bool trouble = std::any_of(record.notices.begin(), record.notices.end(),
                                      [](const Notice& notice) { return rule_of(notice.kind).help; });
     auto text = said.value_or(record.task.project + "/" + record.task.branch + ": " + needs.text);
-    if (said && trouble && needs.kind == Need::help) text += " - " + needs.text;
+    const bool asks = needs.kind == Need::answer || (trouble && needs.kind == Need::help);
+    if (said && asks) text += " - " + needs.text;
     text = ellipsized(printable(text), k_longest_text);
     return needs.command.empty() ? text : text + " (" + needs.command + ")";
 }
@@ -33,8 +36,8 @@ Notifier::Notifier(Runner& runner, Deliver deliver, Later later)
     : runner_(runner), world_(runner.world), deliver_(std::move(deliver)), later_(std::move(later)) {
     runner_.reconciler.on_need([this](const TaskRecord& record, const Needs& needs, std::optional<std::string> said) {
         const auto need = needs.kind > Need::start ? needs.kind : Need::nothing;
-        add({record.task.id, record.task.project, record.task.summary, need, news_text(record, needs, said),
-             needs.since});
+        add({record.task.id, record.task.project, record.task.summary, need,
+             world_.tasks.with_short_ids(news_text(record, needs, said)), needs.since});
     });
 }
 
@@ -45,31 +48,39 @@ Notifier::~Notifier() {
 void Notifier::add(News news) {
     std::erase_if(waiting_, [&](const News& old) { return old.task == news.task; });
     waiting_.push_back(std::move(news));
-    if (!resting_) start_sending();
+    collect();
 }
 
-void Notifier::start_sending() {
-    resting_ = true;
-    async::spawn(world_.executor, "notifications", send());
-}
-
-Awaitable<void> Notifier::send() {
-    auto taken = std::exchange(waiting_, {});
-    std::erase_if(taken, [&](const News& news) { return is_over(news); });
-    for (const auto& news : taken) {
-        if (news.need != Need::nothing) co_await remember(news.task, news.since);
-    }
-    const auto news = co_await unattended(std::move(taken));
-    if (news.empty()) {
-        resting_ = false;
-        if (!waiting_.empty()) start_sending();
-        co_return;
-    }
-    co_await deliver_(news);
+void Notifier::collect() {
+    if (std::exchange(is_collecting_, true)) return;
     later_([this] {
-        resting_ = false;
-        if (!waiting_.empty()) start_sending();
+        is_collecting_ = false;
+        async::spawn(world_.executor, "notifications", send(take_ready()));
+        if (!waiting_.empty()) collect();
     });
+}
+
+std::vector<News> Notifier::take_ready() {
+    const bool keeps = runner_.exits.are_under_way() && times_kept_ < k_most_times_kept;
+    const auto kept = std::stable_partition(waiting_.begin(), waiting_.end(),
+                                            [&](const News& news) { return !keeps || news.need != Need::help; });
+    std::vector<News> ready(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(kept));
+    waiting_.erase(waiting_.begin(), kept);
+    times_kept_ = waiting_.empty() ? 0 : times_kept_ + 1;
+    return ready;
+}
+
+/// Other coroutines run between the tasks: there may be a thousand.
+Awaitable<void> Notifier::send(std::vector<News> all) {
+    std::vector<News> news;
+    for (auto& each : all) {
+        co_await async::yield();
+        if (is_over(each)) continue;
+        if (each.need != Need::nothing) co_await remember(each.task, each.since);
+        news.push_back(std::move(each));
+    }
+    news = co_await unattended(std::move(news));
+    if (!news.empty()) co_await deliver_(std::move(news));
 }
 
 /// A need that the human has dealt with meanwhile is no news.

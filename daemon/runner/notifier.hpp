@@ -19,13 +19,14 @@ struct News {
     Timestamp since{};          ///< of the need
 };
 
-/// Notifies the human of what the reconciler says they are to be notified of (step::Notify). The first is sent at once;
-/// what comes in the time after that is collected and sent together. Nothing is sent about a task at whose session a
-/// person is, or about a need that has ended meanwhile.
+/// Notifies the human of what the reconciler says they are to be notified of (step::Notify). The news of two seconds is
+/// sent together. While ended agents are dealt with, tasks that need help wait for up to twenty seconds, so that agents
+/// that die together make one notification. Nothing is sent about a task at whose session a person is, or about a need
+/// that has ended meanwhile.
 class Notifier {
   public:
     using Deliver = std::function<Awaitable<void>(std::vector<News>)>;
-    /// Calls its argument after the time in which further news is collected (ten seconds, in the daemon).
+    /// Calls its argument after the time in which news is collected (two seconds, in the daemon).
     using Later = std::function<void(std::function<void()>)>;
 
     Notifier(Runner& runner, Deliver deliver, Later later);
@@ -35,8 +36,9 @@ class Notifier {
 
   private:
     void add(News news);
-    void start_sending();
-    Awaitable<void> send();
+    void collect();
+    std::vector<News> take_ready();
+    Awaitable<void> send(std::vector<News> news);
     bool is_over(const News& news) const;
     Awaitable<std::vector<News>> unattended(std::vector<News> news);
     Awaitable<void> remember(TaskId id, Timestamp since);
@@ -46,7 +48,8 @@ class Notifier {
     Deliver deliver_;
     Later later_;
     std::vector<News> waiting_;
-    bool resting_ = false;  ///< something is being delivered, or was a moment ago
+    bool is_collecting_ = false;
+    int times_kept_ = 0;  ///< how often in a row news was kept because ended agents are dealt with
 };
 
 }  // namespace orange

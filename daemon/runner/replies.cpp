@@ -62,21 +62,35 @@ Replies::Replies(Runner& runner, Call call, Tell tell)
       changed_(world_.executor) {}
 
 Awaitable<std::string> Replies::input_of(std::vector<News> news) {
+    const auto counted = co_await count_changes(news);
     Json tasks = Json::array();
     for (const auto& each : news) {
+        co_await async::yield();  // there may be a thousand
         const auto* record = world_.tasks.find(each.task);
-        if (!record) continue;
-        auto copy = *record;
-        auto text = each.text;
-        auto task = co_await described(std::move(copy), std::move(text));
-        tasks.push_back(std::move(task));
+        if (record) tasks.push_back(described(*record, each.text, counted.contains(record->task.project)));
     }
     if (!world_.settings.reply_command.empty()) tokens_.save();
     const auto text = notification_words(news).at("text");
     co_return dump(Json{{"text", text}, {"message", message_of(text, tasks)}, {"tasks", tasks}}) + "\n";
 }
 
-Awaitable<Json> Replies::described(TaskRecord record, std::string text) {
+/// Returns the projects whose branches could be looked at.
+Awaitable<std::set<std::string>> Replies::count_changes(std::vector<News> news) {
+    std::map<std::string, std::vector<TaskId>> tasks;
+    for (const auto& each : news) {
+        if (const auto* record = world_.tasks.find(each.task)) tasks[record->task.project].push_back(each.task);
+    }
+    std::set<std::string> counted;
+    for (auto& [project, ids] : tasks) {
+        auto name = project;
+        const auto done = co_await runner_.committed.refresh(std::move(name), std::move(ids));
+        if (done) counted.insert(project);
+        if (!done) log::debug("replies", done.error().message);
+    }
+    co_return counted;
+}
+
+Json Replies::described(const TaskRecord& record, const std::string& text, bool is_counted) {
     const auto& task = record.task;
     const auto needs = needs_of(runner_, record);
     Json json = {{"task", task.id.value},
@@ -93,18 +107,14 @@ Awaitable<Json> Replies::described(TaskRecord record, std::string text) {
         const auto asked = sections.find("Questions");
         if (asked != sections.end()) json["question"] = std::string(trim(asked->second.text));
     }
-    auto project = task.project;
-    std::vector<TaskId> one = {task.id};
-    const auto counted = co_await runner_.committed.refresh(std::move(project), std::move(one));
-    if (!counted) log::debug("replies", counted.error().message);
-    if (const auto* known = runner_.committed.of(task.id); counted && known) {
+    if (const auto* known = runner_.committed.of(task.id); is_counted && known) {
         const auto& changes = known->changes;
         json["changes"] = {{"commits", changes.commits},
                            {"files", changes.files},
                            {"added", changes.added},
                            {"removed", changes.removed}};
     }
-    co_return json;
+    return json;
 }
 
 Json Replies::choices_of(const TaskRecord& record, const Needs& needs) {

@@ -43,7 +43,8 @@ class Replies {
     std::string problem() const;
 
   private:
-    Awaitable<Json> described(TaskRecord record, std::string text);
+    Awaitable<std::set<std::string>> count_changes(std::vector<News> news);
+    Json described(const TaskRecord& record, const std::string& text, bool is_counted);
     Json choices_of(const TaskRecord& record, const Needs& needs);
     Awaitable<Result<Completed>> run_program(std::vector<std::string> argv);
     void read(std::string_view output);

@@ -1,9 +1,9 @@
 // Measures how long a client waits for an answer while many agents die at once. A daemon with a home and a tmux server
 // of its own runs AGENTS tasks whose agents are `sleep`. DIE of them are killed. `daemon.ping` is asked every three
 // milliseconds: before, until all deaths are dealt with, and until the notifications are sent. Prints the times of the
-// answers, how many agents were started again, and each notification. The longest is to be below 50 ms, and no agent is
-// to be started again. The default of 300 and 150 needs 1 GiB of memory and 1,000 processes; 1000 and 500 three times
-// that.
+// answers, how many agents were started again, and each notification. The longest is to be below 50 ms, no agent is to
+// be started again, and there is to be one notification. The default of 300 and 150 needs 1 GiB of memory and 1,000
+// processes; 1000 and 500 three times that.
 //
 //     mass_death_bench [AGENTS [DIE]]        # 300 150
 #include <signal.h>
@@ -89,7 +89,7 @@ class Daemon {
         testing::write_text(folder_ / "harnesses/idle.yml",
                             "name: idle\nprogram: sh\nargv:\n  full: [-c, \"exec sleep 3600\", --, \"{prompt}\"]\n");
         testing::write_text(folder_ / "workflows/busy.yml", k_workflow);
-        testing::write_text(folder_ / "config.yml", "notify: [sh, -c, 'printf \"%s\\n\" \"$1\" >>\"" + home +
+        testing::write_text(folder_ / "config.yml", "notify: [sh, -c, 'printf \"%s\\0\" \"$1\" >>\"" + home +
                                                         "/notified\"', --, \"{text}\"]\n");
         command("git config --global user.name bench && git config --global user.email bench@localhost");
         std::string program = ORANGE_BINARY_DIR "/bin/oranged";
@@ -151,10 +151,10 @@ class Daemon {
     }
 
     std::vector<std::string> notifications() const {
-        std::vector<std::string> lines;
+        std::vector<std::string> texts;
         std::ifstream in(folder_ / "notified");
-        for (std::string line; std::getline(in, line);) lines.push_back(line);
-        return lines;
+        for (std::string text; std::getline(in, text, '\0');) texts.push_back(text);
+        return texts;
     }
 
   private:
@@ -265,6 +265,7 @@ int main(int argc, char** argv) {
     const auto notified = daemon.notifications();
     std::printf("%zu notifications\n", notified.size());
     for (const auto& text : notified) {
-        std::printf("    %zu bytes: %s\n", text.size(), ellipsized(text, 100).c_str());
+        std::printf("    %zu bytes\n", text.size());
+        for (const auto line : split_lines(text)) std::printf("        %s\n", ellipsized(line, 100).c_str());
     }
 }

@@ -40,9 +40,14 @@ struct WatchedWorld {
         settle();
     }
     void settle() { world.house().go(nothing_more()); }
-    void ten_seconds_pass() {
+    void two_seconds_pass() {
         if (auto then = std::exchange(later, nullptr)) then();
         settle();
+    }
+    /// Returns the number of notifications after all that was collected has been sent.
+    std::size_t notifications() {
+        two_seconds_pass();
+        return sent.size();
     }
     TaskId started(const std::string& summary = "do it") { return planning(world, summary, 4); }
     void asks(const TaskId& id) {
@@ -65,6 +70,7 @@ struct WatchedWorld {
         const auto run = world.record(id).run_of(role)->run;
         world.house().go(world.house().runner().exits.agent_exited(id, run));
     }
+    std::string short_id(const TaskId& id) { return world.house().world().tasks.short_id(id); }
     void attach(const TaskId& id) {
         world.outside.tmux.state.clients = {{"/dev/pts/7", world.record(id).task.tmux_session.value()}};
     }
@@ -102,20 +108,19 @@ TEST_CASE("A task that works is no news, and one that is ready for review is tol
     WatchedWorld w;
     const auto id = w.started();
     w.review(id);
-    CHECK(w.sent.empty());
+    CHECK(w.notifications() == 0);
     CHECK(w.world.outside.tmux.asked_for_clients == 0);
     w.world.append_body(id, "\n## Review\nVerdict: PASS\n");
     w.world.move(id, "reviewing", Role::reviewer).value();
-    REQUIRE(w.sent.size() == 1);
+    REQUIRE(w.notifications() == 1);
     REQUIRE(w.sent[0].size() == 1);
     CHECK(w.sent[0][0].task == id);
     CHECK(w.sent[0][0].need == Need::review);
-    CHECK_THAT(w.sent[0][0].text, Tells("orange task diff " + id.value));
+    CHECK_THAT(w.sent[0][0].text, Tells("orange task diff " + w.short_id(id)));
     // The sentence of the workflow's own notify action.
     const auto event = w.world.events(id, "notification").at(0);
     CHECK_THAT(w.sent[0][0].text, Holds(std::get<std::string>(event.fields.at("message"))));
-    w.ten_seconds_pass();
-    CHECK(w.sent.size() == 1);
+    CHECK(w.notifications() == 1);
 }
 
 TEST_CASE("A task that is created for its review is told once, whatever is changed of it later") {
@@ -123,25 +128,25 @@ TEST_CASE("A task that is created for its review is told once, whatever is chang
     auto record = w.world.draft();
     record.start = "reviewing";
     w.world.create(record, "", false).value();
-    REQUIRE(w.sent.size() == 1);
+    REQUIRE(w.notifications() == 1);
     CHECK(w.sent[0][0].need == Need::review);
     Edit edit;
     edit.summary = "two";
     w.world.house().go(w.world.house().runner().requests.edit(record.task.id, edit, Caller{})).value();
     w.next_daemon();
-    CHECK(w.sent.size() == 1);
+    CHECK(w.notifications() == 1);
 }
 
 TEST_CASE("A question is told, and the next one again") {
     WatchedWorld w;
     const auto id = w.asking();
-    REQUIRE(w.sent.size() == 1);
+    REQUIRE(w.notifications() == 1);
     CHECK(w.sent[0][0].need == Need::answer);
-    CHECK_THAT(w.sent[0][0].text, Tells("orange task reply " + id.value));
-    w.ten_seconds_pass();
+    CHECK_THAT(w.sent[0][0].text,
+               Holds("Lemons or limes?") && Tells("orange task reply " + w.short_id(id)) && !Holds(id.value));
     w.world.move(id, "planning", Role::worker).value();
     w.asks(id);
-    CHECK(w.sent.size() == 2);
+    CHECK(w.notifications() == 2);
 }
 
 TEST_CASE("A crash is told if Orange does not repair it itself") {
@@ -149,15 +154,14 @@ TEST_CASE("A crash is told if Orange does not repair it itself") {
     const auto id = w.started();
     SECTION("of a worker, and once more when it is stuck") {
         w.dies(id);
-        REQUIRE(w.sent.size() == 1);
+        REQUIRE(w.notifications() == 1);
         CHECK(w.sent[0][0].need == Need::help);
-        CHECK_THAT(w.sent[0][0].text, Tells("orange task respawn " + id.value));
-        w.ten_seconds_pass();
+        CHECK_THAT(w.sent[0][0].text, Tells("orange task respawn " + w.short_id(id)));
         w.world.house().go(w.world.house().runner().respawns.respawn(id, Caller{})).value();
-        CHECK(w.sent.size() == 1);
+        CHECK(w.notifications() == 1);
         w.dies(id);
         REQUIRE(w.world.record(id).task.status == "stuck");
-        REQUIRE(w.sent.size() == 2);
+        REQUIRE(w.notifications() == 2);
         CHECK(w.sent[1][0].need == Need::help);
     }
     SECTION("of a reviewer, which is started again") {
@@ -165,13 +169,13 @@ TEST_CASE("A crash is told if Orange does not repair it itself") {
         w.dies(id, Role::reviewer);
         REQUIRE(w.world.house().control().alive(w.world.record(id), Role::reviewer));
         CHECK(w.world.events(id, "agent.crashed").size() == 1);
-        CHECK(w.sent.empty());
+        CHECK(w.notifications() == 0);
     }
     SECTION("of a reviewer that cannot be started again") {
         w.review(id);
         w.world.outside.tmux.open_fails = Error(ErrorCode::external_failed, "no server");
         w.dies(id, Role::reviewer);
-        REQUIRE(w.sent.size() == 1);
+        REQUIRE(w.notifications() == 1);
         CHECK(w.sent[0][0].need == Need::help);
     }
     SECTION("its tmux server ends") {
@@ -180,7 +184,7 @@ TEST_CASE("A crash is told if Orange does not repair it itself") {
         w.world.outside.tmux.state.server_pid = 4711;
         const auto run = w.world.record(id).run_of(Role::worker)->run;
         w.world.house().go(w.world.house().runner().exits.agent_exited(id, run));
-        REQUIRE(w.sent.size() == 1);
+        REQUIRE(w.notifications() == 1);
         CHECK(w.sent[0][0].need == Need::help);
     }
 }
@@ -188,17 +192,16 @@ TEST_CASE("A crash is told if Orange does not repair it itself") {
 TEST_CASE("A task that needs help while it waits for an answer is told again") {
     WatchedWorld w;
     const auto id = w.asking();
-    w.ten_seconds_pass();
+    w.two_seconds_pass();
     auto record = w.world.record(id);
     engine::raise(record, {NoticeKind::hook_failed, "push_branch: no", "", "", w.world.outside.clock.now()});
     w.world.house().world().tasks.save(record).value();
     w.settle();
-    REQUIRE(w.sent.size() == 2);
+    REQUIRE(w.notifications() == 2);
     CHECK(w.sent[1][0].need == Need::help);
     SECTION("and not when only the help is over") {
-        w.ten_seconds_pass();
         w.world.house().go(w.world.house().runner().requests.acknowledge(id)).value();
-        CHECK(w.sent.size() == 2);
+        CHECK(w.notifications() == 2);
     }
 }
 
@@ -207,81 +210,92 @@ TEST_CASE("A task that only has to be started is never told") {
     w.world.make_task("waits", 4);
     const auto id = w.started();
     w.world.house().go(w.world.house().runner().respawns.stop(id)).value();
-    CHECK(w.sent.empty());
+    CHECK(w.notifications() == 0);
 }
 
 TEST_CASE("The next daemon does not repeat what was told, and tells what was not") {
     WatchedWorld w;
     const auto id = w.asking();
-    REQUIRE(w.sent.size() == 1);
+    REQUIRE(w.notifications() == 1);
     SECTION("told") {
         w.next_daemon();
-        CHECK(w.sent.size() == 1);
+        CHECK(w.notifications() == 1);
         w.next_daemon();
-        CHECK(w.sent.size() == 1);
+        CHECK(w.notifications() == 1);
     }
     SECTION("another one was still waiting to be told") {
         const auto other = w.asking("other");
         REQUIRE(w.sent.size() == 1);
         w.next_daemon();
-        REQUIRE(w.sent.size() == 2);
+        REQUIRE(w.notifications() == 2);
         REQUIRE(w.sent[1].size() == 1);
         CHECK(w.sent[1][0].task == other);
     }
     SECTION("its agent died while no daemon ran") {
-        w.ten_seconds_pass();
         const auto other = w.started("other");
         w.world.outside.tmux.open_fails = Error(ErrorCode::external_failed, "no server");
         w.world.kill_agent(other, Role::worker, 1);
         w.next_daemon();
-        REQUIRE(w.sent.size() == 2);
+        REQUIRE(w.notifications() == 2);
         CHECK(w.sent[1][0].need == Need::help);
     }
 }
 
-TEST_CASE("The first is told at once, and what comes soon after it in one notification") {
+TEST_CASE("What comes within two seconds is told in one notification") {
     WatchedWorld w;
-    const auto first = w.asking("first");
-    REQUIRE(w.sent.size() == 1);
-    const auto second = w.asking("second"), third = w.asking("third");
-    CHECK(w.sent.size() == 1);
+    const auto first = w.asking("first"), second = w.asking("second");
+    CHECK(w.sent.empty());
     SECTION("all of it") {
-        w.ten_seconds_pass();
-        REQUIRE(w.sent.size() == 2);
-        REQUIRE(w.sent[1].size() == 2);
-        CHECK(w.sent[1][0].task == second);
-        CHECK(w.sent[1][1].task == third);
-        w.ten_seconds_pass();
-        w.asking("fourth");
-        CHECK(w.sent.size() == 3);
+        REQUIRE(w.notifications() == 1);
+        REQUIRE(w.sent[0].size() == 2);
+        CHECK(w.sent[0][0].task == first);
+        CHECK(w.sent[0][1].task == second);
+        w.asking("third");
+        CHECK(w.notifications() == 2);
     }
     SECTION("but not what its human has dealt with by then") {
-        w.world.move(second, "planning").value();
-        w.ten_seconds_pass();
-        REQUIRE(w.sent.size() == 2);
-        REQUIRE(w.sent[1].size() == 1);
-        CHECK(w.sent[1][0].task == third);
+        w.world.move(first, "planning").value();
+        REQUIRE(w.notifications() == 1);
+        REQUIRE(w.sent[0].size() == 1);
+        CHECK(w.sent[0][0].task == second);
     }
     SECTION("nor a task that is gone") {
-        w.world.move(second, "cancelled").value();
-        w.world.house().go(w.world.house().runner().requests.remove(second, Caller{}, false)).value();
-        w.ten_seconds_pass();
-        REQUIRE(w.sent.size() == 2);
-        CHECK(w.sent[1].size() == 1);
+        w.world.move(first, "cancelled").value();
+        w.world.house().go(w.world.house().runner().requests.remove(first, Caller{}, false)).value();
+        REQUIRE(w.notifications() == 1);
+        CHECK(w.sent[0].size() == 1);
     }
+}
+
+TEST_CASE("Agents that die together are one notification, and a question does not wait for it") {
+    WatchedWorld w;
+    const auto first = w.started("first"), second = w.started("second"), asks = w.started("asks");
+    w.dies(first);
+    w.asks(asks);
+    // The time passes while the end of the second one is dealt with: once, or so often that it is waited for no longer.
+    const int times = GENERATE(1, 20);
+    int passed = 0;
+    w.world.outside.tmux.looked = [&] {
+        for (; passed < times; ++passed) std::exchange(w.later, [] {})();
+    };
+    w.dies(second);
+    w.two_seconds_pass();
+    REQUIRE(w.sent.size() == (times == 1 ? 2 : 3));
+    REQUIRE(w.sent[0].size() == 1);
+    CHECK(w.sent[0][0].task == asks);
+    CHECK(w.sent[1].size() == (times == 1 ? 2 : 1));
+    CHECK(w.sent[1].front().task == first);
+    CHECK(w.sent.back().back().task == second);
 }
 
 TEST_CASE("News that was collected is sent although its task is being merged when it is sent") {
     WatchedWorld w;
-    (void)w.asking("one");
-    const auto id = w.asking("two");
-    REQUIRE(w.sent.size() == 1);
+    const auto id = w.asking();
     auto record = w.world.record(id);
     record.merge = MergeRecord{};
     w.world.house().world().tasks.save(record).value();
-    w.ten_seconds_pass();
-    REQUIRE(w.sent.size() == 2);
-    CHECK(w.sent[1].front().task == id);
+    REQUIRE(w.notifications() == 1);
+    CHECK(w.sent[0].front().task == id);
 }
 
 TEST_CASE("A person who is attached to the task is not told of it") {
@@ -289,17 +303,16 @@ TEST_CASE("A person who is attached to the task is not told of it") {
     const auto id = w.started();
     w.attach(id);
     w.asks(id);
-    CHECK(w.sent.empty());
+    CHECK(w.notifications() == 0);
     CHECK(w.world.outside.tmux.asked_for_clients == 1);
     // Nor later, and another task's news is not held up.
     const auto other = w.asking("other");
-    REQUIRE(w.sent.size() == 1);
+    REQUIRE(w.notifications() == 1);
     REQUIRE(w.sent[0].size() == 1);
     CHECK(w.sent[0][0].task == other);
     w.world.outside.tmux.state.clients.clear();
-    w.ten_seconds_pass();
     w.next_daemon();
-    CHECK(w.sent.size() == 1);
+    CHECK(w.notifications() == 1);
 }
 
 TEST_CASE("A notify action is told even if the task needs nothing") {
@@ -312,7 +325,7 @@ TEST_CASE("A notify action is told even if the task needs nothing") {
                "  - from: working\n    to: done\n");
     const auto id = w.world.make_task("do it", 1, "loud");
     w.world.move(id, "working").value();
-    REQUIRE(w.sent.size() == 1);
+    REQUIRE(w.notifications() == 1);
     REQUIRE(w.sent[0].size() == 1);
     CHECK(w.sent[0][0].need == Need::nothing);
     CHECK_THAT(w.sent[0][0].text, Catch::StartsWith("shop/" + w.world.record(id).task.branch + ": has begun"));
@@ -342,14 +355,24 @@ TEST_CASE("The command of config.yml gets the text as one harmless word, or as i
         CHECK_THAT(told(world, "tell"), Catch::StartsWith("help\n4f2a, 9c3b\nshop\n"));
         CHECK_THAT(told(world, "tell"), Holds(one.text) && Holds("shop/c: crashed"));
     }
-    SECTION("of so many tasks that no program takes all of their texts") {
+    SECTION("of so many tasks that nobody reads all of their texts") {
         std::vector<News> many;
         for (int n = 0; n < 1'000; ++n) {
             many.push_back(news_of("4f2a", Need::help, std::to_string(n) + std::string(280, 'x')));
         }
+        many.push_back(news_of("9c3b", Need::answer, "shop/c: it asks"));
         command = {file, "{text}"};
         deliver(world, delivery, many);
-        CHECK_THAT(told(world, "tell"), Holds(many[0].text) && Tells("1000") && Tells("980"));
+        const auto text = told(world, "tell");
+        CHECK(std::ranges::count(text, '\n') == 5);
+        CHECK_THAT(text, Holds(many[0].text + "\n") && Tells("1001") && Tells("998"));
+        CHECK_THAT(text, Holds("shop/c: it asks\n"));
+    }
+    SECTION("of as many tasks as there are lines") {
+        const std::vector<News> four(4, one);
+        command = {file, "{text}"};
+        deliver(world, delivery, four);
+        CHECK_THAT(told(world, "tell"), Catch::EndsWith("\n" + one.text + "\n" + one.text + "\n"));
     }
     SECTION("off") {
         world.house().world().settings.notify = false;

@@ -413,7 +413,7 @@ Scene a_question() {
                 told.emplace_back("human", news.front().text);
                 co_return;
             },
-            [](const std::function<void()>&) {});
+            [](const std::function<void()>& then) { then(); });
         go_on_duty(world);
         if (world.record(tasks[0]).task.status == "planning") {
             world.append_body(tasks[0], "\n## Questions\n- Lemons or limes?\n");
