@@ -12,7 +12,12 @@ constexpr std::size_t k_least = 5;
 
 Deaths::Open Deaths::begin(const RunId& run, Time now) {
     if (!open_->try_emplace(run, now).second) return {};
+    begun_ = now;
     return {nullptr, [open = open_, run](void*) { open->erase(run); }};
+}
+
+bool Deaths::come_together(Time now, Time::duration time) const {
+    return open_->size() >= k_least && now - begun_ < time;
 }
 
 void Deaths::forget_old(Time now) {

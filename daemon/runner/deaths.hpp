@@ -26,6 +26,9 @@ class Deaths {
     Open begin(const RunId& run, Time now);
     bool any_open() const { return !open_->empty(); }
 
+    /// Returns true if at least five ends are open, and the last of them began less than `time` ago.
+    bool come_together(Time now, Time::duration time) const;
+
     /// The run of an open end is one of many that have died. `runs`: how many runs the records have, this one and all
     /// others that are dealt with included.
     bool are_many(const RunId& run, std::size_t runs, Time now);
@@ -49,6 +52,7 @@ class Deaths {
     using Opened = std::map<RunId, Time>;  ///< since when
     std::shared_ptr<Opened> open_ =
         std::make_shared<Opened>();  ///< may outlive this object, with those who hold an Open
+    Time begun_{};                   ///< when the last of them began
     std::deque<Death> deaths_;       ///< of the last ten seconds
     std::size_t first_ = 0;          ///< the number of the first of them
     std::size_t missing_ = 0;        ///< how many of them are missing

@@ -32,6 +32,7 @@ constexpr auto k_start_window = 5s;
 /// milliseconds; programs that need half a second to read their options are told by their notice.
 constexpr auto k_start_patience = 100ms;
 constexpr auto k_start_step = 5ms;
+constexpr std::chrono::milliseconds k_calm = 50ms, k_longest_storm = 2s;
 
 /// An agent that left its artifact has finished, as has one that ended well while nothing was expected of it. Every
 /// other end that Orange did not bring about is a death.
@@ -126,6 +127,13 @@ Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string uncheck
     co_await handle_exit(std::move(record), run, std::move(unchecked));
 }
 
+/// A program that is started holds up the daemon until it gets a processor. While many agents die, hundreds of ending
+/// processes are before it.
+Awaitable<void> Exits::wait_for_calm() const {
+    const auto end = async::now() + k_longest_storm;
+    while (async::now() < end && deaths_.come_together(async::now(), k_calm)) co_await async::sleep(k_calm);
+}
+
 /// Reads how the run ended, and ends what it has left.
 Awaitable<Exits::End> Exits::bury(const TaskRecord& record, AgentRun run, std::vector<process::Leftover> left) {
     End end;
@@ -149,6 +157,7 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     // Asked before the wait for a place, so that one look serves all who have died.
     auto left = co_await world_.launcher.left_by(run, agents_.run_folder(record));
     auto place = co_await burials_.take();
+    co_await wait_for_calm();
     auto end = co_await bury(record, std::move(run), std::move(left));
     auto stepped = co_await turns_.step_bodies(record);
     if (!stepped) log::error("runner", stepped.error().message);

@@ -65,6 +65,7 @@ class Exits {
     Awaitable<void> agent_exited(TaskId id, RunId run, std::string unchecked);
     Awaitable<void> handle_exit(TaskRecord record, AgentRun run, std::string unchecked);
     Awaitable<End> bury(const TaskRecord& record, AgentRun run, std::vector<process::Leftover> left);
+    Awaitable<void> wait_for_calm() const;
     void keep_for_later(const TaskId& id, Role role, const std::string& problem);
     void end_without_rule(TaskRecord& record, const End& end, const std::string& problem);
     Awaitable<void> apply_rules(TaskRecord record, workflow::Library::DefinitionPtr definition, Stepped stepped,

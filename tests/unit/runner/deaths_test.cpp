@@ -39,6 +39,20 @@ TEST_CASE("half of the agents are many, and all of them know it before the first
     }
 }
 
+TEST_CASE("ends come together while one follows the other") {
+    Agents agents;
+    for (int n = 0; n < 4; ++n) agents.end(n);
+    CHECK_FALSE(agents.deaths.come_together(agents.now, 50ms));
+    agents.end(4);
+    CHECK(agents.deaths.come_together(agents.now, 50ms));
+    agents.now += 40ms;
+    agents.end(5);
+    agents.now += 40ms;
+    CHECK(agents.deaths.come_together(agents.now, 50ms));
+    agents.now += 10ms;
+    CHECK_FALSE(agents.deaths.come_together(agents.now, 50ms));
+}
+
 TEST_CASE("of four agents none is one of many") {
     Agents agents;
     agents.runs = 4;
