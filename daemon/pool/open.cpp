@@ -9,10 +9,10 @@
 namespace orange {
 
 bool Pool::is_replaced(const std::string& name) const {
-    if (is_missing(files_, path_of(name))) return false;
-    if (!is_folder(files_, path_of(name))) return true;
+    const auto path = path_of(name);
     const auto identity = claims_.identity_of(name);
-    return identity && !git::is_same_folder(path_of(name).string(), *identity);
+    if (identity && git::is_same_folder(path.string(), *identity)) return false;
+    return !is_missing(files_, path) && (identity || !is_folder(files_, path));
 }
 
 Awaitable<Result<git::Pinned>> Pool::verify(Project project, std::string name) const {

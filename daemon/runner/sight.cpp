@@ -19,12 +19,11 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
     }
     engine::Sight sight;
     const auto* state = (*definition)->state(task.status);
-    const auto alive = [&](Role role) { return runner.agents.alive(record, role); };
-    if (state && state->agent) sight.agent_alive = alive(*state->agent);
     for (const Role role : {Role::worker, Role::reviewer}) {
-        if (alive(role)) sight.living.emplace_back(name_of(role));
+        if (!runner.agents.alive(record, role)) continue;
+        sight.living.emplace_back(name_of(role));
+        if (state && (!state->agent || state->agent == role)) sight.agent_alive = true;
     }
-    if (state && !state->agent) sight.agent_alive = !sight.living.empty();
     if (state && state->agent) {
         const auto seen = runner.activities.of(record, *state->agent);
         sight.idle = seen && seen->activity == Activity::idle;
@@ -64,9 +63,11 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
 std::vector<std::string> offers_of(const Runner& runner, const TaskRecord& record, const Needs& needs) {
     const auto definition = runner.turns.definition_of(record.task);
     if (!definition) return {"delete"};
-    const auto alive = [&](Role role) { return runner.agents.alive(record, role); };
+    const bool worker = runner.agents.alive(record, Role::worker);
+    const bool reviewer = runner.agents.alive(record, Role::reviewer);
+    const auto alive = [&](Role role) { return role == Role::worker ? worker : reviewer; };
     engine::Offering sight;
-    sight.alive = alive(Role::worker) || alive(Role::reviewer);
+    sight.alive = worker || reviewer;
     const auto need = engine::respawn_need(**definition, record.task);
     sight.state_alive = need && alive(need->role);
     const auto* state = (*definition)->state(record.task.status);
