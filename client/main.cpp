@@ -17,6 +17,7 @@
 #include "client/commands/dashboard.hpp"
 #include "client/commands/host.hpp"
 #include "client/connection/autostart.hpp"
+#include "client/connection/daemon_socket.hpp"
 #include "client/output/terminal.hpp"
 #include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
@@ -217,6 +218,9 @@ int run(const Command& command, std::vector<std::string> words, bool json, Place
     if (!place.host.empty()) return run_there(place, json);
     auto paths = paths_from_environment();
     if (!paths) return commands::fail(json, paths.error());
+    if (command.people_only) {
+        if (auto own = connection::check_daemon_socket(*paths); !own) return commands::fail(json, own.error());
+    }
     Context context(std::move(*paths), json);
     return action(context);
 }

@@ -8,6 +8,7 @@
 #include "client/commands/everywhere.hpp"
 #include "client/commands/files.hpp"
 #include "client/connection/autostart.hpp"
+#include "client/connection/daemon_socket.hpp"
 #include "client/hosts/ssh.hpp"
 #include "client/output/table.hpp"
 #include "common/base/text.hpp"
@@ -52,7 +53,8 @@ Result<Host> find_host(const Paths& paths, const std::string& name) {
 Result<void> check_human(const Paths& paths) {
     const std::string refused = "an agent may not use other hosts";
     if (connection::inside_agent()) return {ErrorCode::forbidden, refused + "; ask a human to do it"};
-    auto daemon = connection::Connection::open(paths.socket(), k_patience, {k_patience, k_patience});
+    TRY(connection::check_daemon_socket(paths));
+    auto daemon = connection::open_daemon(paths, k_patience, {k_patience, k_patience});
     if (!daemon) return {};
     const auto caller = daemon->call(rpc::DaemonCaller{});
     if (!caller && caller.error().code == ErrorCode::forbidden) return in_context(refused, caller.error());
@@ -69,7 +71,7 @@ hosts::Answer ask_one(const Host& host, const std::vector<std::string>& words) {
 
 /// The daemon there is the one of this machine and home.
 bool is_own_daemon(const Paths& paths, const Json& there) {
-    auto daemon = connection::Connection::open(paths.socket(), k_patience, {k_patience, k_patience});
+    auto daemon = connection::open_daemon(paths, k_patience, {k_patience, k_patience});
     if (!daemon) return false;
     const auto here = daemon->call(rpc::DaemonStatus{});
     return here && there.value("home", "") == here->home && there.value("pid", std::int64_t{0}) == here->pid &&

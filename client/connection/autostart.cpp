@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "client/connection/agent_ancestor.hpp"
+#include "client/connection/daemon_socket.hpp"
 #include "client/connection/start_daemon.hpp"
 #include "client/connection/wait.hpp"
 #include "common/rpc/daemon_methods.hpp"
@@ -24,7 +25,7 @@ bool is_set(const char* name) {
 /// Who answers, or why waiting is no use; nothing: nobody listens there. `asks`: one that is dying may have taken the
 /// connection still.
 std::optional<Result<Connection>> look(const Paths& paths, bool asks = false) {
-    auto tried = Connection::open(paths.socket(), k_connect_deadline);
+    auto tried = open_daemon(paths, k_connect_deadline);
     if (!tried && tried.error().code == ErrorCode::unavailable) return std::nullopt;
     if (tried && asks && !tried->call(rpc::DaemonPing{})) return std::nullopt;
     return tried;
@@ -32,7 +33,7 @@ std::optional<Result<Connection>> look(const Paths& paths, bool asks = false) {
 
 Error down(const Paths& paths, const std::string& advice) {
     return {ErrorCode::unavailable,
-            "the daemon is not running (no answer at " + paths.socket().string() + ")" + advice};
+            "the daemon is not running (no answer at " + daemon_socket(paths).string() + ")" + advice};
 }
 
 }  // namespace

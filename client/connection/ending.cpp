@@ -6,6 +6,7 @@
 #include <string>
 
 #include "client/connection/connection.hpp"
+#include "client/connection/daemon_socket.hpp"
 #include "client/connection/process_facts.hpp"
 #include "client/connection/wait.hpp"
 #include "common/base/try.hpp"
@@ -59,7 +60,7 @@ Result<void> end(Connection& daemon, const Paths& paths, steady_clock::time_poin
 
 /// Nothing: one is starting or ending, and takes no question.
 std::optional<Result<Outcome>> try_to_end(const Paths& paths, steady_clock::time_point until) {
-    auto daemon = Connection::open(paths.socket(), k_connect_deadline);
+    auto daemon = open_daemon(paths, k_connect_deadline);
     const auto holder = lock_holder(paths);
     if (daemon) {
         auto over = end(*daemon, paths, until);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "client/connection/autostart.hpp"
+#include "client/connection/daemon_socket.hpp"
 #include "client/connection/wait.hpp"
 #include "common/base/try.hpp"
 
@@ -60,7 +61,7 @@ Result<bool> EventStream::subscribe(Connection connection) {
 
 Result<EventStream::Next> EventStream::reconnect(milliseconds timeout) {
     const auto look = [this]() -> std::optional<Result<Next>> {
-        auto connection = Connection::open(paths_.socket(), k_reconnect_deadline);
+        auto connection = open_daemon(paths_, k_reconnect_deadline);
         auto resync = connection ? subscribe(std::move(*connection)) : Result<bool>(connection.error());
         if (!resync && is_gone(resync.error())) return std::nullopt;
         if (!resync) return resync.error();

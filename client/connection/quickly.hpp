@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "client/connection/connection.hpp"
+#include "client/connection/daemon_socket.hpp"
 #include "common/config/paths.hpp"
 
 namespace orange::connection {
@@ -16,7 +17,7 @@ Result<typename Method::Reply> ask_quickly(const Paths& paths, const Method& par
     constexpr milliseconds k_patience{100};
     const auto until = steady_clock::now() + k_patience;
     const auto left = [&] { return ceil<milliseconds>(until - steady_clock::now()); };
-    auto daemon = Connection::open(paths.socket(), k_patience);
+    auto daemon = open_daemon(paths, k_patience);
     if (!daemon) return daemon.error();
     std::optional<Result<Json>> reply;
     daemon->on_reply([&](std::int64_t, Result<Json> result) { reply = std::move(result); });

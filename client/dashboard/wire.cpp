@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/connection/autostart.hpp"
+#include "client/connection/daemon_socket.hpp"
 #include "common/base/system.hpp"
 
 namespace orange::dashboard {
@@ -109,7 +110,7 @@ void Wire::receive() {
 void Wire::retry() {
     const auto now = steady_clock::now();
     if (connection_ || now < retry_at_) return;
-    auto opened = connection::Connection::open(paths_.socket(), milliseconds(0), k_no_questions);
+    auto opened = connection::open_daemon(paths_, milliseconds(0), k_no_questions);
     if (opened) return use(std::move(*opened));
     retry_at_ = now + (now - lost_at_ < k_fresh ? k_soon : k_later);
 }

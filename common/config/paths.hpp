@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "common/base/ids.hpp"
 #include "common/base/result.hpp"
 
 namespace orange {
@@ -12,6 +13,10 @@ struct Paths {
     std::filesystem::path home;
 
     std::filesystem::path socket() const { return home / "orange.sock"; }
+    /// The folder with a folder for each run, which holds the run's socket. The names are short: a socket's path has at
+    /// most 107 bytes.
+    std::filesystem::path sockets_of_runs() const { return home / "r"; }
+    std::filesystem::path socket_of(const RunId& run) const { return sockets_of_runs() / run.value / "s"; }
     std::filesystem::path lock() const { return home / "oranged.lock"; }
     /// In the home; where that is too long for a socket's path, which tmux cannot get around, in a folder of its own:
     /// /tmp/orange-<uid>-<hash of the home>.

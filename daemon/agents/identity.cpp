@@ -2,21 +2,22 @@
 
 #include <algorithm>
 
-// The order is from what a process cannot help having to what it can put on like a coat. On Linux the shim is a child
-// subreaper, so that it stays an ancestor whatever its agent does (setsid, double forks, an empty environment). Through
-// tmux a process gets another ancestor, and with it any environment and terminal that it likes: what descends from
-// Orange's tmux server without a registered shim in between is therefore nobody, before anything that it says of itself
-// is looked at. The same goes for an orange-agent that the daemon did not start. Where the shim died, its session
-// serves (macOS, too, which has no subreaper); only then come the two other subreapers, whose orphans are nobody's: the
-// keeper above the tmux server, and the daemon. No terminal is compared: a terminal controls one session, and its
-// leader is the shim.
+#include "daemon/engine/permissions.hpp"
+
+// The evidence is asked in the order of how hard it is to fake. On Linux the shim is a child subreaper, so it remains
+// an ancestor whatever its agent does (setsid, double forks, an empty environment). Through tmux a process gets another
+// ancestor, and any environment and terminal. A descendant of Orange's tmux server without a registered shim in between
+// is therefore unknown, whatever it says about itself, and so is a descendant of an orange-agent that the daemon did
+// not start. If the shim has died, its session is the evidence (also on macOS, which has no subreaper). Then come the
+// two other subreapers, whose orphans are unknown: the keeper above the tmux server, and the daemon. No terminal is
+// compared: a terminal controls one session, and its leader is the shim.
 namespace orange::agents {
 namespace {
 
 constexpr std::size_t k_longest_ancestry = 1000;
 constexpr int k_attempts = 3;
 
-/// One walk up; a parent that ends meanwhile leaves it incomplete, and its child with a new parent.
+/// Walks up once. If a parent ends meanwhile, its child has a new parent, and the walk is incomplete.
 Evidence walk(ProcessTable& table, std::int64_t peer) {
     Evidence found;
     found.pid = peer;
@@ -62,7 +63,7 @@ std::optional<Caller> by_ancestor(const Evidence& evidence, const Registry& regi
     return std::nullopt;
 }
 
-/// What must not go on to the weaker evidence, which would raise it.
+/// Finds callers that weaker evidence would give more rights.
 std::optional<Caller> by_stranger(const Evidence& evidence, const Registry& registry) {
     if (evidence.under_shim) return unknown(evidence.pid, "below an orange-agent whose run is over, or never was");
     for (const auto& ancestor : evidence.ancestors) {
@@ -79,17 +80,17 @@ std::optional<Caller> by_session(const Evidence& evidence, const Registry& regis
     const auto run = leader.start_time == 0 ? registry.run_of_session(leader.pid) : registry.run_of_shim(leader);
     if (!run) return std::nullopt;
     auto caller = agent(*run, evidence.pid, "session " + std::to_string(leader.pid) + " of an orange-agent");
-    // Its orange-agent is gone, and with it what stood between the reviewer and this call.
+    // The orange-agent is gone, and with it the list of programs between the reviewer and this call.
     if (run->role == Role::reviewer) caller.through = "a process that had lost its orange-agent";
     return caller;
 }
 
-/// Whoever started it has ended, or is the daemon.
+/// Finds orphans whose parent has ended, and children of the daemon.
 std::optional<Caller> by_subreaper(const Evidence& evidence, const Registry& registry) {
     if (evidence.under_keeper)
         return unknown(evidence.pid, "an orphan of Orange's tmux server, below none of its agents");
     for (const auto& ancestor : evidence.ancestors) {
-        // A filter in the repository's configuration is an agent's to set, and the daemon's git runs it.
+        // An agent can set a filter in the repository's configuration, and the daemon's git runs the filter.
         if (registry.is_daemon(ancestor.pid)) {
             return unknown(evidence.pid, "below the daemon itself, which runs filters, setup commands and hooks");
         }
@@ -97,7 +98,29 @@ std::optional<Caller> by_subreaper(const Evidence& evidence, const Registry& reg
     return std::nullopt;
 }
 
-/// A reviewer is never believed by it: the id of its run is no secret to a process of the same user.
+/// Asks for the evidence that the kernel has and a process cannot choose.
+std::optional<Caller> by_kernel(const Evidence& evidence, const Registry& registry) {
+    if (auto caller = by_ancestor(evidence, registry)) return caller;
+    if (auto caller = by_stranger(evidence, registry)) return caller;
+    if (auto caller = by_session(evidence, registry)) return caller;
+    return by_subreaper(evidence, registry);
+}
+
+/// Decides about a caller that used a run's socket. All runs have one user, so an agent can open another one's.
+Caller by_socket(const Evidence& evidence, const Registry& registry, const std::optional<Caller>& traced) {
+    const auto run = registry.run_of(evidence.socket_task, evidence.socket_run);
+    if (traced && (traced->role == Role::unknown || (run && traced->run == run->run))) return *traced;
+    if (!run) return unknown(evidence.pid, "it used the socket of a run that has ended");
+    if (traced) {
+        const auto owner = engine::describe(agent(*run, 0, {}));
+        return unknown(evidence.pid, "it used the socket of " + owner + ", but is " + engine::describe(*traced));
+    }
+    auto caller = agent(*run, evidence.pid, std::string(engine::k_socket_evidence));
+    if (run->role == Role::reviewer) caller.through = "a process that Orange knows only by the reviewer's socket";
+    return caller;
+}
+
+/// The environment makes no process a reviewer: each process of the user can read the id of the reviewer's run.
 std::optional<Caller> by_environment(const Evidence& evidence, const Registry& registry) {
     const auto& claim = evidence.claim;
     if (claim.task.empty()) return std::nullopt;
@@ -112,7 +135,7 @@ std::optional<Caller> by_environment(const Evidence& evidence, const Registry& r
                  claim.run == run->run.value ? "environment ORANGE_RUN" : "environment ORANGE_TASK");
 }
 
-/// Worker and reviewer share a worktree: the one with fewer rights is assumed, and no particular run.
+/// Worker and reviewer share a worktree. The caller counts as a worker, which has fewer rights, and as no run.
 std::optional<Caller> by_directory(const Evidence& evidence, const Registry& registry) {
     if (evidence.tty != 0) return std::nullopt;
     const auto task = registry.task_at(evidence.working_directory);
@@ -134,7 +157,7 @@ Evidence collect_evidence(ProcessTable& table, std::int64_t pid, std::int64_t st
         for (std::size_t i = 0; i < found.below_shim; ++i) {
             found.programs.push_back(table.program(found.ancestors[i].pid));
         }
-        // Looked at once more at the end: otherwise all of the above might be about a later process.
+        // The pid may belong to a later process by now. Then all that was read may be about that process.
         const auto again = table.entry(pid);
         const auto first = start_time != 0 ? start_time : found.ancestors.front().start_time;
         if (!again || again->start_time != first) {
@@ -148,16 +171,16 @@ Evidence collect_evidence(ProcessTable& table, std::int64_t pid, std::int64_t st
 }
 
 bool is_early(const Evidence& evidence, const Registry& registry) {
-    return evidence.same_user && evidence.under_shim && !by_ancestor(evidence, registry) &&
-           registry.is_starting(TaskId{evidence.claim.task}, RunId{evidence.claim.run});
+    if (!evidence.same_user || !evidence.under_shim || by_ancestor(evidence, registry)) return false;
+    const auto run = registry.run_of(TaskId{evidence.claim.task}, RunId{evidence.claim.run});
+    return run && run->shim.pid == 0;
 }
 
 Caller identify(const Evidence& evidence, const Registry& registry) {
     if (!evidence.same_user) return unknown(evidence.pid, "another user");
-    if (auto caller = by_ancestor(evidence, registry)) return *caller;
-    if (auto caller = by_stranger(evidence, registry)) return *caller;
-    if (auto caller = by_session(evidence, registry)) return *caller;
-    if (auto caller = by_subreaper(evidence, registry)) return *caller;
+    const auto traced = by_kernel(evidence, registry);
+    if (!evidence.socket_run.empty()) return by_socket(evidence, registry, traced);
+    if (traced) return *traced;
     if (auto caller = by_environment(evidence, registry)) return *caller;
     if (auto caller = by_directory(evidence, registry)) return *caller;
     std::string trace = evidence.tty != 0 ? "terminal" : "no agent among its ancestors";

@@ -10,7 +10,7 @@
 #include "common/model/record.hpp"
 #include "daemon/agents/call_chain.hpp"
 
-/// Who is at the other end of the socket (docs/protocol.md, "Who is calling"). A guard rail against mistakes and
+/// Decides who is at the other end of a socket (docs/protocol.md, "Who is calling"). A guard rail against mistakes and
 /// self-promotion, no wall against a hostile process of the same user (docs/security.md).
 namespace orange::agents {
 
@@ -21,7 +21,7 @@ struct ProcessEntry {
     std::int64_t start_time = 0;  ///< clock ticks since boot
     std::int64_t tty = 0;         ///< device number of the controlling terminal; 0: none
     bool shim = false;            ///< it is an orange-agent of this ORANGE_HOME that runs an agent
-    bool keeper = false;          ///< it is one below which Orange's tmux server was started
+    bool keeper = false;          ///< Orange's tmux server was started below it
 };
 
 /// The variables by which a process says which agent it belongs to. Empty where unset.
@@ -35,17 +35,17 @@ struct Claim {
 class ProcessTable {
   public:
     virtual ~ProcessTable() = default;
-    /// Nothing where it is gone, or a zombie.
+    /// Returns nothing if the process has ended or is a zombie.
     virtual std::optional<ProcessEntry> entry(std::int64_t pid) = 0;
     virtual Claim claim(std::int64_t pid) = 0;
-    /// The address that a person's ssh to this machine came from, as the process says; empty where none did.
+    /// The address that a person's ssh to this machine came from, as the process says; empty if there is none.
     virtual std::string ssh_client(std::int64_t pid) = 0;
-    /// Empty where it cannot be told.
+    /// Empty if it cannot be found out.
     virtual std::string working_directory(std::int64_t pid) = 0;
     virtual Program program(std::int64_t pid) = 0;
 };
 
-/// The kernel's own, through /proc. Shims and claims of another ORANGE_HOME are none of ours: an agent may well work on
+/// Reads the kernel's table through /proc. Shims and claims of another ORANGE_HOME do not count: an agent may work on
 /// Orange itself and run a daemon of its own.
 class ProcProcessTable final : public ProcessTable {
   public:
@@ -60,7 +60,7 @@ class ProcProcessTable final : public ProcessTable {
     std::string home_;
 };
 
-/// A process that was found on the way up, by pid and start time (pids are reused).
+/// A process by pid and start time: pids are reused.
 struct ProcessId {
     std::int64_t pid = 0;
     std::int64_t start_time = 0;
@@ -68,7 +68,7 @@ struct ProcessId {
     bool operator==(const ProcessId&) const = default;
 };
 
-/// Everything that was found out about a peer. Plain data, so that the decision can be tested as a table.
+/// All evidence about a peer, as plain data, so that a table can test the decision.
 struct Evidence {
     bool same_user = true;
     std::int64_t pid = 0;
@@ -83,6 +83,8 @@ struct Evidence {
     Claim claim;  ///< of the peer, or of the nearest ancestor that has one
     std::string working_directory;
     std::string ssh_client;  ///< of the peer
+    TaskId socket_task;      ///< with `socket_run`: the run whose socket the peer used
+    RunId socket_run;        ///< empty: the peer used the daemon's socket
 };
 
 /// A run of an agent, as the registry of runs knows it.
@@ -93,39 +95,41 @@ struct KnownRun {
     ProcessId shim;
 };
 
-/// What is registered of agents and workspaces, asked the way the decision needs it. Each question is a look-up: who
-/// calls must not cost more with more tasks.
+/// Knows the agents and workspaces. Each question is a look-up, so that a call does not cost more with more tasks.
 class Registry {
   public:
     virtual ~Registry() = default;
     virtual std::optional<KnownRun> run_of_shim(const ProcessId& shim) const = 0;
-    /// The run of that shim's pid alone: for a session whose leader has gone, which keeps the number taken.
+    /// The run whose shim has or had that pid. The session of a leader that has ended keeps its number.
     virtual std::optional<KnownRun> run_of_session(std::int64_t pid) const = 0;
     virtual std::optional<KnownRun> run_of_worker(const TaskId& task) const = 0;
-    /// The task has a run of that id that has no pid yet: its orange-agent is just being started.
-    virtual bool is_starting(const TaskId& task, const RunId& run) const = 0;
+    /// The task's run of that id. The shim of a run that is just being started has the pid 0.
+    virtual std::optional<KnownRun> run_of(const TaskId& task, const RunId& run) const = 0;
     virtual bool is_tmux_server(const ProcessId& process) const = 0;
     /// The daemon itself.
     virtual bool is_daemon(std::int64_t pid) const = 0;
-    /// The task whose worktree that directory is in.
+    /// The task in whose worktree that directory is.
     virtual std::optional<TaskId> task_at(const std::string& directory) const = 0;
 };
 
-/// Walks up from the peer. `start_time` is the peer's when it connected (0: take what is found; -1: it was gone);
-/// another one at the end means that the pid was reused.
+/// Walks up from the peer. `start_time` is the peer's when it connected (0: not known; -1: it had ended). If the peer
+/// has another one at the end, the pid was reused.
 Evidence collect_evidence(ProcessTable& table, std::int64_t pid, std::int64_t start_time, bool same_user);
 
-/// The caller is below an orange-agent that is about to be registered: ask again a moment later.
+/// Returns true if the caller is below an orange-agent that is about to be registered: ask again a moment later.
 bool is_early(const Evidence& evidence, const Registry& registry);
 
-/// The decision. The first of these that holds: another user → unknown; a registered shim among the ancestors → that
+/// Decides by the first of these that holds: another user → unknown; a registered shim among the ancestors → that
 /// run; another shim, or Orange's tmux server, among them, or an ancestry that could not be followed → unknown; a run's
 /// session → that run; the tmux server's keeper, or the daemon, among them → unknown; a task in the environment → its
 /// worker; a directory in a worktree, without a terminal → its worker; else a human.
 ///
-/// So what a process chooses for itself (environment, directory) can only lower what would be a human; a reviewer is
-/// whoever descends from the reviewer's shim, or is in its session, and nobody else. `run` is empty where only a weaker
-/// trace than a run was found.
+/// A process chooses its environment and directory, and they can only take rights from a human. A reviewer descends
+/// from the reviewer's shim or is in its session. `run` is empty if the evidence names a task and no run.
+///
+/// A run's socket grants no more than its run. The kernel's traces, down to the daemon among the ancestors, count as
+/// on the daemon's socket; if they lead to another run, the caller is unknown. Only a caller without such a trace is
+/// the socket's run, and its verdict is not attested: any process of the user can open the socket.
 Caller identify(const Evidence& evidence, const Registry& registry);
 
 }  // namespace orange::agents

@@ -18,6 +18,7 @@
 #include "daemon/app/home.hpp"
 #include "daemon/app/home_files.hpp"
 #include "daemon/app/reload.hpp"
+#include "daemon/app/run_sockets.hpp"
 #include "daemon/app/service.hpp"
 #include "daemon/app/settings.hpp"
 #include "daemon/app/shells.hpp"
@@ -171,6 +172,7 @@ class App {
             }
             return join(commands, "\n");
         });
+        world_.socket_of_run = [this](const RunId& run) { return run_sockets_.path_of(run); };
         if (home.is_first_since_boot() && world_.settings.resume_after_reboot) monitor_.resume_agents();
     }
 
@@ -198,6 +200,7 @@ class App {
             std::fprintf(stderr, "oranged: %s\n", listening.error().message.c_str());
             return 1;
         }
+        run_sockets_.start();
         monitor_.on_poll([this] { look_at_home(); });
         monitor_.on_written([this](const TaskId& task) { api_.screens().wrote(task); });
         async::spawn(io_.get_executor(), "signals", handle_signals());
@@ -318,6 +321,7 @@ class App {
             if (!delivery_.problem().empty()) facts.problems.push_back(delivery_.problem());
             if (auto unheard = delivery_.why_unheard(); !unheard.empty()) facts.problems.push_back(std::move(unheard));
             if (auto problem = replies_.problem(); !problem.empty()) facts.problems.push_back(std::move(problem));
+            if (!run_sockets_.problem().empty()) facts.problems.push_back(run_sockets_.problem());
             if (program_.was_replaced()) facts.problems.push_back(program_.note());
             return facts;
         };
@@ -329,6 +333,7 @@ class App {
         auto problems = problems_;
         if (!reload_.problem().empty()) problems.push_back(reload_.problem());
         if (!login_.problem.empty()) problems.push_back("login shell: " + login_.problem);
+        if (!run_sockets_.problem().empty()) problems.push_back(run_sockets_.problem());
         if (program_.was_replaced()) problems.push_back(program_.note());
         auto reply = status_of(runner_, std::move(problems));
         reply.uptime_seconds = std::chrono::duration_cast<std::chrono::seconds>(async::now() - began_).count();
@@ -423,7 +428,9 @@ class App {
             return;
         }
         if (!found.note.empty()) log::warn("daemon", found.note);
-        if (found.here) server_.check_socket();
+        if (!found.here) return;
+        server_.check_socket();
+        run_sockets_.check();
     }
 
     /// Without notifications the poll still sees everything, later.
@@ -475,6 +482,7 @@ class App {
     rpc::Api api_;
     rpc::Dispatcher dispatcher_;
     rpc::Server server_;
+    RunSockets run_sockets_{paths_, files_, tasks_, server_};
     asio::signal_set signals_;
     bool stopping_ = false;
     bool restarts_ = false;

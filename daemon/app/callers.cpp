@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace orange {
 namespace {
 
@@ -18,9 +20,11 @@ agents::KnownRun known(const TaskId& task, const AgentRun& run) {
 
 Awaitable<Caller> Callers::identify(rpc::Peer peer) {
     auto evidence = agents::collect_evidence(processes_, peer.pid, peer.start_time, true);
+    evidence.socket_task = std::move(peer.task);
+    evidence.socket_run = std::move(peer.run);
     const auto until = async::now() + k_registration_deadline;
     while (agents::is_early(evidence, *this) && async::now() < until) {
-        {  // Whoever starts an agent holds this until the agent is registered.
+        {  // The start of an agent holds this lock until the agent is registered.
             const auto registered = co_await task_locks_.acquire(evidence.claim.task);
         }
         if (!agents::is_early(evidence, *this)) break;
@@ -59,13 +63,11 @@ std::optional<agents::KnownRun> Callers::run_of_worker(const TaskId& task) const
     return known(task, *run);
 }
 
-bool Callers::is_starting(const TaskId& task, const RunId& run) const {
+std::optional<agents::KnownRun> Callers::run_of(const TaskId& task, const RunId& run) const {
     const auto* record = tasks_.find(task);
-    if (!record || run.empty()) return false;
-    for (const auto& one : record->runs) {
-        if (one.run == run && one.pid == 0) return true;
-    }
-    return false;
+    if (!record || run.empty()) return std::nullopt;
+    const auto found = std::ranges::find(record->runs, run, &AgentRun::run);
+    return found == record->runs.end() ? std::nullopt : std::optional(known(task, *found));
 }
 
 bool Callers::is_tmux_server(const agents::ProcessId& process) const {

@@ -10,11 +10,11 @@
 
 namespace orange {
 
-/// Answers "who is calling" from the store's index of runs, the pool's workspaces and the process table. What it refers
-/// to must outlive it.
+/// Answers "who is calling" from the store's index of runs, the pool's workspaces and the process table. All that it
+/// refers to must outlive it.
 class Callers final : public agents::Registry {
   public:
-    /// `tmux_server`: Orange's tmux server as far as it is known, else the pid 0.
+    /// `tmux_server` returns Orange's tmux server, or the pid 0 if none is known.
     Callers(agents::ProcessTable& processes, const store::TaskStore& tasks, const Pool& pool,
             async::KeyedMutex& task_locks, std::function<agents::ProcessId()> tmux_server)
         : processes_(processes),
@@ -29,7 +29,7 @@ class Callers final : public agents::Registry {
     std::optional<agents::KnownRun> run_of_shim(const agents::ProcessId& shim) const override;
     std::optional<agents::KnownRun> run_of_session(std::int64_t pid) const override;
     std::optional<agents::KnownRun> run_of_worker(const TaskId& task) const override;
-    bool is_starting(const TaskId& task, const RunId& run) const override;
+    std::optional<agents::KnownRun> run_of(const TaskId& task, const RunId& run) const override;
     bool is_tmux_server(const agents::ProcessId& process) const override;
     bool is_daemon(std::int64_t pid) const override;
     std::optional<TaskId> task_at(const std::string& directory) const override;

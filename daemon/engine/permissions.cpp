@@ -9,7 +9,13 @@ namespace orange::engine {
 namespace {
 
 Error refused(const std::string& why, const Caller& by, const std::string& instead = {}) {
-    return {ErrorCode::forbidden, why + "; this call came from " + describe(by) + instead};
+    auto text = why + "; this call came from " + describe(by) + instead;
+    if (by.evidence == k_socket_evidence) {
+        text +=
+            ". If this is a human's shell, it has an agent's variables. Remove them:\n"
+            "  unset ORANGE_SOCKET ORANGE_TASK";
+    }
+    return {ErrorCode::forbidden, std::move(text)};
 }
 
 }  // namespace

@@ -21,6 +21,9 @@ enum class Access {
     human,  ///< a human or a human's script
 };
 
+/// The evidence for a caller that is known by nothing but the socket of its run, which ORANGE_SOCKET names.
+inline constexpr std::string_view k_socket_evidence = "the run's socket, below no orange-agent";
+
 /// "the worker of task 4f2a… (ancestor orange-agent 4711)": what a refused caller is told.
 std::string describe(const Caller& caller);
 

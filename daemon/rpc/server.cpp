@@ -28,7 +28,7 @@ namespace {
 
 constexpr int k_backlog = 4096;
 constexpr std::chrono::milliseconds k_moment{50};
-/// A child that starts or a file that is written has descriptors for a moment: whoever waits may fit after all.
+/// A child that starts or a file that is written has descriptors for a moment. A client that waits may fit then.
 constexpr int k_moments_without_room = 20;
 
 int spare_descriptor() {
@@ -49,6 +49,13 @@ struct Server::Listener {
     asio::local::stream_protocol::acceptor acceptor;
     dev_t device = 0;
     ino_t inode = 0;
+    TaskId task = {};
+    RunId run = {};
+
+    void close() {
+        asio::error_code ignored;
+        acceptor.close(ignored);
+    }
 };
 
 Server::Server(const asio::any_io_executor& executor, Dispatcher& dispatcher, Identify identify, Limits limits)
@@ -63,8 +70,8 @@ Server::~Server() {
     if (reserve_ >= 0) ::close(reserve_);
 }
 
-Result<void> Server::listen(const Path& socket) {
-    socket_ = socket;
+Result<void> Server::listen(const Path& socket, const TaskId& task, const RunId& run) {
+    if (socket_.empty()) socket_ = socket;
     TRY(auto address, SocketAddress::in_folder(socket));
     const int fd = system::local_socket();
     if (fd < 0) return io_error("making the socket", errno);
@@ -73,7 +80,7 @@ Result<void> Server::listen(const Path& socket) {
         ::close(fd);
         return io_error(std::string(doing) + " " + socket.string(), why);
     };
-    // Before bind: the file appears with this mode, there is no instant at which others may connect.
+    // The mode is set before bind: there is no instant at which others may connect.
     if (::fchmod(fd, 0600) != 0) return fail("setting the mode of");
     if (::unlink(address.path().c_str()) != 0 && errno != ENOENT) return fail("removing the stale");
     if (::bind(fd, address.get(), address.size()) != 0) return fail("binding");
@@ -82,34 +89,37 @@ Result<void> Server::listen(const Path& socket) {
     if (::stat(socket.c_str(), &info) != 0) return fail("looking at");
 
     auto listener = std::make_shared<Listener>(
-        Listener{asio::local::stream_protocol::acceptor(executor_), info.st_dev, info.st_ino});
+        Listener{asio::local::stream_protocol::acceptor(executor_), info.st_dev, info.st_ino, task, run});
     listener->acceptor.assign(asio::local::stream_protocol(), fd);
-    listener_ = listener;
+    // The old socket has listened until now: its file may have come back with its folder.
+    if (const auto old = std::exchange(listeners_[socket], listener)) old->close();
     async::spawn(executor_, "rpc accept", accept_loop(listener));
     return {};
 }
 
-bool Server::is_ours() const {
+void Server::unlisten(const Path& socket) {
+    const auto found = listeners_.find(socket);
+    if (found == listeners_.end()) return;
+    if (listens_at(socket)) ::unlink(socket.c_str());
+    found->second->close();
+    listeners_.erase(found);
+}
+
+bool Server::listens_at(const Path& socket) const {
     struct stat info {};
-    return listener_ && ::lstat(socket_.c_str(), &info) == 0 && info.st_dev == listener_->device &&
-           info.st_ino == listener_->inode;
+    const auto found = listeners_.find(socket);
+    return found != listeners_.end() && ::lstat(socket.c_str(), &info) == 0 && info.st_dev == found->second->device &&
+           info.st_ino == found->second->inode;
 }
 
 void Server::check_socket() {
-    if (stopping_ || !listener_ || is_ours()) return;
+    if (stopping_ || listeners_.empty() || listens_at(socket_)) return;
     log::warn("rpc", "the socket's file is gone; binding it again", {{"socket", socket_.string()}});
-    // The old one listens until there is another: its file may come back, with the folder that it was in.
-    const auto old = listener_;
-    if (auto bound = listen(socket_); !bound) {
-        log::error("rpc", bound.error().message);
-        return;
-    }
-    asio::error_code ignored;
-    old->acceptor.close(ignored);
+    if (auto bound = listen(socket_); !bound) log::error("rpc", bound.error().message);
 }
 
 void Server::check_clients() {
-    const auto sessions = sessions_;  // drop() may leave the set
+    const auto sessions = sessions_;  // drop() may remove a session
     for (const auto& session : sessions) session->check_reader(limits_.patience);
 }
 
@@ -129,7 +139,7 @@ Awaitable<void> Server::close_the_slowest() {
         for (const auto& session : sessions_) {
             if (session->has_unread() && (!slowest || session->read_at() < slowest->read_at())) slowest = session;
         }
-        if (!slowest) break;  // what is held are requests under way
+        if (!slowest) break;  // requests under way hold the rest
         log::warn("rpc", "closed a client that does not read: too much was held for all of them");
         slowest->close();
         co_await async::yield();
@@ -156,12 +166,10 @@ void Server::refuse_waiting(Listener& listener) {
 
 void Server::stop() {
     stopping_ = true;
-    if (listener_) {
-        asio::error_code ignored;
-        listener_->acceptor.close(ignored);
-        if (is_ours()) ::unlink(socket_.c_str());
-    }
-    const auto sessions = sessions_;  // finish() leaves the set
+    // The files of runs stay: the next daemon listens there again, and clients take a missing folder for the run's end.
+    for (const auto& [path, listener] : listeners_) listener->close();
+    if (listens_at(socket_)) ::unlink(socket_.c_str());
+    const auto sessions = sessions_;  // finish() removes sessions
     for (const auto& session : sessions) session->finish();
 }
 
@@ -169,7 +177,7 @@ Awaitable<void> Server::accept_loop(std::shared_ptr<Listener> listener) {
     for (int without_room = 0; listener->acceptor.is_open();) {
         auto [error, socket] = co_await listener->acceptor.async_accept(use_tuple);
         if (error == asio::error::operation_aborted) break;
-        if (error) {  // EMFILE and the like: those that are connected go on
+        if (error) {  // EMFILE and the like: connections go on
             if (without_room == 0) log::warn("rpc", "accept: " + error.message());
             if (++without_room > k_moments_without_room) refuse_waiting(*listener);
             const auto pause = k_moment;
@@ -178,7 +186,7 @@ Awaitable<void> Server::accept_loop(std::shared_ptr<Listener> listener) {
         }
         without_room = 0;
         ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
-        const auto peer = peer_of(socket.native_handle());
+        auto peer = peer_of(socket.native_handle());
         if (!peer || peer->uid != static_cast<std::int64_t>(::geteuid())) continue;  // another user: closed unheard
         if (sessions_.size() >= limits_.connections) {
             refuse(socket.native_handle(), "the daemon has " + std::to_string(sessions_.size()) +
@@ -186,6 +194,8 @@ Awaitable<void> Server::accept_loop(std::shared_ptr<Listener> listener) {
             continue;
         }
         refusing_ = false;
+        peer->task = listener->task;
+        peer->run = listener->run;
         auto session = std::make_shared<Session>(*this, std::move(socket), *peer);
         sessions_.insert(session);
         session->start();

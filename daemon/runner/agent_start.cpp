@@ -226,9 +226,11 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     std::optional<InSet<std::pair<TaskId, Role>>> promise;
     promise.emplace(room_.promised(), std::pair(record.task.id, order.role));
     if (order.resume) co_await find_session(record, order.role);
-    CO_TRY(const auto request, co_await prepare(record, definition, order));
+    CO_TRY(auto request, co_await prepare(record, definition, order));
     co_await bury_dead(record, order.role);
     CO_TRY(note_starting(record, request));
+    auto socket = world_.socket_of_run(request.run.run);
+    if (!socket.empty()) request.env["ORANGE_SOCKET"] = std::move(socket);
     promise.reset();
     auto opened = co_await open_window(record, request);
     if (!opened) co_return in_context("starting the " + name_text(order.role), opened.error());

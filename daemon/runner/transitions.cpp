@@ -51,8 +51,9 @@ std::string evidence_of(const Caller& by) {
 }
 
 std::string unattested(const Caller& by, const std::string& section) {
-    const auto why = by.through.empty() ? std::string("the reviewer died after writing its verdict")
-                                        : "the verdict came from " + by.through + ", which the reviewer ran";
+    auto why =
+        by.through.empty() ? "the reviewer died after writing its verdict" : "the verdict came from " + by.through;
+    if (!by.programs.empty()) why += ", which the reviewer ran";
     return "the review is not verified, because " + why + ". Read ## " + section + " yourself";
 }
 

@@ -91,6 +91,8 @@ struct World {
     async::KeyedMutex& task_locks;
     async::KeyedMutex& repositories;
     git::RememberedPrograms programs = {};
+    /// The socket of a run that a record has; empty if it has none.
+    std::function<std::string(const RunId&)> socket_of_run = [](const RunId&) { return std::string(); };
 };
 
 /// A copy of the project. not_found if it is not registered: somebody may remove it from projects.json at any time,

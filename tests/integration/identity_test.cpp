@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "tests/catch.hpp"
-#include "tests/integration/sandbox.hpp"
+#include "tests/integration/puppets.hpp"
 
 /// Who is calling, with real processes: every way to call that is known, against every method that there is. The agents
 /// are puppets: shells in real panes that execute what is put into their fifo.
@@ -106,86 +106,7 @@ struct Taken {
     std::string says;  ///< of a human, what the history says
 };
 
-/// Text between a shell's single quotes.
-std::string quoted(const std::string& text) {
-    return "'" + text + "'";
-}
-
-class Stage {
-  public:
-    Stage() {
-        fs::create_directories(orange.home() / "harnesses");
-        fs::create_directories(folder());
-        write_file(folder() / "puppet.sh", "me=" + folder().string() +
-                                               "/$ORANGE_TASK-$ORANGE_ROLE\n"
-                                               "mkfifo \"$me.fifo\" || exit 1\n"
-                                               "exec 3<>\"$me.fifo\"\n"
-                                               ": >\"$me.ready\"\n"
-                                               "while read -r script <&3; do\n"
-                                               "    sh \"$script\" >\"$script.out\" 2>&1 3<&-\n"
-                                               "    : >\"$script.done\"\n"
-                                               "done\n");
-        write_file(orange.home() / "harnesses" / "puppet.yml",
-                   "name: puppet\nprogram: sh\nmode: persistent\nargv:\n  full: [" + (folder() / "puppet.sh").string() +
-                       ", --, \"{prompt}\"]\n");
-        orange.add_project("shop", 3);
-    }
-
-    fs::path folder() const { return orange.root() / "stage"; }
-
-    std::string create(bool no_spawn = false) {
-        rpc::TaskCreate params;
-        params.project = "shop";
-        params.summary = "Stand on the stage";
-        params.harness = params.review_harness = "puppet";
-        params.no_spawn = no_spawn;
-        return orange.call(params).task.fields.id.value;
-    }
-
-    /// A human takes the task to its review; both agents are there then.
-    void go_to_review(const std::string& id) {
-        add_to_body(id, "\n## Plan\n\nAPPROACH: as told\nTOUCHING: nothing\n");
-        orange.wait_for_status(id, "planning");
-        REQUIRE(orange.update_status(id, "working"));
-        add_to_body(id, "\n## Handoff\n\nDONE: all\n");
-        REQUIRE(orange.update_status(id, "agent-review"));
-        orange.wait_for_status(id, "agent-review");
-    }
-
-    void add_to_body(const std::string& id, const std::string& text) {
-        const auto file = orange.worktree(id) / "TASK.md";
-        write_file(file, read_file(file) + text);
-    }
-
-    /// Has the puppet execute that, which may be its end. The script's path.
-    fs::path begin(const std::string& id, const std::string& role, const std::string& text) {
-        const auto puppet = folder() / (id + "-" + role);
-        orange.eventually(
-            "the " + role + " is ready", [&] { return fs::exists(puppet.string() + ".ready"); }, 60s);
-        const auto script = next("script");
-        write_file(script, text + "\n");
-        write_file(puppet.string() + ".fifo", script.string() + "\n");
-        return script;
-    }
-
-    /// The same, until it has; what it printed.
-    std::string play(const std::string& id, const std::string& role, const std::string& text) {
-        const auto script = begin(id, role, text);
-        orange.eventually(
-            "the " + role + " has played", [&] { return fs::exists(script.string() + ".done"); }, 60s);
-        return read_file(script.string() + ".out");
-    }
-
-    fs::path next(const std::string& name) { return folder() / (name + std::to_string(++files_)); }
-
-    pid_t shim(const std::string& id, const std::string& role) { return orange.run_of(id, role).at("pid"); }
-    std::string run_id(const std::string& id, const std::string& role) { return orange.run_of(id, role).at("run"); }
-
-    Sandbox orange{"poll_interval: 3600\n"};
-
-  private:
-    int files_ = 0;
-};
+using Stage = PuppetStage;
 
 /// One task under review and another one being planned; a third that waits, to be cancelled by whoever may.
 class Matrix {
@@ -207,8 +128,7 @@ class Matrix {
         replies_ = stage.next("replies");
         write_file(requests_, request_lines());
         const auto wire = (fs::path(ORANGE_BINARY_DIR) / "tests/support/orange-wire").string();
-        const auto rest =
-            (stage.orange.home() / "orange.sock").string() + " " + requests_.string() + " " + replies_.string();
+        const auto rest = socket.string() + " " + requests_.string() + " " + replies_.string();
         const auto orphan = wire + " --gone $$ " + rest;
         const auto fork = stage.next("fork"), escape = stage.next("escape");
         write_file(fork, "trap '' HUP\n" + orphan + " &\n");
@@ -285,6 +205,7 @@ class Matrix {
 
     Stage stage;
     std::map<std::string, Method> table = methods();
+    fs::path socket = stage.orange.home() / "orange.sock";  ///< that is called
     std::string own, other, waiting;
     std::string tmux, session;
 
@@ -478,6 +399,52 @@ TEST_CASE("People and their scripts are told from agents, and from those who say
     matrix.as_stranger(home, "env ORANGE_HOME=/elsewhere ORANGE_TASK=" + matrix.own + " setsid -w $W", script);
 }
 
+TEST_CASE("A run's socket grants no more than its run: its agent is itself there, and another one is nobody") {
+    Matrix matrix;
+    const auto worker = shim_of(matrix, matrix.own, "worker");
+    const auto reviewer = shim_of(matrix, matrix.own, "reviewer");
+    const auto used = [&](const std::string& role) {
+        return "an unknown caller (it used the socket of the " + role + " of task " + matrix.own + ", but is the ";
+    };
+    const Taken at_reviewers{Taken::unknown, used("reviewer")}, at_workers{Taken::unknown, used("worker")};
+    const auto reviewers = matrix.stage.run_id(matrix.own, "reviewer");
+    const auto claim = variables(" ", matrix.own, "reviewer", reviewers);
+    for (const auto& way : ways_below_a_shim()) {
+        matrix.socket = matrix.stage.socket(matrix.own, "worker");
+        matrix.as_agent(matrix.own, "worker", way, {Taken::worker, worker});
+        matrix.as_agent(matrix.own, "reviewer", way, at_workers);
+        matrix.socket = matrix.stage.socket(matrix.own, "reviewer");
+        matrix.as_agent(matrix.own, "reviewer", way, {Taken::reviewer, reviewer});
+        matrix.as_agent(matrix.own, "worker", way, at_reviewers);
+        matrix.as_agent(matrix.other, "worker", way, at_reviewers);
+    }
+    matrix.as_agent(matrix.own, "worker", "env" + claim + "$W", at_reviewers);
+    for (const auto& way : ways_through_tmux(matrix)) {
+        matrix.as_agent(matrix.own, "worker", "X=$W; " + way, {Taken::unknown, k_below_tmux});
+        matrix.as_agent(matrix.own, "worker", "X=$O; " + way, {Taken::unknown, k_orphan_of_tmux});
+    }
+}
+
+TEST_CASE("A process of no agent that uses a run's socket is that run, whatever else it is or says") {
+    Matrix matrix;
+    auto& orange = matrix.stage.orange;
+    const auto inside = orange.worktree(matrix.own) / "sub";
+    fs::create_directories(inside);
+    const auto claim = variables(" ", matrix.own, "reviewer", matrix.stage.run_id(matrix.own, "reviewer"));
+    for (const std::string role : {"worker", "reviewer"}) {
+        matrix.socket = matrix.stage.socket(matrix.own, role);
+        const Taken taken{role == "worker" ? Taken::worker : Taken::reviewer,
+                          "the " + role + " of task " + matrix.own + " (the run's socket, below no orange-agent)"};
+        for (const std::string call : {"\"$W\"", "\"$F; $E\""}) {
+            matrix.as_stranger(orange.root(), "script -qec " + call + " /dev/null", taken);
+        }
+        matrix.as_stranger(orange.root(), "setsid -w $W", taken);
+        matrix.as_stranger(inside, "setsid -w $W", taken);
+        matrix.as_stranger(orange.root(), "env" + claim + "setsid -w $W", taken);
+        matrix.as_stranger(orange.root(), "env ORANGE_TASK=" + matrix.other + " setsid -w $W", taken);
+    }
+}
+
 TEST_CASE("What the daemon runs from a repository is nobody, and so is what that leaves behind") {
     Stage stage;
     auto& orange = stage.orange;
@@ -569,6 +536,8 @@ TEST_CASE("A worker that writes its own verdict gets nowhere, and is told who it
         {"orange task complete", "agent-review"},
         {stolen + pass, worker},
         {stolen + "setsid -w " + pass, worker},
+        {"export ORANGE_SOCKET=" + stage.socket(id, "reviewer").string() + "; " + stolen + pass,
+         "the socket of the reviewer of task " + orange.short_id(id) + ", but is " + worker},
         {"cd / && env -i ORANGE_HOME=$ORANGE_HOME $(command -v orange) task update " + id + " --status reviewing",
          worker},
         {"script -qec '" + pass + " 2>&1 | cat' /dev/null; exit 1", worker},
@@ -648,6 +617,29 @@ TEST_CASE("A verdict is attested where the reviewer gives it, and not where a te
         const auto attention = orange.fields(id).at("attention");
         CHECK(attention.is_null() == way.attested);
     }
+}
+
+TEST_CASE("A verdict through the reviewer's socket alone counts, but is unattested and asks for attention") {
+    Stage stage;
+    auto& orange = stage.orange;
+    const auto id = stage.create();
+    stage.go_to_review(id);
+    stage.add_to_body(id, "\n## Review\n\nVerdict: PASS\n");
+    const auto call = [&](std::vector<std::string> words) {
+        words.insert(words.begin(),
+                     {"env", "ORANGE_TASK=" + id, "ORANGE_SOCKET=" + stage.socket(id, "reviewer").string(),
+                      program("orange").string()});
+        return orange.try_run(words);
+    };
+    const auto merge = call({"task", "merge", id, "--force", "--yes"});
+    CHECK(merge.status == 1);
+    CHECK_THAT(merge.err, Tells("ORANGE_SOCKET"));  // for a human whose shell has an agent's variables
+    CHECK(call({"task", "update", id, "--status", "reviewing"}).status == 0);
+    const auto moved = orange.history(id, "status.changed").back();
+    CHECK(moved.at("by") == "reviewer");
+    CHECK(moved.at("attested") == false);
+    CHECK(moved.at("evidence") == "the run's socket, below no orange-agent");
+    CHECK_THAT(orange.fields(id).at("attention").get<std::string>(), Tells("## Review"));
 }
 
 TEST_CASE("The one way left, a reviewer that dies with a verdict in the file, is unattested and asks for attention") {

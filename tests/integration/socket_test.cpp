@@ -254,6 +254,11 @@ TEST_CASE("A home whose path is too long for a socket works: daemon, client and 
         "its agent has asked", [&] { return shown().at("fields").at("status") == "clarification"; }, 60s);
     CHECK(shown().at("worker") == "alive");
     CHECK_THAT(run({"task", "peek", id}), Tells("demo"));
+    // The demo agent has asked through the socket of its run.
+    const auto state = Json::parse(read_file(home / "tasks" / "far" / id / "state.json"));
+    const auto socket = Paths{home}.socket_of(RunId{state.at("runs").at(0).at("run")});
+    CHECK(socket.string().size() > 107);
+    CHECK(fs::is_socket(socket));
     run({"task", "cancel", id, "--yes"});
     run({"daemon", "stop"});
     const auto tmux_socket = Paths{home}.tmux_socket();

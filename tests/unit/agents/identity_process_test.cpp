@@ -111,7 +111,9 @@ class OneRun final : public Registry {
     std::optional<KnownRun> run_of_worker(const TaskId& task) const override {
         return task == run.task && run.role == Role::worker ? std::optional(run) : std::nullopt;
     }
-    bool is_starting(const TaskId&, const RunId&) const override { return false; }
+    std::optional<KnownRun> run_of(const TaskId& task, const RunId& id) const override {
+        return task == run.task && id == run.run ? std::optional(run) : std::nullopt;
+    }
     bool is_tmux_server(const ProcessId&) const override { return false; }
     bool is_daemon(std::int64_t) const override { return false; }
     std::optional<TaskId> task_at(const std::string& directory) const override {

@@ -62,9 +62,13 @@ class FakeRegistry final : public Registry {
         }
         return std::nullopt;
     }
-    bool is_starting(const TaskId& task, const RunId& run) const override {
+    std::optional<KnownRun> run_of(const TaskId& task, const RunId& run) const override {
+        for (const auto& [pid, known] : runs) {
+            if (known.task == task && known.run == run) return known;
+        }
         const auto found = starting.find(run.value);
-        return found != starting.end() && found->second == task.value;
+        if (found == starting.end() || found->second != task.value) return std::nullopt;
+        return KnownRun{task, Role::reviewer, run, {}};
     }
     bool is_tmux_server(const ProcessId& process) const override { return process.pid == tmux_server; }
     bool is_daemon(std::int64_t pid) const override { return pid == 60; }
@@ -101,7 +105,13 @@ class ProcessTree {
     void know(Role role, const std::string& id, std::int64_t pid) {
         registry.runs[pid] = {TaskId{k_asked}, role, RunId{id}, {pid, pid * 7}};
     }
-    Caller caller(std::int64_t pid) { return identify(collect_evidence(table, pid, 0, true), registry); }
+    /// `socket`: the run whose socket it uses; empty: the daemon's.
+    Caller caller(std::int64_t pid, const std::string& socket = {}) {
+        auto evidence = collect_evidence(table, pid, 0, true);
+        if (!socket.empty()) evidence.socket_task = TaskId{k_asked};
+        evidence.socket_run = RunId{socket};
+        return identify(evidence, registry);
+    }
 
     FakeProcessTable table;
     FakeRegistry registry;
@@ -250,6 +260,87 @@ TEST_CASE("each way of calling is told apart") {
         CHECK(caller.pid == 500);
         CHECK(caller.task.empty() == (row.role == Role::human || row.role == Role::unknown));
     }
+}
+
+TEST_CASE("a run's socket grants no more than its run, and whoever is known to be another is refused there") {
+    ProcessTree world;
+    const Claim none;
+    const Claim reviewer = {k_asked, "reviewer", "runreviewer0"};
+    const std::string to_worker = "runworker000", to_reviewer = "runreviewer0", over = "runold000000";
+    const std::string alone = "the run's socket, below no orange-agent";
+    const std::string of_reviewer = "the socket of the reviewer of task " + k_asked;
+    struct Row {
+        const char* how;
+        std::int64_t parent, session, tty;
+        Claim claim;
+        const char* directory;
+        std::string socket;
+        Role role;
+        std::string run;
+        std::string evidence;
+        bool attested = true;
+    };
+    const Row rows[] = {
+        {"worker, its own", 21, 20, 1020, none, "/", to_worker, Role::worker, to_worker, "ancestor orange-agent 20"},
+        {"reviewer, its own", 31, 30, 1030, none, "/", to_reviewer, Role::reviewer, to_reviewer,
+         "ancestor orange-agent 30"},
+        {"worker, its reviewer's", 21, 20, 1020, reviewer, "/", to_reviewer, Role::unknown, "",
+         of_reviewer + ", but is the worker of task " + k_asked + " (ancestor orange-agent 20)"},
+        {"reviewer, its worker's", 31, 30, 1030, none, "/", to_worker, Role::unknown, "", "but is the reviewer"},
+        {"orphan in the worker's session", 1, 20, 0, none, "/", to_worker, Role::worker, to_worker, "session 20"},
+        {"orphan in the worker's session, the reviewer's", 1, 20, 0, none, "/", to_reviewer, Role::unknown, "",
+         "but is the worker"},
+        {"orphan in the reviewer's session", 1, 30, 0, none, "/", to_reviewer, Role::reviewer, to_reviewer,
+         "session 30", false},
+        {"tmux run-shell", 10, 99, 0, reviewer, "/", to_reviewer, Role::unknown, "", "Orange's tmux server"},
+        {"an orphan of the tmux server", 11, 99, 0, reviewer, "/", to_reviewer, Role::unknown, "", "an orphan of"},
+        {"below an orange-agent of its own making", 51, 51, 0, reviewer, "/", to_reviewer, Role::unknown, "",
+         "below an orange-agent"},
+        {"a filter that the daemon's git runs", 60, 99, 0, none, "/", to_worker, Role::unknown, "",
+         "the daemon itself"},
+        {"no trace, the worker's", 1, 99, 0, none, "/", to_worker, Role::worker, to_worker, alone},
+        {"no trace, the reviewer's", 1, 99, 0, reviewer, "/", to_reviewer, Role::reviewer, to_reviewer, alone, false},
+        {"no trace, the worker's, says reviewer", 1, 99, 0, reviewer, "/", to_worker, Role::worker, to_worker, alone},
+        {"a script in the worktree, the worker's", 1, 99, 0, none, "/ws/a--1", to_worker, Role::worker, to_worker,
+         alone},
+        {"a person at a terminal, the worker's", 40, 40, 1040, none, "/home/me", to_worker, Role::worker, to_worker,
+         alone},
+        {"a person, of a run that has ended", 40, 40, 1040, none, "/home/me", over, Role::unknown, "",
+         "a run that has ended"},
+        {"worker, of a run that has ended", 21, 20, 1020, none, "/", over, Role::unknown, "", "a run that has ended"},
+        {"its ancestry broken off", 404, 99, 0, reviewer, "/", to_reviewer, Role::unknown, "", "gone"},
+    };
+    for (const auto& row : rows) {
+        INFO(row.how);
+        auto& process = world.add(500, row.parent, row.session, row.tty);
+        process.claim = row.claim;
+        process.directory = row.directory;
+        const auto caller = world.caller(500, row.socket);
+        CHECK(name_of(caller.role) == name_of(row.role));
+        CHECK(caller.run.value == row.run);
+        CHECK_THAT(caller.evidence, Holds(row.evidence));
+        CHECK(caller.through.empty() == row.attested);
+        CHECK(caller.task.empty() == (row.role == Role::unknown));
+    }
+}
+
+TEST_CASE("below the reviewer a run's socket hides no program in between") {
+    ProcessTree world;
+    world.table.processes[31].program = program_of("/usr/bin/claude", {}, "/");
+    world.add(500, 31, 30, 1030).program = program_of("/usr/bin/make", {}, "/");
+    world.add(501, 500, 30, 1030).program = program_of("/usr/bin/orange", {}, "/");
+    const auto caller = world.caller(501, "runreviewer0");
+    CHECK(caller.role == Role::reviewer);
+    CHECK(caller.programs == "claude > make > orange");
+    CHECK(caller.through == "make");
+}
+
+TEST_CASE("a run's socket is its run's from the start on") {
+    ProcessTree world;
+    world.registry.runs.erase(30);
+    world.registry.starting["runreviewer0"] = k_asked;
+    world.add(500, 1, 99, 0);
+    CHECK(world.caller(500, "runreviewer0").role == Role::reviewer);
 }
 
 TEST_CASE("a human who came through ssh is told with the address, and an agent is not less an agent for it") {

@@ -100,12 +100,13 @@ TEST_CASE("a run is starting as long as it has no process, for its own task and 
     const RunId worker{"runworker000"};
     world.save({world.run_with(Role::worker, 0, 0)});
     auto& callers = world.callers();
-    CHECK(callers.is_starting(world.id, worker));
-    CHECK_FALSE(callers.is_starting(world.id, RunId{"another"}));
-    CHECK_FALSE(callers.is_starting(world.id, RunId{}));
-    CHECK_FALSE(callers.is_starting(TaskId{"aaaaaaaaaaaaaaaaaaaaa"}, worker));
+    REQUIRE(callers.run_of(world.id, worker));
+    CHECK(callers.run_of(world.id, worker)->shim == ProcessId{});
+    CHECK_FALSE(callers.run_of(world.id, RunId{"another"}));
+    CHECK_FALSE(callers.run_of(world.id, RunId{}));
+    CHECK_FALSE(callers.run_of(TaskId{"aaaaaaaaaaaaaaaaaaaaa"}, worker));
     world.save({world.run_with(Role::worker, 10, 77)});
-    CHECK_FALSE(callers.is_starting(world.id, worker));
+    CHECK(callers.run_of(world.id, worker)->shim == ProcessId{10, 77});
 }
 
 TEST_CASE("Orange's tmux servers are the one that runs and those that its agents were started in") {

@@ -164,6 +164,109 @@ TEST_CASE("An agent whose daemon stays away is told that it is down", "[slow]") 
     CHECK(installed.output().empty());
 }
 
+namespace {
+
+/// A socket that only ORANGE_SOCKET leads to, and a home that no client would use.
+struct RunSocket {
+    explicit RunSocket(Installed& installed) : path(installed.home / "r" / "runworker000" / "s") {
+        std::filesystem::create_directories(path.parent_path());
+        std::filesystem::permissions(path.parent_path(), std::filesystem::perms::owner_all);
+        std::ofstream(installed.home / "foreign");
+        ::chmod(installed.home.c_str(), 0755);
+    }
+    static std::vector<std::string> no_tasks(const Json& request) {
+        return {test::FakeDaemon::reply(request, {{"tasks", Json::array()}})};
+    }
+    std::filesystem::path path;
+    std::string variable = "ORANGE_SOCKET=" + path.string();
+};
+
+const std::string k_an_agent = "ORANGE_TASK=4f2aBcDeFgHiJkLmNoPqR";
+
+std::string error_name(const test::Ran& ran) {
+    const auto json = parse_json(ran.out);
+    return json ? json->at("error").at("data").at("name").get<std::string>() : ran.out + ran.err;
+}
+
+}  // namespace
+
+TEST_CASE("An agent's client calls through the socket of its run, whatever the home is like") {
+    Installed installed("echo started >&2\nexit 1\n");
+    const RunSocket socket(installed);
+    const test::FakeDaemon daemon(socket.path, RunSocket::no_tasks);
+    CHECK(installed.orange({"task", "list"}, {k_an_agent}).status == 1);
+    const auto ran = installed.orange({"task", "list"}, {socket.variable, k_an_agent});
+    INFO(ran.err);
+    CHECK(ran.status == 0);
+    daemon.meet();
+    CHECK(daemon.requests().size() == 1);
+    CHECK(installed.output().empty());
+}
+
+TEST_CASE("A socket of another home's run does not count, since somebody has set ORANGE_HOME since") {
+    Installed installed("echo started >&2\nexit 1\n");
+    const test::FakeDaemon daemon(installed.home / "orange.sock", RunSocket::no_tasks);
+    const auto ran = installed.orange({"task", "list"}, {"ORANGE_SOCKET=/elsewhere/r/runworker000/s"});
+    CHECK(ran.status == 0);
+    daemon.meet();
+    CHECK(daemon.requests().size() == 1);
+}
+
+TEST_CASE("A shell of a person that has an agent's ORANGE_SOCKET is told so, and nothing is called or started") {
+    Installed installed("echo started >&2\nexit 1\n");
+    const RunSocket socket(installed);
+    const test::FakeDaemon daemon(socket.path, RunSocket::no_tasks);
+    const std::vector<std::vector<std::string>> commands = {
+        {"task", "list"},
+        {"task", "merge", "4f2a", "--yes"},
+        {"daemon", "start"},
+        {"daemon", "stop"},
+        {"daemon", "restart"},
+        {"daemon", "restart", "--force"},
+        {"run", "do it"},
+        {"dashboard"},
+        {"demo"},
+    };
+    for (const auto& command : commands) {
+        INFO(command.front() << " " << command.back());
+        const auto ran = installed.orange(command, {socket.variable});
+        CHECK(ran.status == 1);
+        CHECK_THAT(ran.err, Tells("ORANGE_SOCKET"));
+        auto json = command;
+        json.emplace_back("--json");
+        CHECK(error_name(installed.orange(json, {socket.variable})) == "forbidden");
+    }
+    CHECK(installed.orange({"version"}, {socket.variable}).status == 0);
+    daemon.meet();
+    CHECK(daemon.requests().empty());
+    CHECK(installed.output().empty());
+}
+
+TEST_CASE("An agent whose run has ended is told so at once, and starts nothing") {
+    Installed installed("echo started >&2\nexit 1\n");
+    const RunSocket socket(installed);
+    std::filesystem::remove(socket.path.parent_path());
+    const auto ran = installed.orange({"task", "list", "--json"}, {socket.variable, k_an_agent});
+    CHECK(ran.status == 1);
+    CHECK(error_name(ran) == "not_found");
+    CHECK_THAT(ran.out, Tells("ORANGE_SOCKET"));
+    CHECK(installed.output().empty());
+}
+
+TEST_CASE("An agent waits at its run's socket for a daemon that is coming back") {
+    Installed installed("echo started >&2\nexit 1\n");
+    const RunSocket socket(installed);
+    std::thread later([&] {
+        std::this_thread::sleep_for(300ms);
+        test::FakeDaemon daemon(socket.path, RunSocket::no_tasks);
+        for (int i = 0; i < 6000 && daemon.requests().empty(); ++i) std::this_thread::sleep_for(10ms);
+    });
+    const auto ran = installed.orange({"task", "list"}, {socket.variable, k_an_agent});
+    later.join();
+    CHECK(ran.status == 0);
+    CHECK(installed.output().empty());
+}
+
 TEST_CASE("Status and stop look for a daemon and start none") {
     Installed installed("echo started >&2\nexit 1\n");
     const auto status = installed.orange({"daemon", "status", "--json"});

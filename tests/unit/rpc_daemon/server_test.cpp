@@ -62,6 +62,63 @@ TEST_CASE("a thousand times bound anew, the socket is never open to others") {
     CHECK(open == 0);
 }
 
+TEST_CASE("a peer is told with the run whose socket it used, and a run's socket lives until it is taken away") {
+    const TempDir dir;
+    const rpc::MethodTable table = echo_table();
+    rpc::Dispatcher dispatcher(table);
+    asio::io_context io;
+    std::vector<std::string> peers;
+    rpc::Server server(io.get_executor(), dispatcher, [&](rpc::Peer peer) -> Awaitable<Caller> {
+        peers.push_back(peer.task.value + "/" + peer.run.value);
+        co_return Caller{};
+    });
+    const auto own = dir / "s", daemon = dir / "orange.sock";
+    REQUIRE(server.listen(daemon));
+    REQUIRE(server.listen(own, TaskId{"task"}, RunId{"run"}));
+    struct stat info {};
+    REQUIRE(::stat(own.c_str(), &info) == 0);
+    CHECK((info.st_mode & 0777) == 0600);
+    const auto ask = [&](const Path& socket) {
+        const auto address = SocketAddress::in_folder(socket);
+        const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (!address || ::connect(fd, address->get(), address->size()) != 0) {
+            ::close(fd);
+            return false;
+        }
+        const std::string line = R"({"jsonrpc":"2.0","id":1,"method":"echo.human","params":{"text":"a"}})"
+                                 "\n";
+        REQUIRE(::send(fd, line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size()));
+        char reply[1024];
+        const bool answered = eventually([&] {
+            io.restart();
+            io.poll();
+            return ::recv(fd, reply, sizeof reply, MSG_DONTWAIT) > 0;
+        });
+        ::close(fd);
+        return answered;
+    };
+    CHECK(ask(own));
+    CHECK(ask(daemon));
+    CHECK(peers == std::vector<std::string>{"task/run", "/"});
+    // Its file is replaced: it is no longer this server's, and listening there again is no second socket.
+    ::unlink(own.c_str());
+    CHECK_FALSE(server.listens_at(own));
+    REQUIRE(server.listen(own, TaskId{"task"}, RunId{"run"}));
+    CHECK(server.listens_at(own));
+    CHECK(ask(own));
+    server.unlisten(own);
+    CHECK_FALSE(ask(own));
+    CHECK(::stat(own.c_str(), &info) != 0);
+    CHECK(ask(daemon));
+    // The end of the daemon is no end of a run.
+    REQUIRE(server.listen(own, TaskId{"task"}, RunId{"run"}));
+    server.stop();
+    CHECK(::stat(own.c_str(), &info) == 0);
+    CHECK(::stat(daemon.c_str(), &info) != 0);
+    CHECK_FALSE(ask(own));
+    io.stop();
+}
+
 TEST_CASE("a peer is told with its start time, and one that has ended has none") {
     const TempDir dir;
     const auto socket = dir / "orange.sock";

@@ -1,0 +1,82 @@
+#include "daemon/app/run_sockets.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "common/base/try.hpp"
+#include "common/config/home_check.hpp"
+#include "daemon/log/log.hpp"
+
+namespace orange {
+
+void RunSockets::start() {
+    check();
+    for (const auto& name : files_.list(paths_.sockets_of_runs()).value_or({})) {
+        const bool has_run = std::ranges::any_of(known_, [&](const auto& of_task) {
+            return std::ranges::find(of_task.second, RunId{name}) != of_task.second.end();
+        });
+        // The folder of a run that goes on stays the same one: it may be mounted elsewhere.
+        if (!has_run) close(RunId{name});
+    }
+    observer_ = tasks_.observe([this](const TaskId& id) { follow(id); });
+}
+
+void RunSockets::check() {
+    Result<void> all;
+    for (const auto& id : tasks_.runs().tasks()) {
+        if (auto made = make_missing(id); !made) all = made;
+    }
+    note(all);
+}
+
+std::string RunSockets::path_of(const RunId& run) const {
+    const auto path = paths_.socket_of(run);
+    return server_.listens_at(path) ? path.string() : std::string();
+}
+
+void RunSockets::follow(const TaskId& id) {
+    const auto* record = tasks_.find(id);
+    const auto known = known_.find(id);
+    if (known != known_.end()) {
+        std::erase_if(known->second, [&](const RunId& run) {
+            const bool lives = record && std::ranges::find(record->runs, run, &AgentRun::run) != record->runs.end();
+            if (!lives) close(run);
+            return !lives;
+        });
+        if (known->second.empty()) known_.erase(known);
+    }
+    if (auto made = make_missing(id); !made) note(made);
+}
+
+Result<void> RunSockets::make_missing(const TaskId& id) {
+    const auto* record = tasks_.find(id);
+    if (!record) return {};
+    for (const auto& run : record->runs) {
+        if (!server_.listens_at(paths_.socket_of(run.run))) TRY(open(id, run.run));
+    }
+    return {};
+}
+
+Result<void> RunSockets::open(const TaskId& id, const RunId& run) {
+    auto& known = known_[id];
+    if (std::ranges::find(known, run) == known.end()) known.push_back(run);
+    const auto socket = paths_.socket_of(run);
+    TRY(make_private_folder(paths_.sockets_of_runs()));
+    TRY(make_private_folder(socket.parent_path()));
+    return server_.listen(socket, id, run);
+}
+
+void RunSockets::close(const RunId& run) {
+    const auto socket = paths_.socket_of(run);
+    server_.unlisten(socket);
+    std::error_code error;  // what stays is removed by the next daemon
+    std::filesystem::remove_all(socket.parent_path(), error);
+}
+
+void RunSockets::note(const Result<void>& made) {
+    auto problem = made ? std::string() : "an agent has no socket of its own: " + made.error().message;
+    if (problem != problem_ && !problem.empty()) log::warn("rpc", problem);
+    problem_ = std::move(problem);
+}
+
+}  // namespace orange
