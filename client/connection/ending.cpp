@@ -20,11 +20,11 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds k_deadline{20};
-/// Longer than a daemon that is well takes.
+/// A healthy daemon ends faster.
 constexpr std::chrono::seconds k_deadline_before_force{10};
 constexpr std::chrono::seconds k_kill_deadline{5};
 
-/// What came of asking for the end; where a daemon is left, which one, and why.
+/// The result of a request to end. `left`: the daemon that still runs, and `why`.
 struct Outcome {
     Ended ended = Ended::none_ran;
     std::optional<pid_t> left = {};
@@ -51,14 +51,14 @@ bool ended_until(pid_t daemon, const Paths& paths, steady_clock::time_point unti
 /// Asks for the end and waits for it. Another daemon may have the lock by then.
 Result<void> end(Connection& daemon, const Paths& paths, steady_clock::time_point until) {
     auto reply = daemon.call(rpc::DaemonShutdown{});
-    // It may be gone before its reply is out: that is what was asked for.
+    // The daemon may end before its reply is out, which is a success.
     if (!reply && reply.error().code != ErrorCode::unavailable) return reply.error();
     const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now());
     const bool ended = daemon.wait_for_end(left) && ended_until(daemon.daemon(), paths, until);
     return ended ? Result<void>{} : still_runs(daemon.daemon());
 }
 
-/// Nothing: one is starting or ending, and takes no question.
+/// Returns nothing if a daemon is starting or ending and takes no request.
 std::optional<Result<Outcome>> try_to_end(const Paths& paths, steady_clock::time_point until) {
     auto daemon = open_daemon(paths, k_connect_deadline);
     const auto holder = lock_holder(paths);

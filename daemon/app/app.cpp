@@ -45,9 +45,9 @@
 #include "daemon/shim/keeper.hpp"
 #include "daemon/tmux/cli_tmux.hpp"
 
-/// The composition root. Everything is a member here, made in the order in which it is needed and gone in the reverse;
-/// all of it runs on the one thread of the one io_context. Agents are not ours to end: they live in the tmux server,
-/// and the next daemon adopts them.
+/// The composition root. Every part of the daemon is a member here, and is made after the parts that it needs. All of
+/// them run on the one thread of the one io_context. The daemon's end does not end the agents: they live in the tmux
+/// server, and the next daemon adopts them.
 namespace orange {
 namespace {
 
@@ -59,7 +59,7 @@ constexpr auto k_shutdown_step = 20ms;
 constexpr std::chrono::milliseconds k_between_looks = 2s;
 constexpr std::chrono::milliseconds k_news_together = 2s;
 
-/// In place of a watcher that the kernel refused.
+/// Stands in for a watcher that the kernel refused.
 class NoFileWatcher final : public FileWatcher {
   public:
     Result<WatchId> watch(Path, std::function<void(const std::string&)>) override {
@@ -71,8 +71,7 @@ class NoFileWatcher final : public FileWatcher {
     void unwatch(WatchId) override {}
 };
 
-/// Coroutines that are still suspended when the daemon ends hold on to what they work with: their frames go first,
-/// while all of it is there.
+/// Destroys the frames of suspended coroutines before the parts of the daemon to which they refer.
 class DaemonContext : public asio::io_context {
   public:
     using asio::io_context::io_context;
@@ -218,7 +217,7 @@ class App {
         return 0;
     }
 
-    /// Once it has run: the program in whose place it is to be started again.
+    /// Returns, after run(), the program that replaces this process; nothing if the daemon just ends.
     std::optional<OwnProgram> restarts_as() const { return restarts_ ? std::optional(program_) : std::nullopt; }
 
   private:
@@ -228,10 +227,10 @@ class App {
         co_return caller;
     }
 
-    /// A human who has just started the machine looks at no status.
+    /// Notifies the human, who may have started the machine and looks at no status.
     void tell_of_config() { tell("config.yml cannot be used", reload_.problem()); }
 
-    /// Notifies the human of what is about no task.
+    /// Notifies the human of a problem that is about no task.
     void tell(std::string summary, std::string text) {
         News news;
         news.summary = std::move(summary);
@@ -259,13 +258,13 @@ class App {
         co_return Result<void>{};
     }
 
-    /// Whoever is asked at the socket may make it anew there, and gets what is typed.
+    /// Another user who owns the folder could make the socket there, and would get what is typed.
     Result<void> check_tmux_folder() {
         auto here = files_.check();
         return here ? make_tmux_folder(paths_) : here;
     }
 
-    /// Works there as long as one machine alone uses it, and nobody can promise that.
+    /// Orange works on a network disk as long as only one machine uses the home, which nobody can promise.
     void warn_of_network_disk() {
         const auto kind = network_file_system(paths_.home);
         if (kind.empty()) return;
@@ -296,7 +295,7 @@ class App {
         workflows_.list();  // a file that is broken later has a good version before it
     }
 
-    /// The one that living agents are in, whose socket may have been removed while no daemon looked.
+    /// Tells tmux_ of the server of living agents: its socket may have been removed while no daemon ran.
     void expect_tmux_server() {
         tasks_.each([&](const TaskRecord& record) {
             for (const auto& run : record.runs) {
@@ -358,7 +357,7 @@ class App {
         }
     }
 
-    /// What has begun ends, or is left to the intent that the next daemon finds; the agents go on.
+    /// Lets running calls finish (4 s). The next daemon finishes interrupted transitions. The agents go on.
     Awaitable<void> shut_down() {
         if (stopping_) co_return;
         stopping_ = true;
@@ -378,7 +377,7 @@ class App {
         io_.stop();
     }
 
-    /// The poll may be far apart; a removed socket leaves everybody outside.
+    /// Looks more often than the poll, because nobody can connect to a socket that was removed.
     Awaitable<void> watch_home() {
         const bool watched = has_watchdog();
         while (!stopping_) {
@@ -391,7 +390,7 @@ class App {
         }
     }
 
-    /// No transition, merge, check or preparation is under way, and the new program says what it is.
+    /// Returns true if no transition, merge, check or preparation is under way and the new program prints its version.
     Awaitable<bool> should_restart() {
         if (stopping_ || !world_.settings.auto_restart || !program_.may_be_restarted()) co_return false;
         const auto is_quiet = [this] {
@@ -412,7 +411,7 @@ class App {
         co_return is_quiet() && !stopping_;
     }
 
-    /// Nothing for the service manager: to it the daemon stays the same process.
+    /// Says nothing to the service manager: to it the daemon stays the same process.
     Awaitable<void> restart() {
         restarts_ = true;
         co_await shut_down();
@@ -433,7 +432,7 @@ class App {
         run_sockets_.check();
     }
 
-    /// Without notifications the poll still sees everything, later.
+    /// If the kernel refuses notifications, the poll still sees every change, later.
     FileWatcher& watcher() {
         if (file_watcher_) return **file_watcher_;
         problems_.push_back(file_watcher_.error().message);
@@ -507,7 +506,7 @@ int run_daemon(const Paths& paths, const Installation& installation) {
         std::fprintf(stderr, "oranged: %s\n", home.error().message.c_str());
         return home.error().code == ErrorCode::conflict ? k_exit_other_daemon : 1;
     }
-    // Callers' directories come with links resolved: so do ours, or nobody is ever inside a workspace.
+    // The kernel reports callers' directories with links resolved, so the home's path needs that, too.
     const Paths resolved{home->path()};
     log::open(resolved.log().string(), log::Level::info);
     if (home->was_closed()) {

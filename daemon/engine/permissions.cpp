@@ -52,7 +52,7 @@ Result<void> may_change(const TaskRecord& record, const Caller& by, bool force) 
         return refused("this review round has ended, and its reviewer may not change the task any more", by);
     }
     const auto* worker = record.run_of(Role::worker);
-    // Who calls is found out once a connection, and that may outlive the run: a new one would be nobody's.
+    // The caller is identified once per connection, which may outlive the run.
     if (by.role == Role::worker && !by.run.empty() && (!worker || worker->run != by.run)) {
         return refused(worker ? "another worker has replaced this one" : "this worker's run has ended", by);
     }

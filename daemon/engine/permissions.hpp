@@ -9,12 +9,12 @@
 #include "common/model/record.hpp"
 #include "daemon/engine/definition.hpp"
 
-/// Who may do what: all of it, from the outside in. A method is checked by rpc/dispatcher, fields by
-/// rpc/methods/task_methods, the task by runner/requests, its workflow by runner/edits, the transition by decide().
-/// Who the caller is was found out before, in agents/identity. Every refusal is `forbidden`.
+/// Decides what a caller may do. rpc/dispatcher checks the method, rpc/methods/task_methods the fields, runner/requests
+/// the task, runner/edits its workflow, and decide() the transition. agents/identity has identified the caller before.
+/// Every refusal is `forbidden`.
 namespace orange::engine {
 
-/// Who may call a method at all.
+/// The callers to whom a method is open.
 enum class Access {
     read,   ///< anyone: looking is free
     agent,  ///< a human, or an agent about its own task
@@ -24,7 +24,7 @@ enum class Access {
 /// The evidence for a caller that is known by nothing but the socket of its run, which ORANGE_SOCKET names.
 inline constexpr std::string_view k_socket_evidence = "the run's socket, below no orange-agent";
 
-/// "the worker of task 4f2a… (ancestor orange-agent 4711)": what a refused caller is told.
+/// Returns "the worker of task 4f2a… (ancestor orange-agent 4711)", for the error of a refused call.
 std::string describe(const Caller& caller);
 
 Result<void> may_call(const std::string& method, Access access, const Caller& by);
@@ -39,16 +39,16 @@ Result<void> may_change(const TaskRecord& record, const Caller& by, bool force);
 /// the options of the call that only a human may choose.
 Result<void> may_create_subtask(const TaskRecord& parent, const Caller& by, std::string_view delegation,
                                 const std::vector<std::string>& chosen);
-/// The refusal of a sub-task that would wait for a task that is not one of its parent's others.
+/// Refuses a sub-task that would wait for a task which is not another sub-task of its parent.
 Error may_not_wait_for(const TaskId& other, const Caller& by);
 
 Result<void> may_change_workflow(const Caller& by);
 
-/// Who may ask for a transition, `by` absent resolved: anyone, but no worker where the gate wants a verdict, and only a
-/// human or the system where force is needed. Never Role::unknown.
+/// Returns the roles that may ask for a transition. If `by` is absent, all may, except for a worker if the gate wants a
+/// verdict, and only a human or the system if force is needed. Role::unknown is never among them.
 std::vector<Role> askers(const Transition& transition);
 bool may_ask(const Transition& transition, Role role);
-/// Orange may take it whenever it likes: nothing has to be confirmed, written or counted first.
+/// Returns true if Orange may take the transition at any time: nothing has to be confirmed, written or counted first.
 bool is_free(const Transition& transition);
 
 }  // namespace orange::engine
