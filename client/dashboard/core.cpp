@@ -163,6 +163,7 @@ Effects Core::on_link(Link::State link, std::string why, Moment now) {
     cursor_.clear();
     screen_wanted_.clear();
     screen_watched_.clear();
+    pane_asked_.reset();
     if (link == Link::State::up) {
         effects.requests.push_back(request_of(rpc::EventsSubscribe{}, Purpose::subscribe));
         effects.requests.push_back(request_of(rpc::ProjectList{true}, Purpose::projects));
@@ -176,7 +177,7 @@ Effects Core::on_link(Link::State link, std::string why, Moment now) {
         if (!state_.sent_forms.empty()) state_.kept_form = std::move(state_.sent_forms.begin()->second);
         state_.sent_forms.clear();
         state_.many.clear();
-        for (auto& [pane, text] : state_.panes) text.asked = false, text.stale = true;
+        for (auto& [pane, text] : state_.panes) text.stale = true;
     }
     return effects;
 }
@@ -227,13 +228,14 @@ Effects Core::on_time(Moment now) {
     if (!state_.busy.empty() && !spin_due_) spin_due_ = now.steady + k_spin;
     if (!minute_due_ || *minute_due_ <= now.steady) minute_due_ = now.steady + k_ages;
     if (pane_due_ && *pane_due_ <= now.steady) pane_due_.reset();
+    if (rows_due_ && *rows_due_ <= now.steady) drop_old_rows();
     request_pane(now, effects);
     return effects;
 }
 
 std::optional<std::chrono::steady_clock::time_point> Core::next_time() const {
     std::optional<Time> next = minute_due_;
-    for (const auto& due : {list_due_, search_due_, pane_due_, spin_due_, question_due()}) {
+    for (const auto& due : {list_due_, search_due_, pane_due_, rows_due_, spin_due_, question_due()}) {
         if (due && (!next || *due < *next)) next = due;
     }
     return next;

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "client/dashboard/answer.hpp"
 #include "client/dashboard/keys.hpp"
@@ -68,6 +69,8 @@ class Core {
     void show_pane(Pane pane);
     void scroll_pane(long by);
     void request_pane(Moment now, Effects& effects);
+    void begin_pane(PaneText& text, bool moved, Moment now);
+    void drop_old_rows();
     void watch_screen(const std::string& task, Effects& effects);
     void subscribed(Result<Json> reply, Moment now, Effects& effects);
     bool pane_is_visible() const;
@@ -142,11 +145,13 @@ class Core {
     /// Ended tasks are searched by the daemon: after the last character, so many, and more at their end.
     static constexpr std::chrono::milliseconds k_search_rests{150};
     static constexpr std::size_t k_found_at_once = 200;
-    std::optional<Time> list_due_, search_due_, pane_due_, spin_due_, minute_due_;
+    std::optional<Time> list_due_, search_due_, pane_due_, rows_due_, spin_due_, minute_due_;
+    std::optional<std::pair<Pane, std::string>> pane_asked_;  ///< the last request for a pane, until its answer
+    std::optional<Pane> pane_shown_;                          ///< after the last input, reply or event
     bool list_asked_ = false, counts_wanted_ = true;
     std::string cursor_;                          ///< of the last event; empty: not subscribed yet
     std::string screen_wanted_, screen_watched_;  ///< the task whose screen is looked at, and that the daemon tells of
-    Time list_sent_{}, counts_sent_{};
+    Time list_sent_{}, counts_sent_{}, pane_sent_{};
     Time::duration list_took_{};
     bool editing_form_ = false, editing_prompt_ = false;
     bool asked_to_register_ = false;

@@ -1,6 +1,7 @@
-// What the pane beside the list shows, and when it is asked for: a little after the selection has moved, after an
-// event of its task, and the agent's screen after the agent has written to it.
+// The pane beside the list, and when the daemon is asked for it: when the selection has moved, after an event of its
+// task, and for the agent's screen after the agent has written to it.
 #include <algorithm>
+#include <utility>
 
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
@@ -10,7 +11,9 @@
 namespace orange::dashboard {
 namespace {
 
-constexpr std::chrono::milliseconds k_after_moving{150}, k_screen_interval{250};
+constexpr std::chrono::milliseconds k_screen_interval{250};
+constexpr std::chrono::milliseconds k_between{40};       ///< requests for panes, while the selection moves
+constexpr std::chrono::milliseconds k_slow_answer{150};  ///< a slow answer holds up the next task no longer
 constexpr int k_history = 300, k_log_lines = 200;
 
 Request screen_request(const Row& task, int lines) {
@@ -140,28 +143,48 @@ void Core::subscribed(Result<Json> reply, Moment now, Effects& effects) {
     watch_screen(screen_wanted_, effects);
 }
 
+/// Empties the pane for the selected task. The first move asks at once, and further moves when the answer to that is
+/// there and some time has passed: while a key is held down, the dashboard asks one question at a time, and not about
+/// each task. The rows of the previous task stay until then, so that the pane does not flicker.
+void Core::begin_pane(PaneText& text, bool moved, Moment now) {
+    PaneText next;
+    next.task = state_.selected;
+    pane_due_.reset();
+    if (moved) {
+        next.lines = std::move(text.lines);
+        next.width = text.width;
+        if (!rows_due_) rows_due_ = now.steady + k_slow_answer;
+        pane_due_ = pane_asked_ ? now.steady + k_slow_answer : pane_sent_ + k_between;
+    }
+    text = std::move(next);
+}
+
+void Core::drop_old_rows() {
+    rows_due_.reset();
+    for (auto& [pane, text] : state_.panes) {
+        if (text.came == Time{}) text.width = 0;
+    }
+}
+
 void Core::request_pane(Moment now, Effects& effects) {
     if (state_.link.state != Link::State::up) return;
     const auto* task = pane_is_visible() ? selected() : nullptr;
+    const auto shown = std::exchange(pane_shown_, task != nullptr ? std::optional(state_.pane) : std::nullopt);
     const bool is_live = task != nullptr && state_.pane == Pane::screen && is_alive(*task);
     if (!is_live) watch_screen("", effects);
     if (task == nullptr) return;
     auto& text = state_.panes[state_.pane];
-    if (text.task != state_.selected) {
-        // Moving on: the next one is asked for when the selection rests.
-        const bool first = text.task.empty();
-        text = PaneText{};
-        text.task = state_.selected;
-        pane_due_ = now.steady + (first ? std::chrono::milliseconds(0) : k_after_moving);
-    }
+    if (text.task != state_.selected) begin_pane(text, shown == state_.pane, now);
     if (text.live != is_live) text.stale = true;  // its agent has started, or ended, since it was asked for
-    if (text.asked || !text.stale || (is_live && text.scroll > 0)) return;
+    const std::pair wanted(state_.pane, state_.selected);
+    if (pane_asked_ == wanted || !text.stale || (is_live && text.scroll > 0)) return;
     const auto soon = text.came + k_screen_interval;
     if (is_live && text.came != Time{} && soon > now.steady) pane_due_ = soon;
     if (pane_due_ && *pane_due_ > now.steady) return;
     pane_due_.reset();
     if (is_live) watch_screen(state_.selected, effects);
-    text.asked = true;
+    pane_asked_ = wanted;
+    pane_sent_ = now.steady;
     text.stale = false;
     text.live = is_live;
     text.changed = task->updated_at;
@@ -169,10 +192,16 @@ void Core::request_pane(Moment now, Effects& effects) {
 }
 
 void Core::pane_reply(const Request& request, Result<Json> reply, Moment now) {
-    auto& text = state_.panes[pane_of(request.purpose)];
+    const auto pane = pane_of(request.purpose);
+    if (pane_asked_ == std::pair(pane, request.task)) {
+        pane_asked_.reset();
+        if (pane_due_) pane_due_ = pane_sent_ + k_between;
+    }
+    auto& text = state_.panes[pane];
     if (text.task != request.task) return;
-    text.asked = false;
+    if (text.came == Time{}) text.width = 0;
     text.came = now.steady;
+    rows_due_.reset();
     text.error.clear();
     if (!reply) {
         text.error = reply.error().message;

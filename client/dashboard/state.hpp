@@ -95,13 +95,12 @@ struct PaneText {
     std::string task;
     Json reply;
     std::string error;
-    bool asked = false;   ///< a request is on its way
     bool stale = true;    ///< what is shown may have changed
     bool live = false;    ///< it was asked for a living agent's screen
     Timestamp changed{};  ///< the task's last change when it was asked for
     std::size_t scroll = 0;
-    std::vector<Line> lines;
-    std::size_t width = 0;  ///< for which `lines` were made; 0: not yet
+    std::vector<Line> lines;  ///< until the answer is there, for a moment those of the task before
+    std::size_t width = 0;    ///< for which `lines` were made; 0: not yet
     std::chrono::steady_clock::time_point came{};
 };
 

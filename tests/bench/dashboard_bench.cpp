@@ -1,10 +1,12 @@
-// How long the dashboard takes to its first frame and to its list, and a key to its frame, with few tasks and with
-// many, and what it costs to hold them. The first rows are of the real program, against a server that answers at once.
+// Measures how long the dashboard takes to its first frame and to its list, a key to its frame and to the next task's
+// pane, with few tasks and with many, and what it costs to hold them. Rows with "first frame" and "pane" are of the
+// real program, against a server that answers at once.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -12,6 +14,8 @@
 #include <deque>
 #include <fstream>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
@@ -131,6 +135,13 @@ class Started {
         }
         return microseconds(Steady::now() - begin_, 1000);
     }
+    /// The time from a key to that text.
+    double milliseconds_from(const std::string& key, const std::string& text) {
+        seen_.clear();
+        begin_ = Steady::now();
+        if (::write(master_, key.data(), key.size()) < 0) return -1;
+        return milliseconds_until(text);
+    }
     long resident() const { return resident_kib(std::to_string(process_)); }
 
   private:
@@ -154,6 +165,38 @@ void start(std::size_t count) {
     (void)dashboard.milliseconds_until("branch-" + std::to_string(std::min<std::size_t>(count, 20) - 1));
     std::printf("%6zu tasks   first frame %5.1f ms   list %7.1f ms   resident %ld KiB\n", count, first, listed,
                 dashboard.resident());
+}
+
+/// A text that differs in every column from that of the task before: ncurses sends only what has changed.
+std::string screen_number(std::size_t number) {
+    std::string text;
+    for (std::size_t i = 0; i < 12; ++i) text += static_cast<char>('a' + (number + i) % 26);
+    return text;
+}
+
+/// From j to the pane of the next task, again and again, as a person presses it.
+void follow() {
+    constexpr std::size_t k_moves = 25;
+    test::TemporaryFolder folder;
+    rpc::TaskList::Reply list;
+    for (std::size_t i = 0; i <= k_moves; ++i) list.tasks.push_back(view_number(i));
+    const auto tasks = written(list);
+    test::FakeDaemon daemon(folder.path() / "orange.sock", [&](const Json& request) {
+        const bool lists = request.at("method") == rpc::TaskList::k_name;
+        const auto id = request.value("params", Json::object()).value("id", std::string("id1000000"));
+        const auto number = std::stoul(id.substr(2, 7)) - 1'000'000;
+        const Json screen = {{"role", "worker"}, {"text", screen_number(number) + "\n"}};
+        return std::vector{test::FakeDaemon::reply(request, lists ? tasks : screen)};
+    });
+    Started dashboard(folder.path());
+    (void)dashboard.milliseconds_until(screen_number(0));
+    std::vector<double> took;
+    for (std::size_t i = 1; i <= k_moves; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        took.push_back(dashboard.milliseconds_from("j", screen_number(i)));
+    }
+    std::ranges::sort(took);
+    std::printf("pane of the next task: median %5.1f ms   longest %5.1f ms\n", took[took.size() / 2], took.back());
 }
 
 /// What stays after ENDED was unfolded to its end, and folded again: each page is all of the ended tasks so far.
@@ -207,4 +250,5 @@ int main(int argc, char**) {
     measure(10'000);
     start(10);
     start(10'000);
+    follow();
 }

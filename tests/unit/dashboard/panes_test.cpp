@@ -87,19 +87,67 @@ TEST_CASE("The daemon tells of the screen that is looked at, and of no other one
     CHECK(watched() == "none");
 }
 
-TEST_CASE("Moving on asks when the selection rests, and a late answer for another task is not shown") {
+TEST_CASE("A move asks for the pane at once, and a key that is held down does not ask for each task") {
+    std::vector<rpc::TaskView> tasks;
+    for (int i = 0; i < 60; ++i) tasks.push_back(running("task" + std::to_string(1000 + i)));
+    Desk desk(tasks, 120, 40);
+    const auto answer = [&](const std::string& text) { desk.answer(Purpose::screen, Json{{"text", text + "\n"}}); };
+    desk.pass(milliseconds(1));
+    answer("the first");
+    (void)desk.frame();
+    desk.pass(milliseconds(1000));
+    desk.press("j");
+    REQUIRE(desk.sent.size() == 1);
+    CHECK(desk.last(Purpose::screen).params.at("id") == "task1001");
+    CHECK_THAT(desk.screen(), Holds("the first"));  // until the answer is there
+    int asked = 0;
+    for (int i = 0; i < 50; ++i) {
+        desk.press("j");
+        REQUIRE(desk.sent.size() <= 1);
+        if (!desk.sent.empty()) answer("of task " + std::to_string(asked++));
+        desk.pass(milliseconds(10));
+    }
+    CHECK(asked >= 10);
+    CHECK(asked <= 1 + 500 / 40);
+    desk.pass(milliseconds(40));
+    REQUIRE(desk.sent.size() == 1);
+    CHECK(desk.last(Purpose::screen).params.at("id") == "task1051");
+    answer("the last");
+    CHECK_THAT(desk.screen(), Holds("the last"));
+    CHECK(desk.sent.empty());
+}
+
+TEST_CASE("A slow answer for one task does not hold up the next one, and its rows go") {
     Desk desk({running("aaaa0000"), running("bbbb0000"), running("cccc0000")}, 120, 40);
     desk.pass(milliseconds(1));
-    const auto first = desk.last(Purpose::screen);
-    desk.sent.clear();
+    desk.answer(Purpose::screen, Json{{"text", "of the first\n"}});
+    (void)desk.frame();
+    desk.pass(milliseconds(1000));
     desk.press("j");
     desk.press("j");
-    CHECK(desk.sent.empty());
-    (void)desk.core.on_reply(first, dashboard::Answer(Json{{"text", "of another\n"}}), desk.now);
-    CHECK_THAT(desk.screen(), !Holds("of another"));
-    desk.pass(milliseconds(200));
     REQUIRE(desk.sent.size() == 1);
-    CHECK(desk.sent[0].params.at("id") == "cccc0000");
+    CHECK_THAT(desk.screen(), Holds("of the first"));
+    desk.pass(milliseconds(150));
+    REQUIRE(desk.sent.size() == 2);
+    CHECK(desk.sent[1].params.at("id") == "cccc0000");
+    CHECK_THAT(desk.screen(), !Holds("of the first"));
+    desk.answer(Purpose::screen, Json{{"text", "of the second\n"}});
+    CHECK_THAT(desk.screen(), !Holds("of the second"));
+    desk.answer(Purpose::screen, Json{{"text", "of the third\n"}});
+    CHECK_THAT(desk.screen(), Holds("of the third"));
+}
+
+TEST_CASE("Another pane shows nothing of the task that it showed last") {
+    Desk desk({running("aaaa0000"), running("bbbb0000")}, 120, 40);
+    desk.press("4");
+    desk.answer(Purpose::screen, Json{{"text", "x\n"}});
+    const Json event = {{"at", "2026-11-20T09:00:00.000Z"}, {"type", "task.created"}};
+    desk.answer(Purpose::history, Json{{"events", Json::array({event})}});
+    CHECK_THAT(desk.screen(), Holds("2026"));
+    desk.press("1");
+    desk.press("j");
+    desk.press("4");
+    CHECK_THAT(desk.screen(), !Holds("2026"));
 }
 
 TEST_CASE("An event of the task makes its pane new, an event of another one does not") {
