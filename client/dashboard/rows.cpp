@@ -14,11 +14,13 @@ constexpr const char* k_tabs[] = {"1 screen", "2 diff", "3 TASK.md", "4 history"
 constexpr std::size_t k_title_room = 22;   ///< what the other columns leave to a task's name
 constexpr std::size_t k_least_status = 9;  ///< "reviewing"
 
-Span cell_of(const State& state, const ListColumn& column, const Row& task, Timestamp now) {
+Line cell_of(const State& state, const ListColumn& column, const Row& task, Timestamp now) {
     const auto changes = state.changes.find(task.id);
-    auto cell = column.cell(task, changes == state.changes.end() ? nullptr : &changes->second, now);
-    if (!cell.text.empty()) cell.text = column.sign + clean(cell.text);
-    return cell;
+    const auto cell = column.cell(task, changes == state.changes.end() ? nullptr : &changes->second, now);
+    Line shown;
+    for (const auto& span : cell.spans)
+        shown.add((shown.spans.empty() ? column.sign : "") + clean(span.text), span.look);
+    return shown;
 }
 
 /// Takes from `room` what the columns get. The status is cut if there is no room for the whole; other columns are left
@@ -46,7 +48,7 @@ Columns columns_for(const State& state) {
         const auto& task = state.tasks[item.task];
         for (std::size_t i = 0; i < found.widths.size(); ++i) {
             const auto& column = list_columns()[i];
-            const auto wide = columns(cell_of(state, column, task, task.active_since).text);
+            const auto wide = cell_of(state, column, task, task.active_since).width();
             if (wide > 0)
                 found.widths[i] = std::max(found.widths[i], column.fixed ? column.most : std::min(wide, column.most));
         }
@@ -83,8 +85,7 @@ Line task_row(const State& state, const Item& item, std::size_t width, Timestamp
     } else {
         for (std::size_t i = 0; i < widths.size(); ++i) {
             if (widths[i] == 0) continue;
-            auto cell = cell_of(state, list_columns()[i], task, now);
-            line.add(" ").add(padded(cell.text, widths[i]), cell.look);
+            line.add(" ").add(cell_of(state, list_columns()[i], task, now).fit(widths[i]));
         }
     }
     const auto age = row_age(task.updated_at, now);

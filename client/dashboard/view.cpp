@@ -23,7 +23,7 @@ class Canvas {
         auto& target = frame_rows[static_cast<std::size_t>(row)];
         target.fit(static_cast<std::size_t>(column));
         line.fit(static_cast<std::size_t>(room));
-        for (auto& span : line.spans) target.add(std::move(span.text), span.look);
+        target.add(std::move(line));
     }
     std::vector<Line> finish() {
         for (auto& row : frame_rows) row.fit(width_);
@@ -178,7 +178,7 @@ void draw_facts(Canvas& canvas, const State& state, int row, int rows, const Row
     if (!task->unreadable.empty()) {
         need.add("unreadable: " + clean(task->unreadable), k_red);
     } else if (task->needs != Need::nothing) {
-        need.add(name_text(task->needs), look_of(task->needs)).add(": " + clean(task->needs_text) + age);
+        need.add(name_text(task->needs), look_of(task->needs)).add(": " + clean(task->needs_text)).add(age, k_dim);
     } else {
         need.add(clean(task->needs_text), k_dim);
     }

@@ -206,6 +206,11 @@ Line& Line::add(std::string text, Look look) {
     return *this;
 }
 
+Line& Line::add(Line more) {
+    for (auto& span : more.spans) add(std::move(span.text), span.look);
+    return *this;
+}
+
 std::size_t Line::width() const {
     std::size_t sum = 0;
     for (const auto& span : spans) sum += columns(span.text);
@@ -230,11 +235,7 @@ Line& Line::fit(std::size_t room) {
 }
 
 Line& Line::reversed() {
-    for (auto& span : spans) {
-        span.look.reverse = true;
-        span.look.dim = false;
-    }
-    return *this;
+    return *this = Line(text(), Look{.reverse = true});
 }
 
 std::string Line::text() const {

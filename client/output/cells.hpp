@@ -44,10 +44,11 @@ struct Line {
     Line() = default;
     explicit Line(std::string text, Look look = {}) { add(std::move(text), look); }
     Line& add(std::string text, Look look = {});
+    Line& add(Line more);
     std::size_t width() const;
     /// Cut (with "…") or filled with blanks to exactly `columns`.
     Line& fit(std::size_t columns);
-    /// The same look over all of it, colours kept: a selected row.
+    /// Gives all of the line one look, without its colours: a selected row.
     Line& reversed();
     std::string text() const;
     bool operator==(const Line&) const = default;

@@ -5,42 +5,46 @@
 namespace orange::output {
 namespace {
 
-Span status_cell(const Row& task, const rpc::ChangeCounts*, Timestamp) {
-    return {status_of(task) + (task.after.empty() ? "" : " after " + printable(task.after))};
+Line status_cell(const Row& task, const rpc::ChangeCounts*, Timestamp) {
+    return Line(status_of(task) + (task.after.empty() ? "" : " after " + printable(task.after)));
 }
 
-Span round_cell(const Row& task, const rpc::ChangeCounts*, Timestamp) {
-    return {task.review_round > 0 ? std::to_string(task.review_round) : std::string()};
+Line round_cell(const Row& task, const rpc::ChangeCounts*, Timestamp) {
+    return Line(task.review_round > 0 ? std::to_string(task.review_round) : std::string());
 }
 
 /// "#7", and what is the matter with it.
-Span pull_cell(const Row& task, const rpc::ChangeCounts*, Timestamp) {
-    if (!task.pull) return {task.pr_url.empty() ? "" : "PR"};
+Line pull_cell(const Row& task, const rpc::ChangeCounts*, Timestamp) {
+    if (!task.pull) return Line(task.pr_url.empty() ? "" : "PR");
     const auto& pull = *task.pull;
     const auto number = "#" + std::to_string(pull.number);
-    if (pull.state != PullState::open) return {number + " " + name_text(pull.state), k_dim};
+    if (pull.state != PullState::open) return Line(number + " " + name_text(pull.state), k_dim);
     if (pull.checks == PullChecks::failing || pull.review == PullReview::changes_requested || pull.conflicts) {
-        return {number + " ✗", k_red};
+        return Line(number + " ✗", k_red);
     }
-    if (pull.checks == PullChecks::pending) return {number + " …", k_yellow};
+    if (pull.checks == PullChecks::pending) return Line(number + " …", k_yellow);
     const bool good =
         pull.review == PullReview::approved || (pull.review == PullReview::none && pull.checks == PullChecks::passing);
-    return {number + (good ? " ✓" : ""), good ? k_green : k_plain};
+    return Line(number + (good ? " ✓" : ""), good ? k_green : k_plain);
 }
 
-Span lines_cell(const Row&, const rpc::ChangeCounts* changes, Timestamp) {
+Line lines_cell(const Row&, const rpc::ChangeCounts* changes, Timestamp) {
     if (changes == nullptr || changes->files == 0) return {};
-    return {"+" + std::to_string(changes->added) + " -" + std::to_string(changes->removed)};
+    return Line("+" + std::to_string(changes->added) + " -" + std::to_string(changes->removed));
+}
+
+Look activity_look(Activity activity) {
+    if (activity == Activity::waiting) return k_yellow;
+    if (activity == Activity::limited) return k_red;
+    return activity == Activity::busy ? k_green : k_dim;
 }
 
 /// "idle 4m"
-Span activity_cell(const Row& task, const rpc::ChangeCounts*, Timestamp now) {
+Line activity_cell(const Row& task, const rpc::ChangeCounts*, Timestamp now) {
     if (task.activity == Activity::unknown) return {};
     const auto age = row_age(task.active_since, now);
-    const auto text = name_text(task.activity) + (age.empty() || age == "now" ? "" : " " + age);
-    if (task.activity == Activity::waiting) return {text, k_yellow};
-    if (task.activity == Activity::limited) return {text, k_red};
-    return {text, task.activity == Activity::busy ? k_green : k_dim};
+    return Line(name_text(task.activity), activity_look(task.activity))
+        .add(age.empty() || age == "now" ? "" : " " + age, k_dim);
 }
 
 constexpr ListColumn k_columns[] = {

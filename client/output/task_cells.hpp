@@ -27,7 +27,7 @@ struct ListColumn {
     const char* sign;  ///< stands before the text where there is no title
     std::size_t most;  ///< columns that it takes
     bool fixed;        ///< it takes them all, because ages change its texts while the list stays
-    Span (*cell)(const Row& task, const rpc::ChangeCounts* changes, Timestamp now);
+    Line (*cell)(const Row& task, const rpc::ChangeCounts* changes, Timestamp now);
 };
 /// The most important one first.
 std::span<const ListColumn> list_columns();

@@ -266,7 +266,8 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
     }
     const auto cell_of = [&](const ListColumn& column, std::size_t at) {
         const auto& changes = reply.tasks[at].committed;
-        return column.cell(rows[at], changes ? &*changes : nullptr, now);
+        const auto cell = column.cell(rows[at], changes ? &*changes : nullptr, now);
+        return cell.spans.empty() ? Cell() : Cell{cell.text(), cell.spans.front().look};
     };
     std::vector<const ListColumn*> shown;
     for (const auto& column : list_columns()) {

@@ -470,17 +470,34 @@ TEST_CASE("Terminals without colours, without UTF-8 or without a cursor get what
     Sandbox box;
     const ThreeTasks tasks(box);
     Stage stage(box, tasks.repository);
+    // From its mark to its age the selected row has one look, which is reverse and no colour: it is readable on every
+    // background.
+    const auto selected_row_has_one_look = [&] {
+        const auto shown = stage.shown(true);
+        const auto mark = std::min(shown.find("> "), shown.size()), begin = shown.rfind('\n', mark) + 1,
+                   end = shown.find('\n', mark);
+        const auto row = shown.substr(mark, end - mark), before = shown.substr(begin, mark - begin);
+        return std::regex_search(before, std::regex("\x1b\\[(0;)?7m(\x1b\\[[34]9m)*$")) &&
+               std::regex_search(row, std::regex("^[^\x1b]*(now|[0-9]m)(\x1b\\[[0-9;]*m)*$"));
+    };
     stage.start("NEEDS YOU 3", "NO_COLOR=1 orange-dashboard");
+    CHECK(stage.patient(selected_row_has_one_look));
     CHECK_FALSE(std::regex_search(stage.shown(true), std::regex("\x1b\\[(3[0-8]|4[0-8]|9[0-7])[;m]")));
     stage.press({"q"});
     stage.type("clear");
     stage.start("NEEDS YOU 3", "LC_ALL=C orange-dashboard");
     for (const unsigned char c : stage.shown()) CHECK(c < 0x80);
     stage.press({"q"});
-    for (const char* term : {"linux", "vt100", "screen", "tmux-256color", "xterm"}) {
+    write_file(box.root() / "terminfo.src", "sixteen-colours, colors#16, pairs#256, use=xterm-256color,\n");
+    box.run({"/usr/bin/tic", "-o", (box.root() / "terminfo").string(), (box.root() / "terminfo.src").string()});
+    stage.type("export TERMINFO=" + (box.root() / "terminfo").string());
+    for (const char* term : {"linux", "vt100", "screen", "tmux-256color", "xterm", "sixteen-colours"}) {
         stage.type("clear");
         stage.start("NEEDS YOU 3", "TERM=" + std::string(term) + " orange-dashboard");
-        stage.press({"j", "q"});
+        stage.press({"j"});
+        INFO(term);
+        CHECK(stage.patient(selected_row_has_one_look));
+        stage.press({"q"});
     }
     for (const char* term : {"dumb", "no-such-terminal", ""}) {
         stage.type("clear");

@@ -202,6 +202,31 @@ TEST_CASE("The search narrows as it is typed, and Esc goes one step back at a ti
     CHECK(desk.core.state().items.size() == 3);
 }
 
+TEST_CASE("The selected row is one colour from its mark to its age, and ages are quiet") {
+    auto waiting = running("aaaa0000");
+    waiting.worker_activity = AgentActivity{Activity::waiting, k_desk_time - std::chrono::minutes(7), "", ""};
+    waiting.needs = {Need::answer, "look at it", "", k_desk_time - std::chrono::minutes(3)};
+    waiting.fields.updated_at = k_desk_time - std::chrono::minutes(5);
+    for (const int width : {40, 80, 120, 200}) {
+        INFO(width);
+        Desk desk({crashed("bbbb0000"), waiting}, width);
+        desk.press(" ");
+        const auto spans = [&] { return desk.frame().rows.at(3).spans; };
+        const auto selected = spans().front();
+        CHECK(selected.look == dashboard::Look{.reverse = true});
+        CHECK(dashboard::columns(selected.text) ==
+              static_cast<std::size_t>(dashboard::layout_of(desk.core.state()).list.width));
+        desk.press("k");
+        for (const auto& span : spans()) {
+            if (holds(span.text, "5m") || holds(span.text, "7m")) CHECK(span.look == dashboard::k_dim);
+        }
+        CHECK_THAT(desk.screen(), Holds("5m"));
+        desk.press("j");
+        const auto below = desk.frame().rows.at(21).spans;
+        CHECK(std::ranges::find(below, dashboard::Span{" (3m)", dashboard::k_dim}) != below.end());
+    }
+}
+
 TEST_CASE("A narrow list shows each task's status, cut if another one's is long, before anything less important") {
     auto waiting = task_view("cccc0000", "pending");
     waiting.means = "initial";
