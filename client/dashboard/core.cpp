@@ -24,6 +24,10 @@ const Row* selected_in(const State& state) {
     return any ? &state.tasks[state.items[state.at].task] : nullptr;
 }
 
+std::size_t needing_count(const State& state) {
+    return state.needs_help + state.needs_answer + state.needs_review;
+}
+
 const Row* Core::selected() const {
     return selected_in(state_);
 }
@@ -160,6 +164,7 @@ Effects Core::on_link(Link::State link, std::string why, Moment now) {
     state_.link.state = link;
     if (link == Link::State::down && !why.empty()) say(why, true, now);
     list_asked_ = false;
+    ended_known_.reset();
     cursor_.clear();
     screen_wanted_.clear();
     screen_watched_.clear();

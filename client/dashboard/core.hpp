@@ -10,6 +10,7 @@
 #include "client/dashboard/state.hpp"
 #include "common/rpc/event_methods.hpp"
 #include "common/rpc/task_methods.hpp"
+#include "common/rpc/task_queries.hpp"
 
 /// The whole behaviour of the dashboard: what a person or the daemon does → a new state, and requests. Pure: no
 /// terminal, no socket, no clock. Whoever runs it sends the requests and hands over their replies; a key never waits
@@ -116,10 +117,14 @@ class Core {
     void send_form(Moment now, Effects& effects);
     bool ask_to_register(bool late, Moment now);
     void project_added(Result<Json> reply, Moment now);
-    // core_replies.cpp
+    // core_ended.cpp
+    rpc::TaskList list_of_project() const;
+    void request_ended(Effects& effects);
+    void ended_reply(Answer reply, Moment now);
     void request_search(Effects& effects);
     void search_reply(const Request& request, Answer reply);
     void add_found(std::vector<Row> tasks);
+    // core_replies.cpp
     std::vector<Row> rows_in(Answer& reply);
     void hide_pull_requests();
     /// A task needs its human that did not before, or needs more than before.
@@ -161,10 +166,14 @@ class Core {
     std::size_t found_wanted_ = k_found_at_once;
     bool more_found_ = false;
     std::size_t ended_wanted_ = 0;  ///< 0: none
+    /// State::hidden when the last ended tasks were asked for.
+    std::optional<std::int64_t> ended_known_;
 };
 
 /// The task of the selected row; nullptr: none is.
 const Row* selected_in(const State& state);
+/// How many tasks need the person's help, answer or review.
+std::size_t needing_count(const State& state);
 Section section_of(const Row& task);
 
 /// Where the list and the pane are; a rectangle without height is not there.

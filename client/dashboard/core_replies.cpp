@@ -101,9 +101,7 @@ void Core::refresh(Moment now) {
 void Core::request_list(Effects& effects, Moment now) {
     if (list_asked_ || state_.link.state != Link::State::up) return;
     list_due_.reset();
-    rpc::TaskList list;
-    list.project = state_.project;
-    if (!state_.project) list.cwd = state_.cwd;
+    auto list = list_of_project();
     if (ended_wanted_ > 0) {
         list.all = true;
         list.limit = static_cast<int>(state_.active + ended_wanted_);
@@ -119,35 +117,6 @@ void Core::request_list(Effects& effects, Moment now) {
     list_asked_ = true;
     list_sent_ = now.steady;
     effects.requests.push_back(request_of(list, Purpose::list));
-}
-
-/// Ended tasks that were not fetched. What has not ended is searched here.
-void Core::request_search(Effects& effects) {
-    search_due_.reset();
-    if (state_.search.empty() || state_.link.state != Link::State::up) return;
-    rpc::TaskList list;
-    list.project = state_.project;
-    if (!state_.project) list.cwd = state_.cwd;
-    list.all = true;
-    list.search = state_.search;
-    list.limit = static_cast<int>(state_.active + found_wanted_);
-    effects.requests.push_back(request_of(list, Purpose::search));
-}
-
-void Core::search_reply(const Request& request, Answer reply) {
-    if (request.params.value("search", std::string()) != state_.search) return;  // typed on since
-    more_found_ = reply.tasks.size() >= state_.active + found_wanted_;
-    state_.tasks.resize(listed_);
-    add_found(rows_in(reply));
-    rebuild();
-}
-
-void Core::add_found(std::vector<Row> tasks) {
-    for (auto& task : tasks) {
-        const bool is_new =
-            task.ended && std::ranges::none_of(state_.tasks, [&](const auto& each) { return each.id == task.id; });
-        if (is_new) state_.tasks.push_back(std::move(task));
-    }
 }
 
 /// Its tasks, and what is known of their changes: that comes only now and then.
@@ -366,9 +335,13 @@ Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now
             list_took_ = now.steady - list_sent_;
             if (answer) {
                 list_reply(std::move(*answer), number_in(*reply, "hidden"), now);
+                request_ended(effects);
             } else {
                 say(whole_error(reply.error()), true, now);
             }
+            break;
+        case Purpose::ended:
+            if (answer) ended_reply(std::move(*answer), now);
             break;
         case Purpose::search:
             if (answer) search_reply(request, std::move(*answer));

@@ -55,7 +55,7 @@ Layout layout_of(const State& state) {
     layout.footer_rows = state.height >= 16 ? 2 : 1;
     const int first = 1, height = std::max(1, state.height - 1 - layout.footer_rows - layout.message_rows);
     layout.list = {first, 0, state.width, height};
-    if (layout.tiny) return layout;
+    if (layout.tiny || selected_in(state) == nullptr) return layout;
     if (state.width >= k_beside) {
         const int list = std::min(state.width / 2, 90);
         layout.list.width = list;

@@ -37,6 +37,11 @@ std::vector<std::size_t> widths_within(std::vector<std::size_t> widths, std::siz
     return widths;
 }
 
+std::string padded_age(Timestamp time, Timestamp now) {
+    const auto age = row_age(time, now);
+    return std::string(age.size() < 5 ? 5 - age.size() : 0, ' ') + age;
+}
+
 }  // namespace
 
 Columns columns_for(const State& state) {
@@ -88,10 +93,30 @@ Line task_row(const State& state, const Item& item, std::size_t width, Timestamp
             line.add(" ").add(cell_of(state, list_columns()[i], task, now).fit(widths[i]));
         }
     }
-    const auto age = row_age(task.updated_at, now);
-    line.add(std::string(age.size() < 5 ? 5 - age.size() : 0, ' ') + age, k_dim);
+    line.add(padded_age(task.updated_at, now), k_dim);
     line.fit(width);
     return is_selected ? line.reversed() : line;
+}
+
+Lines ended_rows(std::span<const Row* const> tasks, std::size_t width, Timestamp now) {
+    constexpr std::size_t k_indent = 4, k_age = 5, k_most = 40, k_least_title = 16;
+    std::size_t widest = 0;
+    for (const auto* task : tasks) widest = std::max(widest, columns(clean(task->needs_text)));
+    auto room = width > k_indent + k_age + 1 ? width - k_indent - k_age - 1 : 0;
+    const auto how = std::min({widest, k_most, room > k_least_title ? room - k_least_title : 0});
+    room -= how;
+    Lines lines;
+    for (const auto* task : tasks) {
+        const bool is_other =
+            std::ranges::any_of(tasks, [&](const Row* each) { return each->project != task->project; });
+        const auto title = (is_other ? clean(task->project) + "/" : "") + title_of(*task);
+        Line line(std::string(k_indent, ' '));
+        line.add(padded(title, room))
+            .add(" " + padded(clean(task->needs_text), how), k_dim)
+            .add(padded_age(task->needs_since, now), k_dim);
+        lines.push_back(std::move(line.fit(width)));
+    }
+    return lines;
 }
 
 Line section_row(const Item& item, bool more, std::size_t width) {

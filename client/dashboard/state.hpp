@@ -35,6 +35,7 @@ enum class Purpose {
     subscribe,
     list,
     search,
+    ended,
     projects,
     workspaces,
     harnesses,
@@ -99,7 +100,7 @@ struct PaneText {
     bool live = false;    ///< it was asked for a living agent's screen
     Timestamp changed{};  ///< the task's last change when it was asked for
     std::size_t scroll = 0;
-    std::vector<Line> lines;  ///< until the answer is there, for a moment those of the task before
+    std::vector<Line> lines;  ///< for a moment, until the answer is there, those of the previous task
     std::size_t width = 0;    ///< for which `lines` were made; 0: not yet
     std::chrono::steady_clock::time_point came{};
 };
@@ -168,6 +169,8 @@ struct State {
     std::size_t active = 0;   ///< how many of them have not ended
     std::int64_t hidden = 0;  ///< ended ones that were not fetched
     bool more_ended = false;  ///< there are more than were fetched
+    /// While nothing needs the person: the tasks that ended last, the newest first.
+    std::vector<Row> last_ended;
     std::map<std::string, rpc::ChangeCounts> changes;
     std::vector<rpc::ProjectView> projects;
     bool projects_known = false;

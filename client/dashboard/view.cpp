@@ -60,7 +60,7 @@ Line header_line(const State& state) {
 
 /// "2 need you · Orange"
 std::string title_text(const State& state) {
-    const auto count = state.needs_help + state.needs_answer + state.needs_review;
+    const auto count = needing_count(state);
     if (count == 0) return "Orange";
     return std::to_string(count) + (count == 1 ? " needs" : " need") + " you · Orange";
 }
@@ -81,53 +81,25 @@ Line banner_line(const State& state, Timestamp now) {
     return line;
 }
 
-/// What stands in an empty list: what to press, never nothing.
-std::vector<std::string> empty_texts(const State& state) {
-    if (!state.listed) {
-        return {state.link.state == Link::State::up ? "Reading the tasks …" : ""};
-    }
-    if (!state.search.empty()) {
-        const char* which = state.filter == Filter::active  ? "active task"
-                            : state.filter == Filter::needs ? "task that needs you"
-                            : state.filter == Filter::ended ? "ended task"
-                                                            : "task";
-        return {
-            std::string("No ") + which + " has \"" + clean(state.search) + "\" in its branch, summary, id or project.",
-            "Esc shows all again."};
-    }
-    if (state.filter == Filter::needs) return {"Nothing needs you.", "f shows other tasks."};
-    if (state.filter == Filter::ended) return {"No task has ended yet.", "f shows other tasks."};
-    if (state.projects.empty())
-        return {"There is no project yet.",
-                state.repository ? "c registers " + clean(*state.repository) + " and creates a task."
-                                 : "Start the dashboard in a git repository; c registers it and creates a task."};
-    return {"There are no active tasks.", "c creates one, f shows those that have ended."};
-}
-
 void draw_list(Canvas& canvas, Frame& frame, const State& state, const Box& box, Timestamp now) {
-    if (state.items.empty()) {
-        int row = box.row + 1;
-        for (const auto& text : empty_texts(state)) {
-            for (const auto& part : wrapped(text, static_cast<std::size_t>(std::max(10, box.width - 4))))
-                canvas.put(row++, 2, box.width - 2, Line(part));
-        }
-        return;
-    }
-    for (int i = 0; i < box.height; ++i) {
-        const auto at = state.top + static_cast<std::size_t>(i);
+    const auto width = static_cast<std::size_t>(box.width);
+    int row = 0;
+    for (; row < box.height; ++row) {
+        const auto at = state.top + static_cast<std::size_t>(row);
         if (at >= state.items.size()) break;
         const auto& item = state.items[at];
-        const auto width = static_cast<std::size_t>(box.width);
         if (item.heading) {
             const bool folded = item.section == Section::ended && state.filter == Filter::active;
             auto line = section_row(item, item.section == Section::ended && state.more_ended, width);
             if (folded) line = Line("ENDED", k_bold).add(" " + std::to_string(item.count) + "  f shows them", k_dim);
-            canvas.put(box.row + i, 0, box.width, std::move(line));
+            canvas.put(box.row + row, 0, box.width, std::move(line));
         } else {
-            canvas.put(box.row + i, 0, box.width, task_row(state, item, width, now));
+            canvas.put(box.row + row, 0, box.width, task_row(state, item, width, now));
             ++frame.tasks_drawn;
         }
     }
+    const auto room = static_cast<std::size_t>(box.height - row);
+    for (auto& line : lines_below(state, width, room, now)) canvas.put(box.row + row++, 0, box.width, std::move(line));
 }
 
 void draw_pane(Canvas& canvas, const State& state, const Layout& layout, const Row* task) {

@@ -182,7 +182,7 @@ class Question {
     Needs nothing() const {
         if (record_.intent) return here(Need::nothing, record_.intent->from + " → " + record_.intent->to, {});
         if (!sight_.under_way.empty()) return here(Need::nothing, sight_.under_way, {});
-        if (state_->terminal) return here(Need::nothing, "it has ended", {});
+        if (state_->terminal) return here(Need::nothing, how_it_ended(), {});
         if (!sight_.held_back.empty()) return here(Need::nothing, sight_.held_back, {});
         if (record_.queued) {
             return here(Need::nothing, "waits for a workspace, place " + std::to_string(sight_.queue_place), {});
@@ -200,6 +200,20 @@ class Question {
             return here(Need::nothing, "pull request #" + std::to_string(pull->number) + " is open", {});
         }
         return here(Need::nothing, "waits in " + status(), {});
+    }
+
+    std::string how_it_ended() const {
+        const auto pull_text = [](std::int64_t number) { return "pull request #" + std::to_string(number) + " was "; };
+        if (const auto& merge = record_.merge; merge && merge->phase == MergePhase::done) {
+            const auto target = printable(merge->target), commit = merge->commit.substr(0, 12);
+            if (merge->pull != 0) return pull_text(merge->pull) + "merged as " + commit;
+            return merge->elsewhere ? target + " already had the work" : "merged into " + target + " as " + commit;
+        }
+        const auto& pull = record_.pull_request;
+        const bool is_cancelled = state_->meaning == Meaning::cancelled;
+        if (is_cancelled && pull && pull->state == PullState::closed) return pull_text(pull->number) + "closed";
+        if (!record_.moved_because.empty()) return record_.moved_because;
+        return is_cancelled ? "you cancelled it" : "it has ended";
     }
 
     const Definition& definition_;

@@ -116,6 +116,10 @@ TEST_CASE("People read times of their own time zone") {
     CHECK(output::local_clock("2026-12-31T22:49:03.120Z") == "01:19:03");
     CHECK(output::local_time("whenever") == "whenever");
     CHECK(output::local_clock("") == "");
+    const auto midnight = *from_rfc3339("2026-12-31T21:30:00.000Z");
+    CHECK(output::start_of_day(midnight + 20h) == midnight);
+    CHECK(output::start_of_day(midnight) == midnight);
+    CHECK(output::start_of_day(midnight - 1s) == midnight - 24h);
     before ? ::setenv("TZ", kept.c_str(), 1) : ::unsetenv("TZ");
     ::tzset();
 }

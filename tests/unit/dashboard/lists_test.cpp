@@ -1,4 +1,5 @@
 // Rows, sections, filters and the selection.
+#include "common/base/text.hpp"
 #include "tests/unit/dashboard/desk.hpp"
 
 using namespace orange;
@@ -225,6 +226,78 @@ TEST_CASE("The selected row is one colour from its mark to its age, and ages are
         const auto below = desk.frame().rows.at(21).spans;
         CHECK(std::ranges::find(below, dashboard::Span{" (3m)", dashboard::k_dim}) != below.end());
     }
+}
+
+TEST_CASE("While nothing needs you, the space below the list shows what has ended today, and how") {
+    Desk desk;
+    desk.list({running("aaaa0000")}, 3);
+    REQUIRE(desk.has_sent(Purpose::ended));
+    CHECK(desk.last(Purpose::ended).params.at("all") == true);
+    rpc::TaskList::Reply reply;
+    reply.tasks = {running("aaaa0000"), ended("bbbb0000"), ended("cccc0000"), ended("dddd0000")};
+    reply.tasks[1].needs = {Need::nothing, "you cancelled it", "", k_desk_time - std::chrono::hours(2)};
+    reply.tasks[2].needs = {Need::nothing, "it has ended", "", k_desk_time - std::chrono::hours(30)};
+    reply.tasks[3].needs = {Need::nothing, "merged into main as 1a2b3c4d5e6f", "",
+                            k_desk_time - std::chrono::minutes(9)};
+    desk.answer(Purpose::ended, written(reply));
+    const auto shown = desk.screen();
+    CHECK_THAT(shown, Holds("ENDED TODAY 2") && Holds("aaaa0000") && !Holds("cccc0000"));
+    CHECK_THAT(shown, Holds("you cancelled it") && Holds("merged into main as 1a2b3c4d5e6f") && Holds(" 9m\n"));
+    CHECK(shown.rfind("dddd0000") < shown.rfind("bbbb0000"));
+    desk.press("j");
+    CHECK(desk.core.state().selected == "aaaa0000");
+    desk.list({in_review("aaaa0000")}, 3);  // the task needs its human now
+    CHECK_THAT(desk.screen(), !Holds("ENDED TODAY"));
+    CHECK_FALSE(desk.has_sent(Purpose::ended));
+    desk.list({}, 3);
+    CHECK_THAT(desk.screen(), Holds("ENDED TODAY 2"));
+    CHECK_FALSE(desk.has_sent(Purpose::ended));
+    desk.list({}, 4);
+    reply.tasks[0] = ended("eeee0000");
+    reply.tasks[0].needs.text = "working → done";
+    reply.tasks[0].in_progress = "working → done";
+    desk.answer(Purpose::ended, written(reply));
+    desk.list({}, 4);  // after the last step
+    CHECK(desk.has_sent(Purpose::ended));
+    (void)desk.core.on_resize(60, 8, desk.now);
+    CHECK(desk.frame().rows.size() == 8);
+}
+
+TEST_CASE("Where there is no task, the list has the whole width and says which key helps") {
+    const auto key_of = [](Desk& desk, const std::string& key) {
+        const auto rows = desk.frame().rows;
+        return std::any_of(rows.begin(), rows.end() - 2, [&](const dashboard::Line& row) {
+            return std::ranges::any_of(row.spans, [&](const dashboard::Span& span) {
+                return span.look == dashboard::k_bold && trim(span.text) == key;
+            });
+        });
+    };
+    dashboard::State here;
+    here.repository = "/home/me/site";
+    for (const int width : {80, 120}) {
+        Desk first({}, width, 24, here);
+        CHECK(key_of(first, "c"));
+        CHECK(key_of(first, "?"));
+        CHECK_FALSE(dashboard::layout_of(first.core.state()).pane.height > 0);
+        Desk done({}, width);
+        done.list({}, 7);
+        CHECK(key_of(done, "c"));
+        CHECK_FALSE(key_of(done, "?"));
+    }
+    const auto without_project = [&](dashboard::State state) {
+        Desk desk({}, 80, 24, std::move(state));
+        (void)desk.core.on_reply(dashboard::request_of(rpc::ProjectList{true}, Purpose::projects),
+                                 dashboard::Answer(written(rpc::ProjectList::Reply{})), desk.now);
+        return desk;
+    };
+    auto inside = without_project(here), outside = without_project({});
+    CHECK(key_of(inside, "c"));
+    CHECK_THAT(inside.screen(), Holds("/home/me/site"));
+    CHECK_FALSE(key_of(outside, "c"));
+    CHECK_THAT(outside.screen(), Holds("orange project add PATH"));
+    here.read_only = true;
+    auto reader = without_project(here);
+    CHECK_FALSE(key_of(reader, "c"));
 }
 
 TEST_CASE("A narrow list shows each task's status, cut if another one's is long, before anything less important") {

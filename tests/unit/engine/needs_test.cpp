@@ -284,3 +284,31 @@ TEST_CASE("Sub-tasks that wait for an approval make their parent need help in wh
     CHECK(child.needs().kind == Need::start);
     CHECK_THAT(child.needs().command, Tells("orange task approve 4f2a"));
 }
+
+TEST_CASE("A task that has ended needs nothing, and says how and when it ended") {
+    AskedTask task("done");
+    for (auto& state : task.definition.states) {
+        if (state.name == "cancelled") state.meaning = Meaning::cancelled;
+    }
+    auto& merge = task.record.merge.emplace();
+    merge.phase = MergePhase::done;
+    merge.target = "release-2";
+    merge.commit = "1a2b3c4d5e6f7a8b9c0d";
+    CHECK(task.needs().kind == Need::nothing);
+    CHECK(task.needs().since == k_entered);
+    CHECK_THAT(task.needs().text, Holds("release-2") && Holds("1a2b3c4d5e6f") && !Holds("7a8b"));
+    merge.pull = 7;
+    CHECK_THAT(task.needs().text, Holds("#7") && Holds("1a2b3c4d5e6f"));
+    merge.pull = 0;
+    merge.elsewhere = true;
+    CHECK_THAT(task.needs().text, Holds("release-2") && !Holds("1a2b"));
+    task.record.merge->phase = MergePhase::failed;
+    task.record.task.status = "cancelled";
+    const auto by_human = task.needs().text;
+    task.record.moved_because = "2 of 2 are done";
+    CHECK(task.needs().text == "2 of 2 are done");
+    task.record.pull_request.emplace().number = 9;
+    task.record.pull_request->state = PullState::closed;
+    CHECK_THAT(task.needs().text, Holds("#9"));
+    CHECK_THAT(by_human, !Holds("#") && !Holds("1a2b"));
+}

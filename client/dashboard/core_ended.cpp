@@ -1,0 +1,75 @@
+// Tasks that have ended are not in the list that the daemon sends. They are asked for here: for the search, and for the
+// space below the list while nothing needs the person.
+#include <algorithm>
+#include <functional>
+
+#include "client/dashboard/calls.hpp"
+#include "client/dashboard/core.hpp"
+
+namespace orange::dashboard {
+namespace {
+
+constexpr std::size_t k_last_ended = 100;
+constexpr std::chrono::milliseconds k_last_step{1000};
+
+}  // namespace
+
+rpc::TaskList Core::list_of_project() const {
+    rpc::TaskList list;
+    list.project = state_.project;
+    if (!state_.project) list.cwd = state_.cwd;
+    return list;
+}
+
+/// Asks for ended tasks that have the text of the search. is_found() searches those of the list.
+void Core::request_search(Effects& effects) {
+    search_due_.reset();
+    if (state_.search.empty() || state_.link.state != Link::State::up) return;
+    auto list = list_of_project();
+    list.all = true;
+    list.search = state_.search;
+    list.limit = static_cast<int>(state_.active + found_wanted_);
+    effects.requests.push_back(request_of(list, Purpose::search));
+}
+
+/// Asks for the tasks that ended last, and again when another number of tasks has ended.
+void Core::request_ended(Effects& effects) {
+    if (needing_count(state_) > 0 || ended_wanted_ > 0 || ended_known_ == state_.hidden) return;
+    ended_known_ = state_.hidden;
+    if (state_.hidden == 0) return state_.last_ended.clear();
+    auto list = list_of_project();
+    list.all = true;
+    list.limit = static_cast<int>(state_.active + k_last_ended);
+    effects.requests.push_back(request_of(list, Purpose::ended));
+}
+
+void Core::ended_reply(Answer reply, Moment now) {
+    state_.last_ended.clear();
+    for (auto& task : reply.tasks) {
+        if (!task.row.ended) continue;
+        if (task.row.in_progress) {  // how it ended is known after its last step, which is no event
+            ended_known_.reset();
+            list_due_ = now.steady + k_last_step;
+        }
+        state_.last_ended.push_back(std::move(task.row));
+    }
+    std::ranges::stable_sort(state_.last_ended, std::greater(), &Row::needs_since);
+}
+
+void Core::search_reply(const Request& request, Answer reply) {
+    if (request.params.value("search", std::string()) != state_.search) return;  // typed on since
+    more_found_ = reply.tasks.size() >= state_.active + found_wanted_;
+    state_.tasks.resize(listed_);
+    add_found(rows_in(reply));
+    rebuild();
+}
+
+void Core::add_found(std::vector<Row> tasks) {
+    for (auto& task : tasks) {
+        const bool is_new =
+            task.ended && std::ranges::none_of(state_.tasks, [&](const auto& each) { return each.id == task.id; });
+        if (is_new) state_.tasks.push_back(std::move(task));
+    }
+}
+
+}  // namespace orange::dashboard
