@@ -17,7 +17,7 @@
 namespace orange::commands {
 namespace {
 
-/// What can be said without asking the daemon.
+/// Checks the options without asking the daemon.
 Result<void> complete(const Context& context, RunOptions& options) {
     if (connection::inside_agent()) {
         return {ErrorCode::forbidden,
@@ -45,7 +45,7 @@ Result<void> complete(const Context& context, RunOptions& options) {
     return {};
 }
 
-/// How the waiting ended.
+/// The end of the wait.
 struct Ending {
     bool ready = false;  ///< it can be merged, or is done
     std::string reason;  ///< a sentence: what the human is needed for
@@ -58,7 +58,7 @@ Ending ending_of(const rpc::TaskView& task) {
     if (needs.kind == Need::nothing)
         return {task.means == "done", "the task has the status " + printable(task.fields.status)};
     const auto command = "\n  " + output::command_of(task);
-    if (needs.kind == Need::review && needs.command.starts_with("orange task diff")) {
+    if (needs.kind == Need::review && needs.command.verb == "task diff") {
         return {true,
                 (task.alarm ? printable(*task.alarm) + "; " : "") + text + command + "\n  orange task merge " + id};
     }

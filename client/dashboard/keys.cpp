@@ -17,7 +17,7 @@ struct Part {
     std::string key, label;
 };
 
-/// As many of `parts` as fit, each whole, and all of `last`.
+/// Returns the first of `parts`, as many as fit, and all of `last`.
 Line key_row(const std::vector<Part>& parts, const std::vector<Part>& last, std::size_t width) {
     const auto room_of = [](const Part& part) { return columns(part.key) + columns(part.label) + 3; };
     std::size_t used = 0;
@@ -211,20 +211,19 @@ bool is_refused_to_readers(const Binding& binding) {
     return binding.action == Action::create || (binding.is & (k_of_task | k_looks)) == k_of_task;
 }
 
-std::string key_for(const Row* task, std::string_view command) {
-    const auto words = split(trim(command), ' ');
-    if (words.size() < 3 || words[0] != "orange") return {};
-    const auto name = std::string(words[1]) + " " + std::string(words[2]);
-    if (words[2] == "update" && command.find(" --status ") == std::string_view::npos) return {};
-    const bool is_its = task != nullptr && words.size() > 3 && !words[3].empty() &&
-                        (words[3] == task->id || words[3] == task->short_id);
-    const bool is_any = words[1] != "task" || words[2] == "create";
+std::string key_for(const Row* task, const OrangeCommand& command) {
+    const auto& verb = command.verb;
+    if (verb.empty()) return {};
+    if (verb == "task update" && command.options.find("--status ") == std::string::npos) return {};
+    const bool is_its =
+        task != nullptr && !command.about.empty() && (command.about == task->id || command.about == task->short_id);
+    const bool is_any = !verb.starts_with("task ") || verb == "task create";
     std::string key;
     for (const auto& binding : bindings()) {
         const auto commands = split(binding.commands, ',');
-        const bool is_named = std::ranges::any_of(commands, [&](auto each) { return trim(each) == name; });
+        const bool is_named = std::ranges::any_of(commands, [&](auto each) { return trim(each) == verb; });
         // If two keys do it, the later one counts: it asks what is meant.
-        if (is_named && (is_any || (is_its && does(*task, binding, words[2])))) key = first_key(binding);
+        if (is_named && (is_any || (is_its && does(*task, binding, split(verb, ' ').back())))) key = first_key(binding);
     }
     return key;
 }
@@ -282,7 +281,7 @@ std::vector<Line> footer(const State& state, const Row* task, std::size_t width,
         if (is_tasks && (task == nullptr || !is_offered(*task, binding))) continue;
         if (state.read_only && is_refused_to_readers(binding)) continue;
         const bool always = binding.action == Action::help || binding.action == Action::quit;
-        // What the task needs comes first; what most people need never, last.
+        // The key for the task's need comes first, a rare one last.
         const bool is_needed = first_key(binding) == needed;
         const bool is_rare = binding.action == Action::merge && !can(*task, "merge");
         if (pane_covers && !always && !is_tasks && binding.action != Action::next_pane) continue;

@@ -58,7 +58,7 @@ enum class Action {
 
 class Core;
 
-/// What holds for a key, as bits of Binding::is.
+/// The properties of a key are bits of Binding::is.
 enum Trait : unsigned {
     k_of_list = 0,
     k_of_task = 1,  ///< it needs a selected task, and is offered if the task offers it
@@ -80,15 +80,15 @@ struct Binding {
 };
 
 std::span<const Binding> bindings();
-/// Nothing is bound to `key`: nullptr.
+/// Returns nullptr if nothing is bound to `key`.
 const Binding* binding_of(const Key& key);
 
-/// Whether the key of an action about a task is shown for it; Enter and p say what they do.
+/// Returns true if the key of an action is shown for the task; Enter and p say what they do.
 bool is_offered(const Row& task, const Binding& binding);
-/// What --read-only leaves out: an agent's terminal, a shell and an editor can change things, too.
+/// Returns true if --read-only omits the key: an agent's terminal, a shell and an editor can change things, too.
 bool is_refused_to_readers(const Binding& binding);
-/// The key that does what `command` ("orange task stop 7JJC") says, for a row that is that task; else empty.
-std::string key_for(const Row* task, std::string_view command);
+/// The key that does what `command` says, for a row that is the task of that command; else empty.
+std::string key_for(const Row* task, const OrangeCommand& command);
 std::string label_of(const Row* task, const Binding& binding);
 
 /// "Enter attach  m merge …" for the row, cut at a key, always with ? and q, in one row or two.

@@ -1,4 +1,4 @@
-// Where everything is on the screen, and what stands below the list.
+// The layout of the screen, and the lines below the list.
 #include <algorithm>
 
 #include "client/dashboard/core.hpp"
@@ -13,7 +13,7 @@ constexpr std::size_t k_most_message_rows = 6;
 /// The text, and the commands in it on lines of their own, with the keys that do the same for the selected task.
 void add_wrapped(std::vector<Line>& lines, std::string_view text, std::size_t room, Look look, const Row* task) {
     for (const auto row : split_lines(text)) {
-        const auto key = key_for(task, row);
+        const auto key = key_for(task, OrangeCommand::from_text(trim(row)));
         const auto shown = clean(row) + (key.empty() ? "" : "   (here: " + key + ")");
         for (auto& part : wrapped(shown, room)) lines.push_back(Line(" ").add(std::move(part), look));
     }

@@ -1,4 +1,4 @@
-// What a pane shows, as rows: the agent's screen, the diff, TASK.md, the history, why.
+// The rows of a pane: the agent's screen, the diff, TASK.md, the history, why.
 #include <algorithm>
 
 #include "client/dashboard/ansi.hpp"
@@ -126,7 +126,7 @@ Lines markdown_lines(std::string_view body, std::size_t width) {
     return lines;
 }
 
-/// What the command line prints, with text that the screen can show.
+/// Adds the lines that the command line prints, with text that the screen can show.
 void add_cleaned(Lines& lines, const Lines& printed) {
     for (const auto& line : printed) {
         lines.emplace_back();
@@ -158,7 +158,7 @@ Lines why_lines(const Json& reply, std::size_t width) {
     const auto why = read_as<rpc::TaskWhy::Reply>(reply, "", UnknownKeys::ignore);
     if (!why) return lines;
     const auto task = row_of(why->task);
-    const auto key = [&task](std::string_view command) { return key_for(&task, command); };
+    const auto key = [&task](std::string_view line) { return key_for(&task, OrangeCommand::from_text(line)); };
     add_cleaned(lines, output::why_lines(*why, {false, width}, key));
     return lines;
 }

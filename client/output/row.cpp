@@ -69,7 +69,6 @@ Row row_of(const rpc::TaskView& task) {
     row.needs = task.unreadable ? Need::help : task.needs.kind;
     row.needs_text = task.needs.text;
     row.needs_command = task.needs.command;
-    row.asks_for_respawn = task.needs.asks_for_respawn();
     row.needs_since = task.needs.since;
     row.alarm = line_of(task.alarm);
     row.parent = fields.parent.value;

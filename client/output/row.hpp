@@ -13,8 +13,8 @@
 
 namespace orange::output {
 
-/// What the dashboard keeps of a task: what its row and its keys say, and no more. Ten thousand of them must fit into a
-/// few megabytes; the panes ask for the rest.
+/// The part of a task that the dashboard keeps: what its row and its keys need. Ten thousand rows must fit into a few
+/// megabytes; the panes ask for the rest.
 struct Row {
     enum class Agents : std::uint8_t { none, dead, alive, unknown };
     struct Pull {
@@ -26,15 +26,15 @@ struct Row {
     };
 
     std::string id, short_id, project, branch, summary, workflow, status;
-    std::string file;           ///< its TASK.md; empty: unknown
-    std::string pr_url;         ///< empty: it has none
-    std::string needs_text;     ///< what it needs from its human, or what goes on
-    std::string needs_command;  ///< empty: nothing to run
-    std::string alarm;          ///< one line; empty: there is none
-    std::string parent;         ///< id of the task that it is a part of; empty: none
-    std::string merges_into;    ///< its parent's branch, if it is merged into that
-    std::string after;          ///< the task, or how many, that it waits for before it starts; empty: none
-    std::string unreadable;     ///< why its files cannot be read, one line; empty: they can
+    std::string file;             ///< its TASK.md; empty: unknown
+    std::string pr_url;           ///< empty: it has none
+    std::string needs_text;       ///< what it needs from its human, or what goes on
+    OrangeCommand needs_command;  ///< what its human runs then
+    std::string alarm;            ///< one line; empty: there is none
+    std::string parent;           ///< id of the task that it is a part of; empty: none
+    std::string merges_into;      ///< its parent's branch, if it is merged into that
+    std::string after;            ///< the task, or how many, that it waits for before it starts; empty: none
+    std::string unreadable;       ///< why its files cannot be read, one line; empty: they can
     Timestamp updated_at{}, needs_since{}, active_since{};
     std::optional<Pull> pull;
     std::uint32_t offers = 0;  ///< what its human can do with it now, for can()
@@ -48,25 +48,24 @@ struct Row {
     bool blocked = false;      ///< it waits for other tasks or an approval before it starts, or for room for its agent
     bool in_progress = false;  ///< the actions of a transition still run
     bool has_worktree = false;
-    bool asks_for_respawn = false;  ///< the agent that it needs has died
 };
 
 Row row_of(const rpc::TaskView& task);
 
-/// What can be done with a task, as the daemon says (TaskView::can); false for a name that is not known here.
+/// Returns true if the daemon offers `what` for the task (TaskView::can); false for a name that is not known here.
 bool can(const Row& task, std::string_view what);
-/// Whether its human can only read and delete it: its workflow cannot be read.
+/// Returns true if its human can only read and delete it, because its workflow cannot be read.
 bool offers_nothing(const Row& task);
-/// Takes `what` from what can be done.
+/// Removes `what` from the offers.
 void forbid(Row& task, std::string_view what);
 
 inline bool is_alive(const Row& task) {
     return task.worker == Row::Agents::alive || task.reviewer == Row::Agents::alive;
 }
-/// Not if the one that died is not needed, and the other one works.
+/// Returns false if the dead agent is not needed and the other one works.
 inline bool is_dead(const Row& task) {
     const bool any = task.worker == Row::Agents::dead || task.reviewer == Row::Agents::dead;
-    return any && (!is_alive(task) || task.asks_for_respawn);
+    return any && (!is_alive(task) || task.needs_command.verb == "task respawn");
 }
 /// "fix/total", or what else names a task to a person.
 std::string title_of(const Row& task);

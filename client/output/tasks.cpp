@@ -36,7 +36,7 @@ std::string waits_of(const rpc::TaskView& task) {
     return names.size() < 2 || task.means != "initial" ? "" : "waits for " + join(names, ", ");
 }
 
-/// Of a task that cannot be read nobody knows it.
+/// The age is empty if the task cannot be read.
 std::string age_of(Timestamp time, Timestamp now) {
     return time == Timestamp{} ? "" : age_text(time, now);
 }
@@ -224,12 +224,12 @@ std::string with_short_ids(std::string text, const Error& error) {
 }
 
 std::string command_of(const rpc::TaskView& task) {
-    return with_short_id(printable(task.needs.command), task);
+    return with_short_id(printable(task.needs.command.text()), task);
 }
 
-/// Its own command starts it, or it waits for its review without a worker.
+/// Its command starts a dead agent again, or the task waits for its review without a worker.
 bool has_dead_agent(const rpc::TaskView& task) {
-    return task.needs.asks_for_respawn() || (task.needs.kind == Need::review && task.worker == "dead");
+    return task.needs.command.verb == "task respawn" || (task.needs.kind == Need::review && task.worker == "dead");
 }
 
 std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style) {

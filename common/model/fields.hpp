@@ -10,6 +10,7 @@
 
 #include "common/base/clock.hpp"
 #include "common/base/ids.hpp"
+#include "common/base/orange_command.hpp"
 #include "common/model/json.hpp"
 #include "common/model/role.hpp"
 
@@ -26,12 +27,12 @@
 ///         }
 ///     };
 ///
-/// What a visitor is asked (`Presence` below), and of a task's numbers `counter`, `own_counter` and `counters`.
-/// Whatever is described in several folders (a record, a task) is read and written by functions of
+/// A visitor has one function for each `Presence` (below), and `counter`, `own_counter` and `counters` for a task's
+/// numbers. Whatever is described in several folders (a record, a task) is read and written by functions of
 /// common/model/json.cpp, so that its templates are compiled once.
 namespace orange {
 
-/// Whether a key that nothing asked for is an error. A misspelt parameter must not pass silently; a reply or a file may
+/// Decides whether an unknown key is an error. A misspelt parameter must not pass silently; a reply or a file may
 /// come from a newer Orange.
 enum class UnknownKeys { refuse, ignore };
 
@@ -50,7 +51,7 @@ Json written(const T& value);
 template <class T>
 Json schema_of();
 
-/// What describe() calls on a visitor: all ends in `Self::field(name, member, doc, presence)`.
+/// The functions that describe() calls on a visitor. All call `Self::field(name, member, doc, presence)`.
 template <class Self>
 class FieldVisitor {
   public:
@@ -118,7 +119,7 @@ concept Optional = std::is_same_v<T, std::optional<typename T::value_type>>;
 
 template <class T>
 constexpr const char* type_name() {
-    if constexpr (std::is_same_v<T, std::string> || Id<T>)
+    if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, OrangeCommand> || Id<T>)
         return "a string";
     else if constexpr (Named<T>)
         return "a name that Orange knows";
@@ -210,7 +211,7 @@ class FieldWriter : public FieldVisitor<FieldWriter> {
         json[name] = found == all.end() ? 0 : found->second;
         told_.insert(name);
     }
-    /// Those that had no field of their own.
+    /// Writes the counters that had no field of their own.
     void counters(const char* name, Counters others, const char* doc) {
         for (const auto& told : told_) others.erase(told);
         field(name, others, doc, Presence::sparse);
@@ -258,6 +259,9 @@ Result<T> read_as(const Json& json, const std::string& where, [[maybe_unused]] U
     } else if constexpr (std::is_same_v<T, std::string>) {
         if (!json.is_string()) return wrong();
         return json.get<std::string>();
+    } else if constexpr (std::is_same_v<T, OrangeCommand>) {
+        if (!json.is_string()) return wrong();
+        return OrangeCommand::from_text(json.get<std::string>());
     } else if constexpr (Id<T>) {
         if (!json.is_string()) return wrong();
         return T{json.get<std::string>()};
@@ -312,6 +316,8 @@ Json written(const T& value) {
     using namespace detail;
     if constexpr (Optional<T>) {
         return value ? written(*value) : Json(nullptr);
+    } else if constexpr (std::is_same_v<T, OrangeCommand>) {
+        return value.text();
     } else if constexpr (Id<T>) {
         return value.value;
     } else if constexpr (std::is_same_v<T, Timestamp>) {
@@ -342,7 +348,7 @@ Json schema_of() {
         return schema_of<typename T::value_type>();
     } else if constexpr (std::is_same_v<T, Json>) {
         return Json::object();
-    } else if constexpr (std::is_same_v<T, std::string> || Id<T> || Named<T>) {
+    } else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, OrangeCommand> || Id<T> || Named<T>) {
         return {{"type", "string"}};
     } else if constexpr (std::is_same_v<T, Timestamp>) {
         return {{"type", "string"}, {"format", "date-time"}};

@@ -7,8 +7,9 @@
 
 #include "common/base/clock.hpp"
 #include "common/base/names.hpp"
+#include "common/base/orange_command.hpp"
 
-/// What a task needs from its human: the one answer that every surface shows (list, show, why, inbox, wait,
+/// The need of a task, which its human meets: the one answer that every surface shows (list, show, why, inbox, wait,
 /// notifications, JSON).
 namespace orange {
 
@@ -37,11 +38,8 @@ constexpr bool more_urgent(Need a, Need b) {
 struct Needs {
     Need kind = Need::nothing;
     std::string text;
-    std::string command;
+    OrangeCommand command;
     Timestamp since{};
-
-    /// The agent that the task needs has died, and is to be started again.
-    bool asks_for_respawn() const { return command.starts_with("orange task respawn "); }
 
     template <class V>
     void describe(V& v) {

@@ -15,7 +15,7 @@ std::chrono::seconds since(const Exam& exam, Timestamp then) {
     return std::chrono::duration_cast<std::chrono::seconds>(exam.world.clock.now() - then);
 }
 
-/// What somebody is busy with is not unfinished.
+/// A task that somebody works on is not unfinished.
 bool is_busy(const Exam& exam, const TaskRecord& record) {
     return exam.world.task_locks.busy(record.task.id.value);
 }
@@ -41,8 +41,8 @@ Awaitable<void> check_tmux(Exam& exam) {
 
 namespace {
 
-/// One server at a time can be reached. The one that answers gives way where nobody is in it; else the agent in the
-/// other one does, and may be started again in this one.
+/// Only one server can be reached at a time. The one that answers gives way where nobody is in it; else the agent in
+/// the other one does, and may be started again in this one.
 std::string command_for(const TmuxState& answering, const AgentRun& lost) {
     const auto wake = "kill -USR1 " + std::to_string(lost.server_pid);
     if (answering.server_pid == 0) return wake;
@@ -129,7 +129,7 @@ Awaitable<void> check_attention(Exam& exam) {
         if (needs.kind > Need::start) {
             exam.report.warn(
                 "task " + record.task.id.value + " needs you (" + name_text(needs.kind) + "): " + needs.text,
-                needs.command);
+                needs.command.text());
         }
         for (const auto& notice : all_notices(record)) {
             if (notice.text != needs.text) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
+#include "daemon/engine/edges.hpp"
 
 namespace orange::engine {
 namespace {
@@ -13,12 +14,9 @@ bool is_word(char c) {
 
 /// "DONE: …, REMAINING: … or UNCERTAIN: …"
 std::string fields_text(const std::vector<std::string>& fields) {
-    std::string text;
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-        if (i > 0) text += i + 1 == fields.size() ? " or " : ", ";
-        text += fields[i] + ": …";
-    }
-    return text;
+    std::vector<std::string> texts;
+    for (const auto& field : fields) texts.push_back(field + ": …");
+    return listed(std::move(texts), " or ");
 }
 
 struct Item {
@@ -42,7 +40,7 @@ Item item_of(std::string_view line) {
     return {line, true};
 }
 
-/// What the section must hold, after "with ".
+/// The contents that the section must have; the text follows "with ".
 std::string wanted(const Gate& gate) {
     std::string text;
     if (gate.verdict) {

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "common/base/orange_command.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::engine {
@@ -19,7 +20,7 @@ std::string gone_text(const std::vector<Blocker>& gone) {
         names.push_back(blocker.short_id);
     }
     return "it waits for a task that will never be done: " + join(fates, ", and ") + ". Start it without (--unblock " +
-           join(names, ",") + "), or cancel it (orange task cancel)";
+           join(names, ",") + "), or cancel it (" + task_command("cancel").text() + ")";
 }
 
 std::vector<TaskId> cycle_through(const TaskId& task, const std::vector<TaskId>& blockers, const BlockersOf& of) {

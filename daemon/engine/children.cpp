@@ -15,7 +15,7 @@ bool is_letter(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/// Its id, or as much of it as names no other task, is one of the text's words.
+/// True if the child's id, or as much of it as names no other task, is one of the text's words.
 bool names_child(std::string_view text, const Child& child) {
     const auto id = to_lower(child.id.value);
     for (std::size_t at = 0; at < text.size();) {
@@ -80,8 +80,9 @@ std::optional<std::string> children_problem(const Gate& gate, const TaskId& pare
     if (!gate.children) return std::nullopt;
     if (children.empty()) {
         const auto then = gate.section.empty() ? std::string() : "name them in ## " + gate.section + " of TASK.md and ";
-        return "the task has no sub-tasks. Create each of them:\n  orange task create --parent " + parent.value +
-               " \"...\"\nThen " + then + "ask again.";
+        return "the task has no sub-tasks. Create each of them:\n  " +
+               task_command("create", {}, "--parent " + parent.value + " \"...\"").text() + "\nThen " + then +
+               "ask again.";
     }
     if (gate.section.empty()) return std::nullopt;
     const auto found = artifacts.sections.find(gate.section);
@@ -93,7 +94,8 @@ std::optional<std::string> children_problem(const Gate& gate, const TaskId& pare
     if (more > 0) missing.resize(k_named_children);
     return "## " + gate.section +
            " does not name each sub-task. Add these lines to that section of TASK.md:" + lines_for(missing) +
-           (more > 0 ? "\nand " + std::to_string(more) + " more (orange task show)" : "") + "\nThen ask again.";
+           (more > 0 ? "\nand " + std::to_string(more) + " more (" + task_command("show").text() + ")" : "") +
+           "\nThen ask again.";
 }
 
 bool have_come_back(const Definition& definition, const Task& task, const Children& children) {
@@ -106,14 +108,14 @@ std::optional<Trouble> trouble_of(const Definition& definition, const Task& task
     if (rule == nullptr) return std::nullopt;
     const auto stuck = names_of(children, ChildState::stuck), ended = names_of(children, ChildState::ended);
     const auto unreadable = names_of(children, ChildState::unreadable);
-    const auto on = human_command(definition, task, rule->when_commits, false);
+    const auto on = human_command(definition, task, rule->when_commits);
     Trouble trouble;
     trouble.command = on;
     std::vector<std::string> what, ways;
     if (children.empty()) what.emplace_back("it waits for its sub-tasks, and has none");
     if (!stuck.empty()) {
         what.push_back("its sub-task " + stuck + " is stuck");
-        trouble.command = "orange task show " + stuck.substr(0, stuck.find(','));
+        trouble.command = task_command("show", stuck.substr(0, stuck.find(',')));
     }
     if (!ended.empty()) {
         what.push_back("its sub-task " + ended + " has ended without being done");
@@ -121,11 +123,11 @@ std::optional<Trouble> trouble_of(const Definition& definition, const Task& task
     }
     if (!unreadable.empty()) {
         what.push_back("the files of its sub-task " + unreadable + " cannot be read");
-        ways.emplace_back("To see what is wrong with the files:\n  orange doctor");
+        ways.emplace_back("To see what is wrong with the files:\n  " + OrangeCommand{"doctor"}.text());
     }
     if (what.empty()) return std::nullopt;
-    ways.push_back("To go on without:\n  " + on);
-    ways.push_back("To give up all of it:\n  orange task cancel " + task.id.value + " --with-children");
+    ways.push_back("To go on without:\n  " + on.text());
+    ways.push_back("To give up all of it:\n  " + task_command("cancel", task.id.value, "--with-children").text());
     trouble.text = join(what, ", and ") + "\n" + join(ways, "\n");
     for (const auto& child : children) {
         const bool comes = child.state == ChildState::open || child.state == ChildState::done;

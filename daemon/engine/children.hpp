@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "common/base/ids.hpp"
+#include "common/base/orange_command.hpp"
 #include "daemon/engine/artifacts.hpp"
 #include "daemon/engine/definition.hpp"
 
 /// The sub-tasks of a task, as the engine sees them. runner/children.hpp finds them.
 namespace orange::engine {
 
-/// What has become of a sub-task. Its end counts when it is finished.
+/// The state of a sub-task. Its end counts when it is finished.
 enum class ChildState {
     open,
     stuck,
@@ -38,9 +39,9 @@ std::size_t how_many(const Children& children, ChildState state);
 std::string progress_text(const Children& children);
 /// "3 sub-tasks wait for your approval"
 std::string unapproved_text(std::size_t count);
-/// Those of one state, as people type them: "4f2a,7b1c".
+/// The ids of those in one state, as people type them: "4f2a,7b1c".
 std::string names_of(const Children& children, ChildState state);
-/// Those that have not ended, likewise; empty: all have.
+/// The ids of those that have not ended; empty if all have.
 std::string not_ended(const Children& children);
 
 /// Why the gate's `children` is not so, as a sentence that says what to do; nothing where it is, or is not asked for.
@@ -52,13 +53,13 @@ inline constexpr const char* k_tried_again = "sub-tasks";
 
 /// The task waits for its sub-tasks in this state, and all of them are done.
 bool have_come_back(const Definition& definition, const Task& task, const Children& children);
-/// What keeps them from coming back.
+/// The reason why the sub-tasks do not come back.
 struct Trouble {
     std::vector<TaskId> with;  ///< those that are stuck, or have ended without being done
     std::string text;          ///< a sentence for the task's human, with the ways out
-    std::string command;       ///< the first of these
+    OrangeCommand command;     ///< the first of these
 };
-/// Nothing: nothing does, or the task does not wait for them.
+/// Returns nothing if there is no trouble, or if the task does not wait for sub-tasks.
 std::optional<Trouble> trouble_of(const Definition& definition, const Task& task, const Children& children);
 
 }  // namespace orange::engine

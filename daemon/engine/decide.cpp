@@ -14,24 +14,6 @@ std::vector<const Transition*> askable(std::vector<const Transition*> edges, Rol
     return edges;
 }
 
-Error needs_force(const Definition& definition, const Task& task, const Transition& edge) {
-    return {ErrorCode::needs_force,
-            task.status + " → " + edge.to + " skips the rest of the workflow and must be confirmed:\n  " +
-                human_command(definition, task, edge.to, true),
-            {{"human_command", human_command(definition, task, edge.to, true)}}};
-}
-
-Error guard_failed(const Task& task, const std::vector<const Transition*>& edges) {
-    std::vector<std::string> wanted, now;
-    for (const auto* edge : edges) {
-        wanted.push_back(edge->when->text());
-        const std::string value = edge->when->field + " is " + std::to_string(task.counter(edge->when->field));
-        if (now.empty() || now.back() != value) now.push_back(value);
-    }
-    return {ErrorCode::guard_failed, task.status + " → " + edges.front()->to + " is possible only when " +
-                                         join(wanted, " or ") + ", and " + join(now, ", ") + "."};
-}
-
 /// Another way out of this state whose guard and gate hold now, for whom it is: what a rejected reviewer wants to know.
 std::string open_alternative(const Definition& definition, const Situation& situation, const Request& request) {
     for (const auto& to : definition.targets_from(situation.task.status)) {
@@ -40,7 +22,7 @@ std::string open_alternative(const Definition& definition, const Situation& situ
             const bool guard = !edge->when || edge->when->holds_for(situation.task.counter(edge->when->field));
             if (!edge->gate || !guard || edge->force) continue;
             if (!problem_of(*edge->gate, situation)) {
-                return "\nThis is possible now:\n  orange task update --status " + to;
+                return "\nThis is possible now:\n  " + command_for(definition, situation.task, to, request.by).text();
             }
         }
     }
@@ -49,7 +31,7 @@ std::string open_alternative(const Definition& definition, const Situation& situ
 
 }  // namespace
 
-Result<Decision> decide_request(const Definition& definition, const Situation& situation, const Request& request) {
+RequestOutcome decide_request(const Definition& definition, const Situation& situation, const Request& request) {
     const Task& task = situation.task;
     const auto edges = definition.between(task.status, request.to);
     if (request.by == Role::unknown) return forbidden(definition, task, request, edges);
@@ -66,29 +48,35 @@ Result<Decision> decide_request(const Definition& definition, const Situation& s
         return edge->when && !edge->when->holds_for(task.counter(edge->when->field));
     });
     if (holding.empty()) {
-        Error error = guard_failed(task, candidates);
-        error.message += open_alternative(definition, situation, request);
-        return error;
+        auto refusal = guard_failed(task, candidates);
+        refusal.why += open_alternative(definition, situation, request);
+        return refusal;
     }
     // The loader proves guards exclusive; a definition made by hand that is not must not be decided by its order.
     if (holding.size() > 1) {
-        return Error(ErrorCode::guard_failed,
-                     task.status + " → " + request.to + " is ambiguous in the workflow " + definition.name);
+        return Refusal{ErrorCode::guard_failed,
+                       task.status + " → " + request.to + " is ambiguous in the workflow " + definition.name};
     }
 
     const Transition& edge = *holding.front();
     if (edge.gate) {
         const auto& facts = edge.gate->facts;
+        Refusal refusal{ErrorCode::gate_failed};
         if (auto problem = written_problem(*edge.gate, situation)) {
-            return Error(ErrorCode::gate_failed, *problem + open_alternative(definition, situation, request),
-                         {{"section", edge.gate->section}});
+            refusal.why = *problem + open_alternative(definition, situation, request);
+            refusal.section = edge.gate->section;
+            return refusal;
         }
         if (auto problem = fact_problem(facts, situation.facts)) {
-            Error error(ErrorCode::gate_failed, std::move(*problem));
-            if (checks_failed(facts, situation.facts)) error.details["checks"] = "failed";
-            return error;
+            refusal.why = std::move(*problem);
+            refusal.by_check = checks_failed(facts, situation.facts);
+            return refusal;
         }
-        if (awaits_checks(facts, situation.facts)) return await_checks(facts, situation.facts, edge.to);
+        if (awaits_checks(facts, situation.facts)) {
+            refusal.why = awaited_text(facts, situation.facts, edge.to);
+            refusal.checks = AwaitChecks{edge.to, situation.facts.commit, checks_of(facts, situation.facts)};
+            return refusal;
+        }
     }
     auto decision = decision_for(definition, task, edge);
     decision.attested = request.vouched || !edge.gate || !edge.gate->verdict;
@@ -99,7 +87,7 @@ Result<Decision> decide_done(const Definition& definition, const Situation& situ
     const Task& task = situation.task;
     const auto done = definition.name_for(Meaning::done);
     const auto edges = definition.between(task.status, done);
-    if (edges.empty()) return illegal(definition, task, {done, Role::system, true});
+    if (edges.empty()) return worded(illegal(definition, task, {done, Role::system, true}));
     const auto rank = [&task](const Transition* edge) {
         return (edge->force ? 2 : 0) + (!edge->when || edge->when->holds_for(task.counter(edge->when->field)) ? 0 : 1);
     };
@@ -111,8 +99,13 @@ Result<Decision> decide_done(const Definition& definition, const Situation& situ
 Result<std::string> spawn_target(const Definition& definition, const Task& task) {
     const auto& initial = definition.initial();
     if (task.status != initial.name) {
-        return Error(ErrorCode::conflict, called(task) + " has already started (status " + printable(task.status) +
-                                              "). To restart a dead agent:\n  orange task respawn " + task.id.value);
+        const auto* state = definition.state(task.status);
+        const bool ended = state != nullptr && state->terminal;
+        const auto why = ended
+                             ? " is " + task.status + " and has no agent to start. Its output"
+                             : " has already started (status " + printable(task.status) + "). To restart a dead agent";
+        const auto way = task_command(ended ? "log" : "respawn", task.id.value);
+        return Error(ErrorCode::illegal_transition, called(task) + why + ":\n  " + way.text());
     }
     const auto clarification = definition.name_for(Meaning::clarification);
     if (trim(task.summary).empty() && definition.has_transition(initial.name, clarification)) return clarification;
@@ -123,7 +116,7 @@ Result<std::string> spawn_target(const Definition& definition, const Task& task)
         if (ordinary && !edges.empty() && !edges.front()->force) return std::move(to);
     }
     return Error(ErrorCode::conflict, "workflow " + definition.name + " has no transition that starts a task from " +
-                                          initial.name + "; use orange task update --status");
+                                          initial.name + "; use " + agent_command("STATUS").text());
 }
 
 }  // namespace orange::engine

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/base/orange_command.hpp"
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
 #include "daemon/engine/artifacts.hpp"
@@ -21,8 +22,8 @@ namespace orange::engine {
 /// Nobody has looked: no gate on facts holds.
 inline const Facts k_no_facts;
 
-/// What the engine looks at: the task's fields as they are now, what its body says, and what it said on entry; what was
-/// found of its branch and its sub-tasks, if a gate may ask for it.
+/// The engine's view of a task: its fields as they are now, its sections now and on entry, and the facts about its
+/// branch and its sub-tasks, if a gate may ask for them.
 struct Situation {
     const Task& task;
     const Artifacts& artifacts;
@@ -30,7 +31,7 @@ struct Situation {
     const Facts& facts = k_no_facts;
 };
 
-/// What a request is for. All but `status` find their state in the workflow, whatever it is called there.
+/// The goal of a request. All but `status` find their state in the workflow, whatever it is called there.
 enum class Goal { status, cancelled, stuck, review, rejected, approved };
 
 /// Somebody asks for a status.
@@ -60,6 +61,30 @@ struct Decision {
     bool attested = true;     ///< false: passes a verdict gate on a request that nobody vouches for
 };
 
+/// The checks of a gate that have to run on a commit before a request for `to` can be decided.
+struct AwaitChecks {
+    std::string to;
+    std::string commit;
+    Argvs checks;
+};
+
+/// Why a request is refused. worded() makes the error that the caller gets.
+struct Refusal {
+    ErrorCode code = ErrorCode::illegal_transition;
+    std::string why = {};                    ///< in sentences: what is in the way, and what to do about it
+    std::string lead = {};                   ///< introduces `command`: "Ask the human to run:"
+    OrangeCommand command = {};              ///< with which a human gets there; empty: there is none
+    std::string attention = {};              ///< what the request of a stuck worker says: "ready for review"
+    std::string section = {};                ///< of the gate that does not hold
+    bool by_check = false;                   ///< a check failed on the commit
+    std::optional<AwaitChecks> checks = {};  ///< the refusal stands only until these have run
+};
+/// The sentence, its command in the last line, and the same for programs in `details`: `human_command`, `attention`,
+/// `section`, `checks`.
+Error worded(const Refusal& refusal);
+
+using RequestOutcome = std::variant<Decision, Refusal>;
+
 /// Name of the action that decide() appends for a state with `agent`.
 inline constexpr std::string_view k_ensure_agent = "ensure_agent";
 
@@ -70,7 +95,7 @@ Result<std::string> target_of(const Definition& definition, const Task& task, co
 /// The work of a task in that state is finished: a way leads from there to the state that means done, and needs no
 /// force. Where a task waits for its sub-tasks that way is the daemon's own, for a task without unmerged work.
 bool can_be_merged_from(const Definition& definition, std::string_view from);
-/// Where a human who rejects the work sends it; nullptr: the workflow has no such step here.
+/// Returns the state to which a human who rejects the work sends it; nullptr if the workflow has no such step here.
 const State* rejection_target(const Definition& definition, const Task& task);
 /// Returns the state to which a human who approves sends the task, if that is not a merge: from a state without an
 /// agent that a rejection leads back from, the first other state that the human may ask for. nullptr: there is no such
@@ -78,12 +103,9 @@ const State* rejection_target(const Definition& definition, const Task& task);
 const State* approval_target(const Definition& definition, const Task& task);
 
 /// Performs steps 1–4 of a transition (workflow.md, "Executing a transition"): the edge exists, the caller may, exactly
-/// one guard holds, the gate holds. Errors: illegal_transition, forbidden, needs_force, guard_failed, gate_failed; each
-/// message says what to do instead. `details` may hold `human_command` (what a human runs to get there), `section` (of
-/// a failed gate) and `attention` (what the task's attention should say: a stuck worker that asks for reviewing is
-/// "ready for review"). crash_count is reset by the runner when the actions have ended. If only checks have to run
-/// before it can be decided, the gate_failed is one of await_checks().
-Result<Decision> decide_request(const Definition& definition, const Situation& situation, const Request& request);
+/// one guard holds, the gate holds. Refusals: illegal_transition, forbidden, needs_force, guard_failed, gate_failed.
+/// crash_count is reset by the runner when the actions have ended.
+RequestOutcome decide_request(const Definition& definition, const Situation& situation, const Request& request);
 
 /// The way to `done` for work that is merged already: gate, condition and force are passed over, since what they guard
 /// has happened. illegal_transition if the workflow has no way there from the task's state.
@@ -112,21 +134,15 @@ struct Advance {
     std::optional<Crash> crash;
 };
 
-/// Decided when these have run on the commit.
-struct AwaitChecks {
-    std::string commit;
-    Argvs checks;
-};
-
 using ExitOutcome = std::variant<NothingToDo, Crash, MarkDead, Advance, AwaitChecks>;
 
-/// What the death of an agent means for the task's current status (workflow.md, "Exit monitoring").
+/// Decides what follows from the death of an agent in the task's current status (workflow.md, "Exit monitoring").
 ExitOutcome decide_exit(const Definition& definition, const Situation& situation, const AgentExit& exit);
 
 using ChildrenOutcome = std::variant<NothingToDo, Trouble, Decision>;
 
-/// What its sub-tasks mean for the task's current status. The decision is taken once all are done; it needs
-/// `facts.own_work`.
+/// Decides what follows from its sub-tasks in the task's current status. The decision is taken once all are done; it
+/// needs `facts.own_work`.
 ChildrenOutcome decide_children(const Definition& definition, const Situation& situation);
 
 /// Step 8's prompt for a state's agent (its respawn_prompt), and which harness of the task it uses.
@@ -134,11 +150,12 @@ struct AgentNeed {
     Role role = Role::worker;
     std::string prompt;
 };
-/// What respawning in the task's current state would start, or why it cannot be (no respawn_prompt).
+/// Returns the agent that respawning would start in the task's current state, or why there is none (no respawn_prompt).
 Result<AgentNeed> respawn_need(const Definition& definition, const Task& task);
 
 /// The transition that `task spawn` takes from the initial state: to the first non-terminal, non-clarification target,
-/// or to `clarification` where the summary is empty and the workflow has that state.
+/// or to `clarification` where the summary is empty and the workflow has that state. illegal_transition if the task is
+/// in another state.
 Result<std::string> spawn_target(const Definition& definition, const Task& task);
 
 /// The names that build_prompt() puts in; the loader refuses others.
@@ -154,9 +171,9 @@ Result<std::string> build_prompt(const Definition& definition, const Task& task,
 /// The section with the verdict by which a task goes `from` → `to`; empty where that takes none.
 std::string verdict_section(const Definition& definition, std::string_view from, std::string_view to);
 
-/// What notify_worker's `name` says to the worker of a task that has come `from` a state into its status: `passed`,
-/// `failed` and `changes_requested` name the section to read, the one to write and the status to ask for as the
-/// workflow defines them; anything else is itself. Text of the task is never in it.
+/// Returns the text of notify_worker's `name` for the worker of a task that has come `from` a state into its status:
+/// `passed`, `failed` and `changes_requested` name the section to read, the one to write and the status to ask for as
+/// the workflow defines them; anything else is itself. Text of the task is never in it.
 std::string worker_message(const Definition& definition, const Task& task, std::string_view from,
                            const std::string& name, const std::string& task_file);
 

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 
-#include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::engine {
@@ -38,89 +36,23 @@ class Counters {
     std::map<std::string, std::int64_t>& values_;
 };
 
-/// The states that `role` may ask for from `from` without force, in the file's order.
-std::vector<std::string> open_to(const Definition& definition, std::string_view from, Role role) {
-    std::vector<std::string> states;
-    for (auto& to : definition.targets_from(from)) {
-        const auto edges = definition.between(from, to);
-        const bool open = std::any_of(edges.begin(), edges.end(),
-                                      [role](const Transition* edge) { return may_ask(*edge, role) && !edge->force; });
-        if (open) states.push_back(std::move(to));
-    }
-    return states;
-}
-
-/// What to set first in order to come to `to`: the first hop of a shortest way through the map whose first edge is the
-/// caller's. Ways through `stuck` count only where there is no other: it is where things go wrong.
-std::string first_hop(const Definition& definition, std::string_view from, std::string_view to, Role role) {
-    for (const bool through_stuck : {false, true}) {
-        std::set<std::string> seen{std::string(from)};
-        std::vector<std::pair<std::string, std::string>> queue;  // state, first hop towards it
-        for (const auto& hop : open_to(definition, from, role)) queue.emplace_back(hop, hop);
-        for (std::size_t i = 0; i < queue.size(); ++i) {
-            const auto [state, hop] = queue[i];
-            if (state == to) return hop;
-            if ((definition.means(state, Meaning::stuck) && !through_stuck) || !seen.insert(state).second) continue;
-            for (const auto& next : definition.targets_from(state)) queue.emplace_back(next, hop);
-        }
-    }
-    return {};
-}
-
-std::string edge_summary(const Definition& definition, std::string_view from, const std::string& to) {
-    for (const auto* edge : definition.between(from, to)) {
-        const auto needed = edge->gate ? gate_text(*edge->gate) : std::string();
-        if (!needed.empty()) return to + " (needs " + needed + ")";
-    }
-    return to;
-}
-
-std::vector<std::string> state_names(const Definition& definition) {
-    std::vector<std::string> names;
-    for (const auto& state : definition.states) names.push_back(state.name);
-    return names;
-}
-
-/// "From working, a worker can set: agent-review (needs …); stuck."
-std::string what_is_open(const Definition& definition, const Task& task, Role role) {
-    std::vector<std::string> texts;
-    for (const auto& to : open_to(definition, task.status, role)) {
-        texts.push_back(edge_summary(definition, task.status, to));
-    }
-    const std::string who = "From " + task.status + ", a " + name_text(role) + " can set ";
-    if (texts.empty()) return who + "no other status.";
-    const bool plain =
-        std::ranges::none_of(texts, [](const auto& each) { return each.find('(') != std::string::npos; });
-    const auto last = texts.back();
-    texts.pop_back();
-    if (texts.empty()) return who + last + ".";
-    return who + join(texts, plain ? ", " : "; ") + (plain ? " or " : "; or ") + last + ".";
-}
-
-/// "a worker", "the system"
-std::string with_article(Role role) {
-    return (role == Role::system ? "the " : "a ") + name_text(role);
-}
-
-std::string what_ended_cannot(const Definition& definition, std::string_view to) {
-    if (definition.means(to, Meaning::cancelled)) return "cannot be cancelled";
-    if (definition.means(to, Meaning::done)) return "cannot be merged";
-    return "cannot become " + printable(to);
-}
-
 }  // namespace
 
 std::string called(const Task& task) {
     return task.id.empty() ? "the task" : "task " + task.id.value;
 }
 
+std::string listed(std::vector<std::string> parts, std::string_view last, std::string_view comma) {
+    if (parts.size() < 2) return join(parts, comma);
+    const auto end = std::move(parts.back());
+    parts.pop_back();
+    return join(parts, comma) + std::string(last) + end;
+}
+
 std::string role_list(const std::vector<Role>& roles) {
-    std::string text;
-    for (std::size_t i = 0; i < roles.size(); ++i) {
-        if (i > 0) text += i + 1 == roles.size() ? " or " : ", ";
-        text += name_of(roles[i]);
-    }
-    return text;
+    std::vector<std::string> names;
+    for (const auto role : roles) names.emplace_back(name_of(role));
+    return listed(std::move(names), " or ");
 }
 
 std::string gate_text(const Gate& gate, const Argvs& project_checks) {
@@ -129,9 +61,9 @@ std::string gate_text(const Gate& gate, const Argvs& project_checks) {
     if (gate.section.empty()) return facts;
     std::string text = "## " + gate.section;
     if (gate.verdict) text += ", Verdict: " + name_text(*gate.verdict);
-    for (std::size_t i = 0; i < gate.fields.size(); ++i) {
-        text += (i == 0 ? " with a line " : i + 1 == gate.fields.size() ? " or " : ", ") + gate.fields[i] + ":";
-    }
+    std::vector<std::string> fields;
+    for (const auto& field : gate.fields) fields.push_back(field + ":");
+    if (!fields.empty()) text += " with a line " + listed(std::move(fields), " or ");
     if (gate.fresh) text += ", changed since the task entered this status";
     if (gate.children) text += ", with the sub-tasks";
     return facts.empty() ? text : text + ", and " + facts;
@@ -139,7 +71,7 @@ std::string gate_text(const Gate& gate, const Argvs& project_checks) {
 
 std::optional<std::string> written_problem(const Gate& gate, const Situation& situation) {
     const bool hidden = situation.artifacts.swallowed_by_fence.contains(gate.section);
-    // What is to be written follows from the sub-tasks that there are.
+    // The sub-tasks decide what has to be written.
     std::optional<std::string> problem;
     if (!hidden) problem = children_problem(gate, situation.task.id, situation.artifacts, situation.facts.children);
     return problem ? problem : gate_problem(gate, situation.artifacts, situation.entry_sections);
@@ -150,13 +82,16 @@ std::optional<std::string> problem_of(const Gate& gate, const Situation& situati
     return problem ? problem : fact_problem(gate.facts, situation.facts);
 }
 
-std::string human_command(const Definition& definition, const Task& task, std::string_view to, bool force) {
+OrangeCommand human_command(const Definition& definition, const Task& task, std::string_view to, bool force) {
     const std::string id = task.id.empty() ? "<task id>" : task.id.value;
     const std::string flag = force ? " --force" : "";
-    const std::string via = task.pr_url ? " --via pr" : "";
-    if (definition.means(to, Meaning::done)) return "orange task merge " + id + via + flag;
-    if (definition.means(to, Meaning::cancelled)) return "orange task cancel " + id + flag;
-    return "orange task update " + id + " --status " + std::string(to) + flag;
+    if (definition.means(to, Meaning::done)) return task_command("merge", id, (task.pr_url ? "--via pr" : "") + flag);
+    if (definition.means(to, Meaning::cancelled)) return task_command("cancel", id, flag);
+    return task_command("update", id, "--status " + std::string(to) + flag);
+}
+
+OrangeCommand agent_command(const std::string& to) {
+    return task_command("update", {}, "--status " + to);
 }
 
 Role role_of_state(const Definition& definition, const State& state) {
@@ -192,72 +127,6 @@ Decision decision_for(const Definition& definition, const Task& task, const Tran
             {std::string(k_ensure_agent), {{"role", name_text(*state->agent)}, {"prompt", state->respawn_prompt}}, {}});
     }
     return decision;
-}
-
-Error illegal(const Definition& definition, const Task& task, const Request& request) {
-    const std::string to = printable(request.to);
-    std::string text;
-    const State* now = definition.state(task.status);
-    const bool ended = now != nullptr && now->terminal;
-    if (request.to == task.status && ended) {
-        return {ErrorCode::illegal_transition, called(task) + " is already " + to};
-    }
-    if (request.to == task.status) {
-        text = called(task) + " already has the status " + to + ". ";
-    } else if (definition.state(request.to) == nullptr) {
-        const auto names = state_names(definition);
-        const auto meant = nearest(request.to, names);
-        text = "workflow " + definition.name + " has no status \"" + to + "\"" +
-               (meant ? "; did you mean " + *meant + "? Known: " : "; known: ") + join(names, ", ") + ". ";
-    } else if (now == nullptr) {
-        return {ErrorCode::illegal_transition, "the status " + printable(task.status) + " of " + called(task) +
-                                                   " is not a state of workflow " + definition.name +
-                                                   ". A human can move the task to another workflow with --workflow"};
-    } else if (ended) {
-        return {ErrorCode::illegal_transition,
-                called(task) + " is already " + task.status + " and " + what_ended_cannot(definition, request.to)};
-    } else {
-        text = "there is no transition " + task.status + " → " + to + ". ";
-        const auto hop = first_hop(definition, task.status, request.to, request.by);
-        if (!hop.empty()) text += "To reach " + to + ", set " + hop + " first. ";
-    }
-    return {ErrorCode::illegal_transition, text + what_is_open(definition, task, request.by)};
-}
-
-Error forbidden(const Definition& definition, const Task& task, const Request& request,
-                const std::vector<const Transition*>& edges) {
-    if (request.by == Role::unknown) {
-        return {
-            ErrorCode::forbidden,
-            "Orange cannot identify the caller. A program in Orange's tmux that is not an agent of this task may only "
-            "read. Run this in a terminal of your own:\n  " +
-                human_command(definition, task, printable(request.to), false)};
-    }
-    const Transition& edge = *edges.front();
-    const auto roles = askers(edge);
-    const bool for_human = std::find(roles.begin(), roles.end(), Role::human) != roles.end();
-    const bool for_system = std::find(roles.begin(), roles.end(), Role::system) != roles.end();
-    std::string allowed;
-    for (std::size_t i = 0; i < roles.size(); ++i) {
-        allowed += (i == 0 ? "" : i + 1 == roles.size() ? " or " : ", ") + with_article(roles[i]);
-    }
-    std::string text =
-        with_article(request.by) + " cannot take " + task.status + " → " + edge.to + "; only " + allowed + " can. ";
-    Error error(ErrorCode::forbidden, "");
-    const State* state = definition.state(task.status);
-    const bool own_state = state != nullptr && state->agent == request.by && !definition.state(edge.to)->terminal;
-    if (for_human && own_state)
-        error.details["attention"] =
-            can_be_merged_from(definition, edge.to) ? "ready for review" : "ready for " + edge.to;
-    if (request.by != Role::human) text += what_is_open(definition, task, request.by) + " ";
-    // The command stands last, so that no sentence's end is copied with it.
-    if (for_human || (for_system && definition.state(edge.to)->terminal)) {
-        const auto command = human_command(definition, task, edge.to, edge.force);
-        text += (request.by == Role::human ? "Run instead:\n  " : "Ask the human to run:\n  ") + command;
-        error.details["human_command"] = command;
-    }
-    error.message = std::string(trim(text));
-    return error;
 }
 
 }  // namespace orange::engine

@@ -16,7 +16,7 @@ bool applies(const ExitRule& rule, const Situation& situation) {
            (!rule.has_artifact || !gate_problem(*rule.has_artifact, situation.artifacts, situation.entry_sections));
 }
 
-/// What the rules of this status wait for: "without writing ## Handoff".
+/// The sections that the rules of this status wait for: "without writing ## Handoff".
 std::string awaited(const Definition& definition, std::string_view status) {
     std::string text;
     for (const auto& rule : definition.exit_rules) {
@@ -51,12 +51,12 @@ ExitOutcome crashed(const Definition& definition, const Situation& situation, co
 
 /// An advance that its own transition rejects counts as a crash (seed 003), by the status's own crash rule.
 ExitOutcome rejected(const Definition& definition, const Situation& situation, const AgentExit& exit,
-                     const Error& error) {
-    const bool by_check = checks_failed(error);
-    const std::string reason = exited(exit) + ", and the task could not advance: " +
-                               (by_check ? std::string(first_line(error.message)) : error.message);
+                     const Refusal& refusal) {
+    const auto text = worded(refusal).message;
+    const std::string reason =
+        exited(exit) + ", and the task could not advance: " + (refusal.by_check ? std::string(first_line(text)) : text);
     const auto telling = [&](ExitOutcome outcome) {
-        if (auto* crash = std::get_if<Crash>(&outcome); crash && by_check) crash->tell = error.message;
+        if (auto* crash = std::get_if<Crash>(&outcome); crash && refusal.by_check) crash->tell = text;
         return outcome;
     };
     for (const auto& rule : definition.exit_rules) {
@@ -80,15 +80,15 @@ ExitOutcome advanced(const Definition& definition, const Situation& situation, c
         return rejected(definition, situation, exit, {ErrorCode::guard_failed, "no then_when holds"});
     }
     // The author is dead: the file cannot say who wrote a verdict.
-    auto decision = decide_request(definition, situation, {target->to, Role::system, false, false});
-    if (!decision && awaits_checks(decision.error())) {
-        const auto wanted = facts_wanted(definition, situation.task, target->to);
-        return AwaitChecks{situation.facts.commit, checks_of(wanted, situation.facts)};
+    auto outcome = decide_request(definition, situation, {target->to, Role::system, false, false});
+    if (auto* refusal = std::get_if<Refusal>(&outcome)) {
+        if (refusal->checks) return std::move(*refusal->checks);
+        return rejected(definition, situation, exit, *refusal);
     }
-    if (!decision) return rejected(definition, situation, exit, decision.error());
-    decision->auto_reason =
+    auto& decision = std::get<Decision>(outcome);
+    decision.auto_reason =
         exited(exit) + (rule.has_artifact ? ", ## " + rule.has_artifact->section + " is there" : std::string{});
-    return Advance{std::move(*decision), std::nullopt};
+    return Advance{std::move(decision), std::nullopt};
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ std::vector<EdgeExplanation> explain(const Definition& definition, const Situati
                 explanation.gate = gate_text(*edge->gate, situation.facts.project_checks);
                 explanation.gate_problem = problem_of(*edge->gate, situation);
                 if (!explanation.gate_problem && awaits_checks(facts, situation.facts)) {
-                    explanation.gate_problem = await_checks(facts, situation.facts, to).message;
+                    explanation.gate_problem = awaited_text(facts, situation.facts, to);
                 }
             }
             explanations.push_back(std::move(explanation));
@@ -43,18 +43,11 @@ std::string describe(const EdgeExplanation& edge) {
     return text + (edge.gate.empty() ? "" : " (holds)");
 }
 
-Error explained(Error error, const Definition& definition, const Situation& situation, const Caller& by) {
-    if (error.code == ErrorCode::forbidden && by.role != Role::human) {
-        // Before the last sentence, if that is what to run instead.
-        auto& text = error.message;
-        const auto command = text.find("\n  ");
-        const auto end = command == std::string::npos ? std::string::npos : text.rfind(". ", command);
-        if (end == std::string::npos) {
-            text += " (this call came from " + describe(by) + ")";
-        } else {
-            text.insert(end, " (this call came from " + describe(by) + ")");
-        }
+Error explained(Refusal refusal, const Definition& definition, const Situation& situation, const Caller& by) {
+    if (refusal.code == ErrorCode::forbidden && by.role != Role::human) {  // the last sentence says who called
+        refusal.why.insert(refusal.why.find_last_not_of('.') + 1, " (this call came from " + describe(by) + ")");
     }
+    auto error = worded(refusal);
     std::vector<std::string> edges;
     for (const auto& edge : explain(definition, situation)) edges.push_back(describe(edge));
     error.details["status"] = situation.task.status;

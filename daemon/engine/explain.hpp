@@ -8,7 +8,7 @@
 
 namespace orange::engine {
 
-/// One outgoing edge of a task's state, and whether it could be taken now.
+/// An outgoing edge of a task's state, and whether it could be taken now.
 struct EdgeExplanation {
     std::string to;
     Meaning means = Meaning::none;  ///< of that state
@@ -28,7 +28,7 @@ std::vector<EdgeExplanation> explain(const Definition& definition, const Situati
 /// "worker, human" with what each edge needs: the lines that a rejection and `task why` print.
 std::string describe(const EdgeExplanation& edge);
 
-/// Adds to a refusal as which role the caller was identified, and the open edges of the task's state.
-Error explained(Error error, const Definition& definition, const Situation& situation, const Caller& by);
+/// A refusal in words, with the role as which the caller was identified, and the open edges of the task's state.
+Error explained(Refusal refusal, const Definition& definition, const Situation& situation, const Caller& by);
 
 }  // namespace orange::engine

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
+#include "daemon/engine/edges.hpp"
 
 namespace orange::engine {
 namespace {
 
 constexpr std::size_t k_short_commit = 12, k_named_files = 5;
-constexpr const char* k_checks = "checks";  ///< of an error's details
 
 std::string short_commit(const std::string& commit) {
     return commit.substr(0, k_short_commit);
@@ -118,23 +118,11 @@ bool checks_failed(const GateFacts& gate, const Facts& facts) {
     return gate.checks && result != nullptr && !result->passed;
 }
 
-Error await_checks(const GateFacts& gate, const Facts& facts, const std::string& to) {
+std::string awaited_text(const GateFacts& gate, const Facts& facts, const std::string& to) {
     std::vector<std::string> names;
     for (const auto& argv : checks_of(gate, facts)) names.push_back(join(argv, " "));
-    return {ErrorCode::gate_failed,
-            "the checks have not run on " + short_commit(facts.commit) + ": " + printable(join(names, ", ")) +
-                ". They run when somebody asks for " + to,
-            {{k_checks, "pending"}, {"to", to}, {"commit", facts.commit}}};
-}
-
-bool awaits_checks(const Error& error) {
-    const auto found = error.details.find(k_checks);
-    return found != error.details.end() && found->second == "pending";
-}
-
-bool checks_failed(const Error& error) {
-    const auto found = error.details.find(k_checks);
-    return found != error.details.end() && found->second == "failed";
+    return "the checks have not run on " + short_commit(facts.commit) + ": " + printable(join(names, ", ")) +
+           ". They run when somebody asks for " + to;
 }
 
 std::string facts_text(const GateFacts& gate, const std::optional<Argvs>& project_checks) {
@@ -152,10 +140,7 @@ std::string facts_text(const GateFacts& gate, const std::optional<Argvs>& projec
         for (const auto& argv : argvs) names.push_back(printable(join(argv, " ")));
         parts.push_back("that " + join(names, ", ") + (names.size() == 1 ? " succeeds" : " succeed"));
     }
-    if (parts.size() < 2) return parts.empty() ? std::string() : parts.front();
-    const auto last = parts.back();
-    parts.pop_back();
-    return join(parts, ", ") + " and " + last;
+    return listed(std::move(parts), " and ");
 }
 
 }  // namespace orange::engine

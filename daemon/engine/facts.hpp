@@ -16,7 +16,7 @@ namespace orange::engine {
 
 using Argvs = std::vector<std::vector<std::string>>;
 
-/// What was found out, of one commit. Only what the gates name (facts_wanted).
+/// The facts about one commit, as far as the gates name them (facts_wanted).
 struct Facts {
     bool known = false;                ///< somebody has looked; else no gate on facts holds
     std::string unknown = {};          ///< why the branch could not be looked at
@@ -36,8 +36,8 @@ struct Facts {
     Children children = {};                   ///< the task's
 };
 
-/// What the gates on the ways out of the task's state name together, as far as their conditions hold; `to`: of the way
-/// there alone; empty: of all.
+/// The facts that the gates on the ways out of the task's state name together, as far as their conditions hold. Only
+/// the way to `to` counts; if it is empty, all do.
 GateFacts facts_wanted(const Definition& definition, const Task& task, std::string_view to);
 
 /// The commands that have to succeed for the gate; none if it names none, or the project has none.
@@ -48,15 +48,12 @@ std::string hash_of(const Argvs& checks);
 /// Why what the gate names is not so, as a sentence that says what to do; nothing where it is, or where only checks
 /// have to run to find it out.
 std::optional<std::string> fact_problem(const GateFacts& gate, const Facts& facts);
-/// They have not run on this commit.
+/// The checks have not run on this commit.
 bool awaits_checks(const GateFacts& gate, const Facts& facts);
 bool checks_failed(const GateFacts& gate, const Facts& facts);
 
-/// A gate_failed that stands only until the checks have run: `details` has `to` and `commit`.
-Error await_checks(const GateFacts& gate, const Facts& facts, const std::string& to);
-bool awaits_checks(const Error& error);
-/// A gate_failed because of a check that failed.
-bool checks_failed(const Error& error);
+/// "the checks have not run on 1a2b3c4d5e6f: make test", and when they do.
+std::string awaited_text(const GateFacts& gate, const Facts& facts, const std::string& to);
 
 /// "at least 1 commit, nothing uncommitted and that make test succeeds". `project_checks`: unset if no project is
 /// meant.

@@ -23,18 +23,13 @@ const State* first_target(const Definition& definition, const Task& task, Role b
     return nullptr;
 }
 
-/// An agent's commands are about its own task.
-std::string command_for(const Definition& definition, const Task& task, const std::string& to, Role by) {
-    return by == Role::human ? human_command(definition, task, to, false) : "orange task update --status " + to;
-}
-
 std::string what_is_possible(const Definition& definition, const Task& task, Role by) {
     std::vector<std::string> commands;
     for (const auto& to : definition.targets_from(task.status)) {
         const auto edges = definition.between(task.status, to);
         const bool open =
             std::any_of(edges.begin(), edges.end(), [&](const auto* edge) { return open_to(task, *edge, by); });
-        if (open) commands.push_back(command_for(definition, task, to, by));
+        if (open) commands.push_back(command_for(definition, task, to, by).text());
     }
     return commands.empty() ? std::string() : "\nYou can run:\n  " + join(commands, "\n  ");
 }
@@ -45,6 +40,10 @@ Error no_way(const Definition& definition, const Task& task, Role by, const std:
 }
 
 }  // namespace
+
+OrangeCommand command_for(const Definition& definition, const Task& task, const std::string& to, Role by) {
+    return by == Role::human ? human_command(definition, task, to) : agent_command(to);
+}
 
 bool can_be_merged_from(const Definition& definition, std::string_view from) {
     const State* state = definition.state(from);

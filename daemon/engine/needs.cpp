@@ -17,24 +17,25 @@ class Question {
     Needs answer() const {
         if (const auto* notice = notice_for_help()) {
             return {Need::help, std::string(first_line(notice->text)),
-                    notice->command.empty() ? agent_command() : notice->command, notice->since};
+                    notice->command.empty() ? to_agent() : OrangeCommand::from_text(notice->command), notice->since};
         }
         if (const auto waiting = std::ranges::count_if(sight_.children, &Child::unapproved); waiting > 0) {
-            return here(Need::help, unapproved_text(static_cast<std::size_t>(waiting)), "orange task approve " + id());
+            return here(Need::help, unapproved_text(static_cast<std::size_t>(waiting)), command("approve"));
         }
         if (state_ == nullptr) {
             return here(Need::help, "the workflow " + definition_.name + " has no state " + printable(status()),
-                        "orange task update " + id() + " --workflow default");
+                        command("update", "--workflow default"));
         }
         if (!state_->terminal && record_.unapproved) return unapproved();
         if (!state_->terminal && record_.blocked()) return blocked();
         if (state_->terminal || record_.intent || !sight_.under_way.empty()) return nothing();
         if (state_->meaning == Meaning::stuck) {
             const auto& why = record_.moved_because;
-            return here(Need::help, "the task is stuck" + (why.empty() ? "" : ": " + why), agent_command());
+            return here(Need::help, "the task is stuck" + (why.empty() ? "" : ": " + why), to_agent());
         }
         if (const auto* dialog = notice(NoticeKind::agent_dialog)) {
-            return {Need::answer, std::string(first_line(dialog->text)), dialog->command, dialog->since};
+            return {Need::answer, std::string(first_line(dialog->text)), OrangeCommand::from_text(dialog->command),
+                    dialog->since};
         }
         if (state_->children) return children();
         if (state_->needs) return as_the_workflow_says(*state_->needs);
@@ -47,8 +48,11 @@ class Question {
   private:
     const std::string& status() const { return record_.task.status; }
     const std::string& id() const { return record_.task.id.value; }
-    Needs here(Need kind, std::string text, std::string command) const {
-        return {kind, std::move(text), std::move(command), record_.entered_at.value_or(record_.task.updated_at)};
+    OrangeCommand command(std::string_view verb, std::string_view options = {}) const {
+        return task_command(verb, id(), options);
+    }
+    Needs here(Need kind, std::string text, OrangeCommand run = {}) const {
+        return {kind, std::move(text), std::move(run), record_.entered_at.value_or(record_.task.updated_at)};
     }
     bool is_agents() const { return is_for_agent(definition_, *state_); }
     /// An agent of the role that has died lives again. If the state does not say which role works in it, the notice
@@ -82,27 +86,28 @@ class Question {
         }
         return nullptr;
     }
-    std::string agent_command() const {
-        if (state_ == nullptr || state_->terminal) return "orange task show " + id();
-        if (sight_.agent_alive) return "orange task attach " + id();
-        if (state_->meaning == Meaning::initial) return "orange task spawn " + id();
-        return state_->respawn_prompt.empty() ? "orange task why " + id() : "orange task respawn " + id();
+    /// Opens the terminal of the agent, or starts it.
+    OrangeCommand to_agent() const {
+        if (state_ == nullptr || state_->terminal) return command("show");
+        if (sight_.agent_alive) return command("attach");
+        if (state_->meaning == Meaning::initial) return command("spawn");
+        return state_->respawn_prompt.empty() ? command("why") : command("respawn");
     }
     Needs question() const {
         const auto text = record_.question.empty() ? "the agent has questions (## Questions in TASK.md)"
                                                    : "the agent asks: " + record_.question;
-        return here(Need::answer, text, "orange task reply " + id() + " \"...\"");
+        return here(Need::answer, text, command("reply", "\"...\""));
     }
     Needs review() const {
         if (can_be_merged_from(definition_, status())) {
-            return here(Need::review, "the work is ready for your review", "orange task diff " + id());
+            return here(Need::review, "the work is ready for your review", command("diff"));
         }
         if (approval_target(definition_, record_.task) != nullptr) {
             const auto section = handed_over();
-            return here(
-                Need::review,
-                (section.empty() ? "the task" : "## " + section) + " needs your approval; orange task show prints it",
-                "orange task approve " + id());
+            return here(Need::review,
+                        (section.empty() ? "the task" : "## " + section) + " needs your approval; " +
+                            task_command("show").text() + " prints it",
+                        command("approve"));
         }
         for (const auto& to : definition_.targets_from(status())) {
             const State* next = definition_.state(to);
@@ -110,11 +115,11 @@ class Question {
             for (const auto* edge : definition_.between(status(), to)) {
                 if (!edge->force && may_ask(*edge, Role::human)) {
                     return here(Need::review, "the status " + status() + " needs your decision",
-                                human_command(definition_, record_.task, to, false));
+                                human_command(definition_, record_.task, to));
                 }
             }
         }
-        return here(Need::review, "the status " + status() + " needs your decision", "orange task why " + id());
+        return here(Need::review, "the status " + status() + " needs your decision", command("why"));
     }
     /// The section with which tasks come into this state.
     std::string handed_over() const {
@@ -130,62 +135,62 @@ class Question {
             case Need::nothing:
                 return nothing();
             case Need::start:
-                return here(Need::start, "nothing starts it automatically", agent_command());
+                return here(Need::start, "nothing starts it automatically", to_agent());
             case Need::review:
                 return review();
             case Need::answer:
                 return record_.question_stands() ? question() : nothing();
             case Need::help:
-                return here(Need::help, "the status " + status() + " needs your help", agent_command());
+                return here(Need::help, "the status " + status() + " needs your help", to_agent());
         }
         return nothing();
     }
     Needs start_or_nothing() const {
-        if (sight_.held_for_human) return here(Need::start, sight_.held_back, agent_command());
+        if (sight_.held_for_human) return here(Need::start, sight_.held_back, to_agent());
         if (state_->meaning == Meaning::initial) {
-            if (!record_.queued) return here(Need::start, "not started", "orange task spawn " + id());
+            if (!record_.queued) return here(Need::start, "not started", command("spawn"));
             if (sight_.room && sight_.held_back.empty()) {
-                return here(Need::start, "not started, although a workspace is free", "orange task spawn " + id());
+                return here(Need::start, "not started, although a workspace is free", command("spawn"));
             }
             return nothing();
         }
         const bool comes = sight_.restarting || !sight_.held_back.empty();
         if (sight_.agent_alive || comes) return nothing();
         const auto role = agent_name();
-        if (record_.stopped) return here(Need::start, "you stopped the " + role, "orange task restart " + id());
-        return here(Need::start, "the " + role + " is not running", agent_command());
+        if (record_.stopped) return here(Need::start, "you stopped the " + role, command("restart"));
+        return here(Need::start, "the " + role + " is not running", to_agent());
     }
     /// Also when its human has acknowledged that a blocker is gone: it will not start by itself.
     Needs blocked() const {
-        if (sight_.gone.empty()) return here(Need::nothing, "waits for " + sight_.waits_for, {});
+        if (sight_.gone.empty()) return here(Need::nothing, "waits for " + sight_.waits_for);
         return here(Need::help, "waits for " + sight_.gone + ", which will never be done",
-                    "orange task update " + id() + " --unblock " + sight_.gone);
+                    command("update", "--unblock " + sight_.gone));
     }
-    /// Its parent says it, too, and for all of its sub-tasks at once.
+    /// The parent says the same for all of its sub-tasks at once.
     Needs unapproved() const {
-        if (sight_.parent_there) return here(Need::nothing, "waits for your approval", {});
-        return here(Need::start, "waits for your approval", "orange task approve " + id());
+        if (sight_.parent_there) return here(Need::nothing, "waits for your approval");
+        return here(Need::start, "waits for your approval", command("approve"));
     }
     /// Also when its human has acknowledged the trouble: it does not go on by itself.
     Needs children() const {
         if (const auto trouble = trouble_of(definition_, record_.task, sight_.children)) {
             return here(Need::help, std::string(first_line(trouble->text)), trouble->command);
         }
-        if (sight_.held_for_human) return here(Need::start, sight_.held_back, "orange task spawn " + id());
+        if (sight_.held_for_human) return here(Need::start, sight_.held_back, command("spawn"));
         if (record_.queued && sight_.room && sight_.held_back.empty()) {
             return here(Need::start, progress_text(sight_.children) + ", and a workspace is free",
-                        human_command(definition_, record_.task, state_->children->when_commits, false));
+                        human_command(definition_, record_.task, state_->children->when_commits));
         }
         if (record_.queued) return nothing();
-        return here(Need::nothing, progress_text(sight_.children), {});
+        return here(Need::nothing, progress_text(sight_.children));
     }
     Needs nothing() const {
-        if (record_.intent) return here(Need::nothing, record_.intent->from + " → " + record_.intent->to, {});
-        if (!sight_.under_way.empty()) return here(Need::nothing, sight_.under_way, {});
-        if (state_->terminal) return here(Need::nothing, how_it_ended(), {});
-        if (!sight_.held_back.empty()) return here(Need::nothing, sight_.held_back, {});
+        if (record_.intent) return here(Need::nothing, record_.intent->from + " → " + record_.intent->to);
+        if (!sight_.under_way.empty()) return here(Need::nothing, sight_.under_way);
+        if (state_->terminal) return here(Need::nothing, how_it_ended());
+        if (!sight_.held_back.empty()) return here(Need::nothing, sight_.held_back);
         if (record_.queued) {
-            return here(Need::nothing, "waits for a workspace, place " + std::to_string(sight_.queue_place), {});
+            return here(Need::nothing, "waits for a workspace, place " + std::to_string(sight_.queue_place));
         }
         if (is_agents()) {
             return here(Need::nothing,
@@ -197,9 +202,9 @@ class Question {
         }
         const auto& pull = record_.pull_request;
         if (pull && pull->state == PullState::open) {
-            return here(Need::nothing, "pull request #" + std::to_string(pull->number) + " is open", {});
+            return here(Need::nothing, "pull request #" + std::to_string(pull->number) + " is open");
         }
-        return here(Need::nothing, "waits in " + status(), {});
+        return here(Need::nothing, "waits in " + status());
     }
 
     std::string how_it_ended() const {

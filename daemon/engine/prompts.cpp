@@ -28,7 +28,7 @@ std::string substituted(std::string_view text, const std::map<std::string, std::
     return out;
 }
 
-/// How a worker goes on from `status`: the gate that it has to pass; nullptr if the workflow has none for it there.
+/// The gate that a worker has to pass to go on from `status`; nullptr if the workflow has none for it there.
 const Transition* way_on(const Definition& definition, std::string_view status) {
     for (const auto& to : definition.targets_from(status)) {
         for (const auto* transition : definition.between(status, to)) {
@@ -39,11 +39,11 @@ const Transition* way_on(const Definition& definition, std::string_view status) 
     return nullptr;
 }
 
-/// What to write, and the status to ask for.
+/// Says what the worker has to write, and the command after that.
 std::string worker_command(const Definition& definition, std::string_view status) {
     const auto* way = way_on(definition, status);
     if (way == nullptr) return {};
-    return ", update ## " + way->gate->section + ", then run: orange task update --status " + way->to;
+    return ", update ## " + way->gate->section + ", then run: " + agent_command(way->to).text();
 }
 
 }  // namespace
@@ -55,18 +55,14 @@ Result<AgentNeed> respawn_need(const Definition& definition, const Task& task) {
                                               " is not a state of workflow " + definition.name);
     }
     if (state->respawn_prompt.empty()) {
-        const auto name = called(task);
-        const auto& id = task.id.value;
+        const auto refused = [&task](const std::string& why, std::string_view verb) {
+            return Error(ErrorCode::conflict, called(task) + why + ":\n  " + task_command(verb, task.id.value).text());
+        };
         if (state->name == definition.initial().name) {
-            return Error(ErrorCode::conflict,
-                         name + " has not started and has no agent yet. To start it:\n  orange task spawn " + id);
+            return refused(" has not started and has no agent yet. To start it", "spawn");
         }
-        if (state->terminal) {
-            return Error(ErrorCode::conflict, name + " is " + state->name +
-                                                  " and has no agent any more. Its output:\n  orange task log " + id);
-        }
-        return Error(ErrorCode::conflict, name + " has the status " + state->name +
-                                              ", in which no agent works. What you can do:\n  orange task why " + id);
+        if (state->terminal) return refused(" is " + state->name + " and has no agent any more. Its output", "log");
+        return refused(" has the status " + state->name + ", in which no agent works. What you can do", "why");
     }
     return AgentNeed{role_of_state(definition, *state), state->respawn_prompt};
 }

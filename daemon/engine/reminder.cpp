@@ -16,7 +16,7 @@ const Target* target_of_rule(const ExitRule& rule, const Task& task) {
     return nullptr;
 }
 
-/// Those that lead on from the status once something is written.
+/// The rules that lead on from the status when something is written.
 std::vector<const ExitRule*> rules_of(const Definition& definition, const Task& task) {
     std::vector<const ExitRule*> rules;
     for (const auto& rule : definition.exit_rules) {
@@ -34,16 +34,12 @@ const ExitRule* ready_rule(const std::vector<const ExitRule*>& rules, const Situ
     return nullptr;
 }
 
-std::string update_command(const std::string& to) {
-    return "orange task update --status " + to;
-}
-
-/// "orange task update --status reviewing (Verdict: PASS) or …"
+/// One command for each of the rules, with the verdict that it is for.
 std::string commands_for(const std::vector<const ExitRule*>& rules, const Task& task) {
     std::vector<std::string> commands;
     for (const auto* rule : rules) {
         const auto& verdict = rule->has_artifact->verdict;
-        commands.push_back(update_command(target_of_rule(*rule, task)->to) +
+        commands.push_back(agent_command(target_of_rule(*rule, task)->to).text() +
                            (verdict ? " (Verdict: " + name_text(*verdict) + ")" : std::string()));
     }
     return join(commands, " or ");
@@ -56,7 +52,7 @@ std::string question_hint(const Definition& definition, const Task& task, Role b
     for (const auto* edge : definition.between(task.status, state->name)) {
         if (may_ask(*edge, by)) {
             return " If you need an answer first, write your questions under ## Questions and run: " +
-                   update_command(state->name);
+                   agent_command(state->name).text();
         }
     }
     return {};
@@ -71,16 +67,17 @@ std::optional<std::string> forgotten_wait(const Definition& definition, const Si
         const auto edges = definition.between(situation.task.status, to);
         const bool may = std::ranges::any_of(edges, [by](const auto* edge) { return may_ask(*edge, by); });
         if (target == nullptr || !target->children || !may) continue;
-        const auto decision = decide_request(definition, situation, {to, by, false, true});
-        const bool ready = decision || awaits_checks(decision.error());
+        const auto outcome = decide_request(definition, situation, {to, by, false, true});
+        const auto* refusal = std::get_if<Refusal>(&outcome);
+        const bool ready = refusal == nullptr || refusal->checks;
         const auto& gate = edges.front()->gate;
         if (ready && gate && !gate->section.empty()) {
-            return "Your ## " + gate->section + " is written. Run: " + update_command(to);
+            return "Your ## " + gate->section + " is written. Run: " + agent_command(to).text();
         }
         const auto sentence = "Your turn ended, but the task is still in " + situation.task.status +
                               ", and these sub-tasks have not ended: " + open +
-                              ". To wait for them, run: " + update_command(to);
-        return ready ? sentence : sentence + "\nBefore that: " + decision.error().message;
+                              ". To wait for them, run: " + agent_command(to).text();
+        return ready ? sentence : sentence + "\nBefore that: " + worded(*refusal).message;
     }
     return std::nullopt;
 }
@@ -95,11 +92,12 @@ std::optional<std::string> forgotten(const Definition& definition, const Situati
     if (rules.empty()) return std::nullopt;
     if (const auto* rule = ready_rule(rules, situation)) {
         const auto& to = target_of_rule(*rule, task)->to;
-        const auto decision = decide_request(definition, situation, {to, *state->agent, false, true});
-        if (decision || awaits_checks(decision.error()))
-            return "Your ## " + rule->has_artifact->section + " is written. Run: " + update_command(to);
+        const auto outcome = decide_request(definition, situation, {to, *state->agent, false, true});
+        const auto* refusal = std::get_if<Refusal>(&outcome);
+        if (refusal == nullptr || refusal->checks)
+            return "Your ## " + rule->has_artifact->section + " is written. Run: " + agent_command(to).text();
         // The edge asks for more than the rule does.
-        return "The task is still in " + task.status + ": " + decision.error().message;
+        return "The task is still in " + task.status + ": " + worded(*refusal).message;
     }
     if (auto wait = forgotten_wait(definition, situation, *state->agent)) return wait;
     const auto problem = gate_problem(*rules.front()->has_artifact, situation.artifacts, situation.entry_sections);
@@ -119,9 +117,9 @@ std::optional<Decision> decide_idle(const Definition& definition, const Situatio
     if (state == nullptr || state->terminal || !state->agent) return std::nullopt;
     const auto* rule = ready_rule(rules_of(definition, task), situation);
     if (rule == nullptr) return std::nullopt;
-    auto decision =
-        decide_request(definition, situation, {target_of_rule(*rule, task)->to, Role::system, false, false});
-    if (!decision) return std::nullopt;
+    auto outcome = decide_request(definition, situation, {target_of_rule(*rule, task)->to, Role::system, false, false});
+    auto* decision = std::get_if<Decision>(&outcome);
+    if (decision == nullptr) return std::nullopt;
     decision->auto_reason = name_text(*state->agent) + " is idle, ## " + rule->has_artifact->section + " is there";
     return std::move(*decision);
 }

@@ -58,7 +58,7 @@ Awaitable<Result<void>> tell_of_children(World& world, Turns& turns, TaskRecord&
     if (!tell.trouble) {
         (void)clear(record, NoticeKind::child_needs_you);
     } else if (trouble_is_news || engine::find_notice(record, NoticeKind::child_needs_you)) {
-        raise(world, record, NoticeKind::child_needs_you, tell.trouble->text, tell.trouble->command);
+        raise(world, record, NoticeKind::child_needs_you, tell.trouble->text, tell.trouble->command.text());
     }
     record.unapproved_told = std::move(tell.unapproved);
     record.trouble_told = with;

@@ -30,8 +30,9 @@ bool is_agent(Role role) {
 
 }  // namespace
 
-Result<void> Gates::ask(TaskRecord& record, const Error& pending, const engine::Request& request, const Caller& by) {
-    Asked asked{pending.details.at("to"), pending.details.at("commit"), by, world_.clock.now(), request.force};
+Result<void> Gates::ask(TaskRecord& record, const engine::AwaitChecks& checks, const engine::Request& request,
+                        const Caller& by) {
+    Asked asked{checks.to, checks.commit, by, world_.clock.now(), request.force};
     const auto& now = record.asked;
     if (now && now->to == asked.to && now->commit == asked.commit && pursuits_->contains(record.task.id)) return {};
     if (now) checks_.stop(record.task.id);  // of what was asked for before
@@ -142,17 +143,17 @@ Awaitable<Gates::Step> Gates::step(TaskId id, bool is_waited_for) {
     const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections, facts};
     const auto& by = step.asked.by;
     engine::Request request{step.asked.to, by.role, step.asked.force, by.through.empty()};
-    auto decision = engine::decide_request(**definition, situation, request);
-    if (!decision && engine::awaits_checks(decision.error())) {
-        step.checks = engine::checks_of(engine::facts_wanted(**definition, record.task, step.asked.to), facts);
+    auto outcome = engine::decide_request(**definition, situation, request);
+    if (auto* refusal = std::get_if<engine::Refusal>(&outcome)) {
+        if (!refusal->checks) {
+            co_return ended(drop(record, explained(*refusal, **definition, situation, by), is_waited_for));
+        }
+        step.checks = std::move(refusal->checks->checks);
         co_return step;
     }
-    if (!decision) {
-        co_return ended(drop(record, explained(decision.error(), **definition, situation, by), is_waited_for));
-    }
     auto caller = by;
-    auto moved = co_await transitions_.perform(record, *definition, std::move(*decision), std::move(*stepped),
-                                               std::move(caller));
+    auto moved = co_await transitions_.perform(record, *definition, std::get<engine::Decision>(std::move(outcome)),
+                                               std::move(*stepped), std::move(caller));
     // A write that failed is tried again; everything else that is in the way has to be told.
     if (!moved && moved.error().code != ErrorCode::io) moved = drop(record, moved.error(), is_waited_for);
     co_return ended(std::move(moved));
@@ -166,7 +167,7 @@ Awaitable<Error> Gates::drop(TaskId id, Asked asked, Error why, bool is_waited_f
     co_return drop(record, std::move(why), is_waited_for);
 }
 
-/// Whoever does not wait for the answer any more is told in another way.
+/// A caller that no longer waits for the answer gets a message or a notice.
 Error Gates::drop(TaskRecord& record, Error why, bool is_waited_for) {
     const auto asked = *std::exchange(record.asked, std::nullopt);
     const auto text = "The task has not moved to " + asked.to + ": " + why.message;

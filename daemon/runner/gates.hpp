@@ -26,12 +26,13 @@ class Gates {
     Gates(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Checks& checks)
         : world_(world), agents_(agents), turns_(turns), transitions_(transitions), checks_(checks) {}
 
-    /// How long whoever asks is kept waiting: an agent's shell may give a command no more than a minute.
+    /// The time that a caller waits: an agent's shell may give a command no more than a minute.
     void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
 
-    /// In a turn: from now on the task is asked to move to what `pending` (engine::await_checks) is about. The same
-    /// again changes nothing; another one takes its place.
-    Result<void> ask(TaskRecord& record, const Error& pending, const engine::Request& request, const Caller& by);
+    /// In a turn: from now on the task is asked to move to the status that `checks` are for. The same again changes
+    /// nothing; another one takes its place.
+    Result<void> ask(TaskRecord& record, const engine::AwaitChecks& checks, const engine::Request& request,
+                     const Caller& by);
 
     /// Goes on with what the task is asked for, unless somebody does so already.
     void go_on(const TaskId& id);
@@ -39,20 +40,20 @@ class Gates {
     /// The same, and what becomes of it; after a while only that the checks still run.
     Awaitable<Result<Outcome>> wait(TaskId id);
 
-    /// What was asked for is not any more: its checks are of no use.
+    /// Stops the checks of a request that was replaced.
     void stop_checks(const TaskId& id) { checks_.stop(id); }
 
     /// Runs the checks that the end of an agent waits for, and calls `then`; with why not if they cannot be run.
     void run_for_exit(const TaskId& id, engine::AwaitChecks wanted, std::function<void(std::string why)> then);
 
-    /// They run, and it is called when they have ended.
+    /// Checks run for the end of an agent of the task.
     bool end_waits(const TaskId& id) const { return ends_waiting_.contains(id); }
 
-    /// Nobody waits any more; what is asked for stays.
+    /// Ends all waits; the requests stay in the records.
     void stop();
 
   private:
-    /// One task's, while somebody goes on with it.
+    /// The request of a task while it is worked on.
     struct Pursuit {
         std::optional<Result<Outcome>> end;
         std::vector<std::shared_ptr<async::Notifier>> waiting;
@@ -60,7 +61,7 @@ class Gates {
 
         bool is_heard() const { return !waiting.empty() && !sent_away; }
     };
-    /// What has to be run before the next step; or the end.
+    /// The checks that have to run before the next step, or the end.
     struct Step {
         std::optional<Result<Outcome>> end;
         Asked asked;

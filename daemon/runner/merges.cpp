@@ -77,7 +77,7 @@ Awaitable<Result<std::string>> tip_by_now(World& world, TaskRecord record, Proje
 }  // namespace
 
 std::string merge_command(const TaskId& id, const char* option) {
-    return "orange task merge " + id.value + option;
+    return task_command("merge", id.value, option).text();
 }
 
 std::string merge_command(const TaskId& id, const MergeOrder& order) {
@@ -97,7 +97,7 @@ Awaitable<Result<void>> Merges::check(TaskRecord record) {
 }
 
 Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const engine::Definition& definition,
-                                                     MergeOrder order, Caller by, std::string& forced) {
+                                                     MergeOrder order, MergeRecord& merge, Way& way) {
     CO_TRY(const auto project, registered_project(world_, record.task.project));  // may be gone since the caller looked
     CO_TRY(auto stepped, co_await turns_.step_bodies(record));
     engine::Request done;
@@ -106,11 +106,18 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
     const auto facts = co_await facts_of(world_, record, definition, done.to, world_.clock.now());
     const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
     auto possible = engine::decide_request(definition, situation, done);
-    const bool not_reviewed = possible ? !engine::can_be_merged_from(definition, record.task.status)
-                                       : possible.error().code == ErrorCode::needs_force;
+    const auto* refusal = std::get_if<engine::Refusal>(&possible);
+    const bool not_reviewed = refusal != nullptr ? refusal->code == ErrorCode::needs_force
+                                                 : !engine::can_be_merged_from(definition, record.task.status);
     done.force = true;
-    if (!possible && not_reviewed) possible = engine::decide_request(definition, situation, done);
-    if (!possible) co_return explained(possible.error(), definition, situation, by);
+    if (refusal != nullptr && not_reviewed) possible = engine::decide_request(definition, situation, done);
+    refusal = std::get_if<engine::Refusal>(&possible);
+    if (refusal != nullptr && refusal->checks) {  // of the workflow's own gate
+        way.wanted.emplace();
+        way.wanted->checks = refusal->checks->checks;
+        way.wanted->commit = refusal->checks->commit;
+    }
+    if (refusal != nullptr) co_return explained(*refusal, definition, situation, merge.by);
     CO_TRY(const auto tip, co_await tip_by_now(world_, record, project, definition.initial().name));
     CO_TRY(auto concerns, co_await merge_concerns(world_, record, tip, true));
     const bool is_empty = record.branch_start == tip;  // then no work is unreviewed
@@ -122,7 +129,7 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
     if (!concerns.empty() && !order.force) {
         co_return confirmation(merge_command(record.task.id, order), concerns, tip);
     }
-    for (const auto& concern : concerns) forced += (forced.empty() ? "" : "; ") + concern.text;
+    for (const auto& concern : concerns) merge.forced += (merge.forced.empty() ? "" : "; ") + concern.text;
     if (!order.tip.empty() && order.tip != tip) {
         co_return Error(ErrorCode::conflict, record.task.branch + " has moved from " + order.tip.substr(0, 12) +
                                                  " to " + tip.substr(0, 12) + " in the meantime; try again");
@@ -145,14 +152,7 @@ Awaitable<Result<void>> Merges::check_own_branch(TaskRecord& record) {
 
 Awaitable<Result<void>> Merges::choose_tip(TaskRecord& record, const engine::Definition& definition, MergeOrder order,
                                            MergeRecord& merge, Way& way) {
-    auto tip = co_await confirmed_tip(record, definition, order, merge.by, merge.forced);
-    if (!tip && engine::awaits_checks(tip.error())) {
-        const auto& details = tip.error().details;
-        way.wanted.emplace();  // of the workflow's own gate
-        way.wanted->checks = engine::facts_wanted(definition, record.task, details.at("to")).argvs;
-        way.wanted->commit = details.at("commit");
-    }
-    CO_TRY(merge.tip, std::move(tip));
+    CO_TRY(merge.tip, co_await confirmed_tip(record, definition, order, merge, way));
     if (!order.checks) {
         const auto missing = checks_.missing(record, way.project, merge.tip);
         if (!missing.empty()) merge.forced += (merge.forced.empty() ? "" : "; ") + missing;

@@ -24,7 +24,7 @@ namespace orange {
 
 class MergeRun;
 
-/// What a human asks for with `orange task merge`.
+/// The options of `orange task merge`.
 struct MergeOrder {
     std::optional<git::MergeStrategy> strategy = {};  ///< nothing: a merge commit, or what the forge prefers
     bool local = false;                               ///< without asking for a pull request
@@ -94,7 +94,7 @@ class Merges {
         PullMethod method = PullMethod::merge;
         std::vector<std::string> notes;
     };
-    /// One call's way through checks to the merge.
+    /// The state of a call on its way through checks to the merge.
     struct Way {
         std::optional<CheckOrder> wanted;  ///< what has to pass before the merge can be tried again
         Project project;
@@ -108,9 +108,10 @@ class Merges {
     /// The project's checks that have to pass on this commit before its merge begins; those of the result come later.
     Awaitable<Result<std::optional<CheckOrder>>> checks_before(TaskRecord record, Project project, std::string tip,
                                                                bool via_pull);
-    /// The commit that may be merged; `forced`: what had to be confirmed, and was.
+    /// The commit that may be merged; `merge.forced`: what had to be confirmed, and was. If checks of the workflow have
+    /// to pass first, that is an Error, and `way.wanted` has them.
     Awaitable<Result<std::string>> confirmed_tip(TaskRecord& record, const engine::Definition& definition,
-                                                 MergeOrder order, Caller by, std::string& forced);
+                                                 MergeOrder order, MergeRecord& merge, Way& way);
     Awaitable<Result<void>> check_own_branch(TaskRecord& record);
     /// Sets the commit that is to be merged. If checks have to pass first, that is an Error, and `way.wanted` has them.
     Awaitable<Result<void>> choose_tip(TaskRecord& record, const engine::Definition& definition, MergeOrder order,

@@ -22,7 +22,7 @@ std::string news_text(const TaskRecord& record, const Needs& needs, const std::o
     const bool asks = needs.kind == Need::answer || (trouble && needs.kind == Need::help);
     if (said && asks) text += " - " + needs.text;
     text = ellipsized(printable(text), k_longest_text);
-    return needs.command.empty() ? text : text + " (" + needs.command + ")";
+    return needs.command.empty() ? text : text + " (" + needs.command.text() + ")";
 }
 
 /// A dead agent's session may remain although the record has already forgotten it.

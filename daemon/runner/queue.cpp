@@ -101,15 +101,9 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
         auto& record = turn.record;
         project = record.task.project;
         CO_TRY(const auto definition, turns_.definition_of(record.task));
-        // One whose sub-tasks are done may wait in the queue for its next step, which is then meant.
+        // A task whose sub-tasks are done may wait in the queue for its next step. Then that step is meant.
         if (record.task.status != definition->initial().name && !record.queued) {
-            const auto* state = definition->state(record.task.status);
-            const auto text = state && state->terminal
-                                  ? " is " + record.task.status +
-                                        " and has no agent to start. Its output:\n  orange task log " + id.value
-                                  : " has already started (status " + record.task.status +
-                                        "). To restart a dead agent:\n  orange task respawn " + id.value;
-            co_return Error(ErrorCode::illegal_transition, "task " + id.value + text);
+            co_return engine::spawn_target(*definition, record.task).error();
         }
         if (std::exchange(record.unapproved, false)) CO_TRY(turns_.try_save(record));  // a human starts it
         if (record.queued && room_.is_paused(record)) {  // after a usage limit: the human lets it go on
@@ -289,14 +283,14 @@ Awaitable<void> Queue::start_queued(TaskId id, std::shared_ptr<Starts> starts) {
     ending.project = turn->record.task.project;
     auto started = co_await start_pending(turn->record, daemon_for("queue"));
     ending.finished = true;
-    // Its workspace is free again. What keeps an agent from starting may keep all of them: the poll goes on.
+    // Its workspace is free again. The same cause may keep all agents from starting: the poll goes on.
     if (started && !started->spawn_error.empty()) stalled_.insert(ending.project);
     if (started && starts_.contains(id)) starts_[id] = *started;
     if (started || started.error().code == ErrorCode::pool_exhausted) co_return;
     ending.go_on = co_await note_failure(id, started.error());
 }
 
-/// One that has begun waits in the queue for its next step: that is tried again once its notice is seen.
+/// A task that has begun waits in the queue for its next step, which is tried again when its notice is acknowledged.
 std::string Queue::command_to_try_again(const TaskRecord& record) const {
     const auto definition = turns_.definition_of(record.task);
     const bool begun = definition && record.task.status != (*definition)->initial().name;

@@ -25,11 +25,11 @@ bool Requests::is_open(const TaskId& id, engine::Request request, const Caller& 
     request.to = std::move(*to);
     const engine::Artifacts none;
     const engine::Situation situation{record->task, none, record->entry_sections};
-    return engine::decide_request(**definition, situation, request).has_value();
+    return std::holds_alternative<engine::Decision>(engine::decide_request(**definition, situation, request));
 }
 
 Awaitable<Result<Outcome>> Requests::move(TaskId id, engine::Request request, Caller by, Edit edit) {
-    // Whoever gives a task up does not wait until its setup command has ended: that holds the lock, and may take long.
+    // Giving up a task does not wait until its setup command has ended, which holds the lock and may take long.
     if (request.goal == engine::Goal::cancelled && is_open(id, request, by)) {
         world_.pool.stop_acquire(id);
         merges_.stop(id);
@@ -41,16 +41,17 @@ Awaitable<Result<Outcome>> Requests::move(TaskId id, engine::Request request, Ca
     CO_TRY(engine::may_change(record, by, request.force));
     CO_TRY(const auto given_up, co_await merges_.give_up(record, request.force));
     const bool was_asked = record.asked.has_value(), edits = edit.any();
-    auto moved = co_await transitions_.request(std::move(record), request, by, std::move(edit));
+    std::optional<engine::AwaitChecks> checks;
+    auto moved = co_await transitions_.request(std::move(record), request, by, std::move(edit), &checks);
     if (moved && was_asked) gates_.stop_checks(id);  // of what was asked for before
-    if (!moved && engine::awaits_checks(moved.error())) {
+    if (checks) {
         if (edits) {
             co_return Error(ErrorCode::conflict, moved.error().message +
                                                      ". The task moves when they have passed, so change its other "
                                                      "fields first, with a command of its own");
         }
         CO_TRY(turn.record, turns_.record_of(id));
-        CO_TRY(gates_.ask(turn.record, moved.error(), request, by));
+        CO_TRY(gates_.ask(turn.record, *checks, request, by));
         turn.lock.release();
         moved = co_await gates_.wait(id);
     }
@@ -66,8 +67,8 @@ Awaitable<Result<Outcome>> Requests::edit(TaskId id, Edit edit, Caller by) {
     CO_TRY(engine::may_change(record, by, false));
     const bool was_blocked = record.blocked();
     const auto task = record.task;
-    // What an agent says of its work is no reason to; another workflow is the way out for a task that its own cannot
-    // take to its end.
+    // An edit of an agent does not give up a merge. Nor does another workflow: it is the way out for a task that its
+    // own workflow cannot take to its end.
     if (edit.branch || (by.role == Role::human && !edit.workflow)) CO_TRY(co_await merges_.give_up(record, false));
     CO_TRY(auto edited, co_await edits_.apply(std::move(record), edit, by));
     auto& changed = edited.record;

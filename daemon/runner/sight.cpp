@@ -14,7 +14,7 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
     const auto& task = record.task;
     const auto definition = runner.turns.definition_of(task);
     if (!definition) {
-        return {Need::help, definition.error().message, "orange task update " + task.id.value + " --workflow default",
+        return {Need::help, definition.error().message, task_command("update", task.id.value, "--workflow default"),
                 record.entered_at.value_or(task.updated_at)};
     }
     engine::Sight sight;

@@ -96,7 +96,8 @@ Awaitable<Result<void>> Transitions::finish_interrupted(TaskRecord& record) {
                                        " must be finished first: " + record.task.attention.value_or("see orange.log"));
 }
 
-Awaitable<Result<Outcome>> Transitions::request(TaskRecord record, engine::Request request, Caller by, Edit edit) {
+Awaitable<Result<Outcome>> Transitions::request(TaskRecord record, engine::Request request, Caller by, Edit edit,
+                                                std::optional<engine::AwaitChecks>* checks) {
     CO_TRY(const auto definition,
            edit.workflow ? edits_.workflow_for(record, *edit.workflow, by) : turns_.definition_of(record.task));
     CO_TRY(engine::may_change(record, by, request.force));
@@ -106,23 +107,23 @@ Awaitable<Result<Outcome>> Transitions::request(TaskRecord record, engine::Reque
     CO_TRY(auto stepped, co_await turns_.step_bodies(record));
     const auto facts = co_await facts_of(world_, record, *definition, request.to, world_.clock.now());
     const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
-    auto decision = engine::decide_request(*definition, situation, request);
-    if (!decision) {
-        remember_readiness(record, *definition, by, decision.error());
-        co_return explained(decision.error(), *definition, situation, by);
+    auto outcome = engine::decide_request(*definition, situation, request);
+    if (const auto* refusal = std::get_if<engine::Refusal>(&outcome)) {
+        if (checks != nullptr) *checks = refusal->checks;
+        remember_readiness(record, *definition, by, *refusal);
+        co_return explained(*refusal, *definition, situation, by);
     }
-    co_return co_await perform(std::move(record), definition, std::move(*decision), std::move(stepped), std::move(by),
-                               std::move(edit));
+    co_return co_await perform(std::move(record), definition, std::get<engine::Decision>(std::move(outcome)),
+                               std::move(stepped), std::move(by), std::move(edit));
 }
 
 /// The worker of a stuck task asks for a step that only a human can take: its question says that it is ready.
 void Transitions::remember_readiness(TaskRecord& record, const engine::Definition& definition, const Caller& by,
-                                     const Error& refused) {
-    const auto ready = refused.details.find("attention"), command = refused.details.find("human_command");
+                                     const engine::Refusal& refusal) {
     if (by.role != Role::worker || !definition.means(record.task.status, engine::Meaning::stuck)) return;
-    if (ready == refused.details.end() || command == refused.details.end()) return;
-    raise(world_, record, NoticeKind::agent_asks, ready->second + "; the agent reports that the problem is fixed",
-          command->second);
+    if (refusal.attention.empty()) return;
+    raise(world_, record, NoticeKind::agent_asks, refusal.attention + "; the agent reports that the problem is fixed",
+          refusal.command.text());
     turns_.save(record);
 }
 

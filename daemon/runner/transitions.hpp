@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,8 +33,10 @@ class Transitions {
     Awaitable<Result<void>> finish_interrupted(TaskRecord& record);
 
     /// In a turn of a task without an intent: decides on a request, and performs the transition. `edit` is applied
-    /// first and written with it; a refusal leaves the fields alone, too. Checks that have to run first refuse it.
-    Awaitable<Result<Outcome>> request(TaskRecord record, engine::Request request, Caller by, Edit edit);
+    /// first and written with it; a refusal leaves the fields alone, too. Checks that have to run first refuse it, and
+    /// are then in `checks`.
+    Awaitable<Result<Outcome>> request(TaskRecord record, engine::Request request, Caller by, Edit edit,
+                                       std::optional<engine::AwaitChecks>* checks = nullptr);
 
     /// Performs a decision. `record` may differ from the saved one in what the cause of the transition changes.
     Awaitable<Result<Outcome>> perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
@@ -62,7 +65,7 @@ class Transitions {
         std::vector<std::string> notes;
     };
     void remember_readiness(TaskRecord& record, const engine::Definition& definition, const Caller& by,
-                            const Error& refused);
+                            const engine::Refusal& refusal);
     /// Everything that can fail and be taken back. A failure has changed nothing.
     Awaitable<Result<Prepared>> prepare(TaskRecord record, const engine::Definition& definition,
                                         const engine::Decision& decision, const Edit& edit, Caller by);

@@ -131,7 +131,7 @@ std::string Stage::differs_task(const std::string& id, const Clause& clause) {
     if (subject == "needs") {
         const auto& needs = shown.task.needs;
         if (words.size() == 1 || needs.kind != *from_name(words[0], Need{})) return is(name_text(needs.kind), words[0]);
-        return holds(needs.command, words[1]);
+        return holds(needs.command.text(), words[1]);
     }
     if (subject == "attention") {
         const auto attention = text_or_none(fields.at("attention"));

@@ -90,7 +90,7 @@ TEST_CASE("not one byte reaches an unknown program that asks something at its st
     const auto needs = box.shown().task.needs;
     CHECK(needs.kind == Need::help);
     CHECK_THAT(needs.text, Holds("go on"));
-    CHECK_THAT(needs.command, Tells("orange task attach " + box.id));
+    CHECK(needs.command == task_command("attach", box.id));
     CHECK(box.history(box.id, "agent.reminded").empty());
     check_nothing_was_typed(box, folder);
 }

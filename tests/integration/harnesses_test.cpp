@@ -132,7 +132,7 @@ TEST_CASE("a program that shows its login instead of working is limited, and its
             const auto task = box.call(show).task;
             return task.worker_activity && task.worker_activity->activity == Activity::limited;
         });
-        CHECK_THAT(box.call(show).task.needs.command, Tells(id));
+        CHECK(box.call(show).task.needs.command.about == id);
     }
 }
 
@@ -267,7 +267,7 @@ TEST_CASE("nothing is typed into a dialog, and somebody is told") {
         });
         rpc::TaskShow show;
         show.id = id;
-        CHECK_THAT(box.call(show).task.needs.command, Tells("orange task attach " + id));
+        CHECK(box.call(show).task.needs.command == task_command("attach", id));
         CHECK_FALSE(fs::exists(record.path / "answer"));
 
         const auto pane = box.run_of(id, "worker").at("pane_id").get<std::string>();

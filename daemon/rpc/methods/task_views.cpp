@@ -41,7 +41,7 @@ bool comes_first(const TaskView& a, const TaskView& b) {
     return a.fields.updated_at > b.fields.updated_at;
 }
 
-/// Of every workflow that new tasks can follow or open ones do.
+/// The statuses of every workflow that new tasks can follow or open tasks do follow.
 std::vector<std::string> known_statuses(Api& api) {
     std::vector<std::string> names;
     const auto take = [&](const auto& definition) {
@@ -112,7 +112,7 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
     std::stable_sort(reply.tasks.begin(), reply.tasks.end(), comes_first);
     if (reply.tasks.size() > most) reply.tasks.resize(most);
     if (params.needs) {
-        // What has ended needs nothing.
+        // A task that has ended needs nothing.
     } else if (params.all || params.status) {
         world.tasks.each([&](const TaskRecord& record) {
             if (reply.tasks.size() == most) return false;
@@ -277,7 +277,7 @@ EdgeView edge_view(const engine::EdgeExplanation& edge) {
 /// Who died, and what starts an agent again where the task's state has one to start.
 void say_who_died(Api& api, const TaskRecord& record, const engine::Definition& definition, TaskWhy::Reply& reply) {
     bool any = false;
-    const auto respawn = "orange task respawn " + record.task.id.value;
+    const auto respawn = task_command("respawn", record.task.id.value).text();
     if (std::find(reply.hints.begin(), reply.hints.end(), respawn) != reply.hints.end()) return;
     for (const Role role : {Role::worker, Role::reviewer}) {
         if (!api.runner().respawns.is_dead(record, role)) continue;
@@ -327,14 +327,14 @@ std::string wait_text(const StartWait& wait, const Task& task, Timestamp now) {
 void say_decisions(const engine::Definition& definition, const Task& task, TaskWhy::Reply& reply) {
     const auto& id = task.id.value;
     if (engine::approval_target(definition, task) != nullptr) {
-        reply.hints.push_back("orange task reject " + id + " \"...\"");
+        reply.hints.push_back(task_command("reject", id, "\"...\"").text());
         return;
     }
     if (definition.has_transition(task.status, definition.name_for(engine::Meaning::done)))
         reply.hints.push_back(merge_command(task.id));
     for (const auto& to : definition.targets_from(task.status)) {
         if (!definition.state(to)->terminal) {
-            reply.hints.push_back("orange task update " + id + " --status " + to);
+            reply.hints.push_back(task_command("update", id, "--status " + to).text());
         }
     }
 }
@@ -352,14 +352,16 @@ void say_how_to_start(Api& api, const TaskRecord& record, TaskWhy::Reply& reply)
     const auto& id = record.task.id.value;
     if (record.blocked()) {
         const auto blockers = waits_text(api.world(), record);
-        const auto without = "To start it without:\n  orange task update " + id + " --unblock " + blockers;
+        const auto without = "To start it without:\n  " + task_command("update", id, "--unblock " + blockers).text();
         if (gone_text(api.world(), record).empty()) hints.push_back(without);  // else the need's own command is that
-        if (!record.queued) hints.push_back("To have it started when it waits no longer:\n  orange task spawn " + id);
+        if (!record.queued) {
+            hints.push_back("To have it started when it waits no longer:\n  " + task_command("spawn", id).text());
+        }
     } else if (const auto& wait = reply.task.start_wait) {
         if (wait->reason == "usage_limit") hints.emplace_back("If it has reset already:\n  orange daemon reload");
         if (wait->reason == "resume") {
-            hints.push_back("To start it now:\n  orange task " +
-                            std::string(record.held.empty() ? "spawn " : "respawn ") + id);
+            const auto* verb = record.held.empty() ? "spawn" : "respawn";
+            hints.push_back("To start it now:\n  " + task_command(verb, id).text());
             hints.emplace_back("To let all that the limit has held go on now:\n  orange daemon reload");
         }
         const auto command = command_for_more(*wait, record.task.project);
@@ -377,20 +379,20 @@ void say_what_helps(Api& api, const TaskRecord& record, const engine::Definition
     const auto& id = record.task.id.value;
     const auto* state = definition.state(record.task.status);
     for (const auto& notice : reply.task.notices) hints.push_back(notice.text);
-    if (!hints.empty()) hints.push_back("orange task ack " + id);
+    if (!hints.empty()) hints.push_back(task_command("ack", id).text());
     std::erase(hints, reply.task.needs.text);  // it stands behind the status
-    if (!reply.task.needs.command.empty()) hints.push_back(reply.task.needs.command);
+    if (!reply.task.needs.command.empty()) hints.push_back(reply.task.needs.command.text());
     if (!Merges::under_way(record).empty()) {
         hints.push_back(merge_command(record.task.id));
     } else if (state && !state->terminal && !record.intent) {
         say_how_to_start(api, record, reply);
         for (const auto& child : children_of(api.world(), record)) {
             const bool is_open = state->children && child.state == engine::ChildState::open;
-            if (is_open) hints.push_back("orange task show " + child.id.value);
+            if (is_open) hints.push_back(task_command("show", child.id.value).text());
         }
         if (reply.task.needs.kind == Need::review) say_decisions(definition, record.task, reply);
         const bool works = state->agent && api.runner().agents.alive(record, *state->agent);
-        if (works && reply.task.needs.kind == Need::nothing) hints.push_back("orange task attach " + id);
+        if (works && reply.task.needs.kind == Need::nothing) hints.push_back(task_command("attach", id).text());
     }
     say_who_died(api, record, definition, reply);
     for (const auto& message : record.outbox) {
@@ -402,7 +404,7 @@ void say_what_helps(Api& api, const TaskRecord& record, const engine::Definition
 Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     TaskWhy::Reply reply;
-    // Its actions may take minutes and hold the task's lock: then what is going on is the answer.
+    // The actions of a task may take minutes and hold its lock. Then the answer is what is going on.
     const auto is_held_up = [&] {
         const auto* now = api.world().tasks.find(id);
         return now && (now->intent || api.runner().queue.is_starting(id));

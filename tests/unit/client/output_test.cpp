@@ -132,7 +132,7 @@ TEST_CASE("A list fits 80 columns whatever is in it") {
         reply.tasks.back().notices = {
             {NoticeKind::hook_failed, "spawn_reviewer: " + k_long + "\nmore", "", "", k_now},
             {NoticeKind::git_config_changed, "what git runs was changed: " + k_long, "", "", k_now}};
-        reply.tasks.back().needs = {Need::help, "spawn_reviewer: " + k_long, "orange task show", k_now};
+        reply.tasks.back().needs = {Need::help, "spawn_reviewer: " + k_long, task_command("show"), k_now};
         reply.tasks.back().fields.project = summary.empty() ? "shop" : "another-project-with-a-long-name";
     }
     reply.tasks[1].unreadable = "state.json: " + k_long;
@@ -182,7 +182,7 @@ TEST_CASE("A list shows sub-tasks below their task, which counts them, but for t
         if (task.fields.summary != "other" && task.fields.summary != "whole")
             task.fields.parent.value = "wholeFgHiJkLmNoPqR";
     }
-    reply.tasks[0].needs = {Need::help, "it is stuck", "orange task show", k_now};
+    reply.tasks[0].needs = {Need::help, "it is stuck", task_command("show"), k_now};
     reply.tasks[3].children = {"helpFgHiJkLmNoPqR", "firstFgHiJkLmNoPqR", "secondFgHiJkLmNoPqR"};
     reply.tasks[3].children_done = 1;
     const auto page = output::task_list_page(reply, k_now, {});
@@ -218,7 +218,7 @@ TEST_CASE("A list marks who lives, who died, who is unknown, who waits and what 
         task.worker = worker;
         task.reviewer = reviewer;
         task.queue_place = place;
-        task.needs.command = command;
+        task.needs.command = OrangeCommand::from_text(command);
         if (moving) task.in_progress = "pending → planning";
         return output::task_list_page(reply, k_now, {});
     };
@@ -236,7 +236,8 @@ TEST_CASE("A task's page shows all of it within 80 columns, its body whole") {
     rpc::TaskShow::Reply reply;
     reply.task = some_task("4f2aBcDeFgHiJkLmNoPqR", k_long);
     reply.task.notices = {{NoticeKind::hook_failed, "words and " + k_long, "", "", k_now}};
-    reply.task.needs = {Need::answer, "the agent asks", "orange task reply 4f2aBcDeFgHiJkLmNoPqR \"...\"", k_now};
+    reply.task.needs = {Need::answer, "the agent asks", task_command("reply", "4f2aBcDeFgHiJkLmNoPqR", "\"...\""),
+                        k_now};
     reply.changes = rpc::ChangeCounts{2, 3, 40, 5, true};
     reply.body = "## Plan\n\nAPPROACH: add\x1b[0m it\n";
     reply.history = Json::array({{{"type", "status.changed"},
@@ -256,14 +257,14 @@ TEST_CASE("The inbox shows each need with its command on a line of its own, or t
     rpc::TaskList::Reply reply;
     CHECK(output::inbox_page(reply, k_now, {}) == "Nothing needs you.\n");
     reply.tasks = {some_task("4f2aBcDeFgHiJkLmNoPqR", k_long)};
-    reply.tasks[0].needs = {Need::help, "the worker crashed: " + k_long, "orange task respawn 4f2aBcDeFgHiJkLmNoPqR",
-                            k_now - 5min};
+    reply.tasks[0].needs = {Need::help, "the worker crashed: " + k_long,
+                            task_command("respawn", "4f2aBcDeFgHiJkLmNoPqR"), k_now - 5min};
     const auto page = output::inbox_page(reply, k_now, {});
     CHECK(widest(page) <= 80);
     CHECK_THAT(page, Tells("help") && Tells("5m") && Holds("\n        orange task respawn 4f2aBcDe\n"));
     CHECK(page.find("--all") == std::string::npos);
     reply.tasks.push_back(some_task("5f2aBcDeFgHiJkLmNoPqR", "waits for its review"));
-    reply.tasks[1].needs = {Need::review, "ready", "orange task diff 5f2aBcDeFgHiJkLmNoPqR", k_now};
+    reply.tasks[1].needs = {Need::review, "ready", task_command("diff", "5f2aBcDeFgHiJkLmNoPqR"), k_now};
     reply.tasks[1].worker = "alive";
     CHECK(output::inbox_page(reply, k_now, {}).find("--all") == std::string::npos);
     reply.tasks[1].worker = "dead";

@@ -192,7 +192,7 @@ TEST_CASE("A key that does nothing says what would") {
         return desk.screen();
     };
     auto asking = running("7JJC0000");
-    asking.needs = {Need::answer, "the worker waits for an answer in its window", "", k_desk_time};
+    asking.needs = {Need::answer, "the worker waits for an answer in its window", {}, k_desk_time};
     CHECK_THAT(said(asking, "a"), Holds("asks in its own window; Enter opens it"));
     auto part = in_review("7JJC0000");
     part.can = {"merge", "cancel", "delete"};
@@ -280,7 +280,7 @@ TEST_CASE("A pane never shows another task's text, and an outage is not hidden b
 
 TEST_CASE("At 80 columns the first key is what the task needs, and the last one is ?") {
     const auto keys_of = [](rpc::TaskView view, const std::string& command) {
-        view.needs.command = command;
+        view.needs.command = OrangeCommand::from_text(command);
         const auto rows = Desk({view}).frame().rows;
         CHECK_THAT(rows.back().text(), Holds("? help"));
         CHECK(trim(rows.back().text()).ends_with("? help"));

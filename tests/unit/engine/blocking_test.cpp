@@ -106,7 +106,7 @@ TEST_CASE("What waits for others needs nothing while they can be done, and help 
     CHECK_THAT(needs_of(definition, record, sight).text, Tells("aaaa"));
     sight.gone = "aaaa";
     CHECK(needs_of(definition, record, sight).kind == Need::help);
-    CHECK(needs_of(definition, record, sight).command == "orange task update 4f2a --unblock aaaa");
+    CHECK(needs_of(definition, record, sight).command == task_command("update", "4f2a", "--unblock aaaa"));
     // It is no use to start it by hand; to have it started later is one.
     const auto offers = [&] { return offers_of(definition, record, {}); };
     const auto now = offers();

@@ -88,30 +88,34 @@ TEST_CASE("an edge that is not in the map says what is, and the way there") {
 
 TEST_CASE("who may not ask is told who may, and the command for the human") {
     World world("stuck");
+    const auto& id = world.task.id.value;
     const auto reviewing = world.ask("reviewing", Role::worker);
-    refused(reviewing, ErrorCode::forbidden,
-            {"stuck → reviewing", "human", "orange task update 0123456789abcdefghijk --status reviewing"});
-    CHECK_FALSE(reviewing.error().details.at("attention").empty());
-    CHECK(reviewing.error().details.at("human_command") ==
-          "orange task update 0123456789abcdefghijk --status reviewing");
+    const auto refusal = world.refusal("reviewing", Role::worker);
+    CHECK(refusal.command == task_command("update", id, "--status reviewing"));
+    CHECK_FALSE(refusal.attention.empty());
+    // Its words end with the command, and programs find the same in `details`.
+    refused(reviewing, ErrorCode::forbidden, {"stuck → reviewing", "human"});
+    CHECK(reviewing.error().message.ends_with("\n  " + refusal.command.text()));
+    CHECK(reviewing.error().details == std::map<std::string, std::string>{{"attention", refusal.attention},
+                                                                          {"human_command", refusal.command.text()}});
     CHECK(world.ask("reviewing", Role::human));
 
-    const auto cancelled = world.ask("cancelled", Role::worker);
-    refused(cancelled, ErrorCode::forbidden, {"orange task cancel 0123456789abcdefghijk"});
-    CHECK_FALSE(cancelled.error().details.contains("attention"));
+    CHECK(world.refusal("cancelled", Role::worker).command == task_command("cancel", id));
+    CHECK(world.refusal("cancelled", Role::worker).attention.empty());
 
     world.task.status = "reviewing";
-    refused(world.ask("done", Role::human), ErrorCode::forbidden, {"reviewing → done", "system", "orange task merge"});
+    refused(world.ask("done", Role::human), ErrorCode::forbidden, {"reviewing → done", "system"});
+    CHECK(world.refusal("done", Role::human).command == task_command("merge", id));
     CHECK(world.ask("done", Role::system));
     world.task.pr_url = "https://github.com/lake/shop/pull/7";
-    refused(world.ask("done", Role::human), ErrorCode::forbidden, {"orange task merge 0123456789abcdefghijk --via pr"});
+    CHECK(world.refusal("done", Role::human).command == task_command("merge", id, "--via pr"));
 }
 
 TEST_CASE("a worker never passes a verdict gate that names nobody, and unknown callers pass nothing") {
     World world("review");
     world.section("Review", "Verdict: PASS");
     refused(world.ask("reviewing", Role::worker), ErrorCode::forbidden, {"reviewer", "human", "worker"});
-    CHECK_FALSE(world.ask("reviewing", Role::worker).error().details.contains("attention"));
+    CHECK(world.refusal("reviewing", Role::worker).attention.empty());
     for (const Role role : {Role::reviewer, Role::human, Role::system}) CHECK(world.ask("reviewing", role));
     for (const auto* to : {"reviewing", "cancelled", "working", "pending", "nowhere"}) {
         refused(world.ask(to, Role::unknown, true), ErrorCode::forbidden, {"orange task"});
@@ -125,8 +129,8 @@ TEST_CASE("a worker never passes a verdict gate that names nobody, and unknown c
 
 TEST_CASE("a forced edge needs force, and those who may ask") {
     World world("working");
-    refused(world.ask("done", Role::system), ErrorCode::needs_force,
-            {"orange task merge 0123456789abcdefghijk --force"});
+    refused(world.ask("done", Role::system), ErrorCode::needs_force, {"working → done"});
+    CHECK(world.refusal("done", Role::system).command == task_command("merge", world.task.id.value, "--force"));
     CHECK(world.ask("done", Role::system, true));
     CHECK(world.ask("done", Role::worker, true).error().code == ErrorCode::forbidden);
     world.definition.transitions.back().by.clear();
@@ -152,7 +156,7 @@ TEST_CASE("a gate that does not hold says what to write, and nothing is decided"
     World world("working");
     const auto missing = world.ask("review", Role::worker);
     refused(missing, ErrorCode::gate_failed, {"## Handoff", "missing"});
-    CHECK(missing.error().details.at("section") == "Handoff");
+    CHECK(missing.error().details == std::map<std::string, std::string>{{"section", "Handoff"}});
     world.section("Handoff", "DONE: x", "old");
     world.entry["Handoff"] = "old";
     refused(world.ask("review", Role::human), ErrorCode::gate_failed, {"## Handoff", "changed"});
@@ -172,8 +176,14 @@ TEST_CASE("spawning goes to the first ordinary state, or to clarification where 
     CHECK(*spawn_target(world.definition, world.task) == "working");
     world.task.summary = "  ";
     CHECK(*spawn_target(world.definition, world.task) == "clarification");
-    world.task.status = "working";
-    CHECK(spawn_target(world.definition, world.task).error().code == ErrorCode::conflict);
+    const auto refused_in = [&](const std::string& status) {
+        world.task.status = status;
+        return spawn_target(world.definition, world.task).error();
+    };
+    for (const auto& [status, verb] : std::map<std::string, std::string>{{"working", "respawn"}, {"done", "log"}}) {
+        CHECK(refused_in(status).code == ErrorCode::illegal_transition);
+        CHECK(refused_in(status).message.ends_with("\n  " + task_command(verb, world.task.id.value).text()));
+    }
 }
 
 TEST_CASE("explaining shows every edge, who may take it, and what is missing") {
@@ -288,19 +298,19 @@ TEST_CASE("who may not ask is told what the human can run, as far as there is so
     review.by = {Role::system};
     const auto refused_review = world.ask("review", Role::worker);
     refused(refused_review, ErrorCode::forbidden, {"system", "worker"});
-    CHECK_FALSE(refused_review.error().details.contains("human_command"));
-    CHECK_FALSE(refused_review.error().details.contains("attention"));
+    CHECK(refused_review.error().details.empty());
+    CHECK(world.refusal("review", Role::worker).command.empty());
 
     review.by = {Role::human};
-    CHECK(world.ask("review", Role::worker).error().details.contains("attention"));
+    CHECK_FALSE(world.refusal("review", Role::worker).attention.empty());
     world.definition.transitions.push_back(edge({"working"}, "reviewing", {Role::human}));
-    CHECK(world.ask("reviewing", Role::worker).error().details.contains("attention"));
+    CHECK_FALSE(world.refusal("reviewing", Role::worker).attention.empty());
 
     auto cancel = edge({"working"}, "cancelled", {Role::system});
     world.definition.transitions.push_back(cancel);
-    refused(world.ask("cancelled", Role::worker), ErrorCode::forbidden, {"orange task cancel 0123456789abcdefghijk"});
+    CHECK(world.refusal("cancelled", Role::worker).command == task_command("cancel", world.task.id.value));
     world.task.id.value.clear();
-    refused(world.ask("cancelled", Role::human), ErrorCode::forbidden, {"orange task cancel"});
+    CHECK(world.refusal("cancelled", Role::human).command.verb == "task cancel");
 }
 
 TEST_CASE("a workflow whose only ways out of the first state are no beginnings cannot be spawned") {
@@ -334,6 +344,29 @@ TEST_CASE("work that is merged already is done, whatever gate, condition or forc
     CHECK(decision->to == "done");
     world.task.status = "done";
     refused(decide_done(world.definition, world.situation()), ErrorCode::illegal_transition, {"done"});
+}
+
+TEST_CASE("A refused agent reads who it was taken for before the command for its human, which stays the last line") {
+    World world("stuck");
+    const Caller worker{Role::worker, world.task.id, RunId{"r"}, 7, "ancestor orange-agent 5"};
+    const auto refusal = world.refusal("reviewing", Role::worker);
+    const auto error = explained(refusal, world.definition, world.situation(), worker);
+    const auto caller = error.message.find(describe(worker));
+    REQUIRE(caller != std::string::npos);
+    CHECK(caller < error.message.find(refusal.lead));
+    CHECK(error.message.ends_with(":\n  " + refusal.command.text()));
+    CHECK(error.details.at("status") == "stuck");
+    const auto of_human = explained(refusal, world.definition, world.situation(), {});
+    CHECK(of_human.message == worded(refusal).message);
+}
+
+TEST_CASE("a human is offered a command with the task's id, an agent one about its own task") {
+    World world("review");
+    world.section("Review", "Verdict: FAIL");
+    const auto offered = [&](Role by) { return world.refusal("reviewing", by).why; };
+    CHECK(offered(Role::human)
+              .ends_with("\n  " + task_command("update", world.task.id.value, "--status working").text()));
+    CHECK(offered(Role::reviewer).ends_with("\n  " + task_command("update", {}, "--status working").text()));
 }
 
 TEST_CASE("a refused caller is told who it was taken for") {

@@ -127,19 +127,17 @@ TEST_CASE("what nobody has looked at, or could not find out, does not hold") {
 TEST_CASE("the section comes first: nobody runs checks for what was not handed over") {
     auto world = handed_over(wanting_checks());
     world.artifacts.sections.clear();
-    const auto decision = world.ask("review", Role::worker);
-    REQUIRE_FALSE(decision);
-    CHECK_FALSE(awaits_checks(decision.error()));
-    CHECK(decision.error().details.at("section") == "Handoff");
+    const auto refusal = world.refusal("review", Role::worker);
+    CHECK_FALSE(refusal.checks);
+    CHECK(refusal.section == "Handoff");
 }
 
 TEST_CASE("checks hold of the commit and the commands that they ran with, and of a clean worktree") {
     auto world = handed_over(wanting_checks());
     const auto is_awaited = [&] {
-        const auto decision = world.ask("review", Role::worker);
-        return !decision && awaits_checks(decision.error()) &&
-               decision.error().details.at("commit") == world.facts.commit &&
-               decision.error().details.at("to") == "review";
+        const auto checks = world.refusal("review", Role::worker).checks;
+        return checks && checks->commit == world.facts.commit && checks->to == "review" &&
+               checks->checks == world.facts.project_checks;
     };
     CHECK(is_awaited());
     world.facts.checked = ended(world, true);
@@ -162,11 +160,11 @@ TEST_CASE("a check that failed is told with its last lines, and where all of the
     world.facts.checked = ended(world, false);
     world.facts.log = "/home/x/logs/checks.log";
     closed(world, "make test");
-    const auto refused = world.ask("review", Role::worker).error();
-    CHECK(checks_failed(refused));
-    CHECK_FALSE(awaits_checks(refused));
-    CHECK_THAT(refused.message, Holds("    lemons\n    melons\n"));
-    CHECK_THAT(refused.message, Holds("/home/x/logs/checks.log"));
+    const auto refusal = world.refusal("review", Role::worker);
+    CHECK(refusal.by_check);
+    CHECK_FALSE(refusal.checks);
+    CHECK_THAT(refusal.why, Holds("    lemons\n    melons\n"));
+    CHECK_THAT(refusal.why, Holds("/home/x/logs/checks.log"));
 }
 
 TEST_CASE("a gate's own commands are run instead of the project's") {

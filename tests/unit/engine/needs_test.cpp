@@ -39,12 +39,12 @@ TEST_CASE("An agent at work needs nothing, whoever does not run has to be starte
     CHECK(task.needs().command.empty());
     task.sight.agent_alive = false;
     CHECK(task.needs().kind == Need::start);
-    CHECK_THAT(task.needs().command, Holds("orange task respawn 4f2a"));
+    CHECK(task.needs().command == task_command("respawn", "4f2a"));
     task.sight.restarting = true;
     CHECK(task.needs().kind == Need::nothing);
     task.sight.restarting = false;
     task.record.stopped = true;
-    CHECK_THAT(task.needs().command, Holds("orange task restart 4f2a"));
+    CHECK(task.needs().command == task_command("restart", "4f2a"));
 }
 
 TEST_CASE("In a state that does not name its agent, as in the seed, a living agent needs nothing, a dead one a start") {
@@ -77,7 +77,7 @@ TEST_CASE("A task that waits for its human says since when, and names the comman
     AskedTask task("reviewing");
     CHECK(task.needs().kind == Need::review);
     CHECK(task.needs().since == k_entered);
-    CHECK_THAT(task.needs().command, Holds("orange task diff 4f2a"));
+    CHECK(task.needs().command == task_command("diff", "4f2a"));
     task.sight.under_way = "a merge";
     CHECK(task.needs().kind == Need::nothing);
 }
@@ -97,7 +97,7 @@ TEST_CASE("A question stands until it is answered, and again if it changes") {
     CHECK_THAT(task.needs().text, Holds("## Questions"));
     task.record.question = "Half up?";
     CHECK(task.needs().text == "the agent asks: Half up?");
-    CHECK_THAT(task.needs().command, Holds("orange task reply 4f2a"));
+    CHECK(task.needs().command == task_command("reply", "4f2a", "\"...\""));
     task.record.answered = "one";
     CHECK(task.needs().kind == Need::nothing);
     task.record.questions = "two";
@@ -117,7 +117,7 @@ TEST_CASE("Help comes first, then an answer, and other notices change nothing") 
     CHECK(task.needs().kind == Need::help);
     CHECK(task.needs().text == "it happened");
     CHECK(task.needs().since == k_later);
-    CHECK(task.needs().command == "orange task show 4f2a");
+    CHECK(task.needs().command == task_command("show", "4f2a"));
     task.record.task.status = "done";
     CHECK(task.needs().kind == Need::help);
     clear_all(task.record);
@@ -128,7 +128,7 @@ TEST_CASE("A dead agent is trouble if the state needs one and nothing restarts i
     AskedTask task("working");
     task.raise(NoticeKind::agent_crashed);
     CHECK(task.needs().kind == Need::help);
-    CHECK_THAT(task.needs().command, Holds("orange task respawn 4f2a"));
+    CHECK(task.needs().command == task_command("respawn", "4f2a"));
     task.sight.restarting = true;
     CHECK(task.needs().kind == Need::nothing);
 }
@@ -137,9 +137,9 @@ TEST_CASE("A stuck task asks for help where its agent is, or for a new agent") {
     AskedTask task("stuck");
     task.sight.agent_alive = true;
     CHECK(task.needs().kind == Need::help);
-    CHECK_THAT(task.needs().command, Holds("orange task attach 4f2a"));
+    CHECK(task.needs().command == task_command("attach", "4f2a"));
     task.sight.agent_alive = false;
-    CHECK_THAT(task.needs().command, Holds("orange task respawn 4f2a"));
+    CHECK(task.needs().command == task_command("respawn", "4f2a"));
 }
 
 TEST_CASE("A pending task has to be started, unless it waits for a workspace") {
@@ -149,7 +149,7 @@ TEST_CASE("A pending task has to be started, unless it waits for a workspace") {
     CHECK(task.needs().kind == Need::nothing);
     task.sight.room = true;
     CHECK(task.needs().kind == Need::start);
-    CHECK_THAT(task.needs().command, Holds("orange task spawn 4f2a"));
+    CHECK(task.needs().command == task_command("spawn", "4f2a"));
 }
 
 TEST_CASE("An agent that was held at a usage limit and does not go on by itself has to be started") {
@@ -159,10 +159,10 @@ TEST_CASE("An agent that was held at a usage limit and does not go on by itself 
     CHECK(task.needs().kind == Need::nothing);
     task.sight.held_for_human = true;
     CHECK(task.needs().kind == Need::start);
-    CHECK(task.needs().command == "orange task spawn 4f2a");
+    CHECK(task.needs().command == task_command("spawn", "4f2a"));
     task.record.task.status = "working";
     CHECK(task.needs().kind == Need::start);
-    CHECK(task.needs().command == "orange task respawn 4f2a");
+    CHECK(task.needs().command == task_command("respawn", "4f2a"));
 }
 
 TEST_CASE("A state may say what it needs, and a notice still needs help") {
@@ -221,7 +221,7 @@ TEST_CASE("What was handed over and is not merged from there is approved or reje
     definition.transitions.push_back(edge({"reading"}, "working", {Role::human}));
     CHECK(task.needs().kind == Need::review);
     CHECK_THAT(task.needs().text, Tells("## Plan"));
-    CHECK(task.needs().command == "orange task approve 4f2a");
+    CHECK(task.needs().command == task_command("approve", "4f2a"));
     const auto target = [&](Goal goal) {
         return target_of(definition, task.record.task, {"", Role::human, false, true, goal});
     };
@@ -261,7 +261,7 @@ TEST_CASE("A task that waits for its sub-tasks needs nothing, until one needs he
     CHECK(task.needs().kind == Need::nothing);
     task.sight.room = true;
     CHECK(task.needs().kind == Need::start);
-    CHECK_THAT(task.needs().command, Tells("--status working"));
+    CHECK(task.needs().command.options == "--status working");
     task.sight.held_back = "waits for a worker (1 of 1 run)";
     CHECK(task.needs().kind == Need::nothing);
     CHECK_THAT(task.needs().text, Holds("1 of 1"));
@@ -274,7 +274,7 @@ TEST_CASE("Sub-tasks that wait for an approval make their parent need help in wh
         task.sight.children = {{{"5e1f"}, "5e1f"}, {{"6e1f"}, "6e1f"}};
         for (auto& child : task.sight.children) child.unapproved = true;
         CHECK(task.needs().kind == Need::help);
-        CHECK_THAT(task.needs().command, Tells("orange task approve 4f2a"));
+        CHECK(task.needs().command == task_command("approve", "4f2a"));
     }
     AskedTask child("pending");
     child.record.unapproved = child.record.queued = true;
@@ -282,7 +282,7 @@ TEST_CASE("Sub-tasks that wait for an approval make their parent need help in wh
     CHECK(child.needs().kind == Need::nothing);
     child.sight.parent_there = false;
     CHECK(child.needs().kind == Need::start);
-    CHECK_THAT(child.needs().command, Tells("orange task approve 4f2a"));
+    CHECK(child.needs().command == task_command("approve", "4f2a"));
 }
 
 TEST_CASE("A task that has ended needs nothing, and says how and when it ended") {

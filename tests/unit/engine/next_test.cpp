@@ -225,33 +225,33 @@ const std::vector<Row>& rows() {
          9},
         {"the task needs a review",
          [](Scene& s) {
-             s.view.needs = {Need::review, "", "", k_start};
+             s.view.needs = {Need::review, "", {}, k_start};
          },
          10},
         {"the task needs a start",
          [](Scene& s) {
-             s.view.needs = {Need::start, "", "", k_start};
+             s.view.needs = {Need::start, "", {}, k_start};
          }},
         {"the task needs a review, as it did before",
          [](Scene& s) {
-             s.view.needs = {Need::review, "", "", k_start};
+             s.view.needs = {Need::review, "", {}, k_start};
              s.view.needed_before = Need::review;
          }},
         {"the task needed a review and needs help now",
          [](Scene& s) {
-             s.view.needs = {Need::help, "", "", k_start};
+             s.view.needs = {Need::help, "", {}, k_start};
              s.view.needed_before = Need::review;
          },
          10},
         {"the task needed help and needs a review now",
          [](Scene& s) {
-             s.view.needs = {Need::review, "", "", k_start};
+             s.view.needs = {Need::review, "", {}, k_start};
              s.view.needed_before = Need::help;
          }},
         {"the workflow has something to say", [](Scene& s) { s.record.to_tell = "it is done"; }, 10},
         {"the task needs help while a merge is not finished",
          [](Scene& s) {
-             s.view.needs = {Need::help, "", "", k_start};
+             s.view.needs = {Need::help, "", {}, k_start};
              s.view.is_merging = true;
          }},
     };
@@ -279,7 +279,7 @@ TEST_CASE("The most urgent step is due first, and one that is held lets the othe
     Scene scene;
     scene.view.blockers = {{TaskId{"bbbb"}, BlockerState::done, "bbbb"}};
     scene.record.outbox = {message()};
-    scene.view.needs = {Need::help, "", "", k_start};
+    scene.view.needs = {Need::help, "", {}, k_start};
     const auto due = [&] {
         const auto next = engine::next(scene.view);
         const auto* step = std::get_if<Step>(&next);

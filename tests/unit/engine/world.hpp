@@ -102,8 +102,17 @@ struct World {
         return *this;
     }
     Situation situation() const { return {task, artifacts, entry, facts}; }
-    Result<Decision> ask(const std::string& to, Role by, bool force = false) const {
+    RequestOutcome request(const std::string& to, Role by, bool force = false) const {
         return decide_request(definition, situation(), {to, by, force});
+    }
+    /// The decision, or the refusal as the caller gets it.
+    Result<Decision> ask(const std::string& to, Role by, bool force = false) const {
+        auto outcome = request(to, by, force);
+        if (const auto* refusal = std::get_if<Refusal>(&outcome)) return worded(*refusal);
+        return std::get<Decision>(std::move(outcome));
+    }
+    Refusal refusal(const std::string& to, Role by, bool force = false) const {
+        return std::get<Refusal>(request(to, by, force));
     }
     ExitOutcome exit(Role role, int status = 1) const { return decide_exit(definition, situation(), {role, status}); }
 };

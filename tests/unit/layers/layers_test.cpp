@@ -279,6 +279,17 @@ TEST_CASE("The engine is pure: nothing that reads a clock, a file, a process or 
     });
 }
 
+TEST_CASE("The engine has commands as data, and no literal of one") {
+    static const std::regex literal(R"re("[^"\n]*\borange [a-z])re");
+    none(product(), [](const Source& source) -> std::string {
+        if (source.folder != "daemon/engine") return "";
+        std::smatch found;
+        return std::regex_search(source.text, found, literal)
+                   ? "has the literal " + found.str() + ": see common/base/orange_command.hpp"
+                   : "";
+    });
+}
+
 TEST_CASE("The daemon's time comes from one place: async::Time") {
     static const std::regex other(R"(\bsteady_timer\b|\bsteady_clock::now\b|\bSystemClock\b|\bsleep_for\b)");
     none(product(), [](const Source& source) -> std::string {

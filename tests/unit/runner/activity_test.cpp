@@ -86,7 +86,7 @@ TEST_CASE("a dialog needs an answer, a limit needs help, and both are over when 
     world.show(id, "Delete everything? Really?\n");
     world.look(id);
     CHECK(world.needs(id).kind == Need::answer);
-    CHECK_THAT(world.needs(id).command, Tells("orange task attach " + id.value));
+    CHECK(world.needs(id).command == task_command("attach", id.value));
     world.show(id, "working\n");
     world.look(id);
     CHECK(world.needs(id).kind == Need::nothing);

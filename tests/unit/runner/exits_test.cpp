@@ -511,7 +511,7 @@ TEST_CASE("a workflow without exit rules tells its human that an agent has ended
     REQUIRE(engine::find_notice(record, NoticeKind::agent_ended));
     const auto needs = needs_of(world.house().runner(), record);
     CHECK(needs.kind == Need::help);
-    CHECK(needs.command == "orange task respawn " + id.value);
+    CHECK(needs.command == task_command("respawn", id.value));
 }
 
 TEST_CASE("the death of an agent whose workflow is lost concludes nothing, and says what is wrong") {

@@ -315,7 +315,7 @@ std::string attention(RunnerWorld& world, const TaskId& id) {
     if (record.notices.empty()) return "none";
     const auto& notice = record.notices.front();
     return notice.text + "\n" +
-           (notice.command.empty() ? needs_of(world.house().runner(), record).command : notice.command);
+           (notice.command.empty() ? needs_of(world.house().runner(), record).command.text() : notice.command);
 }
 
 }  // namespace orange::test

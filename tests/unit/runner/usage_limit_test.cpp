@@ -355,14 +355,14 @@ TEST_CASE("with resume_after_limit: false nothing goes on by itself after a limi
     world.pass(120min);
     CHECK(messages(world, world.first).empty());
     CHECK(needs(world, world.first).kind == Need::help);
-    CHECK_THAT(needs(world, world.first).command, Tells("orange task send " + world.first.value));
+    CHECK_THAT(needs(world, world.first).command.text(), Tells("orange task send " + world.first.value));
     CHECK(told() == 1);
     CHECK(world.record(world.first).to_tell);  // the human is to be notified, although the task needed help before
     CHECK(world.record(world.second).task.status == "pending");
     CHECK(wait_of(world, world.second)->reason == "resume");
     CHECK_FALSE(wait_of(world, world.second)->until);
     CHECK(needs(world, world.second).kind == Need::start);
-    CHECK(needs(world, world.second).command == "orange task spawn " + world.second.value);
+    CHECK(needs(world, world.second).command == task_command("spawn", world.second.value));
 
     world.pass(24h);
     CHECK(messages(world, world.first).empty());
@@ -420,7 +420,7 @@ TEST_CASE("with resume_after_limit: false a one-shot agent that ended at its lim
     world.house().runner().reconciler.room_changed();
     world.look(world.first);
     CHECK(needs(world, world.first).kind == Need::help);
-    CHECK(needs(world, world.first).command == "orange task respawn " + world.first.value);
+    CHECK(needs(world, world.first).command == task_command("respawn", world.first.value));
     CHECK(world.events(world.first, "notification").size() == 1);
     CHECK_FALSE(runs(world, world.first, Role::worker));
     REQUIRE(world.respawn_first());

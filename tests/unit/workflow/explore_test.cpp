@@ -280,10 +280,14 @@ class Exploration {
                 if (role == Role::reviewer && !world.reviewer) continue;
                 for (const bool force : {false, true}) {
                     const Request request{state.name, role, force};
-                    const auto decision = decide_request(definition_, seen.situation(), request);
-                    check_explained(world, edges, request, decision.has_value());
-                    if (!decision && decision.error().message.empty()) complain("a rejection without a word", world);
-                    if (!decision) continue;
+                    const auto outcome = decide_request(definition_, seen.situation(), request);
+                    const auto* decision = std::get_if<Decision>(&outcome);
+                    check_explained(world, edges, request, decision != nullptr);
+                    if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
+                        if (refusal->why.empty()) complain("a rejection without a word", world);
+                        if (!refusal->command.empty() && refusal->lead.empty()) complain("a command for nobody", world);
+                        continue;
+                    }
                     if (is_unchecked(world, state.name)) complain("work goes on without its checks", world);
                     if (role == Role::unknown) complain("nobody knows who asked, and it was done", world);
                     const Actor actor = role == Role::worker     ? Actor::worker
