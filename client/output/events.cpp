@@ -139,6 +139,7 @@ constexpr Named k_simple[] = {
     {"spawn.failed", "could not be started", ""},
     {"task.deleted", "deleted", ""},
     {"checks.started", "check:", "command"},
+    {"task.needs", "needs you:", "text"},
     {"status.asked", "moves when the checks pass, to", "to"},
     {"status.dropped", "does not move to", "to"},
     {"pr.created", "pull request opened:", "url"},

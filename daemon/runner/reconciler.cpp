@@ -69,7 +69,15 @@ struct Reconciler::Performer {
         auto& self = runner.reconciler;
         self.tasks_[record.task.id].needed = step.needs.kind;
         if (self.notified_) self.notified_(record, step.needs, std::move(said));
+        publish(step.needs);
         co_return Held{};
+    }
+
+    /// Not every need comes with another event.
+    void publish(const Needs& needs) const {
+        if (needs.kind <= Need::start) return;
+        HistoryEvent event{"task.needs", {}, {{"needs", name_text(needs.kind)}, {"text", needs.text}}};
+        runner.world.journal.publish(record.task.id, record.task.project, std::move(event));
     }
 
     static Awaitable<Result<Held>> finish(Awaitable<Result<void>> step) {

@@ -132,6 +132,11 @@ TEST_CASE("an agent that does not listen is reminded twice, then its human is to
     CHECK_FALSE(box.has_notice(id, NoticeKind::agent_idle));
     box.idle_until(id, "its human is told", [&] { return box.has_notice(id, NoticeKind::agent_idle); });
     CHECK(box.reminders(id) == 2);
+    // Whoever listens learns of it, although nothing else happens.
+    box.eventually("the event", [&] {
+        const auto events = box.orange({"events", "--task", id, "--types", "task.needs", "--json"});
+        return events.status == 0 && events.out.find("\"help\"") != std::string::npos;
+    });
     CHECK(box.status(id) == "planning");
     CHECK(box.needs(id).kind == Need::help);
     CHECK_THAT(box.needs(id).text, Holds("orange task update --status working"));
