@@ -28,7 +28,7 @@ bool is_disk_full(const Error& error) {
 
 std::string more_room(const Project* project) {
     const auto command = project ? project->command_for_more_room() : std::string();
-    return command.empty() ? command : "\nTo allow one more workspace:\n  " + command;
+    return command.empty() ? command : " To start it at once, in one more workspace:\n  " + command;
 }
 
 }  // namespace
@@ -39,11 +39,11 @@ std::string Queue::waits(const TaskRecord& record) const {
     }
     if (record.blocked()) return waits_sentence(world_, record);
     if (const auto wait = room_.wait_of(record)) return waits_sentence(*wait, record.task.project);
-    return "all workspaces are in use; the task is number " + std::to_string(world_.tasks.queue_place(record)) +
-           " in the queue and starts when another task is merged. If a workspace becomes free in another way, start "
-           "the "
-           "task yourself:\n  orange task spawn " +
-           record.task.id.value + more_room(world_.projects.find(record.task.project));
+    return "all workspaces are in use. The task is number " + std::to_string(world_.tasks.queue_place(record)) +
+           " in the queue, and starts when a task of this project is merged." +
+           more_room(world_.projects.find(record.task.project)) +
+           "\nIf a workspace becomes free without a merge, start it yourself:\n  orange task spawn " +
+           record.task.id.value;
 }
 
 /// Whatever the clock says: it may have been set back since.

@@ -37,20 +37,25 @@ Awaitable<bool> has_draft(World& world, const TaskRecord& record, Role role) {
     co_return !view || !agents::composer_is_empty(harness->harness, view->screen);
 }
 
-Result<void> tell(Runner& runner, TaskRecord& record, Role role, std::string what) {
+/// `command`: what the human does about it.
+Result<void> tell(Runner& runner, TaskRecord& record, Role role, std::string what, std::string command) {
     const auto name = name_text(role);
-    raise(runner.world, record, NoticeKind::agent_idle, "the " + name + " " + std::move(what),
-          "orange task attach " + record.task.id.value, name);
+    raise(runner.world, record, NoticeKind::agent_idle, "the " + name + " " + std::move(what), std::move(command),
+          name);
     return runner.turns.try_save(record);
 }
 
+std::string attach_command(const TaskRecord& record) {
+    return "orange task attach " + record.task.id.value;
+}
+
+/// The section lies ready; `why` says what Orange knows of the agent. The human can hand over in its place.
 Result<void> tell_of_handover(Runner& runner, TaskRecord& record, Role role, const engine::Handover& handover,
-                              milliseconds time) {
+                              const std::string& why) {
     return tell(runner, record, role,
-                "has written ## " + handover.section + ", but has not called orange for " +
-                    spoken(std::chrono::duration_cast<std::chrono::seconds>(time)) +
-                    ". Orange cannot see what it does. If it is done, run: orange task update " + record.task.id.value +
-                    " --status " + handover.to);
+                "has written ## " + handover.section + ", but has not handed it over" + why +
+                    ". If its work is done, move the task to " + handover.to,
+                "orange task update " + record.task.id.value + " --status " + handover.to);
 }
 
 Result<void> type_reminder(Runner& runner, TaskRecord& record, Role role, std::string text) {
@@ -66,18 +71,22 @@ Result<void> type_reminder(Runner& runner, TaskRecord& record, Role role, std::s
 Awaitable<Result<void>> give_up(Runner& runner, TaskRecord record, workflow::Library::DefinitionPtr definition,
                                 Stepped stepped, Role role, std::string text) {
     const auto* project = runner.world.projects.find(record.task.project);
+    const auto facts = co_await facts_of(runner.world, record, *definition);
+    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
+    const auto handover = engine::handover(*definition, situation);
     if (project && *settings_of(runner.world, *project).advance_idle) {
-        const auto facts = co_await facts_of(runner.world, record, *definition);
-        const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
         if (auto decision = engine::decide_idle(*definition, situation)) {
             const auto by = daemon_for("idle " + name_text(role));
             auto done =
                 co_await runner.transitions.perform(record, definition, std::move(*decision), std::move(stepped), by);
             if (done) co_return Result<void>{};
-            text = done.error().message;
+            co_return tell(runner, record, role, "is idle, and cannot go on: " + done.error().message,
+                           attach_command(record));
         }
     }
-    co_return tell(runner, record, role, "is idle and was reminded twice: " + text);
+    if (handover) co_return tell_of_handover(runner, record, role, *handover, ", although it was reminded twice");
+    co_return tell(runner, record, role, "is idle, although it was reminded twice: \"" + text + "\"",
+                   attach_command(record));
 }
 
 }  // namespace
@@ -113,7 +122,9 @@ Awaitable<Result<std::optional<engine::Hold>>> remind(Runner& runner, TaskRecord
         const auto handover = engine::handover(*definition, situation);
         if (!handover) co_return until_change;
         if (record.body_hash != body) co_return engine::Hold{step.patience};
-        CO_TRY(tell_of_handover(runner, record, role, *handover, step.patience));
+        const auto time = spoken(std::chrono::duration_cast<std::chrono::seconds>(step.patience));
+        CO_TRY(
+            tell_of_handover(runner, record, role, *handover, " for " + time + ", and Orange cannot see what it does"));
         co_return std::nullopt;
     }
     auto text = engine::forgotten(*definition, situation);
@@ -129,7 +140,8 @@ Awaitable<Result<std::optional<engine::Hold>>> remind(Runner& runner, TaskRecord
     if (!runner.reconciler.is_reminder_due(record)) co_return until_change;
     const bool draft = co_await has_draft(world, record, role);
     if (draft) {
-        CO_TRY(tell(runner, record, role, "is idle, and its window does not show an empty prompt"));
+        CO_TRY(tell(runner, record, role, "is idle, and Orange cannot remind it: its prompt is not empty",
+                    attach_command(record)));
     } else if (next.kind == engine::IdleStep::Kind::remind) {
         CO_TRY(type_reminder(runner, record, role, std::move(*text)));
     } else {

@@ -139,8 +139,8 @@ TEST_CASE("an agent that does not listen is reminded twice, then its human is to
     });
     CHECK(box.status(id) == "planning");
     CHECK(box.needs(id).kind == Need::help);
-    CHECK_THAT(box.needs(id).text, Holds("orange task update --status working"));
-    CHECK(box.needs(id).command == task_command("attach", id));
+    CHECK_THAT(box.needs(id).text, Holds("## Plan"));
+    CHECK(box.needs(id).command == task_command("update", id, "--status working"));
     CHECK(box.fields(id).at("crash_count") == 0);
 }
 

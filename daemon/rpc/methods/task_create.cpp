@@ -84,10 +84,11 @@ Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) 
     if (!wanted) {
         const std::vector<std::string> names(std::begin(agents::k_default_names), std::end(agents::k_default_names));
         return Error(ErrorCode::not_found,
-                     "no agent program is installed. Orange looked for " + join(names, ", ") + " in the " +
-                         world.harnesses.searched() +
-                         ". If one starts in your terminal, run `orange daemon reload` there. --harness demo needs no "
-                         "agent program. To see how to install one:\n  orange harness list");
+                     "no agent program is installed. The harness demo plays one, without an account (--harness demo). "
+                     "If a program starts in your terminal, run `orange daemon reload` there: Orange looked for " +
+                         join(names, ", ") + " in the " + world.harnesses.searched() +
+                         ". To see how to install one:\n  orange harness list",
+                     {{"field", "harness"}});
     }
     const auto installed = [&](const std::string& name) {
         const auto entry = world.harnesses.find(name);

@@ -28,7 +28,8 @@ constexpr std::size_t k_lines_at_once = 128, k_most_events = 20'000;
 constexpr std::uintmax_t k_most_bytes = std::uintmax_t{16} << 20;
 constexpr std::chrono::milliseconds k_step{20}, k_patience{1000};  // for who holds a task's lock
 
-/// Needs first, most urgent and longest waiting on top; then what runs, last change first; then what waits.
+/// Needs first, most urgent and longest waiting on top; then what runs, in the order of creation, so that no row moves
+/// because an agent works; then what waits.
 bool comes_first(const TaskView& a, const TaskView& b) {
     if (a.needs.kind != b.needs.kind) return more_urgent(a.needs.kind, b.needs.kind);
     if (a.needs.kind != Need::nothing) return a.needs.since < b.needs.since;
@@ -38,7 +39,7 @@ bool comes_first(const TaskView& a, const TaskView& b) {
     const auto waits = [&](const TaskView& task) { return blocked(task) ? 2 : task.queue_place > 0 ? 1 : 0; };
     if (waits(a) != waits(b)) return waits(a) < waits(b);
     if (waits(a) == 1 && a.fields.project == b.fields.project) return a.queue_place < b.queue_place;
-    return a.fields.updated_at > b.fields.updated_at;
+    return a.fields.created_at < b.fields.created_at;
 }
 
 /// The statuses of every workflow that new tasks can follow or open tasks do follow.
