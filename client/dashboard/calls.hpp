@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -27,6 +28,20 @@ Request action_of(Method params, const std::string& task, std::string doing, std
     request.doing = std::move(doing);
     request.done = std::move(done);
     return request;
+}
+
+/// A reply, or a request's parameters; nothing if it is something else.
+template <class T>
+std::optional<T> typed(const Json& json) {
+    auto value = read_as<T>(json, "", UnknownKeys::ignore);
+    if (!value) return std::nullopt;
+    return std::move(*value);
+}
+
+/// Empty: the error has no such detail.
+inline std::string detail(const Error& error, const char* key) {
+    const auto found = error.details.find(key);
+    return found == error.details.end() ? std::string() : found->second;
 }
 
 }  // namespace orange::dashboard

@@ -64,10 +64,10 @@ Effects Core::on_input(const Input& input, Moment now) {
 
 void Core::paste(const std::string& text, Moment now) {
     if (state_.prompt) {
-        insert_text(state_.prompt->text, state_.prompt->cursor, text);
+        insert_text(state_.prompt->text, state_.prompt->cursor, text, state_.prompt->what == Prompt::For::reject);
     } else if (state_.form && state_.form->fields[state_.form->at].choices.empty()) {
         auto& field = state_.form->fields[state_.form->at];
-        insert_text(field.value, field.cursor, text);
+        insert_text(field.value, field.cursor, text, field.name == "context");
     } else {
         say("Pasted text was ignored: keys here are commands", false, now);
     }
@@ -84,7 +84,7 @@ void Core::key(const Key& key, Moment now, Effects& effects) {
     const bool was_error = state_.message && state_.message->bad;
     state_.message.reset();
     if (key == "Esc" && was_error) return;
-    if (overlay_key(key, effects)) return;
+    if (overlay_key(key)) return;
     if (key == "C-c") return effects.outside.push_back({Outside::What::quit});
     const auto* binding = binding_of(key);
     if (binding == nullptr) {
@@ -109,11 +109,15 @@ bool Core::is_unwanted(const Key& key, Moment now) {
     return true;
 }
 
-/// In the help and the list of workspaces, and in a pane that covers the list, the keys of the list scroll.
-bool Core::overlay_key(const Key& key, Effects& effects) {
+/// In the help and the list of workspaces, the keys of the list scroll. From a pane that covers the list, q goes back.
+bool Core::overlay_key(const Key& key) {
+    const bool quits = key == "q" || key == "C-c";
+    if (state_.overlay == Overlay::none) {
+        const bool pane_covers = state_.pane_open && layout_of(state_).list.height == 0;
+        if (quits && pane_covers) state_.pane_open = false;
+        return quits && pane_covers;
+    }
     const auto* binding = binding_of(key);
-    const bool pane_covers = state_.pane_open && layout_of(state_).list.height == 0;
-    if (state_.overlay == Overlay::none && !pane_covers) return false;
     const auto action = binding == nullptr ? Action::redraw : binding->action;
     long by = 0;
     const long page = std::max(1, state_.height / 2);
@@ -123,19 +127,12 @@ bool Core::overlay_key(const Key& key, Effects& effects) {
     if (action == Action::page_up || action == Action::pane_up) by = -page;
     if (action == Action::first) by = -1'000'000;
     if (action == Action::last) by = 1'000'000;
-    if (state_.overlay == Overlay::none) {
-        if (by == 0) return false;
-        scroll_pane(by);
-        return true;
-    }
-    if (key == "q" || key == "C-c" || action == Action::back || action == Action::help ||
-        action == Action::workspaces) {
+    if (quits || action == Action::back || action == Action::help || action == Action::workspaces) {
         state_.overlay = Overlay::none;
     } else {
         const auto moved = static_cast<long>(state_.overlay_scroll) + by;
         state_.overlay_scroll = static_cast<std::size_t>(std::max(0L, moved));
     }
-    (void)effects;
     return true;
 }
 

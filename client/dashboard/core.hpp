@@ -64,8 +64,15 @@ class Core {
     void select_at(std::size_t item);
     void next_filter(Effects& effects);
     void show_filter(Filter filter);
+    void switch_project();
     void click(const Input& input, Moment now, Effects& effects);
     void wheel(const Input& input, int by);
+    // core_about.cpp
+    void show_about(About::What what, const std::string& id, Effects& effects);
+    void about_reply(const Request& request, Result<Json> reply);
+    void prepare_about();
+    void scroll_about(long by);
+    bool about_key(const Key& key);
     // core_panes.cpp
     void show_pane(Pane pane);
     void scroll_pane(long by);
@@ -84,10 +91,13 @@ class Core {
     void show_next_pane();
     void open_overlay(Overlay overlay, Effects& effects);
     void mark();
+    void mark_all();
     void ask_for_moves(Effects& effects);
     void copy_id(Effects& effects, Moment now);
     void enter(Effects& effects);
     void merge(Effects& effects, Moment now);
+    static void offer_both_merges(Question& question, const Request& request);
+    void ask_to_merge(const Row& task, const std::string& why, Moment now, Effects& effects);
     void add_what_is_merged(Question& question, const std::string& id) const;
     void pull_request(Effects& effects, Moment now);
     void cancel(Moment now);
@@ -121,6 +131,12 @@ class Core {
     rpc::TaskList list_of_project() const;
     void request_ended(Effects& effects);
     void ended_reply(Answer reply, Moment now);
+    // core_refusals.cpp
+    bool ask_for_trust(const Request& request, const Error& error, Moment now);
+    bool ask_for_children(const Request& request, const Error& error, Moment now);
+    bool ask_for_force(const Request& request, const Error& error, Moment now, Effects& effects);
+    bool ask_again(const Request& request, const Error& error, Moment now, Effects& effects);
+    // core_replies.cpp
     void request_search(Effects& effects);
     void search_reply(const Request& request, Answer reply);
     void add_found(std::vector<Row> tasks);
@@ -131,9 +147,6 @@ class Core {
     static bool news_for_human(const std::vector<Row>& tasks, const std::map<std::string, Need>& before);
     void list_reply(Answer reply, std::int64_t hidden, Moment now);
     void act_reply(const Request& request, Result<Answer> reply, Moment now, Effects& effects);
-    bool ask_for_trust(const Request& request, const Error& error, Moment now);
-    bool ask_for_children(const Request& request, const Error& error, Moment now);
-    bool ask_for_force(const Request& request, const Error& error, Moment now);
     void request_list(Effects& effects, Moment now);
     void refresh(Moment now);
     void next_of_many(Effects& effects, Moment now);
@@ -142,7 +155,7 @@ class Core {
     // core.cpp
     void key(const Key& key, Moment now, Effects& effects);
     bool is_unwanted(const Key& key, Moment now);
-    bool overlay_key(const Key& key, Effects& effects);
+    bool overlay_key(const Key& key);
     void back(Moment now);
     void paste(const std::string& text, Moment now);
 
@@ -189,13 +202,18 @@ struct Layout {
 Layout layout_of(const State& state);
 /// The message or the question below the list, in rows that fit.
 std::vector<Line> message_lines(const State& state);
+/// What the task needs from its human, or what goes on, without the age behind it: at most three rows.
+std::vector<Line> need_lines(const State& state, const Row& task);
 /// A pane's rows for a width.
 std::vector<Line> pane_lines(Pane pane, const PaneText& text, std::size_t width);
+/// Where State::about stands: in the pane, or in place of the list if no pane is beside it.
+Box about_box(const Layout& layout);
+std::vector<Line> about_lines(const About& about, std::size_t width);
 
 /// Typing in one line: true if the key was a change or a move.
 bool edit_line(std::string& text, std::size_t& cursor, const Key& key);
 /// A text of several lines as one.
 std::string join_lines(std::string_view text);
-void insert_text(std::string& text, std::size_t& cursor, std::string_view pasted);
+void insert_text(std::string& text, std::size_t& cursor, std::string_view pasted, bool keeps_lines);
 
 }  // namespace orange::dashboard

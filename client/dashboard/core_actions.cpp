@@ -67,10 +67,10 @@ bool Core::refuse(const Row& task, const Binding& key, Moment now) {
         return true;
     };
     if (const auto busy = state_.busy.find(task.id); busy != state_.busy.end() && (key.is & k_changes)) {
-        return refused(title_of(task) + " is busy: " + busy->second);
+        return refused(quoted_title(task) + " is busy: " + busy->second);
     }
     if (is_offered(task, key)) return false;
-    return refused(title_of(task) + " " + why_not(task, key));
+    return refused(quoted_title(task) + " " + why_not(task, key));
 }
 
 void Core::run(const Binding& key, Moment now, Effects& effects) {
@@ -90,7 +90,8 @@ void Core::run(const Binding& key, Moment now, Effects& effects) {
 }
 
 int Core::half_a_page() const {
-    return std::max(1, layout_of(state_).list.height / 2);
+    const auto layout = layout_of(state_);
+    return std::max(1, std::max(layout.list.height, layout.pane.height) / 2);
 }
 
 void Core::show_next_pane() {
@@ -110,6 +111,21 @@ void Core::mark() {
     move(1);
 }
 
+/// All of the section that need the same; if they are selected already, none of them.
+void Core::mark_all() {
+    const auto& chosen = *selected();
+    std::vector<std::string> alike;
+    for (const auto& item : state_.items) {
+        const auto& task = state_.tasks[item.task];
+        if (!item.heading && item.section == section_of(chosen) && task.needs == chosen.needs) alike.push_back(task.id);
+    }
+    const bool all = std::ranges::all_of(alike, [&](const auto& id) { return state_.marked.contains(id); });
+    for (auto& id : alike) {
+        if (all) state_.marked.erase(id);
+        if (!all) state_.marked.insert(std::move(id));
+    }
+}
+
 void Core::ask_for_moves(Effects& effects) {
     rpc::TaskWhy why;
     why.id = state_.selected;
@@ -124,7 +140,7 @@ void Core::copy_id(Effects& effects, Moment now) {
 void Core::act(Effects& effects, Request request) {
     state_.busy[request.task] = request.doing;
     const auto found = std::ranges::find_if(state_.tasks, [&](const auto& task) { return task.id == request.task; });
-    if (found != state_.tasks.end()) request.title = title_of(*found);
+    if (found != state_.tasks.end()) request.title = short_title(*found);
     effects.requests.push_back(std::move(request));
 }
 
@@ -143,7 +159,7 @@ void Core::enter(Effects& effects) {
 
 void Core::edit_task_file(Effects& effects, Moment now) {
     const auto& task = *selected();
-    if (task.file.empty()) return say("TASK.md of " + title_of(task) + " cannot be found", true, now);
+    if (task.file.empty()) return say("TASK.md of " + quoted_title(task) + " cannot be found", true, now);
     effects.outside.push_back({Outside::What::run, {"$EDITOR", task.file}, {}, false});
 }
 

@@ -36,7 +36,7 @@ void add_fact(Question& question, const std::string& fact) {
 
 std::string names_of(const std::vector<const Row*>& tasks) {
     std::string names;
-    for (std::size_t i = 0; i < tasks.size() && i < 4; ++i) names += (i ? ", " : "") + title_of(*tasks[i]);
+    for (std::size_t i = 0; i < tasks.size() && i < 4; ++i) names += (i ? ", " : "") + quoted_title(*tasks[i]);
     return names + (tasks.size() > 4 ? " …" : "");
 }
 
@@ -76,24 +76,47 @@ void Core::merge(Effects& effects, Moment now) {
         const auto tasks = targets("m", now, question);
         if (tasks.empty()) return;
         for (const auto* task : tasks) question.if_yes.push_back(one(*task));
-        add_fact(question, "What needs to be confirmed (not reviewed, new commits) is not merged");
+        add_fact(question, "Tasks that need a confirmation (not reviewed, or with new commits) are left out");
         question.text = "Merge " + counted(tasks.size(), "task") + ", one after the other?";
         return ask(std::move(question), now);
     }
     const auto& task = *selected();
-    question.if_yes.push_back(one(task));
-    if (can(task, "force_merge")) {
-        // The daemon refuses it with the facts, and those are the question.
-        return act(effects, std::move(question.if_yes.front()));
+    // If it needs force, the daemon refuses it with the facts, and those are the question.
+    if (can(task, "force_merge")) return act(effects, one(task));
+    ask_to_merge(task, "", now, effects);
+}
+
+/// The two ways to merge while a pull request is open, in place of y.
+void Core::offer_both_merges(Question& question, const Request& request) {
+    const auto params = read_as<rpc::TaskMerge>(request.params, "", UnknownKeys::ignore);
+    if (!params) return;
+    auto pull = *params, here = *params;
+    pull.via = "pr";
+    here.local = true;
+    add_fact(question, "1  merge the pull request at GitHub");
+    add_fact(question, "2  merge the branch here, without the pull request");
+    for (const auto& each : {pull, here}) {
+        auto chosen = request;
+        chosen.params = written(each);
+        question.options.emplace_back().if_yes.push_back(std::move(chosen));
     }
-    add_fact(question, clean(task.summary));
+}
+
+void Core::ask_to_merge(const Row& task, const std::string& why, Moment now, Effects& effects) {
+    Question question;
+    question.late = !why.empty();
+    question.if_yes.push_back(action_of(rpc::TaskMerge{}, task.id, "merging", "merged"));
+    add_fact(question, why);
+    add_fact(question, title_of(task));
     add_fact(question, changes_fact(state_, task.id));
     add_fact(question, task.alarm);
+    question.text = "Merge " + clean(task.branch) + " into " + target_branch(state_, task) + "?";
     if (const auto& pull = task.pull; pull && pull->state == PullState::open) {
         add_fact(question, "Pull request #" + std::to_string(pull->number) + " is open");
+        offer_both_merges(question, question.if_yes.front());
     }
-    question.text = "Merge " + title_of(task) + " into " + target_branch(state_, task) + "?";
     ask(std::move(question), now);
+    show_about(About::What::changes, task.id, effects);
 }
 
 /// The daemon's question says what is wrong; this, what it is about.
@@ -101,7 +124,7 @@ void Core::add_what_is_merged(Question& question, const std::string& id) const {
     const auto task = std::ranges::find(state_.tasks, id, &Row::id);
     if (task == state_.tasks.end()) return;
     const auto changes = changes_fact(state_, id);
-    question.facts.insert(question.facts.begin(), title_of(*task) + " into " + target_branch(state_, *task) +
+    question.facts.insert(question.facts.begin(), quoted_title(*task) + " into " + target_branch(state_, *task) +
                                                       (changes.empty() ? "" : ": " + changes));
 }
 
@@ -139,7 +162,7 @@ void Core::cancel(Moment now) {
     const auto& task = *selected();
     question.if_yes.push_back(one(task, true));
     add_fact(question, changes_fact(state_, task.id));
-    question.text = "Cancel " + title_of(task) + "?";
+    question.text = "Cancel " + quoted_title(task) + "?";
     ask(std::move(question), now);
 }
 
@@ -155,10 +178,11 @@ void Core::remove(Moment now) {
     for (const auto* task : tasks) {
         question.if_yes.push_back(one(*task));
         if (!task->ended)
-            add_fact(question, title_of(*task) + " has not ended (" + clean(task->status) + "): it is cancelled first");
+            add_fact(question,
+                     quoted_title(*task) + " has not ended (" + clean(task->status) + "): it is cancelled first");
     }
     add_fact(question, children_fact(state_, tasks));
-    const auto what = tasks.size() == 1 ? title_of(*tasks.front()) : counted(tasks.size(), "task");
+    const auto what = tasks.size() == 1 ? quoted_title(*tasks.front()) : counted(tasks.size(), "task");
     question.text = "Delete " + what + " with TASK.md, history and logs? Branches stay.";
     ask(std::move(question), now);
 }
@@ -176,7 +200,7 @@ void Core::respawn(Effects& effects, Moment now) {
     const auto& task = *selected();
     if (can(task, "respawn")) return act(effects, one(task));
     add_fact(question, "Its agent runs, and is ended first");
-    question.text = "Start the agent of " + title_of(task) + " again?";
+    question.text = "Start the agent of " + quoted_title(task) + " again?";
     question.if_yes.push_back(action_of(rpc::TaskRestart{}, task.id, "restarting", "restarted"));
     ask(std::move(question), now);
 }
@@ -187,7 +211,7 @@ void Core::stop(Effects& effects, Moment now) {
     if (!can(task, "stop")) return act(effects, action_of(rpc::TaskRestart{}, id, "starting", "started"));
     Question question;
     add_fact(question, "The task stays " + clean(task.status) + "; S starts its agent again");
-    question.text = "Stop the agents of " + title_of(task) + "?";
+    question.text = "Stop the agents of " + quoted_title(task) + "?";
     question.if_yes.push_back(action_of(rpc::TaskStop{}, id, "stopping", "stopped"));
     ask(std::move(question), now);
 }
@@ -213,14 +237,18 @@ void Core::moves_reply(Result<Json> reply, Moment now) {
         question.late = true;
         if (edge.needs_force) add_fact(question, "The workflow wants this to be confirmed");
         if (edge.missing) add_fact(question, "Not yet: " + std::string(first_line(*edge.missing)));
-        question.text = "Move " + title_of(task) + " from " + clean(task.status) + " to " + to + "?";
+        question.text = "Move " + quoted_title(task) + " from " + clean(task.status) + " to " + to + "?";
         question.if_yes.push_back(action_of(std::move(params), task.id, "moving to " + to, "moved to " + to));
         add_fact(choice, std::to_string(options.size() + 1) + "  " + to + (edge.missing ? "  (not yet)" : ""));
         options.push_back(std::move(question));
     }
     if (options.empty()) return say("There is no step for you from " + clean(task.status), true, now);
     if (options.size() == 1) return ask(std::move(options.front()), now);
-    choice.text = "Move " + title_of(task) + " from " + clean(task.status) + " to which status?";
+    // Its digit is the answer, unless there is more to know.
+    for (auto& option : options) {
+        if (option.facts.empty()) option.text.clear();
+    }
+    choice.text = "Move " + quoted_title(task) + " from " + clean(task.status) + " to which status?";
     choice.options = std::move(options);
     ask(std::move(choice), now);
 }

@@ -22,8 +22,13 @@ enum FieldAt : std::size_t {
     k_effort,
     k_model,
     k_permissions,
-    k_start
+    k_start,
+    k_parent,
+    k_after
 };
+
+constexpr const char* k_no_project =
+    "There is no project yet. Start the dashboard in a git repository, or run there: orange project add";
 
 constexpr FieldAt k_remembered[] = {k_harness, k_workflow, k_effort, k_model, k_permissions};
 
@@ -31,6 +36,25 @@ std::vector<std::string> with_default(const std::vector<std::string>& names) {
     std::vector<std::string> all{""};
     all.insert(all.end(), names.begin(), names.end());
     return all;
+}
+
+/// The tasks of the list that have not ended, the selected one first: "4f2a  Round the total". `project`: only of this
+/// one.
+std::vector<std::string> tasks_to_choose(const State& state, const std::string* project) {
+    std::vector<std::string> names{""};
+    for (const auto& item : state.items) {
+        const auto& task = state.tasks[item.task];
+        if (item.heading || task.ended || (project != nullptr && task.project != *project)) continue;
+        const auto place = task.id == state.selected ? names.begin() + 1 : names.end();
+        names.insert(place, clean(task.short_id.empty() ? task.id : task.short_id) + "  " + short_title(task));
+    }
+    return names;
+}
+
+/// Its first word names the task.
+std::optional<std::string> task_in(const FormField& field) {
+    if (field.value.empty()) return std::nullopt;
+    return field.value.substr(0, field.value.find(' '));
 }
 
 void choose(FormField& field, int by) {
@@ -49,6 +73,7 @@ std::optional<std::string> given(const FormField& field) {
 
 void Core::open_form(Moment now, Effects& effects) {
     if (state_.link.state != Link::State::up) return say("The daemon does not run; Ctrl-r starts it", true, now);
+    if (state_.projects_known && state_.projects.empty() && !state_.repository) return say(k_no_project, true, now);
     effects.requests.push_back(request_of(rpc::ProjectList{true}, Purpose::projects));
     effects.requests.push_back(request_of(rpc::HarnessList{}, Purpose::harnesses));
     effects.requests.push_back(request_of(rpc::WorkflowList{}, Purpose::workflows));
@@ -60,7 +85,7 @@ void Core::open_form(Moment now, Effects& effects) {
     }
     Form form;
     form.fields = {
-        {"summary", "", {}, "the agent asks what to do", 0},
+        {"summary", "", {}, "empty: the agent asks you what to do", 0},
         {"context", "", {}, "none (Ctrl-e opens $EDITOR)", 0},
         {"project", "", {""}, "none yet", 0},
         {"branch", "", {}, "named after the summary", 0},
@@ -71,6 +96,8 @@ void Core::open_form(Moment now, Effects& effects) {
         {"model", "", {}, "the project's, or the harness's own", 0},
         {"permissions", "", {"", "full", "reduced"}, "as the workflow says", 0},
         {"start", "now", {"now", "later"}, "", 0},
+        {"part of", "", {""}, "no other task", 0},
+        {"after", "", {""}, "no other task", 0},
     };
     state_.form = std::move(form);
     update_choices();
@@ -102,8 +129,8 @@ bool Core::ask_to_register(bool late, Moment now) {
     add.path = path;
     Question question;
     question.late = late;
-    question.facts = {"The git repository " + clean(path) + " is no project of Orange yet",
-                      "This only notes its path and default branch; the repository stays as it is"};
+    question.facts = {"Orange does not know the git repository " + clean(path) + " yet",
+                      "Registering it records its path and its default branch, and changes nothing in it"};
     question.text = "Register it as a project?";
     question.if_yes.push_back(request_of(add, Purpose::add_project));
     ask(std::move(question), now);
@@ -143,9 +170,16 @@ void Core::update_choices() {
     }
     fields[k_harness].choices = with_default(state_.harnesses);
     fields[k_workflow].choices = with_default(state_.workflows);
+    fields[k_after].choices = tasks_to_choose(state_, nullptr);
+    fields[k_parent].choices = tasks_to_choose(state_, &fields[k_project].value);
+    auto& parents = fields[k_parent].choices;
+    if (std::ranges::find(parents, fields[k_parent].value) == parents.end()) fields[k_parent].value.clear();
     const auto project = std::ranges::find(state_.projects, fields[k_project].value, &rpc::ProjectView::name);
     if (project == state_.projects.end()) return;
-    fields[k_harness].empty = project->harness ? clean(*project->harness) + ", the project's" : "the default one";
+    const bool only_demo = state_.harnesses == std::vector<std::string>{"demo"};
+    fields[k_harness].empty = project->harness ? clean(*project->harness) + ", the project's"
+                              : only_demo      ? "none is installed; → takes demo, which needs no account"
+                                               : "the default one";
     fields[k_workflow].empty = clean(project->workflow.value_or("default")) + ", the project's";
 }
 
@@ -184,8 +218,7 @@ void Core::send_form(Moment now, Effects& effects) {
     const auto project = given(fields[k_project]);
     if (!project) {
         if (ask_to_register(false, now)) return;
-        return say("There is no project yet. Start the dashboard in a git repository, or add one: orange project add",
-                   true, now);
+        return say(k_no_project, true, now);
     }
     rpc::TaskCreate params;
     params.id = random_id(k_task_id_length);
@@ -201,6 +234,8 @@ void Core::send_form(Moment now, Effects& effects) {
     params.model = given(fields[k_model]);
     params.permissions = given(fields[k_permissions]);
     params.no_spawn = fields[k_start].value == "later";
+    params.parent = task_in(fields[k_parent]);
+    if (auto after = task_in(fields[k_after])) params.blocked_by = {std::move(*after)};
     params.ask_trust = true;
     params.caller = caller;
     Json choices = Json::object();

@@ -165,6 +165,20 @@ void Core::show_filter(Filter filter) {
     rebuild();
 }
 
+/// From one project to all of them, and from all to the one of the selected task.
+void Core::switch_project() {
+    if (!state_.shown_project.empty()) {
+        state_.project.reset();
+        state_.cwd.reset();
+    } else if (const auto* task = selected()) {
+        state_.project = task->project;
+    } else {
+        return;
+    }
+    header_project();
+    list_due_ = Time{};
+}
+
 void Core::click(const Input& input, Moment now, Effects& effects) {
     if (state_.question || state_.prompt || state_.form || state_.overlay != Overlay::none) return;
     const auto layout = layout_of(state_);
@@ -199,6 +213,7 @@ void Core::wheel(const Input& input, int by) {
         state_.overlay_scroll = static_cast<std::size_t>(std::max(0L, moved));
         return;
     }
+    if (state_.about) return scroll_about(3L * by);
     if (state_.question || state_.prompt || state_.form) return;
     const auto& pane = layout_of(state_).pane;
     const bool on_pane =

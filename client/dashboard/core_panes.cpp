@@ -214,6 +214,7 @@ void Core::pane_reply(const Request& request, Result<Json> reply, Moment now) {
 }
 
 void Core::prepare() {
+    if (state_.about) prepare_about();
     const auto box = layout_of(state_).pane;
     if (box.height == 0) return;
     auto& text = state_.panes[state_.pane];

@@ -36,10 +36,12 @@ std::optional<Core::Time> Core::question_due() const {
 }
 
 void Core::question_key(const Key& key, Moment now, Effects& effects) {
+    if (about_key(key)) return;
     const auto due = question_due();
     const bool is_read = !due || now.steady >= *due;
     if (!is_read && (state_.question->late || key == "y")) return;
     auto question = std::move(*state_.question);
+    state_.about.reset();
     next_question(now);
     state_.message.reset();
     if (key.size() == 1 && key[0] >= '1' && static_cast<std::size_t>(key[0] - '1') < question.options.size()) {

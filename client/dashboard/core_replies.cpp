@@ -15,18 +15,6 @@ namespace {
 /// Events that come together are one look at the list; it may take a fifth of the time at most.
 constexpr std::chrono::milliseconds k_together{40}, k_counts_interval{5000}, k_in_progress{1000}, k_reading_time{8000};
 
-template <class T>
-std::optional<T> typed(const Json& json) {
-    auto value = read_as<T>(json, "", UnknownKeys::ignore);
-    if (!value) return std::nullopt;
-    return std::move(*value);
-}
-
-std::string detail(const Error& error, const char* key) {
-    const auto found = error.details.find(key);
-    return found == error.details.end() ? std::string() : found->second;
-}
-
 std::string whole_error(const Error& error) {
     auto text = output::with_short_ids(error.message, error);
     for (const char* key : {"files", "stderr"}) {
@@ -84,6 +72,11 @@ std::string outcome_of(const Request& request, const Answer& answer) {
         return text + ", but its agent could not be started: " + failed->get<std::string>();
     }
     return text + notes_of(reply);
+}
+
+void point_at(Form& form, std::string_view name) {
+    const auto field = std::ranges::find(form.fields, name, &FormField::name);
+    if (field != form.fields.end()) form.at = static_cast<std::size_t>(field - form.fields.begin());
 }
 
 bool has_spawn_error(const Json& reply) {
@@ -200,79 +193,6 @@ void Core::header_project() {
     }
 }
 
-/// Sub-tasks that have not ended go on, unless their human says otherwise.
-bool Core::ask_for_children(const Request& request, const Error& error, Moment now) {
-    auto params = typed<rpc::TaskCancel>(request.params);
-    if (request.method != rpc::TaskCancel::k_name || !params || detail(error, "children").empty()) return false;
-    Question question;
-    question.late = true;
-    question.facts.push_back(clean(error.message.substr(0, error.message.find(". "))) + ":");
-    question.facts.push_back("1  cancel them, too");
-    question.facts.push_back("2  let them go on");
-    question.text = "Cancel " + request.title + ", and its sub-tasks?";
-    params->ask_children = false;
-    for (const bool also : {true, false}) {
-        params->with_children = also;
-        auto again = request;
-        again.params = written(*params);
-        question.options.emplace_back().if_yes.push_back(std::move(again));
-    }
-    ask(std::move(question), now);
-    return true;
-}
-
-bool Core::ask_for_force(const Request& request, const Error& error, Moment now) {
-    auto params = typed<rpc::TaskMerge>(request.params);
-    if (request.method != rpc::TaskMerge::k_name || !params || request.of_many) return false;
-    const bool local = detail(error, "flag") == "local" && !params->local;
-    const bool force = error.code == ErrorCode::needs_force && !params->force;
-    if (!local && !force) return false;
-    Question question;
-    question.late = true;
-    const auto facts = output::with_short_ids(detail(error, "facts"), error);
-    for (const auto line : split_lines(facts)) question.facts.push_back(clean(line));
-    question.text = clean(detail(error, "question"));
-    if (question.text.empty()) question.text = clean(first_line(error.message));
-    add_what_is_merged(question, request.task);
-    if (local) {
-        params->local = true;
-    } else {
-        params->force = params->run_checks = true;
-        params->tip = detail(error, "tip");
-    }
-    auto again = request;
-    again.params = written(*params);
-    question.if_yes.push_back(std::move(again));
-    ask(std::move(question), now);
-    return true;
-}
-
-/// Whether an agent's program may trust the repository; without the answer it asks the same in its window.
-bool Core::ask_for_trust(const Request& request, const Error& error, Moment now) {
-    const auto harness = detail(error, "trust");
-    auto params = typed<rpc::TaskCreate>(request.params);
-    if (harness.empty() || !params) return false;
-    Question question;
-    question.late = true;
-    const auto otherwise = clean(detail(error, "otherwise"));
-    question.facts.push_back("No: the task is created, and " +
-                             (otherwise.empty() ? clean(harness) + " asks in its window" : otherwise));
-    question.text = clean(detail(error, "question"));
-    if (question.text.empty())
-        question.text =
-            clean(harness) + " asks whether it may trust " + clean(detail(error, "repository")) + ". Allow it?";
-    auto without = *params;
-    without.ask_trust = false;
-    params->trust.push_back(harness);
-    auto yes = request, no = request;
-    yes.params = written(*params);
-    no.params = written(without);
-    question.if_yes.push_back(std::move(yes));
-    question.if_no.push_back(std::move(no));
-    ask(std::move(question), now);
-    return true;
-}
-
 void Core::next_of_many(Effects& effects, Moment now) {
     while (!state_.many.empty()) {
         auto request = std::move(state_.many.front());
@@ -302,11 +222,15 @@ void Core::act_reply(const Request& request, Result<Answer> reply, Moment now, E
     }
     if (!reply) {
         const auto& error = reply.error();
-        if (ask_for_force(request, error, now) || ask_for_trust(request, error, now)) return;
-        if (ask_for_children(request, error, now)) return;
+        if (ask_for_force(request, error, now, effects) || ask_for_trust(request, error, now)) return;
+        if (ask_for_children(request, error, now) || ask_again(request, error, now, effects)) return;
         if (request.purpose == Purpose::create) {
             title = "No task was created";
             if (auto sent = state_.sent_forms.extract(request.task)) state_.kept_form = std::move(sent.mapped());
+            if (state_.kept_form && detail(error, "field") == "harness") {
+                point_at(*state_.kept_form, "harness");
+                title += ". c opens the form again, and → chooses demo, which needs no account\nThe reason";
+            }
         }
         return say(title + ": " + whole_error(reply.error()), true, now);
     }
@@ -353,6 +277,9 @@ Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now
             header_project();
             update_choices();
             if (state_.form && !state_.question && !asked_to_register_) ask_to_register(true, now);
+            break;
+        case Purpose::about:
+            about_reply(request, std::move(reply));
             break;
         case Purpose::moves:
             moves_reply(std::move(reply), now);

@@ -1,6 +1,9 @@
 // Lines that are typed: the search, an answer, a rejection, a message.
+#include <algorithm>
+
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
+#include "common/base/shell_words.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::dashboard {
@@ -11,7 +14,7 @@ std::size_t before_cursor(const std::string& text, std::size_t at) {
     std::size_t begin = 0, next = 0;
     while (next < at) {
         const auto start = next;
-        if (width_of(next_point(text, next)) > 0 || start == 0) begin = start;
+        if (width_of(next_point(text, next)) != 0 || start == 0) begin = start;
     }
     return begin;
 }
@@ -29,6 +32,14 @@ std::size_t behind_cursor(const std::string& text, std::size_t at) {
 
 std::string draft_key(Prompt::For what, const std::string& task) {
     return std::to_string(static_cast<int>(what)) + " " + task;
+}
+
+/// The feedback that the command proposes; empty: none.
+std::string feedback_in(const std::string& command) {
+    const auto words = shell_words(command);
+    if (!words) return {};
+    const auto option = std::ranges::find(*words, "--feedback");
+    return option == words->end() || option + 1 == words->end() ? std::string() : *(option + 1);
 }
 
 }  // namespace
@@ -77,9 +88,14 @@ std::string join_lines(std::string_view text) {
     return line;
 }
 
-void insert_text(std::string& text, std::size_t& cursor, std::string_view pasted) {
+void insert_text(std::string& text, std::size_t& cursor, std::string_view pasted, bool keeps_lines) {
     constexpr std::size_t k_most = 16'384;
-    const auto shown = clean(join_lines(pasted).substr(0, k_most));
+    const auto taken = pasted.substr(0, k_most);
+    std::string shown;
+    for (const auto row : split_lines(keeps_lines ? trim(taken) : taken)) {
+        if (!shown.empty()) shown += keeps_lines ? '\n' : ' ';
+        shown += clean(keeps_lines ? row : trim(row));
+    }
     text.insert(cursor, shown);
     cursor += shown.size();
 }
@@ -89,7 +105,7 @@ void Core::open_prompt(Prompt::For what, const Row* task, Moment now) {
     prompt.what = what;
     if (task != nullptr) {
         prompt.task = task->id;
-        const auto title = title_of(*task);
+        const auto title = quoted_title(*task);
         if (what == Prompt::For::reply) prompt.label = "Answer to " + title;
         if (what == Prompt::For::reject) prompt.label = "What " + title + " should change";
         if (what == Prompt::For::send) prompt.label = "Message to " + title;
@@ -98,7 +114,11 @@ void Core::open_prompt(Prompt::For what, const Row* task, Moment now) {
         search_for("", now);
     }
     const auto draft = state_.drafts.find(draft_key(what, prompt.task));
-    if (draft != state_.drafts.end()) prompt.text = draft->second;
+    if (draft != state_.drafts.end()) {
+        prompt.text = draft->second;
+    } else if (what == Prompt::For::reject) {
+        prompt.text = clean(feedback_in(task->needs_command));
+    }
     prompt.cursor = prompt.text.size();
     state_.prompt = std::move(prompt);
 }
@@ -110,6 +130,7 @@ void Core::close_prompt(bool keep) {
         state_.drafts[name] = state_.prompt->text;
     }
     state_.prompt.reset();
+    state_.about.reset();
 }
 
 void Core::search_for(const std::string& text, Moment now) {
@@ -123,6 +144,7 @@ void Core::search_for(const std::string& text, Moment now) {
 }
 
 void Core::prompt_key(const Key& key, Moment now, Effects& effects) {
+    if (about_key(key)) return;
     auto& prompt = *state_.prompt;
     const bool is_search = prompt.what == Prompt::For::search;
     if (key == "Esc" || key == "C-c") {

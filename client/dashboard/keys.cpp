@@ -73,7 +73,11 @@ std::span<const Binding> Core::keys() {
          "Start the task, open its agent's terminal, or start a dead agent again", "spawn attach respawn",
          "task attach, task spawn", [](Core& c, Effects& effects, Moment) { c.enter(effects); }},
         {"a", Action::reply, k_of_task | k_changes | k_takes_text, "answer", "Answer the agent's question", "reply",
-         "task reply", [](Core& c, Effects&, Moment now) { c.open_prompt(Prompt::For::reply, c.selected(), now); }},
+         "task reply",
+         [](Core& c, Effects& effects, Moment now) {
+             c.open_prompt(Prompt::For::reply, c.selected(), now);
+             c.show_about(About::What::questions, c.state_.selected, effects);
+         }},
         {"A", Action::approve, k_of_task | k_changes, "approve",
          "Approve the plan, or the sub-tasks that the task's agent created", "approve", "task approve",
          [](Core& c, Effects& effects, Moment) {
@@ -83,7 +87,10 @@ std::span<const Binding> Core::keys() {
          "merge force_merge", "task merge", [](Core& c, Effects& effects, Moment now) { c.merge(effects, now); }},
         {"r", Action::reject, k_of_task | k_changes | k_takes_text, "reject",
          "Send the work back to the worker, with a text", "reject", "task reject, task update",
-         [](Core& c, Effects&, Moment now) { c.open_prompt(Prompt::For::reject, c.selected(), now); }},
+         [](Core& c, Effects& effects, Moment now) {
+             c.open_prompt(Prompt::For::reject, c.selected(), now);
+             c.show_about(About::What::handoff, c.state_.selected, effects);
+         }},
         {"p", Action::pull_request, k_of_task | k_changes, "PR",
          "Open a pull request, or show the open one in the browser", "create_pr", "task create-pr",
          [](Core& c, Effects& effects, Moment now) { c.pull_request(effects, now); }},
@@ -128,12 +135,17 @@ std::span<const Binding> Core::keys() {
         {"Space", Action::mark, k_of_task | k_looks, "",
          "Select the task for m, x, d and R, which then act on all selected tasks", "", "",
          [](Core& c, Effects&, Moment) { c.mark(); }},
+        {"*", Action::mark_all, k_of_task | k_looks, "",
+         "Select all tasks that need the same from you as this one; again: none of them", "", "",
+         [](Core& c, Effects&, Moment) { c.mark_all(); }},
         {"c", Action::create, k_of_list, "create", "Create a task", "", "task create",
          [](Core& c, Effects& effects, Moment now) { c.open_form(now, effects); }},
         {"f", Action::filter, k_of_list, "filter", "Show active tasks, those that need you, all, or ended ones", "", "",
          [](Core& c, Effects& effects, Moment) { c.next_filter(effects); }},
         {"/", Action::search, k_of_list, "search", "Show only tasks with this text in branch, summary, id or project",
          "", "", [](Core& c, Effects&, Moment now) { c.open_prompt(Prompt::For::search, nullptr, now); }},
+        {"P", Action::projects, k_of_list, "", "Show the tasks of all projects, or only those of this task's project",
+         "", "", [](Core& c, Effects&, Moment) { c.switch_project(); }},
         {"w", Action::workspaces, k_of_list, "workspaces", "Show the workspaces of the projects", "", "workspace list",
          [](Core& c, Effects& effects, Moment) { c.open_overlay(Overlay::workspaces, effects); }},
         {"Tab", Action::next_pane, k_of_list, "pane", "Show the next pane", "", "",
@@ -170,7 +182,7 @@ std::span<const Binding> Core::keys() {
          [](Core&, Effects& effects, Moment) { effects.outside.push_back({Outside::What::redraw}); }},
         {"C-z", Action::suspend, k_of_list, "", "Suspend the dashboard", "", "",
          [](Core&, Effects& effects, Moment) { effects.outside.push_back({Outside::What::suspend}); }},
-        {"q", Action::quit, k_of_list, "quit", "Quit; agents and daemon go on", "", "",
+        {"q", Action::quit, k_of_list, "quit", "Quit, or go back to the list; agents and daemon go on", "", "",
          [](Core&, Effects& effects, Moment) { effects.outside.push_back({Outside::What::quit}); }},
         {"?", Action::help, k_of_list, "help", "This page: all keys, and the last messages", "", "",
          [](Core& c, Effects& effects, Moment) { c.open_overlay(Overlay::help, effects); }},
@@ -228,19 +240,28 @@ std::string key_for(const Row* task, const OrangeCommand& command) {
     return key;
 }
 
+bool scrolls_about(const State& state) {
+    const auto& about = state.about;
+    return about && about->lines.size() > static_cast<std::size_t>(std::max(0, about_box(layout_of(state)).height));
+}
+
 /// While something else than the list has the keys.
 std::optional<std::vector<Part>> other_keys(const State& state) {
     if (state.question) {
         std::vector<Part> keys{{"any other key", "no"}};
         const auto choices = state.question->options.size();
+        if (scrolls_about(state)) keys.push_back({"J K", "scroll"});
         if (state.question->readable)
             keys.insert(keys.begin(), choices > 0 ? Part{"1-" + std::to_string(choices), "choose"} : Part{"y", "yes"});
         return keys;
     }
     if (state.prompt && state.prompt->what == Prompt::For::search)
         return std::vector<Part>{{"Enter", "keep the search"}, {"Esc", "end it"}};
-    if (state.prompt)
-        return std::vector<Part>{{"Enter", "send"}, {"Ctrl-e", "editor"}, {"Esc", "leave and keep the text"}};
+    if (state.prompt) {
+        std::vector<Part> keys{{"Enter", "send"}, {"Ctrl-e", "editor"}, {"Esc", "leave and keep the text"}};
+        if (scrolls_about(state)) keys.push_back({"PageUp PageDown", "scroll"});
+        return keys;
+    }
     if (state.form)
         return std::vector<Part>{{"Enter", "create"},
                                  {"Tab", "next field"},
@@ -272,7 +293,7 @@ std::vector<Line> footer(const State& state, const Row* task, std::size_t width,
     }
     std::vector<Part> urgent, of_task, later, fixed, last;
     const bool pane_covers = state.pane_open && layout_of(state).list.height == 0;
-    if (pane_covers) fixed = {{"Esc", "list"}, {"j k", "scroll"}};
+    if (pane_covers) fixed = {{"Esc", "list"}, {"j k", "other task"}, {"J K", "scroll"}};
     const auto needed = task == nullptr ? std::string() : key_for(task, task->needs_command);
     for (const auto& binding : bindings()) {
         const auto label = label_of(task, binding);

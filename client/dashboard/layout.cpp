@@ -2,13 +2,15 @@
 #include <algorithm>
 
 #include "client/dashboard/core.hpp"
+#include "client/output/task_cells.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::dashboard {
 namespace {
 
 constexpr int k_least_width = 40, k_least_height = 8, k_beside = 110, k_tall_width = 84, k_tall = 46;
-constexpr std::size_t k_most_message_rows = 6;
+constexpr std::size_t k_most_message_rows = 6, k_most_need_rows = 3;
+constexpr std::size_t k_age_room = 6;  ///< " (59m)"
 
 /// The text, and the commands in it on lines of their own, with the keys that do the same for the selected task.
 void add_wrapped(std::vector<Line>& lines, std::string_view text, std::size_t room, Look look, const Row* task) {
@@ -46,10 +48,37 @@ std::vector<Line> message_lines(const State& state) {
     return lines;
 }
 
+std::vector<Line> need_lines(const State& state, const Row& task) {
+    const bool is_needy = task.needs != Need::nothing;
+    auto first = is_needy ? name_text(task.needs) + ":" : std::string();
+    auto text = clean(task.needs_text);
+    if (!task.unreadable.empty()) first = "unreadable:", text = clean(task.unreadable);
+    if (!task.alarm.empty()) first = "!", text = clean(task.alarm);
+    const bool is_bad = !task.unreadable.empty() || !task.alarm.empty();
+    const auto look_of_rest = is_bad ? k_red : is_needy ? Look{} : k_dim;
+    const auto room = static_cast<std::size_t>(std::max(10, state.width - 2)) - k_age_room;
+    auto rows = wrapped(first + (first.empty() ? "" : " ") + text, room);
+    if (rows.size() > k_most_need_rows) {
+        rows.resize(k_most_need_rows);
+        rows.back() = cut(rows.back() + " …", room);
+    }
+    std::vector<Line> lines;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto named = i == 0 ? std::min(first.size(), rows[i].size()) : 0;
+        lines.push_back(Line(" ")
+                            .add(rows[i].substr(0, named), is_bad ? k_red : look_of(task.needs))
+                            .add(rows[i].substr(named), look_of_rest));
+    }
+    return lines;
+}
+
 Layout layout_of(const State& state) {
     Layout layout;
     layout.tiny = state.width < k_least_width || state.height < k_least_height;
-    const auto messages = static_cast<int>(message_lines(state).size());
+    auto messages = static_cast<int>(message_lines(state).size());
+    const auto* task = selected_in(state);
+    if (messages == 0 && task != nullptr && state.height >= 16 && !state.prompt && !state.form)
+        messages = 1 + static_cast<int>(need_lines(state, *task).size());
     // Header; list and pane; what the selected task needs, or the message; the keys.
     layout.message_rows = state.prompt ? std::max(2, messages) : std::max(state.height >= 16 ? 2 : 1, messages);
     layout.footer_rows = state.height >= 16 ? 2 : 1;

@@ -1,5 +1,6 @@
 // The rows of a pane: the agent's screen, the diff, TASK.md, the history, why.
 #include <algorithm>
+#include <initializer_list>
 
 #include "client/dashboard/ansi.hpp"
 #include "client/dashboard/core.hpp"
@@ -28,7 +29,8 @@ bool is_frame(char32_t point) {
     return point == U' ' || (point >= k_first && point <= k_last);
 }
 
-/// An agent's window is wider than the pane. A row that would only continue a frame is left out.
+/// Breaks a line anywhere: an agent's window and a diff may be wider than the pane. A row that would only continue a
+/// frame is left out.
 void add_wrapped(Lines& lines, const Line& line, std::size_t width) {
     Line row;
     std::size_t used = 0;
@@ -93,7 +95,7 @@ Lines diff_lines(const Json& reply, std::size_t width) {
     }
     for (const auto row : split_lines(diff->text)) {
         if (row.starts_with("diff ")) lines.emplace_back();
-        lines.emplace_back(clean(without_tabs(row)), look_of_diff(row));
+        add_wrapped(lines, Line(clean(without_tabs(row)), look_of_diff(row)), width);
     }
     if (diff->cut) lines.emplace_back("… the rest is left out; D shows all of it", k_dim);
     return lines;
@@ -108,7 +110,7 @@ Lines markdown_lines(std::string_view body, std::size_t width) {
         const bool fence = bare.starts_with("```") || bare.starts_with("~~~");
         if (fence) fenced = !fenced;
         if (fence || fenced) {
-            lines.emplace_back(clean(without_tabs(row)), fence ? k_dim : k_cyan);
+            add_wrapped(lines, Line(clean(without_tabs(row)), fence ? k_dim : k_cyan), width);
         } else if (bare.starts_with('#')) {
             add_rows(lines, row, width, Look{5, -1, true});
         } else if (bare.starts_with("- ") || bare.starts_with("* ")) {
@@ -153,6 +155,19 @@ Lines history_lines(const Json& reply, std::size_t width) {
     return lines;
 }
 
+/// The sections of those names, with their headings. A heading inside a fence is none.
+std::string sections_in(std::string_view body, std::initializer_list<std::string_view> names) {
+    std::string text;
+    bool inside = false, fenced = false;
+    for (const auto row : split_lines(body)) {
+        const auto bare = trim(row);
+        if (bare.starts_with("```") || bare.starts_with("~~~")) fenced = !fenced;
+        if (!fenced && row.starts_with("## ")) inside = std::ranges::find(names, trim(row.substr(3))) != names.end();
+        if (inside) text += std::string(row) + "\n";
+    }
+    return text;
+}
+
 Lines why_lines(const Json& reply, std::size_t width) {
     Lines lines;
     const auto why = read_as<rpc::TaskWhy::Reply>(reply, "", UnknownKeys::ignore);
@@ -164,6 +179,25 @@ Lines why_lines(const Json& reply, std::size_t width) {
 }
 
 }  // namespace
+
+std::vector<Line> about_lines(const About& about, std::size_t width) {
+    if (!about.reply.is_object()) return {};
+    if (about.what == About::What::changes) return diff_lines(about.reply, width);
+    const auto shown = read_as<rpc::TaskShow::Reply>(about.reply, "", UnknownKeys::ignore);
+    if (!shown) return {};
+    const bool asks = about.what == About::What::questions;
+    auto text = asks ? sections_in(shown->body, {"Questions"}) : sections_in(shown->body, {"Handoff", "Review"});
+    if (text.empty() && !asks) text = sections_in(shown->body, {"Plan"});
+    if (text.empty()) text = shown->body;
+    Lines lines;
+    if (const auto& checked = shown->task.checked; checked && !asks) {
+        add_rows(lines, checked->passed ? "The checks passed." : "The checks failed: " + checked->failed, width,
+                 checked->passed ? k_green : k_red);
+        lines.emplace_back();
+    }
+    for (auto& line : markdown_lines(trim(text), width)) lines.push_back(std::move(line));
+    return lines;
+}
 
 std::vector<Line> pane_lines(Pane pane, const PaneText& text, std::size_t width) {
     if (!text.error.empty()) {

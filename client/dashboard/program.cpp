@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -177,7 +178,9 @@ class Program {
         come_back();
     }
 
+    /// What was typed while a program had the terminal was for that program.
     void come_back() {
+        ::tcflush(STDIN_FILENO, TCIFLUSH);
         terminal_.enter();
         terminal_.resize();
         apply(core_.on_resize(terminal_.width(), terminal_.height(), moment()));
@@ -238,20 +241,25 @@ class Program {
         const auto status = run_in_foreground(argv);
         const bool failed = !status || *status != 0;
         const bool unread = asked.pauses && steady_clock::now() - began < milliseconds(700);
-        if ((failed && asked.argv.front() == "orange" && asked.argv[2] != "shell") || unread) wait_for_enter();
+        if ((failed && asked.argv.front() == "orange" && asked.argv[2] != "shell") || unread) wait_for_key();
         if (!status) core_.say(status.error().message, true, moment());
         come_back();
         apply(core_.on_returned(moment()));
     }
 
-    static void wait_for_enter() {
-        constexpr std::string_view k_text = "\nPress Enter to return to the dashboard. ";
+    static void wait_for_key() {
+        constexpr std::string_view k_text = "\nPress a key to return to the dashboard. ";
         (void)!::write(STDOUT_FILENO, k_text.data(), k_text.size());
+        termios lines{};
+        if (::tcgetattr(STDIN_FILENO, &lines) != 0) return;
+        auto keys = lines;
+        keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+        ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &keys);
         char byte = 0;
-        while (::read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n' && byte != '\r') {
-        }
-        // It would stand there still while the next program has the terminal, and be taken for that one.
-        constexpr std::string_view k_taken_back = "\033[A\r\033[K";
+        (void)!::read(STDIN_FILENO, &byte, 1);
+        ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &lines);
+        // The line is taken back: while the next program has the terminal, it would be taken for that one's.
+        constexpr std::string_view k_taken_back = "\r\033[K";
         (void)!::write(STDOUT_FILENO, k_taken_back.data(), k_taken_back.size());
     }
 

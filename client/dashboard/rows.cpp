@@ -11,8 +11,9 @@ namespace {
 
 constexpr const char* k_spinner[] = {"|", "/", "-", "\\"};
 constexpr const char* k_tabs[] = {"1 screen", "2 diff", "3 TASK.md", "4 history", "5 why"};
-constexpr std::size_t k_title_room = 22;   ///< what the other columns leave to a task's name
+constexpr std::size_t k_title_room = 22;   ///< what the other columns leave to a task's name, or half of the row
 constexpr std::size_t k_least_status = 9;  ///< "reviewing"
+constexpr std::size_t k_most_project = 12;
 
 Line cell_of(const State& state, const ListColumn& column, const Row& task, Timestamp now) {
     const auto changes = state.changes.find(task.id);
@@ -26,11 +27,12 @@ Line cell_of(const State& state, const ListColumn& column, const Row& task, Time
 /// Takes from `room` what the columns get. The status is cut if there is no room for the whole; other columns are left
 /// out, the least important one first.
 std::vector<std::size_t> widths_within(std::vector<std::size_t> widths, std::size_t& room) {
-    const auto left = room > k_title_room + 1 ? room - k_title_room - 1 : 0;
+    const auto title_room = std::max(k_title_room, room / 2);
+    const auto left = room > title_room + 1 ? room - title_room - 1 : 0;
     bool fits = widths.front() <= left || left >= k_least_status;
     widths.front() = std::min(widths.front(), left);
     for (auto& wide : widths) {
-        fits = fits && (wide == 0 || room >= wide + 1 + k_title_room);
+        fits = fits && (wide == 0 || room >= wide + 1 + title_room);
         if (!fits) wide = 0;
         if (wide > 0) room -= wide + 1;
     }
@@ -48,6 +50,8 @@ Columns columns_for(const State& state) {
     Columns found;
     found.widths.resize(list_columns().size());
     const std::string* project = nullptr;
+    std::size_t longest = 0;
+    bool several = false;
     for (const auto& item : state.items) {
         if (item.heading) continue;
         const auto& task = state.tasks[item.task];
@@ -58,8 +62,10 @@ Columns columns_for(const State& state) {
                 found.widths[i] = std::max(found.widths[i], column.fixed ? column.most : std::min(wide, column.most));
         }
         if (project == nullptr) project = &task.project;
-        if (task.project != *project) found.projects = true;
+        longest = std::min(std::max(longest, columns(clean(task.project))), k_most_project);
+        several = several || task.project != *project;
     }
+    if (several) found.project = longest;
     return found;
 }
 
@@ -72,18 +78,16 @@ Line task_row(const State& state, const Item& item, std::size_t width, Timestamp
     const auto mark = mark_of(task);
     const auto need = need_of(task);
     constexpr std::size_t k_fixed = 2 + 2 + 7 + 5;  // ">+", the mark, what it needs, the age
-    auto room = width > k_fixed ? width - k_fixed : 0;
+    const auto project = state.columns.project > 0 ? state.columns.project + 1 : 0;
+    auto room = width > k_fixed + project ? width - k_fixed - project : 0;
     const auto widths = widths_within(state.columns.widths, room);
     Line line;
     line.add(is_selected ? ">" : " ", k_bold).add(is_marked ? "+" : " ", k_bold);
     line.add(mark.text, mark.look).add(" ");
     line.add(padded(need.text, 7), need.look);
     const auto indent = std::string(2 * std::min<std::size_t>(item.depth, 4), ' ');
-    auto title = indent + (state.columns.projects ? clean(task.project) + "/" : "") + title_of(task);
-    const auto summary = clean(task.summary);
-    const bool with_summary = !summary.empty() && summary != title_of(task) && room > columns(title) + 12;
-    line.add(with_summary ? title : padded(title, room), is_selected ? k_bold : Look{});
-    if (with_summary) line.add(padded("  " + summary, room - columns(title)), k_dim);
+    if (project > 0) line.add(padded(clean(task.project), project - 1), k_dim).add(" ");
+    line.add(padded(indent + title_of(task), room), is_selected ? k_bold : Look{});
     if (busy != state.busy.end()) {
         const auto rest = width > line.width() + 6 ? width - line.width() - 6 : 0;
         line.add(padded(std::string(" ") + k_spinner[state.spinner % 4] + " " + busy->second, rest), k_bold);

@@ -45,6 +45,7 @@ enum class Purpose {
     task,
     history,
     why,
+    about,
     act,
     create,
     add_project,
@@ -88,7 +89,7 @@ struct Item {
 /// Widths that all rows share, found when the list changes.
 struct Columns {
     std::vector<std::size_t> widths;  ///< of output::list_columns(); 0: nothing stands there
-    bool projects = false;
+    std::size_t project = 0;          ///< of the longest project's name; 0: all are of one
 };
 
 /// What stands in a pane: the reply as it came, and its rows for a width.
@@ -103,6 +104,17 @@ struct PaneText {
     std::vector<Line> lines;  ///< for a moment, until the answer is there, those of the previous task
     std::size_t width = 0;    ///< for which `lines` were made; 0: not yet
     std::chrono::steady_clock::time_point came{};
+};
+
+/// What a question or a text is about, shown above it: the agent's questions, its handoff, or what would be merged.
+struct About {
+    enum class What { questions, handoff, changes };
+    What what = What::questions;
+    std::string task;
+    Json reply;  ///< of the request for it; null: not yet there
+    std::size_t scroll = 0;
+    std::vector<Line> lines;
+    std::size_t width = 0;  ///< for which `lines` were made; 0: not yet
 };
 
 struct Question {
@@ -201,6 +213,7 @@ struct State {
     std::optional<Question> question;
     std::deque<Question> questions;  ///< those that come after it
     std::optional<Prompt> prompt;
+    std::optional<About> about;                 ///< of `question` or `prompt`
     std::map<std::string, std::string> drafts;  ///< texts of prompts that were left
     std::optional<Form> form;
     std::optional<Form> kept_form;             ///< one that was left or refused, offered again

@@ -106,9 +106,6 @@ void draw_pane(Canvas& canvas, const State& state, const Layout& layout, const R
     const auto& box = layout.pane;
     if (box.height == 0) return;
     const bool beside = box.column > 0;
-    if (beside) {
-        for (int row = box.row; row < box.row + box.height; ++row) canvas.put(row, box.column - 1, 1, Line("│", k_dim));
-    }
     auto tabs = tab_row(state, static_cast<std::size_t>(box.width));
     const auto found = state.panes.find(state.pane);
     if (!beside && layout.list.height == 0 && task != nullptr) {
@@ -137,26 +134,37 @@ void draw_pane(Canvas& canvas, const State& state, const Layout& layout, const R
     }
 }
 
-/// Two rows about the selected task, if there is no message.
+/// About the selected task, if there is no message.
 void draw_facts(Canvas& canvas, const State& state, int row, int rows, const Row* task, Timestamp now) {
     if (task == nullptr) return;
-    const auto id = clean(task->short_id.empty() ? task->id : task->short_id);
-    Line name(" ");
-    name.add(id, k_bold).add("  " + clean(task->summary.empty() ? task->branch : task->summary));
-    Line need(" ");
-    const auto age = task->needs_since == Timestamp{} || now - task->needs_since < std::chrono::minutes(1)
-                         ? std::string()
-                         : " (" + age_text(task->needs_since, now) + ")";
-    if (!task->unreadable.empty()) {
-        need.add("unreadable: " + clean(task->unreadable), k_red);
-    } else if (task->needs != Need::nothing) {
-        need.add(name_text(task->needs), look_of(task->needs)).add(": " + clean(task->needs_text)).add(age, k_dim);
-    } else {
-        need.add(clean(task->needs_text), k_dim);
+    if (rows >= 2) {
+        Line name(" ");
+        name.add(clean(task->short_id.empty() ? task->id : task->short_id), k_bold).add("  " + title_of(*task));
+        const auto branch = clean(task->branch);
+        const auto room = static_cast<std::size_t>(state.width);
+        if (branch != title_of(*task) && name.width() + 2 + columns(branch) < room) name.add("  " + branch, k_dim);
+        canvas.put(row++, 0, state.width, std::move(name));
     }
-    if (!task->alarm.empty()) need = Line(" ").add("! " + clean(task->alarm), k_red);
-    if (rows >= 2) canvas.put(row++, 0, state.width, std::move(name));
-    canvas.put(row, 0, state.width, std::move(need));
+    auto lines = need_lines(state, *task);
+    if (lines.empty()) return;
+    const bool is_old = task->needs_since != Timestamp{} && now - task->needs_since >= std::chrono::minutes(1);
+    if (is_old && task->needs != Need::nothing) lines.back().add(" (" + age_text(task->needs_since, now) + ")");
+    lines.resize(std::min(lines.size(), static_cast<std::size_t>(std::max(1, rows - 1))));
+    for (auto& line : lines) canvas.put(row++, 0, state.width, std::move(line));
+}
+
+/// What a question or a text is about, from the row to which it is scrolled.
+void draw_about(Canvas& canvas, const About& about, const Box& box) {
+    for (int i = 0; i < box.height; ++i) {
+        const auto at = about.scroll + static_cast<std::size_t>(i);
+        if (at >= about.lines.size()) break;
+        canvas.put(box.row + i, box.column, box.width, about.lines[at]);
+    }
+}
+
+void draw_border(Canvas& canvas, const Box& pane) {
+    if (pane.column == 0) return;
+    for (int row = pane.row; row < pane.row + pane.height; ++row) canvas.put(row, pane.column - 1, 1, Line("│", k_dim));
 }
 
 void draw_prompt(Canvas& canvas, Frame& frame, const State& state, int row) {
@@ -257,8 +265,12 @@ Frame draw(const State& state, Timestamp now) {
     if (state.form) {
         draw_form(canvas, frame, state, {1, 0, state.width, below - 1});
     } else {
-        if (layout.list.height > 0) draw_list(canvas, frame, state, layout.list, now);
-        draw_pane(canvas, state, layout, task);
+        const bool has_about = state.about && !state.about->lines.empty();
+        const bool covers = has_about && layout.pane.height == 0;
+        if (layout.list.height > 0 && !covers) draw_list(canvas, frame, state, layout.list, now);
+        draw_border(canvas, layout.pane);
+        if (has_about) draw_about(canvas, *state.about, about_box(layout));
+        if (!has_about) draw_pane(canvas, state, layout, task);
     }
     auto messages = message_lines(state);
     auto banner = banner_line(state, now);

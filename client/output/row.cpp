@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "client/output/cells.hpp"
+#include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::output {
@@ -67,7 +68,7 @@ Row row_of(const rpc::TaskView& task) {
     row.has_worktree = !task.worktree.empty();
     row.pr_url = fields.pr_url.value_or("");
     row.needs = task.unreadable ? Need::help : task.needs.kind;
-    row.needs_text = task.needs.text;
+    row.needs_text = with_short_id(task.needs.text, task);
     row.needs_command = task.needs.command;
     row.needs_since = task.needs.since;
     row.alarm = line_of(task.alarm);
@@ -96,10 +97,18 @@ Row row_of(const rpc::TaskView& task) {
 }
 
 std::string title_of(const Row& task) {
-    const bool named = !task.branch.empty() && !task.branch.starts_with("orange-tasks/");
-    if (named) return clean(task.branch);
     if (!task.summary.empty()) return clean(task.summary);
-    return clean(task.branch.empty() ? task.id : task.branch);
+    const bool named = !task.branch.empty() && !task.branch.starts_with("orange-tasks/");
+    return clean(named ? task.branch : task.id);
+}
+
+std::string short_title(const Row& task) {
+    constexpr std::size_t k_most = 48;
+    return cut(title_of(task), k_most);
+}
+
+std::string quoted_title(const Row& task) {
+    return "\"" + short_title(task) + "\"";
 }
 
 }  // namespace orange::output

@@ -67,7 +67,10 @@ inline bool is_dead(const Row& task) {
     const bool any = task.worker == Row::Agents::dead || task.reviewer == Row::Agents::dead;
     return any && (!is_alive(task) || task.needs_command.verb == "task respawn");
 }
-/// "fix/total", or what else names a task to a person.
+/// Returns what names a task to a person: its summary; without one its branch, or its id.
 std::string title_of(const Row& task);
+/// The title as a sentence can hold it, and the same in quotes.
+std::string short_title(const Row& task);
+std::string quoted_title(const Row& task);
 
 }  // namespace orange::output

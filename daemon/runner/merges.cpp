@@ -131,8 +131,10 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
     }
     for (const auto& concern : concerns) merge.forced += (merge.forced.empty() ? "" : "; ") + concern.text;
     if (!order.tip.empty() && order.tip != tip) {
-        co_return Error(ErrorCode::conflict, record.task.branch + " has moved from " + order.tip.substr(0, 12) +
-                                                 " to " + tip.substr(0, 12) + " in the meantime; try again");
+        co_return Error(ErrorCode::conflict,
+                        record.task.branch + " has moved from " + order.tip.substr(0, 12) + " to " + tip.substr(0, 12) +
+                            " in the meantime; try again",
+                        {{"moved", tip}});
     }
     co_return tip;
 }

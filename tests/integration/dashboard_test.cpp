@@ -97,7 +97,7 @@ TEST_CASE("Three tasks are brought from a new repository to merged in the dashbo
     stage.wait_for("Registered " + repository.string() + " as project shop");
     stage.press({"Tab", "Tab", "Tab", "Tab", "Tab"});
     while (stage.shown().find("< demo >") == std::string::npos) stage.press({"Right"});
-    stage.press({"Tab", "Tab", "Tab", "Tab", "Tab", "Tab"});
+    stage.press({"Up", "Up", "Up", "Up", "Up"});
     stage.letters("Nothing but a question demo:clarify");
     stage.press({"Enter"});
     stage.wait_for("answer ");
@@ -134,22 +134,22 @@ TEST_CASE("Three tasks are brought from a new repository to merged in the dashbo
     create("Fix the redirect", "redirect");
 
     select("round");
-    stage.wait_for("answer round");
+    stage.wait_for("answer Round");
     stage.press({"a"});
     stage.letters("Half up, please");
     stage.press({"Enter"});
     stage.wait_for("answered");
-    stage.wait_for("review round");
+    stage.wait_for("review Round");
     stage.press({"r"});
     stage.letters("Name the columns");
     stage.press({"Enter"});
     stage.wait_for("sent back");
-    stage.wait_without("review round");
-    stage.wait_for("review round");
+    stage.wait_without("review Round");
+    stage.wait_for("review Round");
     merge("round");
-    for (const std::string branch : {"print", "redirect"}) {
+    for (const auto& [branch, word] : {std::pair{"print", "Print"}, {"redirect", "Fix"}}) {
         select(branch);
-        stage.wait_for("review " + branch);
+        stage.wait_for(std::string("review ") + word);
         merge(branch);
     }
     stage.wait_for("ENDED 4");

@@ -163,16 +163,30 @@ TEST_CASE("A read-only dashboard changes nothing, and says so") {
     CHECK_THAT(desk.footer(), !Holds(" m "));
 }
 
-TEST_CASE("Pasted text in the list is no command, and in a text it is one line") {
-    Desk desk({in_review("7JJC0000")});
+TEST_CASE("Pasted text in the list is no command, and lines stay lines only where the worker reads them as such") {
+    auto view = in_review("7JJC0000");
+    view.can.emplace_back("send");
+    Desk desk({view});
     (void)desk.core.on_input({dashboard::Input::What::paste, "m\ny\nx"}, desk.now);
     CHECK_FALSE(desk.core.state().question);
     CHECK(desk.core.state().message);
     desk.press("r");
     (void)desk.core.on_input({dashboard::Input::What::paste, "two\nlines \x1b[31m"}, desk.now);
     REQUIRE(desk.core.state().prompt);
-    CHECK_THAT(desk.core.state().prompt->text, Holds("two lines"));
+    CHECK_THAT(desk.core.state().prompt->text, Holds("two\nlines"));
     CHECK(desk.core.state().prompt->text.find('\x1b') == std::string::npos);
+    desk.press("Enter");
+    CHECK_THAT(desk.last(Purpose::act).params.at("feedback").get<std::string>(), Holds("two\nlines"));
+    desk.answer(Purpose::act, Json{{"task", Json::object()}});
+    desk.press("s");
+    (void)desk.core.on_input({dashboard::Input::What::paste, "two\nlines"}, desk.now);
+    CHECK(desk.core.state().prompt->text == "two lines");
+    desk.press("C-u");
+    desk.press("Esc");
+    desk.press("c");
+    desk.press("Tab");
+    (void)desk.core.on_input({dashboard::Input::What::paste, "- two\n- lines"}, desk.now);
+    CHECK(desk.core.state().form->fields[1].value == "- two\n- lines");
 }
 
 TEST_CASE("Below 40x8 there are only numbers, and only q does something") {

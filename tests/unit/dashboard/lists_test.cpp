@@ -23,8 +23,8 @@ TEST_CASE("Sections follow what tasks need, and the daemon's order stays within 
     Desk desk({crashed("help0000"), in_review("revi0000"), running("work0000"), waiting});
     const auto text = desk.screen();
     std::size_t at = 0;
-    for (const char* word : {"NEEDS YOU 2", "branch-help0000", "branch-revi0000", "RUNNING 1", "branch-work0000",
-                             "WAITING 1", "branch-wait0000"}) {
+    for (const char* word : {"NEEDS YOU 2", "Summary of help0000", "Summary of revi0000", "RUNNING 1",
+                             "Summary of work0000", "WAITING 1", "Summary of wait0000"}) {
         const auto found = text.find(word, at);
         REQUIRE(found != std::string::npos);
         at = found;
@@ -56,9 +56,9 @@ TEST_CASE("A cancelled task whose sub-tasks wait for an approval is among those 
     parent.means = "cancelled";
     parent.needs.kind = Need::help;
     Desk desk({parent, running("bbbb0000")});
-    CHECK_THAT(desk.screen(), Holds("1 help") && Holds("NEEDS YOU 1") && Holds("branch-aaaa0000"));
+    CHECK_THAT(desk.screen(), Holds("1 help") && Holds("NEEDS YOU 1") && Holds("Summary of aaaa0000"));
     desk.press("f");
-    CHECK_THAT(desk.screen(), Holds("branch-aaaa0000") && !Holds("branch-bbbb0000"));
+    CHECK_THAT(desk.screen(), Holds("Summary of aaaa0000") && !Holds("Summary of bbbb0000"));
 }
 
 TEST_CASE("A sub-task that needs help stands above its parent's question") {
@@ -67,7 +67,7 @@ TEST_CASE("A sub-task that needs help stands above its parent's question") {
     child.fields.parent = TaskId{"pppp0000"};
     Desk desk({child, parent});
     const auto text = desk.screen();
-    CHECK(text.find("branch-cccc0000") < text.find("branch-pppp0000"));
+    CHECK(text.find("Summary of cccc0000") < text.find("Summary of pppp0000"));
 }
 
 TEST_CASE("An agent that waits for room is not said to be started") {
@@ -90,6 +90,61 @@ TEST_CASE("A task that waits for others says so in its row") {
     begun.blockers = {{"7b1c0000", "7b1c", "done", "done", "shop", ""}};
     Desk desk({one, more, begun});
     CHECK_THAT(desk.screen(), Holds("pending after 4f2a") && Holds("pending after 2") && !Holds("after 7b1c"));
+}
+
+TEST_CASE("A task's name is its summary, and its branch stands beside it below the list") {
+    auto unnamed = running("bbbb0000");
+    unnamed.fields.summary.clear();
+    Desk desk({running("aaaa0000"), unnamed});
+    const auto screen = desk.screen();
+    const auto row = screen.find("Summary of aaaa0000");
+    CHECK(screen.find("branch-aaaa0000") > screen.rfind("Summary of aaaa0000"));
+    CHECK(screen.find("branch-aaaa0000", row) != std::string::npos);
+    CHECK_THAT(screen, Holds("branch-bbbb0000"));
+}
+
+TEST_CASE("At 80 columns half of a row's room is the task's name, and projects are a column") {
+    auto waiting = task_view("cccc0000", "pending");
+    waiting.means = "initial";
+    waiting.fields.project = "blog";
+    waiting.fields.summary = "Describe the new format";
+    waiting.blockers = {{"bbbb0000", "bbbb", "open", "working", "shop", ""}};
+    auto idle = in_review("aaaa0000");
+    idle.fields.summary = "Round the total of a line";
+    idle.fields.counters["review_round"] = 1;
+    idle.committed = rpc::ChangeCounts{3, 2, 140, 22, false};
+    Desk desk({idle, waiting});
+    CHECK_THAT(desk.screen(),
+               Holds("shop Round the total of a line") && Holds("blog Describe the new format") && Holds("reviewing"));
+}
+
+TEST_CASE("What a task needs has three rows below the list, with the task's short id in it") {
+    auto view = crashed("aaaa00000000000000000");
+    view.needs.text =
+        "aaaa00000000000000000 exited with status 1. Its last lines: Traceback (most recent call last): / "
+        "File \"agent.py\", line 71, in respond / ConnectionResetError: the model closed the connection";
+    Desk desk({view});
+    CHECK_THAT(desk.screen(), Holds("help: aaaa exited") && Holds("the model closed the connection"));
+    view.needs.text += std::string(500, 'x');
+    Desk longer({view});
+    CHECK(dashboard::layout_of(longer.core.state()).message_rows == 4);
+}
+
+TEST_CASE("P goes from one project to all of them, and from all to the selected task's") {
+    dashboard::State state;
+    state.project = "shop";
+    Desk desk({running("aaaa0000")}, 80, 24, state);
+    desk.press("P");
+    desk.pass(std::chrono::milliseconds(1));
+    CHECK_FALSE(desk.last(Purpose::list).params.contains("project"));
+    CHECK_THAT(desk.screen(), Holds("all projects"));
+    auto other = running("bbbb0000");
+    other.fields.project = "site";
+    desk.list({running("aaaa0000"), other});
+    desk.press("j");
+    desk.press("P");
+    desk.pass(std::chrono::milliseconds(1));
+    CHECK(desk.last(Purpose::list).params.at("project") == "site");
 }
 
 TEST_CASE("The selection is a task, wherever it moves to in the list") {
@@ -152,7 +207,7 @@ TEST_CASE("f goes through the filters, ended tasks come in pages") {
     Desk desk({running("aaaa0000"), in_review("bbbb0000")});
     desk.press("f");
     CHECK(desk.core.state().filter == Filter::needs);
-    CHECK_THAT(desk.screen(), !Holds("branch-aaaa0000"));
+    CHECK_THAT(desk.screen(), !Holds("Summary of aaaa0000"));
     desk.press("f");
     desk.pass(std::chrono::milliseconds(10));
     CHECK(desk.core.state().filter == Filter::all);
@@ -168,7 +223,7 @@ TEST_CASE("f goes through the filters, ended tasks come in pages") {
     CHECK(desk.last(Purpose::list).params.at("limit") == 402);
     desk.press("f");
     CHECK(desk.core.state().filter == Filter::ended);
-    CHECK_THAT(desk.screen(), !Holds("branch-aaaa0000"));
+    CHECK_THAT(desk.screen(), !Holds("Summary of aaaa0000"));
     desk.press("Esc");
     CHECK(desk.core.state().filter == Filter::active);
 }
@@ -185,7 +240,7 @@ TEST_CASE("The search narrows as it is typed, and Esc goes one step back at a ti
     Desk desk({running("aaaa0000"), odd});
     desk.press("/");
     desk.type("total");
-    CHECK_THAT(desk.screen(), !Holds("branch-aaaa0000"));
+    CHECK_THAT(desk.screen(), !Holds("Summary of aaaa0000"));
     CHECK_THAT(desk.screen(), Holds("/total 1 of 2"));
     desk.press("Enter");
     CHECK_FALSE(desk.core.state().prompt);
@@ -348,17 +403,17 @@ TEST_CASE("A frame costs what it shows, with ten tasks or ten thousand", "[slow]
     }
     Desk desk(many_tasks(10'000));
     desk.press("G");
-    CHECK_THAT(desk.screen(), Holds("branch-task109999"));
+    CHECK_THAT(desk.screen(), Holds("Summary of task109999"));
 }
 
 TEST_CASE("The selected row stays on the screen while the list changes and the terminal shrinks") {
     Desk desk(many_tasks(100));
     for (int i = 0; i < 60; ++i) desk.press("j");
-    const auto name = "branch-" + desk.core.state().selected;
+    const auto name = "Summary of " + desk.core.state().selected;
     CHECK_THAT(desk.screen(), Holds(name));
     for (const auto& [width, height] : {std::pair{80, 12}, {45, 8}, {120, 40}, {80, 24}}) {
         (void)desk.core.on_resize(width, height, desk.now);
-        CHECK_THAT(desk.screen(), Holds(name.substr(0, 10)));
+        CHECK_THAT(desk.screen(), Holds(name));
         const auto& state = desk.core.state();
         CHECK(state.at >= state.top);
         CHECK(state.at < state.top + static_cast<std::size_t>(dashboard::layout_of(state).list.height));
@@ -393,7 +448,7 @@ TEST_CASE("The daemon may go and come: the rows stay, and the list is read again
     desk.press("S");
     CHECK(desk.core.state().busy.size() == 1);
     (void)desk.core.on_link(dashboard::Link::State::down, "", desk.now);
-    CHECK_THAT(desk.screen(), Holds("branch-aaaa0000"));
+    CHECK_THAT(desk.screen(), Holds("Summary of aaaa0000"));
     CHECK(desk.core.state().busy.empty());
     desk.press("x");
     CHECK_FALSE(desk.core.state().question);
@@ -435,13 +490,13 @@ TEST_CASE("The search finds ended tasks that were not fetched, and keeps them wh
     desk.press("f");
     desk.pass(std::chrono::milliseconds(1));
     desk.list({running("7JJC0000"), ended("9LLE0000")});
-    CHECK_THAT(desk.screen(), Holds("branch-8KKD1111") && !Holds("branch-9LLE0000"));
+    CHECK_THAT(desk.screen(), Holds("Summary of 8KKD1111") && !Holds("Summary of 9LLE0000"));
     desk.press("G");
     CHECK(desk.core.state().selected == "8KKD1111");
     desk.list({running("7JJC0000"), ended("9LLE0000")});
     CHECK(desk.core.state().selected == "8KKD1111");
     desk.press("Esc");
-    CHECK_THAT(desk.screen(), !Holds("branch-8KKD1111") && Holds("branch-9LLE0000"));
+    CHECK_THAT(desk.screen(), !Holds("Summary of 8KKD1111") && Holds("Summary of 9LLE0000"));
 }
 
 TEST_CASE("What an earlier search has found is not shown for the next one") {

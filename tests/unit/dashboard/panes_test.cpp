@@ -223,6 +223,18 @@ TEST_CASE("Long lines of the agent's screen wrap, and frames that are wider than
     CHECK(lines[1].spans.size() == 2);  // the colour goes on
 }
 
+TEST_CASE("Long lines of a diff wrap, and keep their colour") {
+    rpc::TaskDiff::Reply diff;
+    diff.changes = {1, 1, 1, 0, false};
+    diff.text = "diff --git a/a b/a\n+0123456789abcdef\n";
+    dashboard::PaneText text;
+    text.reply = written(diff);
+    const auto lines = dashboard::pane_lines(dashboard::Pane::diff, text, 12);
+    REQUIRE(lines.size() >= 2);
+    CHECK(lines[lines.size() - 2].text() == "+0123456789a");
+    CHECK(lines.back() == dashboard::Line("bcdef", dashboard::k_green));
+}
+
 TEST_CASE("A pane scrolls, and the agent's screen from its end") {
     Desk desk({running("aaaa0000")}, 120, 40);
     desk.pass(milliseconds(1));
@@ -237,6 +249,36 @@ TEST_CASE("A pane scrolls, and the agent's screen from its end") {
     CHECK(desk.sent.empty());  // scrolled back, it stands still
     desk.press("Esc");
     CHECK_THAT(desk.screen(), Holds("line 199"));
+}
+
+TEST_CASE("In a pane that covers the list, j and k change the task, J and K scroll, and q goes back") {
+    Desk desk({running("aaaa0000"), running("bbbb0000")});
+    desk.press("2");
+    desk.press("j");
+    CHECK(desk.core.state().selected == "bbbb0000");
+    desk.pass(milliseconds(200));
+    std::string text;
+    for (int i = 0; i < 100; ++i) text += "+line " + std::to_string(i) + "\n";
+    rpc::TaskDiff::Reply diff;
+    diff.changes = {1, 1, 100, 0, false};
+    diff.text = text;
+    std::erase_if(desk.sent, [](const auto& request) { return request.task != "bbbb0000"; });
+    desk.answer(Purpose::diff, written(diff));
+    CHECK_THAT(desk.screen(), Holds("[2 diff]") && Holds("Summary of bbbb0000") && Holds("+line 0"));
+    for (int i = 0; i < 20; ++i) desk.press("J");
+    CHECK_THAT(desk.screen(), Holds("+line 99"));
+    for (int i = 0; i < 20; ++i) desk.press("K");
+    CHECK_THAT(desk.screen(), Holds("+line 0"));
+    desk.press("k");
+    CHECK(desk.core.state().selected == "aaaa0000");
+    for (const char* key : {"q", "C-c"}) {
+        desk.press("1");
+        desk.press(key);
+        CHECK(desk.outside.empty());
+        CHECK_THAT(desk.screen(), Holds("RUNNING 2"));
+    }
+    desk.press("q");
+    CHECK(desk.outside.size() == 1);
 }
 
 TEST_CASE("Tall and narrow, the pane is below the list, and wide beside it") {

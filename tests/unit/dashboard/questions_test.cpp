@@ -1,4 +1,6 @@
 // Questions, typed texts, several tasks at once, and the form.
+#include "common/rpc/harness_methods.hpp"
+#include "tests/facts.hpp"
 #include "tests/unit/dashboard/desk.hpp"
 
 using namespace orange;
@@ -38,6 +40,121 @@ TEST_CASE("The question about a sub-task that goes into its parent's branch name
     CHECK_THAT(desk.screen(), Holds("Merge branch-aaaa0000 into the branch of task bbbb (fix/total)?"));
 }
 
+namespace {
+
+Json diff_of(const std::string& tip, const std::string& text, bool uncommitted = false) {
+    rpc::TaskDiff::Reply diff;
+    diff.tip = tip;
+    diff.changes = {1, 1, 1, 0, uncommitted};
+    diff.text = text;
+    return written(diff);
+}
+
+Json body_of(const rpc::TaskView& task, const std::string& body) {
+    rpc::TaskShow::Reply shown;
+    shown.task = task;
+    shown.body = body;
+    return written(shown);
+}
+
+}  // namespace
+
+TEST_CASE("Who merges sees the changes, and merges them and nothing later") {
+    Desk desk({in_review("aaaa0000")});
+    desk.press("m");
+    desk.answer(Purpose::about, diff_of("c0ffee", "+a new line\n"));
+    CHECK_THAT(desk.screen(), Holds("+a new line") && Holds("Merge branch-aaaa0000 into main?"));
+    desk.press("y");
+    CHECK(desk.last(Purpose::act).params.at("tip") == "c0ffee");
+    CHECK_THAT(desk.screen(), !Holds("+a new line"));
+    desk.answer(Purpose::act, Error(ErrorCode::conflict, "it has moved", {{"moved", "decade"}}));
+    REQUIRE(desk.core.state().question);  // the same again, about what is there now
+    desk.answer(Purpose::about, diff_of("decade", "+another line\n"));
+    CHECK_THAT(desk.screen(), Holds("+another line"));
+    desk.press("y");
+    CHECK(desk.last(Purpose::act).params.at("tip") == "decade");
+    Desk dirty({in_review("aaaa0000")});
+    dirty.press("m");
+    dirty.answer(Purpose::about, diff_of("a tree", "+x\n", true));
+    dirty.press("y");
+    CHECK_FALSE(dirty.last(Purpose::act).params.contains("tip"));
+}
+
+TEST_CASE("Who answers sees the questions, and who sends back sees the handoff and the review") {
+    const std::string body =
+        "## Context\n\nbackground\n\n## Questions\n\n1. Half up?\n\n```\n## Plan\n```\n2. Since when?\n\n"
+        "## Handoff\n\nDONE: all\n\n## Review\n\nVerdict: PASS\n";
+    auto view = in_review("aaaa0000");
+    view.can.insert(view.can.end(), {"reply", "reject"});
+    Desk desk({view});
+    desk.press("a");
+    CHECK(desk.last(Purpose::about).params.at("id") == "aaaa0000");
+    desk.answer(Purpose::about, body_of(view, body));
+    CHECK_THAT(desk.screen(),
+               Holds("1. Half up?") && Holds("2. Since when?") && !Holds("background") && !Holds("DONE"));
+    desk.type("up");
+    CHECK_THAT(desk.screen(), Holds("1. Half up?") && Holds("> up"));
+    desk.press("Esc");
+    CHECK_THAT(desk.screen(), !Holds("1. Half up?") && Holds("NEEDS YOU"));
+    desk.press("r");
+    view.checked = CheckRecord{};
+    view.checked->failed = "make test";
+    desk.answer(Purpose::about, body_of(view, body));
+    CHECK_THAT(desk.screen(), Holds("DONE: all") && Holds("Verdict: PASS") && Holds("make test") && !Holds("Half up"));
+    Desk other({view, running("bbbb0000")});
+    other.press("a");
+    const auto late = other.last(Purpose::about);
+    other.press("Esc");
+    (void)other.core.on_reply(late, dashboard::Answer(body_of(view, body)), other.now);
+    CHECK_THAT(other.screen(), !Holds("Half up"));
+}
+
+TEST_CASE("What stands above a question scrolls, and only there J and K are no answer") {
+    std::string text;
+    for (int i = 0; i < 100; ++i) text += "+line " + std::to_string(i) + "\n";
+    Desk desk({in_review("aaaa0000")});
+    desk.press("m");
+    desk.answer(Purpose::about, diff_of("c0ffee", text));
+    CHECK_THAT(desk.screen(), Holds("+line 0"));
+    CHECK_THAT(desk.footer(), Holds("J K scroll"));
+    for (int i = 0; i < 30; ++i) desk.press("J");
+    CHECK_THAT(desk.screen(), Holds("+line 99") && !Holds("+line 0"));
+    desk.press("K");
+    CHECK_THAT(desk.screen(), !Holds("+line 99"));
+    REQUIRE(desk.core.state().question);
+    desk.press("n");
+    CHECK_FALSE(desk.core.state().question);
+    desk.press("r");
+    desk.type("JK");
+    CHECK(desk.core.state().prompt->text == "JK");
+    desk.press("x");
+    Desk plain({in_review("aaaa0000")});
+    plain.press("x");
+    plain.press("J");
+    CHECK_FALSE(plain.core.state().question);
+}
+
+TEST_CASE("r begins with the text that the task's need proposes") {
+    auto view = in_review("aaaa0000");
+    view.needs.command = "orange task update aaaa0000 --status working --feedback 'Resolve it in don'\\''t.txt'";
+    Desk desk({view});
+    desk.press("r");
+    CHECK(desk.core.state().prompt->text == "Resolve it in don't.txt");
+    desk.press("Enter");
+    CHECK(desk.last(Purpose::act).params.at("feedback") == "Resolve it in don't.txt");
+    Desk plain({in_review("aaaa0000")});
+    plain.press("r");
+    CHECK(plain.core.state().prompt->text.empty());
+}
+
+TEST_CASE("* selects what needs the same, and again nothing") {
+    Desk desk({crashed("help0000"), in_review("aaaa0000"), in_review("bbbb0000"), running("cccc0000")});
+    for (const char* key : {"g", "j", "*"}) desk.press(key);
+    CHECK(desk.core.state().marked == std::set<std::string>{"aaaa0000", "bbbb0000"});
+    desk.press("*");
+    CHECK(desk.core.state().marked.empty());
+}
+
 TEST_CASE("What a merge has to confirm is the daemon's question, with the commit that it is about") {
     Desk desk({running("aaaa0000")});
     desk.press("m");
@@ -59,6 +176,39 @@ TEST_CASE("What a merge has to confirm is the daemon's question, with the commit
     desk.answer(Purpose::act, refused);  // a second refusal is an error, not a question without end
     CHECK_FALSE(desk.core.state().question);
     CHECK(desk.core.state().message->bad);
+}
+
+TEST_CASE("While a pull request is open, m asks which way to merge, also if only the daemon knows of it") {
+    auto view = in_review("aaaa0000");
+    for (const bool is_known : {true, false}) {
+        for (const char* key : {"1", "2", "n"}) {
+            view.pull_request.reset();
+            if (is_known) view.pull_request.emplace().number = 7;
+            Desk desk({view});
+            desk.press("m");
+            if (!is_known) {
+                desk.press("y");
+                desk.answer(Purpose::act,
+                            Error(ErrorCode::conflict, "pull request #7 is open", {{"why", "pull_request_open"}}));
+            }
+            REQUIRE(desk.core.state().question);
+            CHECK_THAT(desk.screen(), Holds("#7 is open"));
+            CHECK(desk.core.state().question->options.size() == 2);
+            desk.press(key);
+            CHECK(desk.methods().size() == (*key == 'n' ? 0U : 1U));
+            if (*key == 'n') continue;
+            const auto params = desk.last(Purpose::act).params;
+            CHECK(params.value("via", std::string()) == (*key == '1' ? "pr" : ""));
+            CHECK(params.value("local", false) == (*key == '2'));
+        }
+    }
+    Desk closed({view});
+    closed.press("m");
+    closed.press("y");
+    closed.answer(Purpose::act, Error(ErrorCode::conflict, "#7 was closed", {{"why", "pull_request_closed"}}));
+    CHECK_THAT(closed.screen(), Holds("#7 was closed"));
+    closed.press("y");
+    CHECK(closed.last(Purpose::act).params.at("local") == true);
 }
 
 TEST_CASE("Several tasks are one question, done one after the other, and the result counts them") {
@@ -83,7 +233,7 @@ TEST_CASE("Several tasks are one question, done one after the other, and the res
 TEST_CASE("A task that has not ended is cancelled by its deletion, and the question says so") {
     Desk desk({running("aaaa0000"), ended("bbbb0000")});
     desk.press("d");
-    CHECK_THAT(desk.screen(), Holds("branch-aaaa0000 has not ended"));
+    CHECK_THAT(desk.screen(), Holds("Summary of aaaa0000\" has not ended"));
     desk.press("y");
     CHECK(desk.last(Purpose::act).params.at("force") == true);
 }
@@ -194,6 +344,10 @@ TEST_CASE("Typing works by graphemes") {
     dashboard::edit_line(text, cursor, "Delete");
     CHECK(text == "éz");
     CHECK_FALSE(dashboard::edit_line(text, cursor, "F5"));
+    text = "a\n";
+    cursor = text.size();
+    dashboard::edit_line(text, cursor, "Backspace");
+    CHECK(text == "a");
 }
 
 TEST_CASE("The form creates a task, and keeps what was typed until the daemon has it") {
@@ -242,6 +396,60 @@ TEST_CASE("The form remembers the last choices of a project, and choices go roun
     desk.press("Left");
     CHECK(desk.core.state().form->fields[9].value == "reduced");
     CHECK_THAT(desk.screen(), Holds("< reduced >"));
+}
+
+TEST_CASE("A task can wait for another one, or be a part of it") {
+    auto other = running("bbbb0000");
+    other.fields.project = "site";
+    Desk desk({running("aaaa0000"), other, running("cccc0000")});
+    desk.press("j");
+    REQUIRE(desk.core.state().selected == "bbbb0000");
+    desk.press("c");
+    desk.type("Next");
+    desk.press("S-Tab");
+    desk.press("Right");  // the selected one comes first
+    CHECK_THAT(desk.screen(), Holds("< bbbb  Summary of bbbb0000 >"));
+    desk.press("S-Tab");
+    desk.press("Right");  // not of another project
+    CHECK_THAT(desk.screen(), Holds("< aaaa  Summary of aaaa0000 >"));
+    desk.press("Enter");
+    const auto params = desk.last(Purpose::create).params;
+    CHECK(params.at("blocked_by") == Json{"bbbb"});
+    CHECK(params.at("parent") == "aaaa");
+    desk.answer(Purpose::create, Json{{"task", Json::object()}});
+    desk.press("c");
+    desk.press("Enter");
+    CHECK_FALSE(desk.last(Purpose::create).params.contains("blocked_by"));
+    CHECK_FALSE(desk.last(Purpose::create).params.contains("parent"));
+}
+
+TEST_CASE("If no agent program is installed, the form says what can be chosen, and opens there again") {
+    Desk desk({running("aaaa0000")});
+    desk.press("c");
+    rpc::HarnessList::Reply harnesses;
+    for (const char* name : {"claude", "demo"}) {
+        auto& each = harnesses.harnesses.emplace_back();
+        each.name = name;
+        each.installed = each.name == "demo";
+    }
+    desk.answer(Purpose::harnesses, written(harnesses));
+    CHECK_THAT(desk.screen(), Holds("takes demo"));
+    desk.press("Enter");
+    desk.answer(Purpose::create, Error(ErrorCode::not_found, "none is installed", {{"field", "harness"}}));
+    desk.press("c");
+    desk.press("Right");
+    desk.press("Enter");
+    CHECK(desk.last(Purpose::create).params.at("harness") == "demo");
+}
+
+TEST_CASE("Where no project can be, c says how to get one") {
+    Desk desk;
+    (void)desk.core.on_reply(dashboard::request_of(rpc::ProjectList{}, Purpose::projects),
+                             dashboard::Answer(written(rpc::ProjectList::Reply{})), desk.now);
+    desk.press("c");
+    CHECK_FALSE(desk.core.state().form);
+    REQUIRE(desk.core.state().message);
+    CHECK_THAT(desk.core.state().message->text, Tells("orange project add"));
 }
 
 TEST_CASE("Trust in a repository is asked for, and without it the task is created all the same") {
@@ -330,7 +538,10 @@ TEST_CASE("t lists the steps if there are several, and a digit asks for one of t
         CHECK(desk.methods().empty());
         CHECK(desk.outside.empty());
     }
-    auto desk = after_t(edges);
+    auto desk = after_t({step("here"), step("there")});
+    desk.press("2");  // nothing more to know
+    CHECK(desk.last(Purpose::act).params.at("status") == "there");
+    desk = after_t(edges);
     desk.press("1");
     CHECK_THAT(desk.screen(), Holds("## Plan is missing"));
     desk.press("n");

@@ -1,0 +1,72 @@
+// What stands above a question or a text: the agent's questions, its handoff, or the changes that a merge would bring.
+#include <algorithm>
+
+#include "client/dashboard/calls.hpp"
+#include "client/dashboard/core.hpp"
+#include "common/rpc/task_queries.hpp"
+
+namespace orange::dashboard {
+
+Box about_box(const Layout& layout) {
+    return layout.pane.height > 0 ? layout.pane : layout.list;
+}
+
+/// Asks the daemon for it; the question or the text is open already.
+void Core::show_about(About::What what, const std::string& id, Effects& effects) {
+    if (!state_.prompt && !state_.question) return;
+    state_.about = About{};
+    state_.about->what = what;
+    state_.about->task = id;
+    if (what == About::What::changes) {
+        rpc::TaskDiff diff;
+        diff.id = id;
+        diff.patch = true;
+        effects.requests.push_back(request_of(diff, Purpose::about, id));
+    } else {
+        rpc::TaskShow show;
+        show.id = id;
+        effects.requests.push_back(request_of(show, Purpose::about, id));
+    }
+}
+
+/// Without an answer, the question or the text stands alone. A merge is of the commit that is shown.
+void Core::about_reply(const Request& request, Result<Json> reply) {
+    auto& about = state_.about;
+    const bool is_of_changes = about && about->what == About::What::changes;
+    if (!reply || !about || about->task != request.task || is_of_changes != (request.method == rpc::TaskDiff::k_name)) {
+        return;
+    }
+    about->reply = std::move(*reply);
+    about->width = 0;
+    const auto diff = read_as<rpc::TaskDiff::Reply>(about->reply, "", UnknownKeys::ignore);
+    if (!is_of_changes || !state_.question || !diff || diff->changes.uncommitted) return;
+    for (auto& merge : state_.question->if_yes) merge.params["tip"] = diff->tip;
+    for (auto& option : state_.question->options) option.if_yes.front().params["tip"] = diff->tip;
+}
+
+void Core::prepare_about() {
+    auto& about = *state_.about;
+    const auto width = static_cast<std::size_t>(std::max(1, about_box(layout_of(state_)).width));
+    if (about.width == width) return;
+    about.lines = about_lines(about, width);
+    about.width = width;
+    scroll_about(0);
+}
+
+void Core::scroll_about(long by) {
+    auto& about = *state_.about;
+    const auto rows = static_cast<long>(about_box(layout_of(state_)).height);
+    const auto most = std::max(0L, static_cast<long>(about.lines.size()) - rows);
+    about.scroll = static_cast<std::size_t>(std::clamp(static_cast<long>(about.scroll) + by, 0L, most));
+}
+
+/// J and K are characters in a text.
+bool Core::about_key(const Key& key) {
+    if (!state_.about) return false;
+    const bool down = key == "PageDown" || (key == "J" && !state_.prompt);
+    const bool up = key == "PageUp" || (key == "K" && !state_.prompt);
+    if (down || up) scroll_about(down ? half_a_page() : -half_a_page());
+    return down || up;
+}
+
+}  // namespace orange::dashboard
