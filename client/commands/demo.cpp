@@ -102,7 +102,7 @@ void Tour::on_event(const rpc::EventNotification& came) {
     const auto& event = came.event;
     const bool is_child = options_.delegate && !id_.empty() && came.task != id_;
     const auto type = output::text_of(event, "type");
-    if (type == "changes.counted") return;  // the story has the commits already
+    if (type == "changes.counted" || type == "task.needs") return;  // the story tells of both in its own words
     const auto from = output::text_of(event, "from"), to = output::text_of(event, "to");
     std::string sentence = output::event_sentence(event);
     if (!to.empty() && is_child && to == "reviewing") reviewed_[came.task] = came.short_id;
