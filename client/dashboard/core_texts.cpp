@@ -117,7 +117,7 @@ void Core::open_prompt(Prompt::For what, const Row* task, Moment now) {
     if (draft != state_.drafts.end()) {
         prompt.text = draft->second;
     } else if (what == Prompt::For::reject) {
-        prompt.text = clean(feedback_in(task->needs_command));
+        prompt.text = clean(feedback_in(task->needs_command.text()));
     }
     prompt.cursor = prompt.text.size();
     state_.prompt = std::move(prompt);
