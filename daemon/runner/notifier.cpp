@@ -13,7 +13,7 @@ namespace orange {
 namespace {
 
 constexpr std::size_t k_longest_text = 300;
-constexpr int k_most_times_kept = 10;
+constexpr int k_most_times_kept = 15;
 
 std::string news_text(const TaskRecord& record, const Needs& needs, const std::optional<std::string>& said) {
     const bool trouble = std::any_of(record.notices.begin(), record.notices.end(),

@@ -20,7 +20,7 @@ struct News {
 };
 
 /// Notifies the human of what the reconciler says they are to be notified of (step::Notify). The news of two seconds is
-/// sent together. While ended agents are dealt with, tasks that need help wait for up to twenty seconds, so that agents
+/// sent together. While ended agents are dealt with, tasks that need help wait for up to thirty seconds, so that agents
 /// that die together make one notification. Nothing is sent about a task at whose session a person is, or about a need
 /// that has ended meanwhile.
 class Notifier {
