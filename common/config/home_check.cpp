@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 
@@ -42,11 +43,14 @@ bool is_any(const std::string&) {
 
 /// oranged.out is the client's, which has found the folder as it is and starts the daemon.
 bool is_known_before_start(const std::string& name) {
-    return name == "harnesses" || name == "workflows" || name == "config.yml" || name == "oranged.out";
+    return name == "harnesses" || name == "workflows" || name == "config.yml" || name == "hosts.yml" ||
+           name == "cache" || name == "oranged.out";
 }
 
 bool is_own_home(const std::filesystem::path& home, bool (*takes)(const std::string& name)) {
-    return holds_own(home, takes) && holds_own(home / "harnesses", is_any) && holds_own(home / "workflows", is_any);
+    const auto folders = {"harnesses", "workflows", "cache", "cache/hosts"};
+    return holds_own(home, takes) &&
+           std::ranges::all_of(folders, [&](const char* folder) { return holds_own(home / folder, is_any); });
 }
 
 /// Nobody has worked there yet.

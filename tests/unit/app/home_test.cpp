@@ -208,6 +208,9 @@ TEST_CASE("a home that was made by hand for its settings is closed to others, on
     fs::create_directory(paths.workflows());
     write_file(paths.harnesses() / "mine.yml", "name: mine\n");
     write_file(paths.config(), "log_level: info\n");
+    write_file(paths.home / "hosts.yml", "box: {}\n");
+    fs::create_directories(paths.home / "cache" / "hosts");
+    write_file(paths.home / "cache" / "hosts" / "box.list.json", "{}\n");
     ::chmod(paths.home.c_str(), 0755);
     CHECK(check_home(paths.home));  // nobody listens there: the client may start a daemon
     {
@@ -235,6 +238,12 @@ TEST_CASE("a home that stands open with anything else in it is left to its user"
     }
     SECTION("a file that everybody may write") {
         ::chmod((paths.harnesses() / "mine.yml").c_str(), 0666);
+    }
+    SECTION("a last answer of a host that everybody may write") {
+        const auto answers = paths.home / "cache" / "hosts";
+        fs::create_directories(answers);
+        write_file(answers / "box.list.json", "{}\n");
+        ::chmod((answers / "box.list.json").c_str(), 0666);
     }
     SECTION("a link") {
         fs::create_symlink("/etc/passwd", paths.config());
