@@ -173,6 +173,12 @@ void Server::stop() {
     for (const auto& session : sessions) session->finish();
 }
 
+void Server::serve(std::unique_ptr<Stream> stream, Peer peer) {
+    auto session = std::make_shared<Session>(*this, std::move(stream), peer);
+    sessions_.insert(session);
+    session->start();
+}
+
 Awaitable<void> Server::accept_loop(std::shared_ptr<Listener> listener) {
     for (int without_room = 0; listener->acceptor.is_open();) {
         auto [error, socket] = co_await listener->acceptor.async_accept(use_tuple);
@@ -196,9 +202,7 @@ Awaitable<void> Server::accept_loop(std::shared_ptr<Listener> listener) {
         refusing_ = false;
         peer->task = listener->task;
         peer->run = listener->run;
-        auto session = std::make_shared<Session>(*this, std::move(socket), *peer);
-        sessions_.insert(session);
-        session->start();
+        serve(stream_over(std::move(socket)), *peer);
     }
 }
 

@@ -35,6 +35,7 @@ inline constexpr std::int64_t k_gone = -1;
 using Identify = std::function<Awaitable<Caller>(Peer)>;
 
 class Session;
+class Stream;
 
 /// The limits of a server.
 struct Limits {
@@ -71,6 +72,8 @@ class Server {
     void unlisten(const Path& socket);
     /// Returns true if the file at that path is a socket of this server.
     bool listens_at(const Path& socket) const;
+    /// Serves a client that is connected in another way than through a socket.
+    void serve(std::unique_ptr<Stream> stream, Peer peer);
     /// Binds the daemon's socket again if its file was removed or replaced.
     void check_socket();
     /// Drops clients that have not read for too long, though more waits for them than a socket holds.

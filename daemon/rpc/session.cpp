@@ -1,12 +1,10 @@
 #include "daemon/rpc/session.hpp"
 
-#include <poll.h>
 #include <asio/buffer.hpp>
-
+#include <asio/error.hpp>
 #include <utility>
 
 #include "common/rpc/event_methods.hpp"
-#include "daemon/async/use_tuple.hpp"
 #include "daemon/log/log.hpp"
 
 namespace orange::rpc {
@@ -24,16 +22,16 @@ constexpr std::chrono::milliseconds k_hangup_look{1000};
 
 }  // namespace
 
-Session::Session(Server& server, asio::local::stream_protocol::socket socket, Peer peer)
+Session::Session(Server& server, std::unique_ptr<Stream> stream, Peer peer)
     : server_(server),
-      socket_(std::move(socket)),
+      stream_(std::move(stream)),
       peer_(peer),
-      written_(socket_.get_executor()),
-      room_(socket_.get_executor()) {}
+      written_(stream_->executor()),
+      room_(stream_->executor()) {}
 
 void Session::start() {
-    async::spawn(socket_.get_executor(), "rpc reader", read_loop(shared_from_this()));
-    async::spawn(socket_.get_executor(), "rpc writer", write_loop(shared_from_this()));
+    async::spawn(stream_->executor(), "rpc reader", read_loop(shared_from_this()));
+    async::spawn(stream_->executor(), "rpc writer", write_loop(shared_from_this()));
 }
 
 void Session::close() {
@@ -44,8 +42,7 @@ void Session::close() {
     if (auto end = std::move(end_subscription_)) end();
     end_subscription_ = nullptr;
     end_waiting_calls();
-    asio::error_code ignored;
-    socket_.close(ignored);
+    stream_->close();
     written_.notify();
     room_.notify();
     server_.sessions_.erase(shared_from_this());
@@ -70,17 +67,11 @@ int Session::on_end(std::function<void()> end) {
     return next_waiting_call_++;
 }
 
-bool Session::hung_up() {
-    if (closed_) return true;
-    pollfd look{socket_.native_handle(), 0, 0};
-    return ::poll(&look, 1, 0) > 0 && (look.revents & (POLLHUP | POLLERR)) != 0;
-}
-
 /// A client that has only closed its sending side still gets what it asked for; one that has gone ends its waiting. The
 /// kernel tells the two apart, but wakes nobody who does not read.
 Awaitable<void> Session::watch_hangup([[maybe_unused]] std::shared_ptr<Session> self) {
     while (!closed_) {
-        if (hung_up()) {
+        if (stream_->is_hung_up()) {
             close();
             break;
         }
@@ -177,7 +168,7 @@ void Session::drop(const std::string& why) {
     for (const auto& text : std::exchange(outbox_, {})) unqueue(text.size());
     queue(dump({{"jsonrpc", "2.0"}, {"method", DroppedNotification::k_name}, {"params", written(notification)}}));
     dropped_ = no_more_input_ = true;
-    const auto executor = socket_.get_executor();
+    const auto executor = stream_->executor();
     const auto close_later = [](std::shared_ptr<Session> self) -> Awaitable<void> {
         const auto patience = k_drop_patience;
         co_await async::sleep(patience);
@@ -228,7 +219,7 @@ Awaitable<void> Session::take_lines(std::shared_ptr<Session> self, std::string& 
         if (closed_) co_return;
         in_flight_ += weight;
         server_.busy_ += weight;
-        async::spawn(socket_.get_executor(), "rpc call", answer(self, std::move(line), weight));
+        async::spawn(stream_->executor(), "rpc call", answer(self, std::move(line), weight));
     }
     buffer.erase(0, begin);
 }
@@ -236,14 +227,12 @@ Awaitable<void> Session::take_lines(std::shared_ptr<Session> self, std::string& 
 Awaitable<void> Session::read_loop(std::shared_ptr<Session> self) {
     std::string buffer;
     asio::error_code error;
-    socket_.non_blocking(true, error);
     while (!error && !closed_ && !no_more_input_) {
         // One buffer for all: thousands may be connected that never say a word.
-        const auto readable = asio::local::stream_protocol::socket::wait_read;
-        const auto [failed] = co_await socket_.async_wait(readable, use_tuple);
+        const auto [failed] = co_await stream_->readable();
         if (failed || closed_) break;
         auto& chunk = server_.chunk_;
-        const auto size = socket_.read_some(asio::buffer(chunk), error);
+        const auto size = stream_->read_some(asio::buffer(chunk), error);
         if (error == asio::error::would_block || error == asio::error::interrupted) {
             error.clear();
             continue;
@@ -276,7 +265,7 @@ Awaitable<void> Session::write_loop([[maybe_unused]] std::shared_ptr<Session> se
         asio::error_code failed;
         for (std::size_t written = 0; written < text.size() && !failed;) {
             const auto out = asio::buffer(text) + written;
-            const auto [error, size] = co_await socket_.async_write_some(out, use_tuple);
+            const auto [error, size] = co_await stream_->write_some(out);
             failed = error;
             written += size;
             read_at_ = async::now();

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <asio/local/stream_protocol.hpp>
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -11,13 +10,15 @@
 
 #include "daemon/async/async.hpp"
 #include "daemon/rpc/server.hpp"
+#include "daemon/rpc/stream.hpp"
 
 namespace orange::rpc {
 
-/// One connection: a reader, a writer with a bounded queue, and a coroutine a call.
+/// One connection over any stream: framing, flow control, turns, and a coroutine for each call. `peer` is the process
+/// at the other end.
 class Session : public EventSink, public std::enable_shared_from_this<Session> {
   public:
-    Session(Server& server, asio::local::stream_protocol::socket socket, Peer peer);
+    Session(Server& server, std::unique_ptr<Stream> stream, Peer peer);
 
     void start();
     void close();
@@ -51,8 +52,6 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     void hold(std::size_t bytes);
     void release(std::size_t bytes);
     Awaitable<void> watch_hangup(std::shared_ptr<Session> self);
-    /// Both directions are closed at the other end, not just its sending one.
-    bool hung_up();
     /// Nobody is going to read the replies that calls wait with.
     void end_waiting_calls();
     /// Throws away what waits for a client that does not read it, and closes when it has had time to read the reason.
@@ -66,7 +65,7 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     bool idle() const { return in_flight_ == 0 && outbox_bytes_ == 0; }
 
     Server& server_;
-    asio::local::stream_protocol::socket socket_;
+    std::unique_ptr<Stream> stream_;
     Peer peer_;
     std::optional<Caller> caller_;
     std::deque<std::string> outbox_;

@@ -17,6 +17,7 @@
 #include "common/config/socket_address.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/rpc/peer.hpp"
+#include "daemon/rpc/stream.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/advanced_time.hpp"
 #include "tests/support/os_fixture.hpp"
@@ -329,6 +330,48 @@ TEST_CASE("a client that reads nothing of what is there for it is dropped with t
     CHECK_FALSE(reads.line().empty());
     CHECK(reads.said("b") == "b");
     CHECK(idle.said("c") == "c");
+}
+
+TEST_CASE("a pair of pipes is served like a socket: in turn, up to the end of its input, and while somebody reads") {
+    Listening listening({});
+    int requests_of[2], replies_of[2];
+    REQUIRE(::pipe2(requests_of, O_CLOEXEC) == 0);
+    REQUIRE(::pipe2(replies_of, O_CLOEXEC) == 0);
+    ::fcntl(replies_of[0], F_SETFL, O_NONBLOCK);
+    listening.server.serve(rpc::stream_over(listening.io.get_executor(), requests_of[0], replies_of[1]), {});
+    Client socket(listening);
+    CHECK(socket.said("a") == "a");
+    CHECK(listening.server.connections() == 2);
+    const auto write = [&](const std::string& lines) {
+        REQUIRE(::write(requests_of[1], lines.data(), lines.size()) == static_cast<ssize_t>(lines.size()));
+    };
+    std::string text;
+    bool at_end = false;
+    const auto read_until = [&](const std::function<bool()>& holds) {
+        return listening.until([&] {
+            char chunk[65536];
+            ssize_t size = 0;
+            while ((size = ::read(replies_of[0], chunk, sizeof chunk)) > 0) {
+                text.append(chunk, static_cast<std::size_t>(size));
+            }
+            at_end = size == 0;
+            return holds();
+        });
+    };
+    const auto line = request("b");
+    write(line.substr(0, 20));
+    write(line.substr(20) + "\n\n" + batches("c", 1, 3));
+    CHECK(read_until([&] { return std::ranges::count(text, '\n') == 2; }));
+    CHECK_THAT(text, Holds("\"b\""));
+    // All requests before the end of the input are answered.
+    text.clear();
+    write(requests(std::string(300, 'd'), 150));
+    ::close(requests_of[1]);
+    CHECK(read_until([&] { return at_end; }));
+    CHECK(std::ranges::count(text, '\n') == 150);
+    CHECK(listening.until([&] { return listening.server.connections() == 1; }));
+    ::close(replies_of[0]);
+    CHECK(socket.said("e") == "e");
 }
 
 TEST_CASE("the limit of connections leaves a quarter of the descriptors to files and children") {
