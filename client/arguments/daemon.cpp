@@ -3,6 +3,7 @@
 #include "client/arguments/watch.hpp"
 #include "client/commands/definitions.hpp"
 #include "client/commands/demo.hpp"
+#include "client/commands/rpc.hpp"
 
 namespace orange::arguments {
 namespace {
@@ -41,6 +42,23 @@ Action doctor(CLI::App& app) {
     return [params](Context& context) { return commands::doctor(context, *params); };
 }
 
+Action speak(CLI::App& app) {
+    auto options = std::make_shared<commands::RpcOptions>();
+    app.add_flag("--stdio", options->stdio, "Use standard input and output; there is no other way yet");
+    app.add_flag("--read-only", options->read_only, "Refuse every method that changes something");
+    app.add_option("--ping", options->ping_seconds,
+                   "Ping a client that sent nothing for this time, and end after three times as long")
+        ->check(between(1, 3600))
+        ->type_name("SECONDS")
+        ->capture_default_str();
+    app.footer(
+        "For programs, such as the dashboard of another machine, which starts it through ssh. The first line is a "
+        "hello with protocol, version and name; docs/protocol.md describes the lines.\n\n"
+        "A key that may only look has this in front of it in ~/.ssh/authorized_keys:\n"
+        "  restrict,command=\"orange rpc --stdio --read-only\"");
+    return [options](Context& context) { return commands::rpc_stdio(context, *options); };
+}
+
 Action version(CLI::App& app) {
     app.footer(
         "--json also prints the commit, the build and the libraries. `orange daemon status` shows the daemon's "
@@ -59,6 +77,7 @@ constexpr Command k_daemon_commands[] = {
     {"", "log", "Show the daemon's log", log},
     {"", "doctor", "Find problems and show how to fix them", doctor},
     {"", "demo", "Run one task from create to merge in a scratch repository", demo, false, true},
+    {"", "rpc", "Speak the daemon's protocol over standard input and output", speak},
     {"", "version", "Show the version of this program", version},
 };
 

@@ -95,6 +95,9 @@ Connection& Connection::operator=(Connection&& other) noexcept {
     socket_ = std::move(other.socket_);
     patience_ = other.patience_;
     heard_ = other.heard_;
+    read_at_ = other.read_at_;
+    queues_ = other.queues_;
+    unsent_ = std::move(other.unsent_);
     closed_ = other.closed_;
     next_id_ = other.next_id_;
     buffer_ = std::move(other.buffer_);
@@ -241,7 +244,27 @@ bool Connection::daemon_lives() {
     return false;
 }
 
+Result<void> Connection::flush() {
+    while (!unsent_.empty()) {
+        const auto n = ::send(fd_, unsent_.data(), unsent_.size(), MSG_DONTWAIT | system::send_flags());
+        if (n >= 0) {
+            unsent_.erase(0, static_cast<std::size_t>(n));
+        } else if (errno == EPIPE || errno == ECONNRESET) {
+            unsent_.clear();  // as in send_line()
+        } else if (errno == EAGAIN) {
+            break;
+        } else if (errno != EINTR) {
+            return io_error("sending to the daemon", errno);
+        }
+    }
+    return {};
+}
+
 Result<void> Connection::send_line(const std::string& line) {
+    if (queues_) {
+        unsent_ += line;
+        return flush();
+    }
     std::size_t sent = 0;
     while (sent < line.size()) {
         const auto n = ::send(fd_, line.data() + sent, line.size() - sent, MSG_DONTWAIT | system::send_flags());
@@ -292,7 +315,7 @@ Result<bool> Connection::fill() {
     for (;;) {
         const auto n = ::read(fd_, chunk, sizeof chunk);
         if (n > 0) {
-            heard_ = steady_clock::now();
+            heard_ = read_at_ = steady_clock::now();
             buffer_.append(chunk, static_cast<std::size_t>(n));
             if (buffer_.size() > k_max_reply) return {ErrorCode::internal, "the daemon's reply is endless"};
             return true;

@@ -87,6 +87,13 @@ class Connection {
 
     /// To wait for together with something else: readable, wait_for_message() has something to do.
     int descriptor() const { return fd_; }
+    /// When the last byte came from the other end; at first, when this object was made.
+    std::chrono::steady_clock::time_point read_at() const { return read_at_; }
+
+    /// From now on send_request() never waits: flush() sends the rest when the descriptor takes more.
+    void queue_writes() { queues_ = true; }
+    bool has_unsent() const { return !unsent_.empty(); }
+    Result<void> flush();
 
     /// The process that listens at the other end; 0 for a socket that was taken over.
     pid_t daemon() const { return daemon_; }
@@ -113,7 +120,10 @@ class Connection {
     std::filesystem::path socket_;  ///< empty: nobody can be asked
     Patience patience_;
     std::chrono::steady_clock::time_point heard_ = std::chrono::steady_clock::now();  ///< the last sign of life
-    bool closed_ = false;                                                             ///< nobody listened any more
+    std::chrono::steady_clock::time_point read_at_ = heard_;
+    bool closed_ = false;  ///< nobody listened any more
+    bool queues_ = false;
+    std::string unsent_;
     std::int64_t next_id_ = 1;
     std::string buffer_;
     std::size_t searched_ = 0;  ///< of buffer_, known to hold no line end

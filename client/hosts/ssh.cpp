@@ -9,13 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "client/connection/child.hpp"
+#include "client/hosts/ssh_program.hpp"
 #include "common/base/system.hpp"
 #include "common/base/try.hpp"
 
@@ -34,60 +31,6 @@ constexpr milliseconds k_look_again{10};
 constexpr std::string_view k_terminal_reset =
     "\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?1004l\033[?2004l\033[?1l\033>\033[<u\033[>4;0m\033[r"
     "\033[?1049l\033[?25h\033[0m\r\n";
-
-/// A file for ssh's own messages, so that they are told from those of the program there.
-class Messages {
-  public:
-    Messages() {
-        std::error_code error;
-        const auto folder = std::filesystem::temp_directory_path(error);
-        path_ = ((error ? "/tmp" : folder) / "orange-ssh-XXXXXX").string();
-        const int file = ::mkstemp(path_.data());
-        if (file < 0) {
-            path_.clear();
-        } else {
-            ::close(file);
-        }
-    }
-    ~Messages() {
-        if (!path_.empty()) ::unlink(path_.c_str());
-    }
-    Messages(Messages&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-    Messages& operator=(Messages&&) = delete;
-
-    const std::string& path() const { return path_; }
-    std::string text() const {
-        std::ostringstream text;
-        text << std::ifstream(path_).rdbuf();
-        return text.str();
-    }
-
-  private:
-    std::string path_;
-};
-
-std::vector<std::string> ssh_argv(const Host& host, const std::string& command, bool terminal,
-                                  const Messages& messages) {
-    std::vector<std::string> argv = {"ssh"};
-    if (!messages.path().empty()) argv.insert(argv.end(), {"-E", messages.path()});
-    argv.insert(argv.end(),
-                {"-oConnectTimeout=10", "-oServerAliveInterval=5", "-oServerAliveCountMax=3", "-oRemoteCommand=none"});
-    if (terminal) {
-        argv.emplace_back("-t");
-    } else {
-        argv.insert(argv.end(), {"-T", "-oBatchMode=yes"});
-    }
-    argv.insert(argv.end(), {"--", host.ssh, command});
-    return argv;
-}
-
-Error cannot_start(const Error& error) {
-    return {ErrorCode::unavailable, error.message + ". Hosts are reached through OpenSSH's ssh; install its client"};
-}
-
-int status_from(int wait_status) {
-    return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
-}
 
 volatile std::sig_atomic_t g_ssh = 0;
 

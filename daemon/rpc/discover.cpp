@@ -15,6 +15,11 @@ constexpr const char* name_of(Access access) {
     return "";
 }
 
+/// For programs.
+constexpr const char* word_of(Access access) {
+    return access == Access::read ? "read" : access == Access::agent ? "agent" : "human";
+}
+
 Json describe(const Method& method) {
     Json params = Json::array();
     const auto& required = method.params_schema.value("required", Json::array());
@@ -28,6 +33,7 @@ Json describe(const Method& method) {
     return {{"name", method.name},
             {"summary", method.summary},
             {"description", std::string("May be called by ") + name_of(method.access) + "."},
+            {"x-access", word_of(method.access)},
             {"paramStructure", "by-name"},
             {"params", std::move(params)},
             {"result", {{"name", "result"}, {"schema", method.result_schema}}},

@@ -28,10 +28,6 @@ std::vector<std::string> ids_of(const Json& reply) {
     return ids;
 }
 
-std::string code_of(const Json& host) {
-    return host.at("error").at("data").at("name").get<std::string>();
-}
-
 int mode_of(const std::filesystem::path& path) {
     struct stat info {};
     return ::stat(path.c_str(), &info) == 0 ? static_cast<int>(info.st_mode & 0777) : -1;

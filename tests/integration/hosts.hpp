@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "common/base/text.hpp"
+#include "common/rpc/task_queries.hpp"
 #include "tests/catch.hpp"
 #include "tests/facts.hpp"
 #include "tests/integration/sandbox.hpp"
@@ -201,6 +202,17 @@ class HostsDesk {
     Sandbox here;
     Sshd sshd;
 };
+
+/// The name of the error that a reply, or the state of a host, has.
+inline std::string code_of(const Json& holder) {
+    return holder.at("error").at("data").at("name").get<std::string>();
+}
+
+inline std::size_t count_tasks(Sandbox& box) {
+    rpc::TaskList list;
+    list.all = true;
+    return box.call(list).tasks.size();
+}
 
 inline std::string message_of(const Json& error) {
     return error.at("message").get<std::string>();

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "client/commands/context.hpp"
+
+namespace orange::commands {
+
+struct RpcOptions {
+    bool stdio = false;
+    bool read_only = false;
+    int ping_seconds = 15;
+};
+
+/// `orange rpc --stdio`: the protocol of the socket over standard input and output, until one side ends.
+int rpc_stdio(Context& context, const RpcOptions& options);
+
+}  // namespace orange::commands

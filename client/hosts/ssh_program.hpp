@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "client/hosts/hosts_file.hpp"
+
+/// The command line and the messages of the program ssh. Only for this folder.
+namespace orange::hosts {
+
+/// A file for ssh's own messages, so that they are told from those of the program there.
+class Messages {
+  public:
+    Messages();
+    ~Messages();
+    Messages(Messages&& other) noexcept;
+    Messages& operator=(Messages&&) = delete;
+
+    const std::string& path() const { return path_; }
+    std::string text() const;
+
+  private:
+    std::string path_;
+};
+
+std::vector<std::string> ssh_argv(const Host& host, const std::string& command, bool terminal,
+                                  const Messages& messages);
+Error cannot_start(const Error& error);
+/// An exit status as a shell has it.
+int status_from(int wait_status);
+
+}  // namespace orange::hosts
