@@ -61,7 +61,9 @@ Action dashboard(CLI::App& app) {
     };
     auto a = std::make_shared<Arguments>();
     text(app, "-p,--project", a->project, "Only tasks of this project");
-    app.add_flag("--everywhere", a->everywhere, "Tasks of all projects; default: of the project that you are in");
+    app.add_flag(
+        "--everywhere", a->everywhere,
+        "Tasks of all projects on all your machines (orange host list); default: of the project that you are in");
     app.add_flag("--read-only", a->read_only, "Look, but change nothing");
     app.add_flag("--no-mouse", a->no_mouse, "Leave the mouse to the terminal");
     app.add_flag("--no-bell", a->no_bell, "Do not ring when a task needs you");

@@ -31,18 +31,6 @@ constexpr milliseconds k_patience{1000};
 /// Two calls of one daemon's age differ by less.
 constexpr std::int64_t k_same_age = 3;
 
-Result<std::string> text_of_hosts(const Paths& paths) {
-    const auto file = hosts::file_in(paths.home);
-    std::error_code error;
-    const auto kind = std::filesystem::symlink_status(file, error).type();
-    if (kind == std::filesystem::file_type::not_found) return std::string();
-    auto text = std::filesystem::is_regular_file(file, error) ? text_of_file(file) : std::nullopt;
-    if (!text)
-        return {ErrorCode::io,
-                "cannot read the list of hosts, " + file.string() + "\n  ls -l " + shell_word(file.string())};
-    return std::move(*text);
-}
-
 Result<Host> find_host(const Paths& paths, const std::string& name) {
     TRY(const auto all, known_hosts(paths));
     return hosts::host_named(all, name, hosts::file_in(paths.home).string());
@@ -140,8 +128,7 @@ Result<void> save(const Paths& paths, const std::string& text) {
 }  // namespace
 
 Result<std::vector<Host>> known_hosts(const Paths& paths) {
-    TRY(const auto text, text_of_hosts(paths));
-    return hosts::parse_hosts(text, hosts::file_in(paths.home).string());
+    return hosts::read_hosts(paths.home);
 }
 
 std::string host_of_environment() {
@@ -167,7 +154,7 @@ int on_host(Context& context, const std::string& name, const std::vector<std::st
 int host_add(Context& context, Host host) {
     if (host.ssh.empty()) host.ssh = host.name;
     if (auto valid = hosts::check_host(host); !valid) return fail(context, valid.error());
-    const auto text = text_of_hosts(context.paths);
+    const auto text = hosts::text_in(context.paths.home);
     if (!text) return fail(context, text.error());
     const auto file = hosts::file_in(context.paths.home).string();
     const auto all = hosts::parse_hosts(*text, file);
@@ -207,7 +194,7 @@ int host_list(Context& context) {
 int host_remove(Context& context, const std::string& name) {
     const auto host = find_host(context.paths, name);
     if (!host) return fail(context, host.error());
-    const auto text = text_of_hosts(context.paths);
+    const auto text = hosts::text_in(context.paths.home);
     if (!text) return fail(context, text.error());
     if (auto saved = save(context.paths, hosts::without_host(*text, *host)); !saved) {
         return fail(context, saved.error());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/dashboard/calls.hpp"
+#include "client/dashboard/hosts.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::dashboard {
@@ -34,7 +35,11 @@ const Row* Core::selected() const {
 
 void Core::say(std::string text, bool bad, Moment now) {
     state_.message = Message{std::move(text), bad, now.wall};
-    state_.log.push_back(*state_.message);
+    log_message(*state_.message);
+}
+
+void Core::log_message(Message message) {
+    state_.log.push_back(std::move(message));
     if (state_.log.size() > k_log_length) state_.log.pop_front();
 }
 
@@ -154,28 +159,25 @@ void Core::back(Moment now) {
     }
 }
 
-Effects Core::on_link(Link::State link, std::string why, Moment now) {
+Effects Core::on_link(Link::State link, std::string why, Moment now, std::size_t host) {
+    if (host > 0) return on_host_link(link, std::move(why), now, host);
     Effects effects;
     const bool was_up = state_.link.state == Link::State::up;
     if (state_.link.state != link) state_.link.since = now.wall;
     state_.link.state = link;
     if (link == Link::State::down && !why.empty()) say(why, true, now);
-    list_asked_ = false;
+    feeds_[0].end();
+    forget_pane_of(0);
     ended_known_.reset();
-    cursor_.clear();
-    screen_wanted_.clear();
-    screen_watched_.clear();
-    pane_asked_.reset();
     if (link == Link::State::up) {
         effects.requests.push_back(request_of(rpc::EventsSubscribe{}, Purpose::subscribe));
         effects.requests.push_back(request_of(rpc::ProjectList{true}, Purpose::projects));
-        counts_wanted_ = true;
-        request_list(effects, now);
+        request_list(0, effects, now);
     } else if (was_up) {
         if (state_.message && !state_.message->bad) state_.message.reset();  // it would hide that the daemon is gone
         // What was asked gets no answer any more; whether it was done, the list will show.
         if (!state_.busy.empty()) say("The daemon stopped before it answered; the list shows the result", true, now);
-        state_.busy.clear();
+        std::erase_if(state_.busy, [&](const auto& busy) { return host_of(busy.first) == 0; });
         if (!state_.sent_forms.empty()) state_.kept_form = std::move(state_.sent_forms.begin()->second);
         state_.sent_forms.clear();
         state_.many.clear();
@@ -194,18 +196,20 @@ Effects Core::on_resize(int width, int height, Moment now) {
 }
 
 Effects Core::on_returned(Moment now) {
-    counts_wanted_ = true;
     make_stale(state_.selected);
-    refresh(now);
+    for (std::size_t host = 0; host < feeds_.size(); ++host) {
+        feeds_[host].counts_wanted = true;
+        refresh(now, host);
+    }
     return {};
 }
 
-Effects Core::on_event(const rpc::EventNotification& event, Moment now) {
-    cursor_ = event.cursor;
+Effects Core::on_event(const rpc::EventNotification& event, Moment now, std::size_t host) {
+    feeds_[host].cursor = event.cursor;
     if (!state_.project || *state_.project == event.project) {
         make_stale(event.task);
-        counts_wanted_ = true;
-        refresh(now);
+        feeds_[host].counts_wanted = true;
+        refresh(now, host);
     }
     return {};
 }
@@ -220,7 +224,10 @@ Effects Core::on_screen(const std::string& task, Moment now) {
 
 Effects Core::on_time(Moment now) {
     Effects effects;
-    if (list_due_ && *list_due_ <= now.steady) request_list(effects, now);
+    for (std::size_t host = 0; host < feeds_.size(); ++host) {
+        const auto due = feeds_[host].list_due;
+        if (due && *due <= now.steady) request_list(host, effects, now);
+    }
     if (search_due_ && *search_due_ <= now.steady) request_search(effects);
     if (spin_due_ && *spin_due_ <= now.steady) {
         ++state_.spinner;
@@ -237,8 +244,12 @@ Effects Core::on_time(Moment now) {
 
 std::optional<std::chrono::steady_clock::time_point> Core::next_time() const {
     std::optional<Time> next = minute_due_;
-    for (const auto& due : {list_due_, search_due_, pane_due_, rows_due_, spin_due_, question_due()}) {
+    const auto earlier = [&](const std::optional<Time>& due) {
         if (due && (!next || *due < *next)) next = due;
+    };
+    for (const auto& due : {search_due_, pane_due_, rows_due_, spin_due_, question_due()}) earlier(due);
+    for (const auto& feed : feeds_) {
+        if (!feed.list_asked) earlier(feed.list_due);
     }
     return next;
 }

@@ -19,16 +19,22 @@ namespace orange::dashboard {
 
 class Core {
   public:
-    explicit Core(State initial) : state_(std::move(initial)) {}
+    explicit Core(State initial) : state_(std::move(initial)), feeds_(state_.hosts.size() + 1) {}
 
     const State& state() const { return state_; }
 
     Effects on_input(const Input& input, Moment now);
     Effects on_reply(const Request& request, Result<Answer> reply, Moment now);
-    Effects on_event(const rpc::EventNotification& event, Moment now);
+    Effects on_event(const rpc::EventNotification& event, Moment now, std::size_t host = 0);
     /// An agent of the task has written to its terminal.
     Effects on_screen(const std::string& task, Moment now);
-    Effects on_link(Link::State link, std::string why, Moment now);
+    Effects on_link(Link::State link, std::string why, Moment now, std::size_t host = 0);
+    /// The list of a host as it was at `heard`, for the time until it answers.
+    void remember_list(std::size_t host, Answer list, Timestamp heard);
+    /// A host has answered a greeting.
+    void on_greeting(std::size_t host, bool read_only) { state_.hosts[host - 1].read_only = read_only; }
+    /// Notes that another host is silent, or is not, and when it was last heard of, if it was.
+    void set_heard(std::size_t host, bool silent, std::optional<Timestamp> heard);
     /// A program that had the terminal has ended.
     Effects on_returned(Moment now);
     void set_silent(bool silent) { state_.link.silent = silent; }
@@ -37,6 +43,7 @@ class Core {
     /// The editor or a program in the terminal has ended: what stands in the file, or nothing if it failed.
     Effects on_edited(std::optional<std::string> text, Moment now);
     void say(std::string text, bool bad, Moment now);
+    void log_message(Message message);
 
     /// What is due, and when to ask again; nothing: when something else happens.
     Effects on_time(Moment now);
@@ -51,6 +58,21 @@ class Core {
 
   private:
     using Time = std::chrono::steady_clock::time_point;
+    /// The conversation with one daemon.
+    struct Feed {
+        std::optional<Time> list_due;
+        bool list_asked = false, counts_wanted = true, listed = false;
+        std::string cursor;  ///< of the last event; empty: not subscribed yet
+        std::string screen_wanted,
+            screen_watched;  ///< the task whose screen is looked at, and that the daemon tells of
+        Time list_sent{}, counts_sent{};
+        Time::duration list_took{};
+        std::int64_t hidden = 0;
+        bool more_ended = false;
+
+        /// The connection has ended, or begins.
+        void end();
+    };
     /// A pause of this length ends what somebody types.
     static constexpr std::chrono::milliseconds k_typing{1000};
 
@@ -79,8 +101,9 @@ class Core {
     void request_pane(Moment now, Effects& effects);
     void begin_pane(PaneText& text, bool moved, Moment now);
     void drop_old_rows();
-    void watch_screen(const std::string& task, Effects& effects);
-    void subscribed(Result<Json> reply, Moment now, Effects& effects);
+    void watch_screen(const Row* task, Effects& effects);
+    void subscribe_screen(std::size_t host, Effects& effects);
+    void subscribed(std::size_t host, Result<Json> reply, Moment now, Effects& effects);
     bool pane_is_visible() const;
     void pane_reply(const Request& request, Result<Json> reply, Moment now);
     void make_stale(const std::string& task);
@@ -106,6 +129,7 @@ class Core {
     void stop(Effects& effects, Moment now);
     void moves_reply(Result<Json> reply, Moment now);
     void edit_task_file(Effects& effects, Moment now);
+    /// Runs `orange WORDS ID` for the selected task.
     void client(Effects& effects, std::vector<std::string> words, bool pauses = false);
     bool refuse(const Row& task, const Binding& key, Moment now);
     std::vector<const Row*> targets(const Key& key, Moment now, Question& question);
@@ -131,24 +155,32 @@ class Core {
     rpc::TaskList list_of_project() const;
     void request_ended(Effects& effects);
     void ended_reply(Answer reply, Moment now);
+    void request_search(Effects& effects);
+    void search_reply(const Request& request, Answer reply);
+    void add_found(std::vector<Row> tasks);
     // core_refusals.cpp
     bool ask_for_trust(const Request& request, const Error& error, Moment now);
     bool ask_for_children(const Request& request, const Error& error, Moment now);
     bool ask_for_force(const Request& request, const Error& error, Moment now, Effects& effects);
     bool ask_again(const Request& request, const Error& error, Moment now, Effects& effects);
+    // core_hosts.cpp
+    void replace_rows(std::vector<Row> rows, std::size_t host);
+    void drop_twins();
+    std::size_t host_of(const std::string& task) const;
+    void forget_pane_of(std::size_t host);
+    Effects on_host_link(Link::State link, std::string why, Moment now, std::size_t host);
     // core_replies.cpp
-    void request_search(Effects& effects);
-    void search_reply(const Request& request, Answer reply);
-    void add_found(std::vector<Row> tasks);
-    // core_replies.cpp
-    std::vector<Row> rows_in(Answer& reply);
+    void count_needs();
+    std::vector<Row> rows_in(Answer& reply, std::size_t host);
     void hide_pull_requests();
     /// A task needs its human that did not before, or needs more than before.
     static bool news_for_human(const std::vector<Row>& tasks, const std::map<std::string, Need>& before);
-    void list_reply(Answer reply, std::int64_t hidden, Moment now);
+    void list_reply(std::size_t host, Answer reply, std::int64_t hidden, Moment now);
+    void list_error(std::size_t host, const Error& error, Moment now);
     void act_reply(const Request& request, Result<Answer> reply, Moment now, Effects& effects);
-    void request_list(Effects& effects, Moment now);
-    void refresh(Moment now);
+    void request_list(std::size_t host, Effects& effects, Moment now);
+    void refresh(Moment now, std::size_t host = 0);
+    void list_soon();
     void next_of_many(Effects& effects, Moment now);
     void header_project();
     void update_choices();
@@ -163,14 +195,11 @@ class Core {
     /// Ended tasks are searched by the daemon: after the last character, so many, and more at their end.
     static constexpr std::chrono::milliseconds k_search_rests{150};
     static constexpr std::size_t k_found_at_once = 200;
-    std::optional<Time> list_due_, search_due_, pane_due_, rows_due_, spin_due_, minute_due_;
+    std::vector<Feed> feeds_;  ///< this machine's, then those of State::hosts
+    std::optional<Time> search_due_, pane_due_, rows_due_, spin_due_, minute_due_;
     std::optional<std::pair<Pane, std::string>> pane_asked_;  ///< the last request for a pane, until its answer
     std::optional<Pane> pane_shown_;                          ///< after the last input, reply or event
-    bool list_asked_ = false, counts_wanted_ = true;
-    std::string cursor_;                          ///< of the last event; empty: not subscribed yet
-    std::string screen_wanted_, screen_watched_;  ///< the task whose screen is looked at, and that the daemon tells of
-    Time list_sent_{}, counts_sent_{}, pane_sent_{};
-    Time::duration list_took_{};
+    Time pane_sent_{};
     bool editing_form_ = false, editing_prompt_ = false;
     bool asked_to_register_ = false;
     std::string clicked_;
@@ -179,7 +208,7 @@ class Core {
     std::size_t found_wanted_ = k_found_at_once;
     bool more_found_ = false;
     std::size_t ended_wanted_ = 0;  ///< 0: none
-    /// State::hidden when the last ended tasks were asked for.
+    /// How many ended tasks of this machine were hidden when the last ended ones were asked for.
     std::optional<std::int64_t> ended_known_;
 };
 
@@ -202,7 +231,8 @@ struct Layout {
 Layout layout_of(const State& state);
 /// The message or the question below the list, in rows that fit.
 std::vector<Line> message_lines(const State& state);
-/// What the task needs from its human, or what goes on, without the age behind it: at most three rows.
+/// What the task needs from its human, or what goes on, without the age behind it; or why nothing can be done with it
+/// from here. At most three rows.
 std::vector<Line> need_lines(const State& state, const Row& task);
 /// A pane's rows for a width.
 std::vector<Line> pane_lines(Pane pane, const PaneText& text, std::size_t width);

@@ -27,6 +27,7 @@ void Core::show_about(About::What what, const std::string& id, Effects& effects)
         show.id = id;
         effects.requests.push_back(request_of(show, Purpose::about, id));
     }
+    effects.requests.back().host = host_of(id);
 }
 
 /// Without an answer, the question or the text stands alone. A merge is of the commit that is shown.

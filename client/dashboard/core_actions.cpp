@@ -3,6 +3,7 @@
 
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
+#include "client/dashboard/hosts.hpp"
 #include "common/base/text.hpp"
 #include "common/rpc/task_queries.hpp"
 
@@ -80,10 +81,12 @@ void Core::run(const Binding& key, Moment now, Effects& effects) {
         if (task == nullptr) {
             return say(state_.tasks.empty() ? "There is no task; c creates one" : "No task is selected", false, now);
         }
-        if ((key.is & k_changes) && state_.link.state != Link::State::up) {
+        const bool many = (key.is & k_on_marked) && !state_.marked.empty();
+        const bool needs_host = key.action != Action::copy && key.action != Action::mark && !many;
+        if (const auto why = host_refusal(state_, *task); needs_host && !why.empty()) return say(why, true, now);
+        if ((key.is & k_changes) && task->host == 0 && state_.link.state != Link::State::up) {
             return say("The daemon does not run; Ctrl-r starts it", true, now);
         }
-        const bool many = (key.is & k_on_marked) && !state_.marked.empty();
         if (!many && refuse(*task, key, now)) return;
     }
     key.run(*this, effects, now);
@@ -130,35 +133,43 @@ void Core::ask_for_moves(Effects& effects) {
     rpc::TaskWhy why;
     why.id = state_.selected;
     effects.requests.push_back(request_of(why, Purpose::moves, state_.selected));
+    effects.requests.back().host = selected()->host;
 }
 
 void Core::copy_id(Effects& effects, Moment now) {
-    effects.outside.push_back({Outside::What::copy, {}, state_.selected});
-    say("Copied " + clean(state_.selected), false, now);
+    const auto id = id_for_commands(state_, *selected());
+    effects.outside.push_back({Outside::What::copy, {}, id});
+    say("Copied " + clean(id), false, now);
 }
 
 void Core::act(Effects& effects, Request request) {
     state_.busy[request.task] = request.doing;
     const auto found = std::ranges::find_if(state_.tasks, [&](const auto& task) { return task.id == request.task; });
-    if (found != state_.tasks.end()) request.title = short_title(*found);
+    if (found != state_.tasks.end()) {
+        request.title = short_title(*found);
+        request.host = found->host;
+    }
     effects.requests.push_back(std::move(request));
 }
 
 void Core::client(Effects& effects, std::vector<std::string> words, bool pauses) {
     words.insert(words.begin(), "orange");
+    words.push_back(id_for_commands(state_, *selected()));
     effects.outside.push_back({Outside::What::run, std::move(words), {}, pauses});
 }
 
 void Core::enter(Effects& effects) {
     const auto* task = selected();
     const auto& id = task->id;
-    if (can(*task, "attach")) return client(effects, {"task", "attach", id});
+    if (can(*task, "attach")) return client(effects, {"task", "attach"});
     if (can(*task, "spawn")) return act(effects, action_of(rpc::TaskSpawn{}, id, "starting", "started"));
     act(effects, action_of(rpc::TaskRespawn{}, id, "respawning", "respawned"));
 }
 
 void Core::edit_task_file(Effects& effects, Moment now) {
     const auto& task = *selected();
+    if (task.host > 0)
+        return say("TASK.md of " + quoted_title(task) + " is on its host; o opens a shell there", true, now);
     if (task.file.empty()) return say("TASK.md of " + quoted_title(task) + " cannot be found", true, now);
     effects.outside.push_back({Outside::What::run, {"$EDITOR", task.file}, {}, false});
 }

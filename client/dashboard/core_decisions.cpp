@@ -3,6 +3,7 @@
 
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
+#include "client/dashboard/hosts.hpp"
 #include "common/base/text.hpp"
 #include "common/rpc/task_queries.hpp"
 
@@ -26,6 +27,7 @@ std::string target_branch(const State& state, const Row& task) {
         const auto name = parent == state.tasks.end() ? "its parent" : "task " + clean(parent->short_id);
         return "the branch of " + name + " (" + clean(task.merges_into) + ")";
     }
+    if (task.host > 0) return "the default branch";  // of a project there
     const auto found = std::ranges::find(state.projects, task.project, &rpc::ProjectView::name);
     return found == state.projects.end() ? "the default branch" : clean(found->default_branch);
 }
@@ -56,7 +58,8 @@ std::vector<const Row*> Core::targets(const Key& key, Moment now, Question& ques
     std::size_t skipped = 0, unseen = 0;
     for (const auto& task : state_.tasks) {
         if (!state_.marked.contains(task.id)) continue;
-        const bool fits = is_offered(task, *binding_of(key)) && !state_.busy.contains(task.id);
+        const bool fits =
+            is_offered(task, *binding_of(key)) && !state_.busy.contains(task.id) && host_refusal(state_, task).empty();
         if (!fits) ++skipped;
         if (!fits) continue;
         found.push_back(&task);

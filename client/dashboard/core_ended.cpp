@@ -5,6 +5,7 @@
 
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
+#include "client/dashboard/hosts.hpp"
 
 namespace orange::dashboard {
 namespace {
@@ -24,19 +25,25 @@ rpc::TaskList Core::list_of_project() const {
 /// Asks for ended tasks that have the text of the search. is_found() searches those of the list.
 void Core::request_search(Effects& effects) {
     search_due_.reset();
-    if (state_.search.empty() || state_.link.state != Link::State::up) return;
+    more_found_ = false;  // one of the replies says that there are more
+    if (state_.search.empty()) return;
     auto list = list_of_project();
     list.all = true;
     list.search = state_.search;
     list.limit = static_cast<int>(state_.active + found_wanted_);
-    effects.requests.push_back(request_of(list, Purpose::search));
+    for (std::size_t host = 0; host < feeds_.size(); ++host) {
+        if (!is_up(state_, host)) continue;
+        effects.requests.push_back(request_of(list, Purpose::search));
+        effects.requests.back().host = host;
+    }
 }
 
-/// Asks for the tasks that ended last, and again when another number of tasks has ended.
+/// Asks for the tasks of this machine that ended last, and again when another number of tasks has ended.
 void Core::request_ended(Effects& effects) {
-    if (needing_count(state_) > 0 || ended_wanted_ > 0 || ended_known_ == state_.hidden) return;
-    ended_known_ = state_.hidden;
-    if (state_.hidden == 0) return state_.last_ended.clear();
+    const auto hidden = feeds_[0].hidden;
+    if (needing_count(state_) > 0 || ended_wanted_ > 0 || ended_known_ == hidden || !is_up(state_, 0)) return;
+    ended_known_ = hidden;
+    if (hidden == 0) return state_.last_ended.clear();
     auto list = list_of_project();
     list.all = true;
     list.limit = static_cast<int>(state_.active + k_last_ended);
@@ -49,7 +56,7 @@ void Core::ended_reply(Answer reply, Moment now) {
         if (!task.row.ended) continue;
         if (task.row.in_progress) {  // how it ended is known after its last step, which is no event
             ended_known_.reset();
-            list_due_ = now.steady + k_last_step;
+            feeds_[0].list_due = now.steady + k_last_step;
         }
         state_.last_ended.push_back(std::move(task.row));
     }
@@ -58,9 +65,11 @@ void Core::ended_reply(Answer reply, Moment now) {
 
 void Core::search_reply(const Request& request, Answer reply) {
     if (request.params.value("search", std::string()) != state_.search) return;  // typed on since
-    more_found_ = reply.tasks.size() >= state_.active + found_wanted_;
-    state_.tasks.resize(listed_);
-    add_found(rows_in(reply));
+    const auto found = state_.tasks.begin() + static_cast<std::ptrdiff_t>(listed_);
+    const auto is_old = [&](const Row& task) { return task.host == request.host; };
+    state_.tasks.erase(std::remove_if(found, state_.tasks.end(), is_old), state_.tasks.end());
+    more_found_ = more_found_ || reply.tasks.size() >= state_.active + found_wanted_;
+    add_found(rows_in(reply, request.host));
     rebuild();
 }
 

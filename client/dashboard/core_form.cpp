@@ -38,13 +38,13 @@ std::vector<std::string> with_default(const std::vector<std::string>& names) {
     return all;
 }
 
-/// The tasks of the list that have not ended, the selected one first: "4f2a  Round the total". `project`: only of this
-/// one.
+/// The tasks of this machine that are in the list and have not ended, the selected one first: "4f2a  Round the total".
+/// `project`: only of this one.
 std::vector<std::string> tasks_to_choose(const State& state, const std::string* project) {
     std::vector<std::string> names{""};
     for (const auto& item : state.items) {
         const auto& task = state.tasks[item.task];
-        if (item.heading || task.ended || (project != nullptr && task.project != *project)) continue;
+        if (item.heading || task.ended || task.host > 0 || (project != nullptr && task.project != *project)) continue;
         const auto place = task.id == state.selected ? names.begin() + 1 : names.end();
         names.insert(place, clean(task.short_id.empty() ? task.id : task.short_id) + "  " + short_title(task));
     }
@@ -104,7 +104,7 @@ void Core::open_form(Moment now, Effects& effects) {
     const auto* task = selected();
     auto& project = state_.form->fields[k_project];
     project.value = !state_.shown_project.empty() ? state_.shown_project
-                    : task                        ? task->project
+                    : task && task->host == 0     ? task->project
                                                   : project.choices.front();
     if (const auto last = state_.last_choices.find(project.value);
         last != state_.last_choices.end() && last->second.is_object()) {

@@ -46,8 +46,9 @@ bool Core::is_shown(const Row& task) const {
 }
 
 bool Core::is_found(const Row& task) const {
+    const auto host = task.host == 0 ? std::string() : state_.hosts[task.host - 1U].name;
     return std::ranges::any_of(
-        std::initializer_list<const std::string*>{&task.branch, &task.summary, &task.id, &task.project},
+        std::initializer_list<const std::string*>{&task.branch, &task.summary, &task.id, &task.project, &host},
         [&](const auto* text) { return found_in(*text, state_.search); });
 }
 
@@ -58,6 +59,12 @@ void Core::rebuild() {
         if (!is_shown(task)) continue;
         const auto section = section_of(task);
         sections[static_cast<std::size_t>(section)].push_back({i, section});
+    }
+    if (!state_.hosts.empty()) {  // those of a single daemon are in order
+        std::ranges::stable_sort(sections[0], {}, [&](const Item& item) {
+            const auto& task = state_.tasks[item.task];
+            return std::pair(-static_cast<int>(task.needs), task.needs_since);
+        });
     }
     for (auto& rows : sections) {
         if (&rows != &sections[0]) put_below_parents(rows, state_.tasks);  // what needs you: the most urgent first
@@ -120,11 +127,11 @@ void Core::move(int by) {
     select_at(static_cast<std::size_t>(best));
     keep_in_view();
     // More of the ended tasks, before their end is reached.
-    if (best + 20 <= size || list_asked_) return;
+    if (best + 20 <= size || std::ranges::any_of(feeds_, &Feed::list_asked)) return;
     const bool may_be_more = state_.more_ended && ended_wanted_ > 0 && ended_wanted_ < k_most_ended;
     if (may_be_more && state_.search.empty()) {
         ended_wanted_ += k_more_ended;
-        list_due_ = Time{};
+        list_soon();
     } else if (more_found_ && found_wanted_ < k_most_ended) {
         found_wanted_ += k_more_ended;
         search_due_ = Time{};
@@ -156,11 +163,11 @@ void Core::show_filter(Filter filter) {
     const bool wants_ended = filter == Filter::all || filter == Filter::ended;
     if (wants_ended && ended_wanted_ == 0) {
         ended_wanted_ = k_more_ended;
-        list_due_ = Time{};
+        list_soon();
     }
     if (filter == Filter::active && ended_wanted_ > 0) {
         ended_wanted_ = 0;
-        list_due_ = Time{};  // how many have ended may be another number now
+        list_soon();  // how many have ended may be another number now
     }
     rebuild();
 }
@@ -176,7 +183,7 @@ void Core::switch_project() {
         return;
     }
     header_project();
-    list_due_ = Time{};
+    list_soon();
 }
 
 void Core::click(const Input& input, Moment now, Effects& effects) {

@@ -5,6 +5,7 @@
 
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
+#include "client/dashboard/hosts.hpp"
 #include "common/rpc/task_queries.hpp"
 #include "common/rpc/watch_methods.hpp"
 
@@ -124,23 +125,31 @@ void Core::make_stale_if_changed() {
 }
 
 /// The daemon tells of what one agent writes: asked for before its screen is, so that nothing is missed in between.
-void Core::watch_screen(const std::string& task, Effects& effects) {
-    screen_wanted_ = task;
-    if (cursor_.empty() || screen_watched_ == task) return;
-    screen_watched_ = task;
-    rpc::EventsSubscribe subscribe;
-    subscribe.since = cursor_;
-    if (!task.empty()) subscribe.screen = task;
-    effects.requests.push_back(request_of(subscribe, Purpose::subscribe));
+void Core::watch_screen(const Row* task, Effects& effects) {
+    for (std::size_t host = 0; host < feeds_.size(); ++host) {
+        feeds_[host].screen_wanted = task != nullptr && task->host == host ? task->id : "";
+        subscribe_screen(host, effects);
+    }
 }
 
-void Core::subscribed(Result<Json> reply, Moment now, Effects& effects) {
+void Core::subscribe_screen(std::size_t host, Effects& effects) {
+    auto& feed = feeds_[host];
+    if (feed.cursor.empty() || feed.screen_watched == feed.screen_wanted) return;
+    feed.screen_watched = feed.screen_wanted;
+    rpc::EventsSubscribe subscribe;
+    subscribe.since = feed.cursor;
+    if (!feed.screen_wanted.empty()) subscribe.screen = feed.screen_wanted;
+    effects.requests.push_back(request_of(subscribe, Purpose::subscribe));
+    effects.requests.back().host = host;
+}
+
+void Core::subscribed(std::size_t host, Result<Json> reply, Moment now, Effects& effects) {
     const auto read = reply ? read_as<rpc::EventsSubscribe::Reply>(*reply, "", UnknownKeys::ignore)
                             : Result<rpc::EventsSubscribe::Reply>(reply.error());
     if (!read) return;
-    cursor_ = read->cursor;
-    if (read->resync) refresh(now);
-    watch_screen(screen_wanted_, effects);
+    feeds_[host].cursor = read->cursor;
+    if (read->resync) refresh(now, host);
+    subscribe_screen(host, effects);
 }
 
 /// Empties the pane for the selected task. The first move asks at once, and further moves when the answer to that is
@@ -167,12 +176,11 @@ void Core::drop_old_rows() {
 }
 
 void Core::request_pane(Moment now, Effects& effects) {
-    if (state_.link.state != Link::State::up) return;
     const auto* task = pane_is_visible() ? selected() : nullptr;
     const auto shown = std::exchange(pane_shown_, task != nullptr ? std::optional(state_.pane) : std::nullopt);
     const bool is_live = task != nullptr && state_.pane == Pane::screen && is_alive(*task);
-    if (!is_live) watch_screen("", effects);
-    if (task == nullptr) return;
+    if (!is_live) watch_screen(nullptr, effects);
+    if (task == nullptr || !is_up(state_, task->host) || !answers(state_, *task)) return;
     auto& text = state_.panes[state_.pane];
     if (text.task != state_.selected) begin_pane(text, shown == state_.pane, now);
     if (text.live != is_live) text.stale = true;  // its agent has started, or ended, since it was asked for
@@ -182,13 +190,14 @@ void Core::request_pane(Moment now, Effects& effects) {
     if (is_live && text.came != Time{} && soon > now.steady) pane_due_ = soon;
     if (pane_due_ && *pane_due_ > now.steady) return;
     pane_due_.reset();
-    if (is_live) watch_screen(state_.selected, effects);
+    if (is_live) watch_screen(task, effects);
     pane_asked_ = wanted;
     pane_sent_ = now.steady;
     text.stale = false;
     text.live = is_live;
     text.changed = task->updated_at;
     effects.requests.push_back(request_for(state_.pane, *task, layout_of(state_).pane.height + 100));
+    effects.requests.back().host = task->host;
 }
 
 void Core::pane_reply(const Request& request, Result<Json> reply, Moment now) {

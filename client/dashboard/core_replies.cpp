@@ -3,6 +3,7 @@
 
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
+#include "client/dashboard/hosts.hpp"
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
 #include "common/rpc/harness_methods.hpp"
@@ -86,38 +87,47 @@ bool has_spawn_error(const Json& reply) {
 
 }  // namespace
 
-void Core::refresh(Moment now) {
-    const auto at = now.steady + std::max<std::chrono::steady_clock::duration>(k_together, 4 * list_took_);
-    if (!list_due_ || at < *list_due_) list_due_ = at;
+void Core::refresh(Moment now, std::size_t host) {
+    auto& feed = feeds_[host];
+    const auto at = now.steady + std::max<std::chrono::steady_clock::duration>(k_together, 4 * feed.list_took);
+    if (!feed.list_due || at < *feed.list_due) feed.list_due = at;
 }
 
-void Core::request_list(Effects& effects, Moment now) {
-    if (list_asked_ || state_.link.state != Link::State::up) return;
-    list_due_.reset();
+void Core::list_soon() {
+    for (auto& feed : feeds_) feed.list_due = Time{};
+}
+
+void Core::request_list(std::size_t host, Effects& effects, Moment now) {
+    auto& feed = feeds_[host];
+    if (feed.list_asked) return;  // it is asked for again after the reply
+    feed.list_due.reset();
+    if (!is_up(state_, host)) return;
     auto list = list_of_project();
     if (ended_wanted_ > 0) {
         list.all = true;
         list.limit = static_cast<int>(state_.active + ended_wanted_);
     }
     // Counting asks git, so that it is not done at every event.
-    list.changes = counts_wanted_ && (now.steady - counts_sent_ >= k_counts_interval || !state_.listed);
+    list.changes = feed.counts_wanted && (now.steady - feed.counts_sent >= k_counts_interval || !feed.listed);
     if (list.changes) {
-        counts_sent_ = now.steady;
-        counts_wanted_ = false;
-    } else if (counts_wanted_) {
-        list_due_ = counts_sent_ + k_counts_interval;
+        feed.counts_sent = now.steady;
+        feed.counts_wanted = false;
+    } else if (feed.counts_wanted) {
+        feed.list_due = feed.counts_sent + k_counts_interval;
     }
-    list_asked_ = true;
-    list_sent_ = now.steady;
+    feed.list_asked = true;
+    feed.list_sent = now.steady;
     effects.requests.push_back(request_of(list, Purpose::list));
+    effects.requests.back().host = host;
 }
 
 /// Its tasks, and what is known of their changes: that comes only now and then.
-std::vector<Row> Core::rows_in(Answer& reply) {
+std::vector<Row> Core::rows_in(Answer& reply, std::size_t host) {
     std::vector<Row> rows;
     rows.reserve(reply.tasks.size());
     for (auto& task : reply.tasks) {
         if (task.committed) state_.changes[task.row.id] = *task.committed;
+        task.row.host = static_cast<std::uint16_t>(host);
         rows.push_back(std::move(task.row));
     }
     return rows;
@@ -128,7 +138,7 @@ void Core::hide_pull_requests() {
     for (const auto& project : state_.projects) {
         if (project.place.empty() || project.place == "github") continue;
         for (auto& task : state_.tasks) {
-            if (task.project == project.name) forbid(task, "create_pr");
+            if (task.project == project.name && task.host == 0) forbid(task, "create_pr");
         }
     }
 }
@@ -141,36 +151,39 @@ bool Core::news_for_human(const std::vector<Row>& tasks, const std::map<std::str
     });
 }
 
-void Core::list_reply(Answer reply, std::int64_t hidden, Moment now) {
-    if (reply.unread)
-        return say("The daemon's list cannot be read; is it of another version? orange daemon restart", true, now);
+void Core::count_needs() {
+    const auto count = [&](Need need) {
+        return static_cast<std::size_t>(std::ranges::count(state_.tasks, need, &Row::needs));
+    };
+    state_.needs_help = count(Need::help);
+    state_.needs_answer = count(Need::answer);
+    state_.needs_review = count(Need::review);
+}
+
+void Core::list_reply(std::size_t host, Answer reply, std::int64_t hidden, Moment now) {
+    if (reply.unread) {
+        const auto whose = host == 0 ? std::string("The daemon's list") : "The list of " + state_.hosts[host - 1].name;
+        return say(whose + " cannot be read; is it of another version? orange daemon restart", true, now);
+    }
     // What was said is read by now, and may be true no more.
     if (state_.message && !state_.message->bad && now.wall - state_.message->at >= k_reading_time)
         state_.message.reset();
-    const auto first_found = state_.tasks.begin() + static_cast<std::ptrdiff_t>(listed_);
-    std::vector<Row> found(std::make_move_iterator(first_found), std::make_move_iterator(state_.tasks.end()));
     std::map<std::string, Need> needed;
     for (const auto& task : state_.tasks) needed[task.id] = task.needs;
-    state_.tasks = rows_in(reply);
-    listed_ = state_.tasks.size();
-    if (state_.listed && news_for_human(state_.tasks, needed)) ++state_.rings;
-    std::stable_partition(state_.tasks.begin(), state_.tasks.end(), [](const auto& task) { return !task.ended; });
-    state_.active =
-        static_cast<std::size_t>(std::ranges::count_if(state_.tasks, [](const auto& task) { return !task.ended; }));
-    const auto ended = state_.tasks.size() - state_.active;
-    state_.more_ended = ended_wanted_ > 0 && ended >= ended_wanted_;
-    if (ended_wanted_ == 0) state_.hidden = hidden;
-    add_found(std::move(found));
+    auto rows = rows_in(reply, host);
+    auto& feed = feeds_[host];
+    if (std::exchange(feed.listed, true) && news_for_human(rows, needed)) ++state_.rings;
+    const auto ended = static_cast<std::size_t>(std::ranges::count(rows, true, &Row::ended));
+    feed.more_ended = ended_wanted_ > 0 && ended >= ended_wanted_;
+    if (ended_wanted_ == 0) feed.hidden = hidden;
+    state_.more_ended = std::ranges::any_of(feeds_, &Feed::more_ended);
+    state_.hidden = 0;
+    for (const auto& each : feeds_) state_.hidden += each.hidden;
+    replace_rows(std::move(rows), host);
     if (!state_.search.empty()) search_due_ = now.steady;
-    bool moving = false;
-    state_.needs_help = state_.needs_answer = state_.needs_review = 0;
-    for (auto& task : state_.tasks) {
-        const auto need = task.needs;
-        if (need == Need::help) ++state_.needs_help;
-        if (need == Need::answer) ++state_.needs_answer;
-        if (need == Need::review) ++state_.needs_review;
-        moving = moving || (task.in_progress && !task.ended);
-    }
+    count_needs();
+    const bool moving = std::ranges::any_of(
+        state_.tasks, [&](const Row& task) { return task.in_progress && !task.ended && task.host == host; });
     std::erase_if(state_.marked, [&](const std::string& id) {
         return std::ranges::none_of(state_.tasks, [&](const auto& task) { return task.id == id; });
     });
@@ -178,8 +191,16 @@ void Core::list_reply(Answer reply, std::int64_t hidden, Moment now) {
     hide_pull_requests();
     header_project();
     rebuild();
-    if (moving && !list_due_) list_due_ = now.steady + k_in_progress;  // its end is no event
+    if (moving && !feed.list_due) feed.list_due = now.steady + k_in_progress;  // its end is no event
     if (state_.pane != Pane::screen) make_stale_if_changed();
+}
+
+/// A machine that does not know the project of another one has no tasks of it.
+void Core::list_error(std::size_t host, const Error& error, Moment now) {
+    const auto is_elsewhere = [&](const Row& task) { return task.host != host && state_.project == task.project; };
+    const bool is_of_other = host > 0 || std::ranges::any_of(state_.tasks, is_elsewhere);
+    if (error.code == ErrorCode::not_found && is_of_other) return list_reply(host, {}, 0, now);
+    if (host == 0) say(whole_error(error), true, now);
 }
 
 /// The header names the project of the directory; a worktree of a pool is in its project, too.
@@ -210,8 +231,8 @@ void Core::next_of_many(Effects& effects, Moment now) {
 void Core::act_reply(const Request& request, Result<Answer> reply, Moment now, Effects& effects) {
     state_.busy.erase(request.task);
     auto title = request.title.empty() ? std::string("The task") : request.title;
-    counts_wanted_ = true;
-    refresh(now);
+    feeds_[request.host].counts_wanted = true;
+    refresh(now, request.host);
     make_stale(request.task);
     if (request.of_many) {
         if (reply) ++state_.many_done;
@@ -252,17 +273,17 @@ Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now
     auto reply = answer ? Result<Json>(std::move(answer->json)) : Result<Json>(answer.error());
     switch (request.purpose) {
         case Purpose::subscribe:
-            subscribed(std::move(reply), now, effects);
+            subscribed(request.host, std::move(reply), now, effects);
             break;
         case Purpose::list:
-            list_asked_ = false;
-            list_took_ = now.steady - list_sent_;
+            feeds_[request.host].list_asked = false;
+            feeds_[request.host].list_took = now.steady - feeds_[request.host].list_sent;
             if (answer) {
-                list_reply(std::move(*answer), number_in(*reply, "hidden"), now);
-                request_ended(effects);
+                list_reply(request.host, std::move(*answer), number_in(*reply, "hidden"), now);
             } else {
-                say(whole_error(reply.error()), true, now);
+                list_error(request.host, reply.error(), now);
             }
+            request_ended(effects);
             break;
         case Purpose::ended:
             if (answer) ended_reply(std::move(*answer), now);

@@ -3,6 +3,7 @@
 
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
+#include "client/dashboard/hosts.hpp"
 #include "common/base/shell_words.hpp"
 #include "common/base/text.hpp"
 
@@ -173,11 +174,12 @@ void Core::send_prompt(Moment now, Effects& effects) {
     // Kept until the daemon has it.
     close_prompt(true);
     const std::string text(trim(prompt.text));
-    if (state_.busy.contains(prompt.task) || state_.link.state != Link::State::up) {
-        return say(
-            "Not sent, and kept: " +
-                std::string(state_.link.state == Link::State::up ? "the task is busy" : "the daemon does not run"),
-            true, now);
+    const auto host = host_of(prompt.task);
+    if (state_.busy.contains(prompt.task) || !is_up(state_, host)) {
+        const std::string why = !is_up(state_, host) ? (host == 0 ? "the daemon" : state_.hosts[host - 1].name) +
+                                                           std::string(host == 0 ? " does not run" : " does not answer")
+                                                     : "the task is busy";
+        return say("Not sent, and kept: " + why, true, now);
     }
     if (prompt.what == Prompt::For::reject) {
         rpc::TaskReject params;

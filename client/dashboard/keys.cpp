@@ -5,6 +5,7 @@
 
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
+#include "client/dashboard/hosts.hpp"
 #include "client/output/local_time.hpp"
 #include "common/base/text.hpp"
 
@@ -122,11 +123,11 @@ std::span<const Binding> Core::keys() {
          [](Core& c, Effects&, Moment now) { c.remove(now); }},
         {"D", Action::diff, k_of_task | k_looks, "diff", "Show what the branch changes, in your pager", "", "task diff",
          [](Core& c, Effects& effects, Moment) {
-             c.client(effects, {"task", "diff", c.state_.selected}, true);
+             c.client(effects, {"task", "diff"}, true);
          }},
         {"o", Action::shell, k_of_task, "shell", "Open a shell in the task's worktree", "", "task shell",
          [](Core& c, Effects& effects, Moment) {
-             c.client(effects, {"task", "shell", c.state_.selected});
+             c.client(effects, {"task", "shell"});
          }},
         {"e", Action::edit, k_of_task, "edit", "Edit TASK.md in $EDITOR", "", "",
          [](Core& c, Effects& effects, Moment now) { c.edit_task_file(effects, now); }},
@@ -300,6 +301,7 @@ std::vector<Line> footer(const State& state, const Row* task, std::size_t width,
         if (label.empty()) continue;
         const bool is_tasks = (binding.is & k_of_task) != 0;
         if (is_tasks && (task == nullptr || !is_offered(*task, binding))) continue;
+        if (is_tasks && binding.action != Action::copy && !host_refusal(state, *task).empty()) continue;
         if (state.read_only && is_refused_to_readers(binding)) continue;
         const bool always = binding.action == Action::help || binding.action == Action::quit;
         // The key for the task's need comes first, a rare one last.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "client/dashboard/core.hpp"
+#include "client/dashboard/hosts.hpp"
 #include "client/output/task_cells.hpp"
 #include "common/base/text.hpp"
 
@@ -49,6 +50,13 @@ std::vector<Line> message_lines(const State& state) {
 }
 
 std::vector<Line> need_lines(const State& state, const Row& task) {
+    const auto room = static_cast<std::size_t>(std::max(10, state.width - 2)) - k_age_room;
+    if (const auto refusal = host_refusal(state, task); !refusal.empty()) {
+        std::vector<Line> lines;
+        for (auto& row : wrapped(refusal, room)) lines.push_back(Line(" ").add(std::move(row), k_bold));
+        if (lines.size() > k_most_need_rows) lines.resize(k_most_need_rows);
+        return lines;
+    }
     const bool is_needy = task.needs != Need::nothing;
     auto first = is_needy ? name_text(task.needs) + ":" : std::string();
     auto text = clean(task.needs_text);
@@ -56,7 +64,6 @@ std::vector<Line> need_lines(const State& state, const Row& task) {
     if (!task.alarm.empty()) first = "!", text = clean(task.alarm);
     const bool is_bad = !task.unreadable.empty() || !task.alarm.empty();
     const auto look_of_rest = is_bad ? k_red : is_needy ? Look{} : k_dim;
-    const auto room = static_cast<std::size_t>(std::max(10, state.width - 2)) - k_age_room;
     auto rows = wrapped(first + (first.empty() ? "" : " ") + text, room);
     if (rows.size() > k_most_need_rows) {
         rows.resize(k_most_need_rows);

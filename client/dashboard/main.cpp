@@ -1,7 +1,8 @@
 // orange-dashboard: the tasks of a person on one screen, all day. `orange dashboard` starts it; docs/dashboard.md.
 //
 // Three layers: the core (state.hpp, core.hpp, view.hpp) decides what a key or an event does and what is shown, and
-// touches nothing; terminal.hpp draws with ncurses; wire.hpp speaks with the daemon. program.hpp brings them together.
+// touches nothing; terminal.hpp draws with ncurses; wire.hpp speaks with the daemon, and
+// host_wire.hpp with that of another machine. program.hpp brings them together.
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -10,9 +11,12 @@
 #include <string_view>
 #include <vector>
 
+#include "client/connection/autostart.hpp"
 #include "client/dashboard/program.hpp"
+#include "client/hosts/hosts_file.hpp"
 #include "client/output/terminal.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "common/config/paths.hpp"
 
 namespace orange::dashboard {
@@ -21,7 +25,8 @@ namespace {
 constexpr const char* k_help =
     "orange dashboard: your tasks on one screen\n\n"
     "  --project NAME   only the tasks of this project\n"
-    "  --everywhere     the tasks of all projects; default: of the project that you are in\n"
+    "  --everywhere     the tasks of all projects on all your machines (orange host list);\n"
+    "                   default: of the project that you are in\n"
     "  --read-only      look, but change nothing\n"
     "  --no-mouse       leave the mouse to the terminal\n"
     "  --no-bell        do not ring when a task needs you\n\n"
@@ -42,6 +47,15 @@ std::optional<std::string> repository_of(std::filesystem::path folder) {
         }
         if (folder == folder.parent_path()) return std::nullopt;
     }
+}
+
+/// An agent sees the tasks of this machine alone.
+Result<int> start(const Paths& paths, State state, const TerminalOptions& options, bool everywhere) {
+    std::vector<hosts::Host> hosts;
+    if (everywhere && !connection::inside_agent()) {
+        TRY(hosts, hosts::read_hosts(paths.home));
+    }
+    return run(paths, std::move(state), options, hosts);
 }
 
 int usage_problem(const std::string& problem) {
@@ -85,7 +99,7 @@ int dashboard_main(const std::vector<std::string>& words) {
     if (!everywhere && !error) state.cwd = here.string();
     if (!error) state.repository = repository_of(here);
     const auto paths = paths_from_environment();
-    const auto status = paths ? run(*paths, std::move(state), options) : Result<int>(paths.error());
+    const auto status = paths ? start(*paths, std::move(state), options, everywhere) : Result<int>(paths.error());
     if (status) return *status;
     for (const auto line : split_lines(status.error().message)) {
         const bool command = line.starts_with("  ");

@@ -10,12 +10,15 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <sstream>
+#include <vector>
 
 #include "client/connection/caller_environment.hpp"
 #include "client/connection/child.hpp"
 #include "client/dashboard/core.hpp"
 #include "client/dashboard/foreground.hpp"
+#include "client/dashboard/host_wire.hpp"
 #include "client/dashboard/wire.hpp"
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
@@ -63,16 +66,16 @@ std::string_view shown_by(const State& state) {
 
 class Program {
   public:
-    Program(const Paths& paths, State initial)
-        : paths_(paths),
-          core_(std::move(initial)),
-          wire_(paths,
-                {[this](Link::State state, std::string why) { apply(core_.on_link(state, std::move(why), moment())); },
-                 [this](const Request& request, Result<Answer> reply) {
-                     apply(core_.on_reply(request, std::move(reply), moment()));
-                 },
-                 [this](const rpc::EventNotification& event) { apply(core_.on_event(event, moment())); },
-                 [this](const std::string& task) { apply(core_.on_screen(task, moment())); }}) {
+    Program(const Paths& paths, State initial, const std::vector<hosts::Host>& hosts)
+        : paths_(paths), core_(with_hosts(std::move(initial), hosts)), wire_(paths, incoming_from(0)) {
+        for (const auto& host : hosts) {
+            const auto number = host_wires_.size() + 1;
+            const auto greet = [this, number](const rpc::HelloNotification& hello) {
+                core_.on_greeting(number, hello.read_only);
+            };
+            host_wires_.push_back(std::make_unique<HostWire>(host, incoming_from(number), greet));
+            remember_list(number, hosts::answer_file(paths.home, host.name, "list"));
+        }
         if (const char* file = std::getenv("ORANGE_DASHBOARD_TRACE"); file && *file) trace_.open(file, std::ios::app);
         core_.caller = connection::caller_environment();
     }
@@ -87,6 +90,7 @@ class Program {
         while (!ended_) {
             wire_.retry();
             core_.set_silent(wire_.is_silent());
+            look_at_hosts();
             apply(core_.on_time(moment()));
             perform();
             draw();
@@ -101,6 +105,48 @@ class Program {
     }
 
   private:
+    static State with_hosts(State state, const std::vector<hosts::Host>& hosts) {
+        for (const auto& host : hosts) state.hosts.push_back({host.name});
+        return state;
+    }
+
+    /// Returns the functions that take the messages of a daemon; `host` is its number, as in Row::host.
+    Incoming incoming_from(std::size_t host) {
+        return {[this](const Request& request, Result<Answer> reply) {
+                    apply(core_.on_reply(request, std::move(reply), moment()));
+                },
+                [this, host](const rpc::EventNotification& event) { apply(core_.on_event(event, moment(), host)); },
+                [this](const std::string& task) { apply(core_.on_screen(task, moment())); },
+                [this, host](Link::State state, std::string why) {
+                    note("link " + std::to_string(host) + " " + std::to_string(static_cast<int>(state)));
+                    apply(core_.on_link(state, std::move(why), moment(), host));
+                }};
+    }
+
+    /// Until a host answers, its tasks are those of its last answer to `orange task list --everywhere`.
+    void remember_list(std::size_t host, const std::filesystem::path& file) {
+        std::ostringstream text;
+        text << std::ifstream(file).rdbuf();
+        const auto last = parse_json(text.str());
+        if (!last || !last->is_object() || !last->contains("reply")) return;
+        const auto at = last->find("at");
+        const auto heard = at != last->end() && at->is_string() ? from_rfc3339(at->get<std::string>()) : std::nullopt;
+        Answer list;
+        const auto message = read_message(dump({{"result", (*last)["reply"]}}), list);
+        if (heard && message) core_.remember_list(host, std::move(list), *heard);
+    }
+
+    void look_at_hosts() {
+        for (std::size_t i = 0; i < host_wires_.size(); ++i) {
+            auto& wire = *host_wires_[i];
+            wire.retry();
+            const auto now = moment();
+            const auto heard = wire.heard();
+            const auto ago = heard ? std::chrono::duration_cast<milliseconds>(now.steady - *heard) : milliseconds(0);
+            core_.set_heard(i + 1, wire.is_silent(), heard ? std::optional(now.wall - ago) : std::nullopt);
+        }
+    }
+
     void note(const std::string& line) {
         if (trace_.is_open()) trace_ << line << std::endl;
     }
@@ -109,7 +155,11 @@ class Program {
         for (auto& each : effects.outside) outside_.push_back(std::move(each));
         for (const auto& request : effects.requests) {
             note("request " + request.method);
-            wire_.send(request);
+            if (request.host == 0) {
+                wire_.send(request);
+            } else {
+                host_wires_[request.host - 1]->send(request);
+            }
         }
     }
 
@@ -122,17 +172,28 @@ class Program {
     void wait() {
         const auto now = steady_clock::now();
         auto until = now + std::chrono::hours(1);
-        for (const auto& due : {core_.next_time(), wire_.next_time(), decoder_.deadline()}) {
+        const auto no_later_than = [&](const auto& due) {
             if (due) until = std::min(until, *due);
-        }
-        pollfd ready[3] = {{STDIN_FILENO, POLLIN, 0}, {signal_pipe[0], POLLIN, 0}, {wire_.descriptor(), POLLIN, 0}};
+        };
+        for (const auto& due : {core_.next_time(), wire_.next_time(), decoder_.deadline()}) no_later_than(due);
+        for (const auto& wire : host_wires_) no_later_than(wire->next_time());
+        std::vector<pollfd> ready = {{STDIN_FILENO, POLLIN, 0}, {signal_pipe[0], POLLIN, 0}, waits_for(wire_)};
+        for (const auto& wire : host_wires_) ready.push_back(waits_for(*wire));
         const auto left = std::chrono::ceil<milliseconds>(until - now).count();
-        ::poll(ready, 3, static_cast<int>(std::max<long>(0, left)));
+        ::poll(ready.data(), ready.size(), static_cast<int>(std::max<long>(0, left)));
         if (ready[1].revents != 0) take_signals();
         if (ready[2].revents != 0) wire_.receive();
         if (ready[0].revents != 0) read_keys();
+        for (std::size_t i = 0; i < host_wires_.size(); ++i) {
+            if (ready[i + 3].revents != 0) host_wires_[i]->receive();
+        }
         for (const auto& input : decoder_.expire(steady_clock::now())) handle(input);
         reap_children();
+    }
+
+    template <class AnyWire>
+    static pollfd waits_for(const AnyWire& wire) {
+        return {wire.descriptor(), static_cast<short>(wire.has_unsent() ? POLLIN | POLLOUT : POLLIN), 0};
     }
 
     void handle(const Input& input) {
@@ -221,6 +282,7 @@ class Program {
                     break;
                 case Outside::What::reconnect:
                     if (core_.state().link.state != Link::State::up) wire_.start();
+                    for (const auto& wire : host_wires_) wire->start();
                     break;
             }
         }
@@ -244,6 +306,7 @@ class Program {
         if ((failed && asked.argv.front() == "orange" && asked.argv[2] != "shell") || unread) wait_for_key();
         if (!status) core_.say(status.error().message, true, moment());
         come_back();
+        for (const auto& wire : host_wires_) wire->come_back();
         apply(core_.on_returned(moment()));
     }
 
@@ -296,6 +359,7 @@ class Program {
     Terminal terminal_;
     Decoder decoder_;
     Wire wire_;
+    std::vector<std::unique_ptr<HostWire>> host_wires_;
     std::ofstream trace_;
     bool ended_ = false;
     int by_signal_ = 0;
@@ -303,8 +367,9 @@ class Program {
 
 }  // namespace
 
-Result<int> run(const Paths& paths, State initial, const TerminalOptions& options) {
-    Program program(paths, std::move(initial));
+Result<int> run(const Paths& paths, State initial, const TerminalOptions& options,
+                const std::vector<hosts::Host>& hosts) {
+    Program program(paths, std::move(initial), hosts);
     return program.run(options);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/dashboard/core.hpp"
+#include "client/dashboard/hosts.hpp"
 #include "client/output/task_cells.hpp"
 #include "common/base/text.hpp"
 
@@ -14,6 +15,7 @@ constexpr const char* k_tabs[] = {"1 screen", "2 diff", "3 TASK.md", "4 history"
 constexpr std::size_t k_title_room = 22;   ///< what the other columns leave to a task's name, or half of the row
 constexpr std::size_t k_least_status = 9;  ///< "reviewing"
 constexpr std::size_t k_most_project = 12;
+constexpr std::size_t k_host_room = 16;
 
 Line cell_of(const State& state, const ListColumn& column, const Row& task, Timestamp now) {
     const auto changes = state.changes.find(task.id);
@@ -61,6 +63,7 @@ Columns columns_for(const State& state) {
             if (wide > 0)
                 found.widths[i] = std::max(found.widths[i], column.fixed ? column.most : std::min(wide, column.most));
         }
+        found.host = std::max(found.host, std::min(columns(host_text(state, task)), k_host_room));
         if (project == nullptr) project = &task.project;
         longest = std::min(std::max(longest, columns(clean(task.project))), k_most_project);
         several = several || task.project != *project;
@@ -77,14 +80,17 @@ Line task_row(const State& state, const Item& item, std::size_t width, Timestamp
     const auto busy = state.busy.find(id);
     const auto mark = mark_of(task);
     const auto need = need_of(task);
-    constexpr std::size_t k_fixed = 2 + 2 + 7 + 5;  // ">+", the mark, what it needs, the age
-    const auto project = state.columns.project > 0 ? state.columns.project + 1 : 0;
-    auto room = width > k_fixed + project ? width - k_fixed - project : 0;
+    const auto host_room = state.columns.host > 0 ? state.columns.host + 1 : 0;
+    const auto fixed = 2 + 2 + 7 + 5 + host_room;  // ">+", the mark, what it needs, the age, the host
+    auto project = state.columns.project > 0 ? state.columns.project + 1 : 0;
+    if (host_room > 0 && width < fixed + project + k_title_room) project = 0;  // a name is worth more
+    auto room = width > fixed + project ? width - fixed - project : 0;
     const auto widths = widths_within(state.columns.widths, room);
     Line line;
     line.add(is_selected ? ">" : " ", k_bold).add(is_marked ? "+" : " ", k_bold);
     line.add(mark.text, mark.look).add(" ");
     line.add(padded(need.text, 7), need.look);
+    if (host_room > 0) line.add(padded(padded(host_text(state, task), state.columns.host), host_room), k_dim);
     const auto indent = std::string(2 * std::min<std::size_t>(item.depth, 4), ' ');
     if (project > 0) line.add(padded(clean(task.project), project - 1), k_dim).add(" ");
     line.add(padded(indent + title_of(task), room), is_selected ? k_bold : Look{});
@@ -99,6 +105,9 @@ Line task_row(const State& state, const Item& item, std::size_t width, Timestamp
     }
     line.add(padded_age(task.updated_at, now), k_dim);
     line.fit(width);
+    if (!answers(state, task)) {
+        for (auto& span : line.spans) span.look = k_dim;
+    }
     return is_selected ? line.reversed() : line;
 }
 

@@ -56,6 +56,7 @@ struct Request {
     std::string method;
     Json params = Json::object();
     Purpose purpose = Purpose::act;
+    std::size_t host = 0;  ///< whose daemon gets it, as in Row::host
     std::string task;      ///< whose row it is about; empty: none
     std::string doing;     ///< for `act`: "merging", shown in the row
     std::string done;      ///< and "merged", for the message when it has succeeded
@@ -90,6 +91,7 @@ struct Item {
 struct Columns {
     std::vector<std::size_t> widths;  ///< of output::list_columns(); 0: nothing stands there
     std::size_t project = 0;          ///< of the longest project's name; 0: all are of one
+    std::size_t host = 0;             ///< of the name of the host; 0: all tasks are this machine's
 };
 
 /// What stands in a pane: the reply as it came, and its rows for a width.
@@ -166,6 +168,16 @@ struct Link {
     bool silent = false;  ///< it is there, and has not answered for some seconds
 };
 
+/// Another machine, whose tasks are in the list, too.
+struct OtherHost {
+    std::string name;
+    Link link{};
+    Timestamp heard{};       ///< when it last answered; none: not yet
+    std::string twin = {};   ///< "this machine" or another host, if it is the same machine; its tasks are left out
+    bool lost = false;       ///< the last connection ended, and there is no new one yet
+    bool read_only = false;  ///< its key may only look
+};
+
 struct State {
     // What it was started with.
     std::optional<std::string> project;  ///< absent: by `cwd`, or all
@@ -176,12 +188,13 @@ struct State {
     int height = 24;
 
     // What the daemon says.
-    Link link;
-    std::vector<Row> tasks;   ///< in the daemon's order; the ended ones behind them
-    std::size_t active = 0;   ///< how many of them have not ended
-    std::int64_t hidden = 0;  ///< ended ones that were not fetched
-    bool more_ended = false;  ///< there are more than were fetched
-    /// While nothing needs the person: the tasks that ended last, the newest first.
+    Link link;                     ///< to the daemon of this machine
+    std::vector<OtherHost> hosts;  ///< Row::host is an index of it, from 1 on
+    std::vector<Row> tasks;        ///< in the daemons' order, this machine's first; the ended ones behind them
+    std::size_t active = 0;        ///< how many of them have not ended
+    std::int64_t hidden = 0;       ///< ended ones that were not fetched
+    bool more_ended = false;       ///< there are more than were fetched
+    /// While nothing needs the person: the tasks of this machine that ended last, the newest first.
     std::vector<Row> last_ended;
     std::map<std::string, rpc::ChangeCounts> changes;
     std::vector<rpc::ProjectView> projects;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/dashboard/core.hpp"
+#include "client/dashboard/hosts.hpp"
 #include "client/dashboard/rows.hpp"
 #include "client/output/task_cells.hpp"
 #include "common/base/text.hpp"
@@ -55,6 +56,7 @@ Line header_line(const State& state) {
     }
     if (!state.marked.empty()) line.add("  " + std::to_string(state.marked.size()) + " selected", k_bold);
     if (state.read_only) line.add("  read-only", k_bold);
+    if (const auto missing = missing_hosts(state); !missing.empty()) line.add("  " + missing, k_bold);
     return line;
 }
 
@@ -115,9 +117,9 @@ void draw_pane(Canvas& canvas, const State& state, const Layout& layout, const R
     if (found == state.panes.end() || task == nullptr) return;
     const auto& text = found->second;
     if (text.task != task->id) {
-        if (state.link.state != Link::State::up) {
-            canvas.put(box.row + 1, box.column, box.width, Line(" It cannot be read while the daemon is away", k_dim));
-        }
+        const bool is_away = task->host == 0 ? state.link.state != Link::State::up : !answers(state, *task);
+        const std::string who = task->host == 0 ? "the daemon is away" : "its host does not answer";
+        if (is_away) canvas.put(box.row + 1, box.column, box.width, Line(" It cannot be read while " + who, k_dim));
         return;
     }
     const auto rows = static_cast<std::size_t>(std::max(0, box.height - 1));
@@ -148,7 +150,8 @@ void draw_facts(Canvas& canvas, const State& state, int row, int rows, const Row
     auto lines = need_lines(state, *task);
     if (lines.empty()) return;
     const bool is_old = task->needs_since != Timestamp{} && now - task->needs_since >= std::chrono::minutes(1);
-    if (is_old && task->needs != Need::nothing) lines.back().add(" (" + age_text(task->needs_since, now) + ")");
+    if (is_old && task->needs != Need::nothing && host_refusal(state, *task).empty())
+        lines.back().add(" (" + age_text(task->needs_since, now) + ")");
     lines.resize(std::min(lines.size(), static_cast<std::size_t>(std::max(1, rows - 1))));
     for (auto& line : lines) canvas.put(row++, 0, state.width, std::move(line));
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "common/base/suggest.hpp"
@@ -201,6 +203,29 @@ Result<void> check_host(const Host& host) {
         return refused("deadline is a number of seconds from 1 to " + std::to_string(k_longest_deadline));
     }
     return {};
+}
+
+std::filesystem::path answer_file(const std::filesystem::path& home, const std::string& host,
+                                  const std::string& query) {
+    return home / "cache" / "hosts" / (host + "." + query + ".json");
+}
+
+Result<std::string> text_in(const std::filesystem::path& home) {
+    const auto file = file_in(home);
+    std::error_code error;
+    const auto kind = std::filesystem::symlink_status(file, error).type();
+    if (kind == std::filesystem::file_type::not_found) return std::string();
+    std::ostringstream text;
+    std::ifstream in(file);
+    if (std::filesystem::is_regular_file(file, error) && in) text << in.rdbuf();
+    if (in && !in.bad()) return text.str();
+    return {ErrorCode::io,
+            "cannot read the list of hosts, " + file.string() + "\n  ls -l " + shell_word(file.string())};
+}
+
+Result<std::vector<Host>> read_hosts(const std::filesystem::path& home) {
+    TRY(const auto text, text_in(home));
+    return parse_hosts(text, file_in(home).string());
 }
 
 Result<std::vector<Host>> parse_hosts(std::string_view text, const std::string& file) {

@@ -22,9 +22,16 @@ struct Host {
 /// hosts.yml in ORANGE_HOME.
 std::filesystem::path file_in(const std::filesystem::path& home);
 
-/// Reads hosts.yml: a host is one line, `NAME: {ssh: TARGET, program: PATH, deadline: SECONDS}`, or a line `NAME:` with
-/// its keys in the lines below it. YAML that is written in another way is refused. The client would need a library for
-/// it, which each of its starts had to load. An error names file and line, and what a line looks like.
+/// The file with a host's last answer to `query`, "inbox" or "list": {"at": time, "reply": the reply}.
+std::filesystem::path answer_file(const std::filesystem::path& home, const std::string& host, const std::string& query);
+
+/// The text of hosts.yml; empty if there is no such file.
+Result<std::string> text_in(const std::filesystem::path& home);
+Result<std::vector<Host>> read_hosts(const std::filesystem::path& home);
+
+/// Reads the text of hosts.yml: a host is one line, `NAME: {ssh: TARGET, program: PATH, deadline: SECONDS}`, or a line
+/// `NAME:` with its keys in the lines below it. YAML that is written in another way is refused. The client would need a
+/// library for it, which each of its starts had to load. An error names file and line, and what a line looks like.
 Result<std::vector<Host>> parse_hosts(std::string_view text, const std::string& file);
 
 /// Checks a host that was parsed or is about to be added. An error (invalid_argument) says what is wrong with it.

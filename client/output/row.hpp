@@ -39,6 +39,7 @@ struct Row {
     std::optional<Pull> pull;
     std::uint32_t offers = 0;  ///< what its human can do with it now, for can()
     std::int32_t queue_place = 0, review_round = 0;
+    std::uint16_t host = 0;  ///< the dashboard's number of the machine that has the task; 0: this one
     std::int16_t children = 0, children_done = 0;  ///< its sub-tasks, and how many of them are done
     Need needs = Need::nothing;
     Agents worker = Agents::none, reviewer = Agents::none;

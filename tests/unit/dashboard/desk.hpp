@@ -92,29 +92,35 @@ struct Desk {
         now.wall += time;
         take(core.on_time(now));
     }
-    void list(std::vector<rpc::TaskView> tasks, std::int64_t hidden = 0) {
+    /// `host`: whose daemon it is, as in Row::host.
+    void list(std::vector<rpc::TaskView> tasks, std::int64_t hidden = 0, std::size_t host = 0) {
         rpc::TaskList::Reply reply;
         reply.tasks = std::move(tasks);
         reply.hidden = hidden;
-        if (!has_sent(Purpose::list)) {
-            event("x");
-            pass(std::chrono::milliseconds(200));
+        if (!has_sent(Purpose::list, host)) {
+            event("x", host);
+            for (int i = 0; i < 20 && !has_sent(Purpose::list, host); ++i) pass(std::chrono::milliseconds(200));
         }
-        answer(Purpose::list, written(reply));
+        answer(Purpose::list, written(reply), host);
     }
-    void event(const std::string& task) {
+    void event(const std::string& task, std::size_t host = 0) {
         rpc::EventNotification event;
         event.task = task;
         event.project = "shop";
-        take(core.on_event(event, now));
+        take(core.on_event(event, now, host));
     }
     void wrote(const std::string& task) { take(core.on_screen(task, now)); }
-    bool has_sent(Purpose purpose) const {
-        return std::ranges::any_of(sent, [&](const auto& request) { return request.purpose == purpose; });
+    bool has_sent(Purpose purpose, std::size_t host = 0) const {
+        return std::ranges::any_of(
+            sent, [&](const auto& request) { return request.purpose == purpose && request.host == host; });
+    }
+    void link(Link::State state, std::size_t host, const std::string& why = {}) {
+        take(core.on_link(state, why, now, host));
     }
     /// The daemon's answer to the oldest request of that purpose.
-    void answer(Purpose purpose, Result<Json> reply) {
-        const auto found = std::ranges::find(sent, purpose, &dashboard::Request::purpose);
+    void answer(Purpose purpose, Result<Json> reply, std::size_t host = 0) {
+        const auto found = std::ranges::find_if(
+            sent, [&](const auto& request) { return request.purpose == purpose && request.host == host; });
         REQUIRE(found != sent.end());
         const auto request = *found;
         sent.erase(found);
