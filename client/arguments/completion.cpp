@@ -28,6 +28,7 @@ constexpr Values k_values[] = {
     {"", "ID", Known::tasks, ""},
     {"", "WORDS", Known::tasks, ""},  // [ID] TEXT
     {"", "--task", Known::tasks, ""},
+    {"", "--any", Known::tasks, ""},
     {"", "--blocked-by", Known::tasks, ""},
     {"", "--parent", Known::tasks, ""},
     {"", "--unblock", Known::tasks, ""},

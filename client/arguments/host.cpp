@@ -51,6 +51,7 @@ std::vector<std::string> tasks_in(const Command& command, const CLI::App& app) {
     std::vector<std::string> tasks;
     for (const auto* option : app.get_options()) {
         if (option->count() == 0 || !names_tasks(command.group, *option)) continue;
+        if (option->get_name() == "--any") continue;  // the command itself goes to several hosts
         auto values = option->results();
         const bool is_text = option->get_option_text() == "[ID] TEXT";
         if (is_text) values.resize(values.size() > 1 ? 1 : 0);

@@ -1,5 +1,6 @@
 #include "client/arguments/watch.hpp"
 
+#include "client/commands/wait_any.hpp"
 #include "client/commands/watch.hpp"
 
 namespace orange::arguments {
@@ -19,7 +20,12 @@ Action task_history(CLI::App& app) {
 
 Action task_wait(CLI::App& app) {
     auto params = std::make_shared<rpc::TaskWait>();
+    auto tasks = std::make_shared<std::vector<std::string>>();
     id(app, params->id);
+    app.add_option("--any", *tasks, "Wait for the first of these tasks, on this machine or others (box:4f2a)")
+        ->delimiter(',')
+        ->option_text("ID[,ID...]")
+        ->excludes("ID");
     app.add_option("--for", params->until, "Statuses to wait for, or ended, attention or human; default: human")
         ->delimiter(',')
         ->option_text("WHAT[,WHAT...]");
@@ -34,10 +40,16 @@ Action task_wait(CLI::App& app) {
         "  attention  the task needs you and has a notice\n"
         "  ended      the task is done or cancelled\n\n"
         "Exit status: 0 if the task has reached the status, 1 if it can no longer reach it, 3 after --timeout.\n\n"
+        "--any prints the id and the status of the task that was first. The exit status is 1 if no task can reach "
+        "the status any more. A host that cannot be reached, or is lost, is not waited for any more.\n\n"
         "Examples:\n"
         "  orange task wait 4f2a && orange task merge 4f2a\n"
-        "  orange task wait 4f2a --for ended --timeout 3600");
-    return [params](Context& context) { return commands::task_wait(context, *params); };
+        "  orange task wait 4f2a --for ended --timeout 3600\n"
+        "  orange task wait --any 4f2a,7b1c,box:nura");
+    return [params, tasks](Context& context) {
+        return tasks->empty() ? commands::task_wait(context, *params)
+                              : commands::task_wait_any(context, *tasks, *params);
+    };
 }
 
 Action task_log(CLI::App& app) {

@@ -19,25 +19,17 @@
 namespace orange::commands {
 namespace {
 
-namespace fs = std::filesystem;
 using hosts::Host;
 
 constexpr const char* k_queries[] = {"inbox", "list"};
 
-fs::path folder_of_answers(const Paths& paths) {
-    return paths.home / "cache" / "hosts";
-}
-
-fs::path answer_file(const Paths& paths, const std::string& host, const std::string& query) {
-    return folder_of_answers(paths) / (host + "." + query + ".json");
-}
-
 /// The answer is of use without this, so nothing is said if it cannot be kept.
 void remember(const Paths& paths, const Host& host, const HostQuery& query, const Json& reply, Timestamp now) {
-    const auto folder = folder_of_answers(paths);
+    const auto file = hosts::answer_file(paths.home, host.name, query.name);
+    const auto folder = file.parent_path();
     if (!make_private_folder(folder.parent_path()) || !make_private_folder(folder)) return;
     const Json answer = {{"at", to_rfc3339(now)}, {"reply", reply}};
-    (void)replace_file(answer_file(paths, host.name, query.name), dump(answer) + "\n", 0600);
+    (void)replace_file(file, dump(answer) + "\n", 0600);
 }
 
 struct Remembered {
@@ -52,7 +44,7 @@ Result<void> check_list(const Json& reply) {
 }
 
 std::optional<Remembered> remembered(const Paths& paths, const std::string& host, const std::string& query) {
-    const auto text = text_of_file(answer_file(paths, host, query));
+    const auto text = text_of_file(hosts::answer_file(paths.home, host, query));
     auto json = text ? parse_json(*text) : Result<Json>(Error());
     if (!json || !json->is_object() || !json->contains("reply")) return std::nullopt;
     const auto at = json->find("at");
@@ -74,16 +66,6 @@ Result<Json> list_in(const Host& host, const hosts::Answer& answer) {
     if (const auto error = said->find("error"); error != said->end()) return rpc::error_from_json(*error);
     TRY(check_list(*said));
     return std::move(*said);
-}
-
-/// `short_id` of the task and of those that it names.
-void name_host(Json& json, const std::string& host) {
-    if (json.is_object()) {
-        const auto id = json.find("short_id");
-        if (id != json.end() && id->is_string()) *id = host + ":" + id->get<std::string>();
-    }
-    if (!json.is_structured()) return;
-    for (auto& part : json) name_host(part, host);
 }
 
 /// A task by its id and folder; two machines share no id.
@@ -160,6 +142,15 @@ std::string clock_text(const std::string& stamp) {
 
 }  // namespace
 
+void name_host(Json& json, const std::string& host) {
+    if (host.empty() || !json.is_structured()) return;
+    if (json.is_object()) {
+        const auto id = json.find("short_id");
+        if (id != json.end() && id->is_string()) *id = host + ":" + id->get<std::string>();
+    }
+    for (auto& part : json) name_host(part, host);
+}
+
 Result<Json> with_hosts(const Context& context, Result<Json> here, const HostQuery& query) {
     if (!here || connection::inside_agent()) return here;
     TRY(const auto all, known_hosts(context.paths));
@@ -227,7 +218,7 @@ std::vector<std::pair<std::string, std::string>> remembered_tasks(const Paths& p
 }
 
 void forget_host(const Paths& paths, const std::string& host) {
-    for (const auto* query : k_queries) (void)remove_file(answer_file(paths, host, query));
+    for (const auto* query : k_queries) (void)remove_file(hosts::answer_file(paths.home, host, query));
 }
 
 }  // namespace orange::commands

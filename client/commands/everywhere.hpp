@@ -23,6 +23,9 @@ struct HostQuery {
 /// (there are none, or an agent asks) is as it was.
 Result<Json> with_hosts(const Context& context, Result<Json> here, const HostQuery& query);
 
+/// Puts the host before every `short_id` in `json`: "box:4f2a". Nothing for this machine, whose name is empty.
+void name_host(Json& json, const std::string& host);
+
 /// A line for each host of such a reply that did not answer.
 std::string silent_hosts(const Json& reply);
 

@@ -36,23 +36,6 @@ Result<Host> find_host(const Paths& paths, const std::string& name) {
     return hosts::host_named(all, name, hosts::file_in(paths.home).string());
 }
 
-/// A daemon takes what comes through ssh for a human, so the client asks its own first who calls. A daemon that does
-/// not run, or is older than this question, says nothing.
-Result<void> check_human(const Paths& paths) {
-    const std::string refused = "an agent may not use other hosts";
-    if (connection::inside_agent()) return {ErrorCode::forbidden, refused + "; ask a human to do it"};
-    TRY(connection::check_daemon_socket(paths));
-    auto daemon = connection::open_daemon(paths, k_patience, {k_patience, k_patience});
-    if (!daemon) return {};
-    const auto caller = daemon->call(rpc::DaemonCaller{});
-    if (!caller && caller.error().code == ErrorCode::forbidden) return in_context(refused, caller.error());
-    if (caller && caller->role != name_of(Role::human)) {
-        return {ErrorCode::forbidden,
-                refused + ", and this call comes from a " + caller->role + " (" + caller->evidence + ")"};
-    }
-    return {};
-}
-
 hosts::Answer ask_one(const Host& host, const std::vector<std::string>& words) {
     return hosts::ask({{host, hosts::remote_command(host, words), k_test_deadline}}).front();
 }
@@ -129,6 +112,23 @@ Result<void> save(const Paths& paths, const std::string& text) {
 
 Result<std::vector<Host>> known_hosts(const Paths& paths) {
     return hosts::read_hosts(paths.home);
+}
+
+/// A daemon takes what comes through ssh for a human, so the client asks its own first who calls. A daemon that does
+/// not run, or is older than this question, says nothing.
+Result<void> check_human(const Paths& paths) {
+    const std::string refused = "an agent may not use other hosts";
+    if (connection::inside_agent()) return {ErrorCode::forbidden, refused + "; ask a human to do it"};
+    TRY(connection::check_daemon_socket(paths));
+    auto daemon = connection::open_daemon(paths, k_patience, {k_patience, k_patience});
+    if (!daemon) return {};
+    const auto caller = daemon->call(rpc::DaemonCaller{});
+    if (!caller && caller.error().code == ErrorCode::forbidden) return in_context(refused, caller.error());
+    if (caller && caller->role != name_of(Role::human)) {
+        return {ErrorCode::forbidden,
+                refused + ", and this call comes from a " + caller->role + " (" + caller->evidence + ")"};
+    }
+    return {};
 }
 
 std::string host_of_environment() {

@@ -13,6 +13,9 @@ namespace orange::commands {
 /// The hosts of hosts.yml; none if there is no such file.
 Result<std::vector<hosts::Host>> known_hosts(const Paths& paths);
 
+/// An error (forbidden) if an agent calls, which may not use other hosts.
+Result<void> check_human(const Paths& paths);
+
 /// ORANGE_HOST. Empty for an agent, which may have it from its human.
 std::string host_of_environment();
 

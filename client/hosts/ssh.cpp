@@ -24,7 +24,7 @@ using std::chrono::steady_clock;
 
 constexpr int k_link_lost = 255;
 constexpr std::size_t k_most_output = 256u << 20;
-constexpr milliseconds k_look_again{10};
+constexpr milliseconds k_look_again{10}, k_longest_pause{3'600'000};
 
 /// Leaves nothing of what a program may have switched on there: mouse, focus events, bracketed paste, application keys,
 /// key protocols, the scrolling region, the alternate screen, a hidden cursor, colours.
@@ -77,6 +77,7 @@ struct Asked {
     int out = -1;
     steady_clock::time_point began{}, until{};
     Answer answer;
+    bool is_told = false;
 
     bool is_over() const { return pid <= 0; }
     /// Reads once; at the end of the output the descriptor is closed.
@@ -121,7 +122,9 @@ void start(Asked& asked, const Question& question) {
     }
     connection::ChildOptions options;
     options.out = ends[1];
-    const auto pid = connection::start_child(ssh_argv(question.host, question.command, false, asked.messages), options);
+    const auto argv =
+        question.argv.empty() ? ssh_argv(question.host, question.command, false, asked.messages) : question.argv;
+    const auto pid = connection::start_child(argv, options);
     ::close(ends[1]);
     asked.out = ends[0];
     if (pid) {
@@ -182,16 +185,18 @@ Result<Ended> run_on(const Host& host, const std::vector<std::string>& words, bo
     return ended;
 }
 
-std::vector<Answer> ask(const std::vector<Question>& questions) {
+std::vector<Answer> ask(const std::vector<Question>& questions, const IsEnough& is_enough) {
     std::vector<Asked> all(questions.size());
     for (std::size_t i = 0; i < all.size(); ++i) start(all[i], questions[i]);
     for (;;) {
         std::vector<pollfd> readable;
         std::vector<std::size_t> whose;
-        bool closing = false;
+        bool closing = false, enough = false;
         auto until = steady_clock::time_point::max();
         for (std::size_t i = 0; i < all.size(); ++i) {
             if (!all[i].is_over()) all[i].look(questions[i].host);
+            const bool is_new = all[i].is_over() && !std::exchange(all[i].is_told, true);
+            enough = enough || (is_new && is_enough && is_enough(i, all[i].answer));
             if (all[i].is_over()) continue;
             until = std::min(until, all[i].until);
             closing = closing || all[i].out < 0;
@@ -200,8 +205,12 @@ std::vector<Answer> ask(const std::vector<Question>& questions) {
             whose.push_back(i);
         }
         if (std::ranges::all_of(all, &Asked::is_over)) break;
+        if (enough) {
+            for (auto& asked : all) asked.until = steady_clock::now();
+            continue;
+        }
         const auto left = std::max(std::chrono::ceil<milliseconds>(until - steady_clock::now()), milliseconds(0));
-        const auto pause = closing ? std::min(left, k_look_again) : left;
+        const auto pause = std::min(left, closing ? k_look_again : k_longest_pause);
         if (::poll(readable.data(), readable.size(), static_cast<int>(pause.count())) <= 0) continue;
         for (std::size_t i = 0; i < readable.size(); ++i) {
             if (readable[i].revents != 0) all[whose[i]].read_some();

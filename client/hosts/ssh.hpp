@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,10 +40,15 @@ struct Question {
     Host host;
     std::string command;  ///< from remote_command()
     std::chrono::milliseconds deadline;
+    std::vector<std::string> argv = {};  ///< not empty: runs here, in place of ssh
 };
 
-/// Asks all of them side by side. Returns when each has answered or its deadline has passed; what still runs is killed.
-std::vector<Answer> ask(const std::vector<Question>& questions);
+/// Called for each answer as it comes, with the number of its question; true: the others are not needed.
+using IsEnough = std::function<bool(std::size_t number, const Answer& answer)>;
+
+/// Asks all of them side by side. Returns when each has answered, its deadline has passed, or it is enough; what still
+/// runs is killed.
+std::vector<Answer> ask(const std::vector<Question>& questions, const IsEnough& is_enough = {});
 
 /// The JSON of an answer, and what stands before it: the start-up files of the shell there may print.
 struct Said {

@@ -256,6 +256,36 @@ TEST_CASE("Waiting says when it never will be, when the time has passed and what
     CHECK(orange.orange({"task", "wait", id}).out == "cancelled\n");
 }
 
+TEST_CASE("Waiting for the first of several tasks ends with that one, through a restart of the daemon") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto first = orange.create("shop", "First", true), second = orange.create("shop", "Second", true);
+    const auto both = first + "," + second;
+    Background wait(orange, "wait", {"task", "wait", "--any", both, "--for", "cancelled"});
+    Background json(orange, "json", {"task", "wait", "--any", both, "--for", "cancelled", "--json"});
+    const auto connections = [&] { return orange.call(rpc::DaemonStatus{}).connections; };
+    orange.eventually("both wait", [&] { return connections() == 3; });
+    orange.kill_daemon();
+    orange.start_daemon();
+    orange.eventually("both wait again", [&] { return connections() == 3; });
+    (void)orange.update_status(second, "cancelled");
+    CHECK(wait.status() == 0);
+    CHECK(wait.out() == orange.short_id(second) + " cancelled\n");
+    CHECK(json.status() == 0);
+    CHECK(Json::parse(json.out()).at("task").at("fields").at("id") == second);
+    // A task that cannot reach it any more does not end the wait; all of them do.
+    const auto late = orange.orange({"task", "wait", "--any", both, "--for", "working", "--timeout", "0"});
+    CHECK(late.status == 3);
+    (void)orange.update_status(first, "cancelled");
+    const auto none = orange.orange({"task", "wait", "--any", both, "--for", "working", "--json"});
+    CHECK(none.status == 1);
+    CHECK(Json::parse(none.out).at("reached") == false);
+    const auto unknown = orange.orange({"task", "wait", "--any", "zzzz," + first, "--for", "working", "--json"});
+    CHECK(unknown.status == 1);
+    CHECK(Json::parse(unknown.out).at("error").at("data").at("name") == "not_found");
+    CHECK(orange.orange({"task", "wait", second, "--any", first}).status == 2);
+}
+
 TEST_CASE("Whoever waits and goes is forgotten, and does not keep the daemon from stopping") {
     Sandbox orange;
     orange.add_project("shop");

@@ -156,3 +156,32 @@ TEST_CASE("A host that cannot be asked, and one that is this machine, are told i
               }) == 1);
     }
 }
+
+TEST_CASE("The first of several tasks on several hosts ends the wait, and a host that is lost is left out") {
+    HostsDesk desk;
+    Sandbox box, gpu;
+    std::vector<std::string> ids;
+    for (auto* place : {&desk.here, &box, &gpu}) {
+        place->add_project("shop");
+        ids.push_back(place->create("shop", "Later", true));
+    }
+    desk.add("box", program_of(box));
+    desk.add("gpu", program_of(gpu), "box");
+    desk.add("gone", program_of(gpu));
+    const auto tasks = ids[0] + ",box:" + ids[1] + ",gpu:" + ids[2] + ",gone:" + ids[2];
+    (void)box.update_status(ids[1], "cancelled");
+    const auto first = desk.orange({"task", "wait", "--any", tasks, "--json"});
+    CHECK(first.status == 0);
+    const auto reply = Json::parse(first.out);
+    CHECK(reply.at("reached") == true);
+    CHECK(reply.at("task").at("short_id") == "box:" + box.short_id(ids[1]));
+    // The others go on: of one that cannot reach it any more, and of a host that does not answer, a line tells.
+    const auto late = desk.orange({"task", "wait", "--any", tasks, "--for", "working", "--timeout", "1"});
+    CHECK(late.status == 3);
+    CHECK(late.out.empty());
+    for (const auto* name : {"box", "gone"}) CHECK_THAT(late.err, Holds(name));
+    CHECK_THAT(late.err, !Holds("gpu"));
+    CHECK(desk.orange({"task", "wait", "--any", "gone:" + ids[2]}).status == 1);
+    CHECK(desk.error_of({"task", "wait", "--any", "bxo:" + ids[2], "--json"}).at("data").at("name") == "not_found");
+    CHECK(gpu.status(ids[2]) == "pending");
+}
