@@ -261,7 +261,7 @@ TEST_CASE("The search narrows as it is typed, and Esc goes one step back at a ti
 TEST_CASE("The selected row is one colour from its mark to its age, and ages are quiet") {
     auto waiting = running("aaaa0000");
     waiting.worker_activity = AgentActivity{Activity::waiting, k_desk_time - std::chrono::minutes(7), "", ""};
-    waiting.needs = {Need::answer, "look at it", "", k_desk_time - std::chrono::minutes(3)};
+    waiting.needs = {Need::answer, "look at it", {}, k_desk_time - std::chrono::minutes(3)};
     waiting.fields.updated_at = k_desk_time - std::chrono::minutes(5);
     for (const int width : {40, 80, 120, 200}) {
         INFO(width);
@@ -290,10 +290,10 @@ TEST_CASE("While nothing needs you, the space below the list shows what has ende
     CHECK(desk.last(Purpose::ended).params.at("all") == true);
     rpc::TaskList::Reply reply;
     reply.tasks = {running("aaaa0000"), ended("bbbb0000"), ended("cccc0000"), ended("dddd0000")};
-    reply.tasks[1].needs = {Need::nothing, "you cancelled it", "", k_desk_time - std::chrono::hours(2)};
-    reply.tasks[2].needs = {Need::nothing, "it has ended", "", k_desk_time - std::chrono::hours(30)};
-    reply.tasks[3].needs = {Need::nothing, "merged into main as 1a2b3c4d5e6f", "",
-                            k_desk_time - std::chrono::minutes(9)};
+    reply.tasks[1].needs = {Need::nothing, "you cancelled it", {}, k_desk_time - std::chrono::hours(2)};
+    reply.tasks[2].needs = {Need::nothing, "it has ended", {}, k_desk_time - std::chrono::hours(30)};
+    reply.tasks[3].needs = {
+        Need::nothing, "merged into main as 1a2b3c4d5e6f", {}, k_desk_time - std::chrono::minutes(9)};
     desk.answer(Purpose::ended, written(reply));
     const auto shown = desk.screen();
     CHECK_THAT(shown, Holds("ENDED TODAY 2") && Holds("aaaa0000") && !Holds("cccc0000"));

@@ -136,7 +136,8 @@ TEST_CASE("What stands above a question scrolls, and only there J and K are no a
 
 TEST_CASE("r begins with the text that the task's need proposes") {
     auto view = in_review("aaaa0000");
-    view.needs.command = "orange task update aaaa0000 --status working --feedback 'Resolve it in don'\\''t.txt'";
+    view.needs.command = OrangeCommand::from_text(
+        "orange task update aaaa0000 --status working --feedback 'Resolve it in don'\\''t.txt'");
     Desk desk({view});
     desk.press("r");
     CHECK(desk.core.state().prompt->text == "Resolve it in don't.txt");
