@@ -151,7 +151,7 @@ void draw_facts(Canvas& canvas, const State& state, int row, int rows, const Row
     if (lines.empty()) return;
     const bool is_old = task->needs_since != Timestamp{} && now - task->needs_since >= std::chrono::minutes(1);
     if (is_old && task->needs != Need::nothing && host_refusal(state, *task).empty())
-        lines.back().add(" (" + age_text(task->needs_since, now) + ")");
+        lines.back().add(" (" + age_text(task->needs_since, now) + ")", k_dim);
     lines.resize(std::min(lines.size(), static_cast<std::size_t>(std::max(1, rows - 1))));
     for (auto& line : lines) canvas.put(row++, 0, state.width, std::move(line));
 }
