@@ -198,7 +198,6 @@ Effects Core::on_resize(int width, int height, Moment now) {
 Effects Core::on_returned(Moment now) {
     make_stale(state_.selected);
     for (std::size_t host = 0; host < feeds_.size(); ++host) {
-        feeds_[host].counts_wanted = true;
         refresh(now, host);
     }
     return {};
@@ -208,7 +207,6 @@ Effects Core::on_event(const rpc::EventNotification& event, Moment now, std::siz
     feeds_[host].cursor = event.cursor;
     if (!state_.project || *state_.project == event.project) {
         make_stale(event.task);
-        feeds_[host].counts_wanted = true;
         refresh(now, host);
     }
     return {};

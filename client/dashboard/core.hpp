@@ -61,11 +61,11 @@ class Core {
     /// The conversation with one daemon.
     struct Feed {
         std::optional<Time> list_due;
-        bool list_asked = false, counts_wanted = true, listed = false;
+        bool list_asked = false, listed = false;
         std::string cursor;  ///< of the last event; empty: not subscribed yet
         std::string screen_wanted,
             screen_watched;  ///< the task whose screen is looked at, and that the daemon tells of
-        Time list_sent{}, counts_sent{};
+        Time list_sent{};
         Time::duration list_took{};
         std::int64_t hidden = 0;
         bool more_ended = false;

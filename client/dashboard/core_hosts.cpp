@@ -11,7 +11,6 @@ namespace orange::dashboard {
 
 void Core::Feed::end() {
     list_asked = false;
-    counts_wanted = true;
     cursor.clear();
     screen_wanted.clear();
     screen_watched.clear();

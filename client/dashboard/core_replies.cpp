@@ -14,7 +14,7 @@ namespace orange::dashboard {
 namespace {
 
 /// Events that come together are one look at the list; it may take a fifth of the time at most.
-constexpr std::chrono::milliseconds k_together{40}, k_counts_interval{5000}, k_in_progress{1000}, k_reading_time{8000};
+constexpr std::chrono::milliseconds k_together{40}, k_in_progress{1000}, k_reading_time{8000};
 
 std::string whole_error(const Error& error) {
     auto text = output::with_short_ids(error.message, error);
@@ -107,14 +107,7 @@ void Core::request_list(std::size_t host, Effects& effects, Moment now) {
         list.all = true;
         list.limit = static_cast<int>(state_.active + ended_wanted_);
     }
-    // Counting asks git, so that it is not done at every event.
-    list.changes = feed.counts_wanted && (now.steady - feed.counts_sent >= k_counts_interval || !feed.listed);
-    if (list.changes) {
-        feed.counts_sent = now.steady;
-        feed.counts_wanted = false;
-    } else if (feed.counts_wanted) {
-        feed.list_due = feed.counts_sent + k_counts_interval;
-    }
+    list.changes = true;
     feed.list_asked = true;
     feed.list_sent = now.steady;
     effects.requests.push_back(request_of(list, Purpose::list));
@@ -231,7 +224,6 @@ void Core::next_of_many(Effects& effects, Moment now) {
 void Core::act_reply(const Request& request, Result<Answer> reply, Moment now, Effects& effects) {
     state_.busy.erase(request.task);
     auto title = request.title.empty() ? std::string("The task") : request.title;
-    feeds_[request.host].counts_wanted = true;
     refresh(now, request.host);
     make_stale(request.task);
     if (request.of_many) {
