@@ -61,6 +61,14 @@ std::optional<fs::path> home_in(const fs::path& unit) {
     return home;
 }
 
+/// The first line of a unit that Orange wrote, without its end: it shows later whether somebody has edited the rest.
+std::string own_line(const std::string& rest) {
+    std::string line(k_own_unit);
+    line += ' ';
+    line += content_hash(rest);
+    return line;
+}
+
 }  // namespace
 
 fs::path unit_file() {
@@ -85,7 +93,7 @@ Result<std::string> unit_for(const fs::path& oranged, const Paths& paths, const 
                  "ExecStart=\"" + program +
                      "\"\n# From the terminal in which the service was installed.\nEnvironment=\"PATH=" + path +
                      "\"\n" + std::string(k_home_line) + home + "\"\n");
-    return std::string(k_own_unit) + " " + content_hash(unit) + "\n" + unit;
+    return own_line(unit) + '\n' + unit;
 }
 
 bool is_own_unit(const std::string& unit) {
@@ -95,7 +103,7 @@ bool is_own_unit(const std::string& unit) {
 bool is_edited_unit(const std::string& unit) {
     const auto end = unit.find('\n');
     if (!is_own_unit(unit) || end == std::string::npos) return false;
-    return unit.substr(0, end) != std::string(k_own_unit) + " " + content_hash(unit.substr(end + 1));
+    return unit.substr(0, end) != own_line(unit.substr(end + 1));
 }
 
 std::optional<fs::path> home_of_service() {
