@@ -22,11 +22,11 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-struct Shop {
+struct PacedShop {
     Sandbox orange;
     fs::path repo;
 
-    explicit Shop(int pool_size = 2, const std::string& config = "")
+    explicit PacedShop(int pool_size = 2, const std::string& config = "")
         : orange(config), repo(orange.add_project("shop", pool_size)) {
         add_idle_harness(orange);
     }
@@ -97,7 +97,7 @@ class Peer {
 }  // namespace
 
 TEST_CASE("A worktree deleted by hand is named, and is back on its branch with its TASK.md") {
-    Shop shop;
+    PacedShop shop;
     auto& orange = shop.orange;
     const auto id = shop.start();
     orange.wait_for_status(id, "planning");
@@ -116,7 +116,7 @@ TEST_CASE("A worktree deleted by hand is named, and is back on its branch with i
 }
 
 TEST_CASE("A free worktree deleted by hand is forgotten, and made anew for the next task") {
-    Shop shop;
+    PacedShop shop;
     auto& orange = shop.orange;
     orange.orange({"workspace", "init", "--project", "shop"});
     fs::remove_all(orange.home() / "workspaces" / "shop--1");
@@ -128,7 +128,7 @@ TEST_CASE("A free worktree deleted by hand is forgotten, and made anew for the n
 }
 
 TEST_CASE("A repository that was moved is found again with its workspaces, and its agents' git works") {
-    Shop shop;
+    PacedShop shop;
     auto& orange = shop.orange;
     const auto id = shop.start();
     orange.wait_for_status(id, "planning");
@@ -157,7 +157,7 @@ TEST_CASE("A repository that was moved is found again with its workspaces, and i
 }
 
 TEST_CASE("A worktree whose .git points nowhere finds its repository again with what the doctor says") {
-    Shop shop;
+    PacedShop shop;
     auto& orange = shop.orange;
     const auto id = shop.start();
     orange.wait_for_status(id, "planning");
@@ -172,7 +172,7 @@ TEST_CASE("A worktree whose .git points nowhere finds its repository again with 
 }
 
 TEST_CASE("A lock that a killed git left is named with its age, and goes with the command") {
-    Shop shop;
+    PacedShop shop;
     auto& orange = shop.orange;
     const auto id = shop.start();
     orange.wait_for_status(id, "planning");
@@ -191,7 +191,7 @@ TEST_CASE("A lock that a killed git left is named with its age, and goes with th
 }
 
 TEST_CASE("A task that ended while somebody worked in its worktree leaves it by itself when they have gone") {
-    Shop shop(1, "poll_interval: 0.2\n");
+    PacedShop shop(1, "poll_interval: 0.2\n");
     auto& orange = shop.orange;
     const auto id = shop.start();
     orange.wait_for_status(id, "planning");
@@ -214,7 +214,7 @@ TEST_CASE("A task that ended while somebody worked in its worktree leaves it by 
 }
 
 TEST_CASE("A repository that is away for a while costs no task its place in the queue") {
-    Shop shop(1, "poll_interval: 0.2\n");
+    PacedShop shop(1, "poll_interval: 0.2\n");
     auto& orange = shop.orange;
     const auto first = shop.start();
     orange.wait_for_status(first, "planning");
@@ -234,7 +234,7 @@ TEST_CASE("A repository that is away for a while costs no task its place in the 
 }
 
 TEST_CASE("Locks that an agent's killed git left keep no task from ending, and no next one from beginning") {
-    Shop shop(1);
+    PacedShop shop(1);
     auto& orange = shop.orange;
     const auto id = shop.start();
     orange.wait_for_status(id, "planning");
@@ -254,7 +254,7 @@ TEST_CASE("Locks that an agent's killed git left keep no task from ending, and n
 }
 
 TEST_CASE("A lock on a branch refuses the merge with its name, and the doctor has the command that mends it") {
-    Shop shop;
+    PacedShop shop;
     auto& orange = shop.orange;
     orange.git({"checkout", "-q", "-b", "feature"}, shop.repo);
     write_file(shop.repo / "feature.txt", "feature\n");
@@ -287,7 +287,7 @@ TEST_CASE("A lock on a branch refuses the merge with its name, and the doctor ha
 
 TEST_CASE("A worktree whose git was killed half-way is named, removed, and made anew") {
     for (const bool was_known : {true, false}) {
-        Shop shop(1);
+        PacedShop shop(1);
         auto& orange = shop.orange;
         const auto path = orange.home() / "workspaces" / "shop--1";
         CHECK(orange.orange({"workspace", "init", "--project", "shop"}).status == 0);
@@ -331,7 +331,7 @@ TEST_CASE("A worktree whose git was killed half-way is named, removed, and made 
 }
 
 TEST_CASE("A git that outlives its daemon is ended, and the workspace that it had half made is made anew") {
-    Shop shop(1, "poll_interval: 3600\n");
+    PacedShop shop(1, "poll_interval: 3600\n");
     auto& orange = shop.orange;
     const auto begun = orange.root() / "begun";
     write_file(shop.repo / ".git" / "info" / "attributes", "* filter=slow\n");
@@ -360,7 +360,7 @@ TEST_CASE("A git that outlives its daemon is ended, and the workspace that it ha
 }
 
 TEST_CASE("A remote that takes the connection and stays silent is a warning after the fetch's time limit") {
-    Shop shop;
+    PacedShop shop;
     const Peer silent("");
     shop.orange.git({"remote", "add", "origin", "git://127.0.0.1:" + silent.port() + "/x.git"}, shop.repo);
     const auto reply = shop.orange.call(idle_task("shop", "Wait"));
@@ -372,7 +372,7 @@ TEST_CASE("A remote that takes the connection and stays silent is a warning afte
 }
 
 TEST_CASE("Whoever cancels a task does not wait for a remote that is silent") {
-    Shop shop;
+    PacedShop shop;
     auto& orange = shop.orange;
     const Peer silent("");
     orange.git({"remote", "add", "origin", "git://127.0.0.1:" + silent.port() + "/x.git"}, shop.repo);
@@ -394,7 +394,7 @@ TEST_CASE("Whoever cancels a task does not wait for a remote that is silent") {
 }
 
 TEST_CASE("While a merge waits for a remote that is silent, the others of its repository go on") {
-    Shop shop(3);
+    PacedShop shop(3);
     auto& orange = shop.orange;
     const auto merged = orange.create("shop", "Add a greeting");
     orange.wait_for_status(merged, "reviewing");
@@ -423,7 +423,7 @@ TEST_CASE("A remote that is gone, or asks for a password, is a warning at once, 
     const Peer asks(
         "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n"
         "Connection: close\r\n\r\n");
-    Shop shop(3);
+    PacedShop shop(3);
     auto& orange = shop.orange;
     // What a desktop would ask with; it would be called, and wait for ever.
     const auto asked = orange.root() / "asked";
@@ -445,7 +445,7 @@ TEST_CASE("A remote that is gone, or asks for a password, is a warning at once, 
 }
 
 TEST_CASE("A default branch that origin renamed starts nothing from the old one, and the doctor knows the new") {
-    Shop shop;
+    PacedShop shop;
     auto& orange = shop.orange;
     const auto origin = shop.add_origin();
     const auto held = shop.start();
@@ -469,7 +469,7 @@ TEST_CASE("A default branch that origin renamed starts nothing from the old one,
 }
 
 TEST_CASE("A branch that is checked out elsewhere names the place, and is taken once it is free") {
-    Shop shop;
+    PacedShop shop;
     auto& orange = shop.orange;
     auto wanted = idle_task("shop", "Wait");
     wanted.branch = "feature";
@@ -488,7 +488,7 @@ TEST_CASE("A branch that is checked out elsewhere names the place, and is taken 
 }
 
 TEST_CASE("A rejected push leaves the task where it was, with origin's words, and can be tried again") {
-    Shop shop;
+    PacedShop shop;
     auto& orange = shop.orange;
     const auto origin = shop.add_origin();
     orange.git({"checkout", "-q", "-b", "feature"}, shop.repo);
@@ -519,7 +519,7 @@ TEST_CASE("A rejected push leaves the task where it was, with origin's words, an
 }
 
 TEST_CASE("A killed tmux server is explained with the command that brings the agents back") {
-    Shop shop;
+    PacedShop shop;
     auto& orange = shop.orange;
     const auto id = shop.start();
     orange.wait_for_status(id, "planning");
@@ -536,7 +536,7 @@ TEST_CASE("A killed tmux server is explained with the command that brings the ag
 TEST_CASE(
     "The first daemon after a reboot starts the agents again if it may, those of tasks that wait for a review, too") {
     const bool resumes = GENERATE(true, false);
-    Shop shop(2, resumes ? "resume_after_reboot: true\n" : "");
+    PacedShop shop(2, resumes ? "resume_after_reboot: true\n" : "");
     auto& orange = shop.orange;
     const auto one = shop.start(), two = shop.start();
     for (const auto& id : {one, two}) orange.wait_for_status(id, "planning");
@@ -573,7 +573,7 @@ TEST_CASE(
 }
 
 TEST_CASE("A tmux socket that was removed is made anew, and an agent that ends meanwhile is no lost session") {
-    Shop shop;
+    PacedShop shop;
     auto& orange = shop.orange;
     const auto id = shop.start();
     orange.wait_for_status(id, "planning");
@@ -589,7 +589,7 @@ TEST_CASE("A tmux socket that was removed is made anew, and an agent that ends m
 }
 
 TEST_CASE("A daemon that begins when the tmux socket was removed starts no second server") {
-    Shop shop;
+    PacedShop shop;
     auto& orange = shop.orange;
     const auto one = shop.start();
     orange.wait_for_status(one, "planning");
@@ -606,7 +606,7 @@ TEST_CASE("A daemon that begins when the tmux socket was removed starts no secon
 }
 
 TEST_CASE("A cancel that keeps files for long says so, and the next task of the repository starts meanwhile") {
-    Shop shop;
+    PacedShop shop;
     auto& orange = shop.orange;
     const auto id = shop.start();
     orange.wait_for_status(id, "planning");
@@ -634,7 +634,7 @@ TEST_CASE("A cancel that keeps files for long says so, and the next task of the 
 }
 
 TEST_CASE("Agents in a tmux server that another one hides are named, and the command brings all into one") {
-    Shop shop;
+    PacedShop shop;
     auto& orange = shop.orange;
     const auto id = shop.start();
     orange.wait_for_status(id, "planning");
