@@ -73,6 +73,13 @@ void check_snapshot(const std::string& name, const std::string& text) {
 TEST_CASE("The dashboard at 80x24, 120x40 and 200x50") {
     Sandbox box;
     const ThreeTasks tasks(box);
+    box.eventually("the lines of the reviewed work are counted", [&] {
+        rpc::TaskList list;
+        list.changes = true;
+        const auto reply = box.call(list);
+        return std::ranges::any_of(reply.tasks,
+                                   [](const auto& task) { return task.committed && task.committed->added == 1; });
+    });
     for (const auto& [width, height] : {std::pair{80, 24}, {120, 40}, {200, 50}}) {
         Stage stage(box, tasks.repository, width, height);
         stage.start("NEEDS YOU 3");

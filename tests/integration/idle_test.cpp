@@ -106,7 +106,8 @@ TEST_CASE("a handover that lies ready is told to the human if the agent's window
     while (!box.has_notice(id, NoticeKind::agent_idle) && ++passed < 100) box.pass_with_poll(600s);
     CHECK(passed > 1);  // not before 600 s and 600 s more
     CHECK(box.needs(id).kind == Need::help);
-    CHECK_THAT(box.needs(id).text, Holds("orange task update") && Holds("--status working"));
+    CHECK_THAT(box.needs(id).text, Holds("## Plan"));
+    CHECK(box.needs(id).command == task_command("update", id, "--status working"));
     CHECK(box.status(id) == "planning");
     CHECK(box.reminders(id) == 0);
     box.update_status(id, "working").value();
