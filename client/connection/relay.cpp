@@ -115,7 +115,10 @@ bool Relay::is_over() const {
 }
 
 Result<void> Relay::turn() {
-    const bool reads_client = !input_ended_ && to_daemon_.size() < k_most_waiting;
+    const bool is_held_up = to_daemon_.size() >= k_most_waiting;
+    // A client that the daemon holds up cannot be heard.
+    if (is_held_up) client_heard_ = steady_clock::now();
+    const bool reads_client = !input_ended_ && !is_held_up && to_client_.size() < k_most_waiting;
     const bool reads_daemon = !daemon_ended_ && to_client_.size() < k_most_waiting;
     const auto socket = daemon_->descriptor();
     pollfd ready[] = {{reads_client ? options_.in : -1, POLLIN, 0},
@@ -128,7 +131,8 @@ Result<void> Relay::turn() {
     if (ready[0].revents != 0) TRY(read_client());
     if (ready[2].revents != 0) TRY(read_daemon());
     if ((ready[1].revents & POLLOUT) != 0) write_client();
-    if ((ready[1].revents & (POLLERR | POLLHUP)) != 0) client_gone_ = true;  // nobody reads what is asked for any more
+    if ((ready[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0)
+        client_gone_ = true;  // nobody reads what is asked for any more
     if (ready[3].revents != 0) TRY(write_daemon());
     if (input_ended_ && to_daemon_.empty() && !std::exchange(told_end_, true)) ::shutdown(socket, SHUT_WR);
     return look_at_silence(steady_clock::now());
@@ -241,7 +245,7 @@ Result<void> Relay::write_daemon() {
 Relay::Time Relay::next_look() const {
     auto next = Time::max();
     if (!input_ended_) next = std::min(pinged_ + options_.ping, client_heard_ + k_ends * options_.ping);
-    if (asked_) next = std::min(next, daemon_heard_ + k_daemon_silence);
+    if (asked_ && !daemon_ended_) next = std::min(next, daemon_heard_ + k_daemon_silence);
     return std::min(next, steady_clock::now() + std::chrono::hours(1));
 }
 

@@ -176,8 +176,8 @@ Effects Core::on_link(Link::State link, std::string why, Moment now, std::size_t
     } else if (was_up) {
         if (state_.message && !state_.message->bad) state_.message.reset();  // it would hide that the daemon is gone
         // What was asked gets no answer any more; whether it was done, the list will show.
-        if (!state_.busy.empty()) say("The daemon stopped before it answered; the list shows the result", true, now);
-        std::erase_if(state_.busy, [&](const auto& busy) { return host_of(busy.first) == 0; });
+        const auto lost = std::erase_if(state_.busy, [&](const auto& busy) { return host_of(busy.first) == 0; });
+        if (lost > 0) say("The daemon stopped before it answered; the list shows the result", true, now);
         if (!state_.sent_forms.empty()) state_.kept_form = std::move(state_.sent_forms.begin()->second);
         state_.sent_forms.clear();
         state_.many.clear();

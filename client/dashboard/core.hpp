@@ -91,6 +91,7 @@ class Core {
     void wheel(const Input& input, int by);
     // core_about.cpp
     void show_about(About::What what, const std::string& id, Effects& effects);
+    void show_about_question(Effects& effects);
     void about_reply(const Request& request, Result<Json> reply);
     void prepare_about();
     void scroll_about(long by);
@@ -120,7 +121,7 @@ class Core {
     void enter(Effects& effects);
     void merge(Effects& effects, Moment now);
     static void offer_both_merges(Question& question, const Request& request);
-    void ask_to_merge(const Row& task, const std::string& why, Moment now, Effects& effects);
+    void ask_to_merge(const Row& task, const std::string& why, Moment now);
     void add_what_is_merged(Question& question, const std::string& id) const;
     void pull_request(Effects& effects, Moment now);
     void cancel(Moment now);
@@ -161,8 +162,8 @@ class Core {
     // core_refusals.cpp
     bool ask_for_trust(const Request& request, const Error& error, Moment now);
     bool ask_for_children(const Request& request, const Error& error, Moment now);
-    bool ask_for_force(const Request& request, const Error& error, Moment now, Effects& effects);
-    bool ask_again(const Request& request, const Error& error, Moment now, Effects& effects);
+    bool ask_for_force(const Request& request, const Error& error, Moment now);
+    bool ask_again(const Request& request, const Error& error, Moment now);
     // core_hosts.cpp
     void replace_rows(std::vector<Row> rows, std::size_t host);
     void drop_twins();

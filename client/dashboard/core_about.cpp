@@ -30,6 +30,14 @@ void Core::show_about(About::What what, const std::string& id, Effects& effects)
     effects.requests.back().host = host_of(id);
 }
 
+/// A question can have waited for another one: its changes are asked for when it is shown.
+void Core::show_about_question(Effects& effects) {
+    if (!state_.question || state_.question->about.empty()) return;
+    const auto& about = state_.about;
+    const bool is_shown = about && about->what == About::What::changes && about->task == state_.question->about;
+    if (!is_shown) show_about(About::What::changes, state_.question->about, effects);
+}
+
 /// Without an answer, the question or the text stands alone. A merge is of the commit that is shown.
 void Core::about_reply(const Request& request, Result<Json> reply) {
     auto& about = state_.about;
@@ -40,9 +48,18 @@ void Core::about_reply(const Request& request, Result<Json> reply) {
     about->reply = std::move(*reply);
     about->width = 0;
     const auto diff = read_as<rpc::TaskDiff::Reply>(about->reply, "", UnknownKeys::ignore);
-    if (!is_of_changes || !state_.question || !diff || diff->changes.uncommitted) return;
-    for (auto& merge : state_.question->if_yes) merge.params["tip"] = diff->tip;
-    for (auto& option : state_.question->options) option.if_yes.front().params["tip"] = diff->tip;
+    if (!is_of_changes || !state_.question || !diff) return;
+    // An older daemon of another host names no commit.
+    const auto shown = !diff->commit.empty() || diff->changes.uncommitted ? diff->commit : diff->tip;
+    const auto pin = [&](std::vector<Request>& requests) {
+        for (auto& merge : requests) {
+            const bool is_its = merge.method == rpc::TaskMerge::k_name && merge.task == request.task;
+            if (is_its && !shown.empty()) merge.params["tip"] = shown;
+        }
+    };
+    pin(state_.question->if_yes);
+    for (auto& option : state_.question->options) pin(option.if_yes);
+    if (diff->changes.uncommitted) state_.question->facts.emplace_back("Changes that are not committed are not merged");
 }
 
 void Core::prepare_about() {

@@ -86,7 +86,7 @@ void Core::merge(Effects& effects, Moment now) {
     const auto& task = *selected();
     // If it needs force, the daemon refuses it with the facts, and those are the question.
     if (can(task, "force_merge")) return act(effects, one(task));
-    ask_to_merge(task, "", now, effects);
+    ask_to_merge(task, "", now);
 }
 
 /// The two ways to merge while a pull request is open, in place of y.
@@ -105,7 +105,7 @@ void Core::offer_both_merges(Question& question, const Request& request) {
     }
 }
 
-void Core::ask_to_merge(const Row& task, const std::string& why, Moment now, Effects& effects) {
+void Core::ask_to_merge(const Row& task, const std::string& why, Moment now) {
     Question question;
     question.late = !why.empty();
     question.if_yes.push_back(action_of(rpc::TaskMerge{}, task.id, "merging", "merged"));
@@ -118,8 +118,8 @@ void Core::ask_to_merge(const Row& task, const std::string& why, Moment now, Eff
         add_fact(question, "Pull request #" + std::to_string(pull->number) + " is open");
         offer_both_merges(question, question.if_yes.front());
     }
+    question.about = task.id;
     ask(std::move(question), now);
-    show_about(About::What::changes, task.id, effects);
 }
 
 /// The daemon's question says what is wrong; this, what it is about.

@@ -43,7 +43,15 @@ Effects Core::on_host_link(Link::State link, std::string why, Moment now, std::s
 void Core::set_heard(std::size_t host, bool silent, std::optional<Timestamp> heard) {
     auto& other = state_.hosts[host - 1];
     if (heard) other.heard = *heard;
-    if (std::exchange(other.link.silent, silent) != silent) state_.columns = columns_for(state_);
+    if (std::exchange(other.link.silent, silent) == silent) return;
+    state_.columns = columns_for(state_);
+    if (silent) return;
+    // What was asked of the host in the meantime had no answer.
+    feeds_[host].list_due = Time{};
+    if (!state_.search.empty()) search_due_ = Time{};
+    for (auto& [pane, text] : state_.panes) {
+        if (host_of(text.task) == host) text.stale = true;
+    }
 }
 
 void Core::remember_list(std::size_t host, Answer list, Timestamp heard) {

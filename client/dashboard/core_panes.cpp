@@ -176,6 +176,7 @@ void Core::drop_old_rows() {
 }
 
 void Core::request_pane(Moment now, Effects& effects) {
+    show_about_question(effects);
     const auto* task = pane_is_visible() ? selected() : nullptr;
     const auto shown = std::exchange(pane_shown_, task != nullptr ? std::optional(state_.pane) : std::nullopt);
     const bool is_live = task != nullptr && state_.pane == Pane::screen && is_alive(*task);
@@ -210,7 +211,8 @@ void Core::pane_reply(const Request& request, Result<Json> reply, Moment now) {
     if (text.task != request.task) return;
     if (text.came == Time{}) text.width = 0;
     text.came = now.steady;
-    rows_due_.reset();
+    const auto shows_old_rows = [](const auto& each) { return each.second.came == Time{} && each.second.width > 0; };
+    if (std::ranges::none_of(state_.panes, shows_old_rows)) rows_due_.reset();
     text.error.clear();
     if (!reply) {
         text.error = reply.error().message;

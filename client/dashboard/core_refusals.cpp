@@ -30,15 +30,15 @@ bool Core::ask_for_children(const Request& request, const Error& error, Moment n
 }
 
 /// The branch has got commits since its changes were shown.
-bool Core::ask_again(const Request& request, const Error& error, Moment now, Effects& effects) {
+bool Core::ask_again(const Request& request, const Error& error, Moment now) {
     if (request.method != rpc::TaskMerge::k_name || detail(error, "moved").empty()) return false;
     const auto task = std::ranges::find(state_.tasks, request.task, &Row::id);
     if (task == state_.tasks.end()) return false;
-    ask_to_merge(*task, "The branch has moved since you were asked", now, effects);
+    ask_to_merge(*task, "The branch has moved since you were asked", now);
     return true;
 }
 
-bool Core::ask_for_force(const Request& request, const Error& error, Moment now, Effects& effects) {
+bool Core::ask_for_force(const Request& request, const Error& error, Moment now) {
     auto params = typed<rpc::TaskMerge>(request.params);
     if (request.method != rpc::TaskMerge::k_name || !params || request.of_many) return false;
     const auto why = detail(error, "why");
@@ -51,8 +51,8 @@ bool Core::ask_for_force(const Request& request, const Error& error, Moment now,
         question.facts.push_back(clean(first_line(error.message)));
         question.text = "Merge \"" + request.title + "\"?";
         offer_both_merges(question, request);
+        question.about = request.task;
         ask(std::move(question), now);
-        show_about(About::What::changes, request.task, effects);
         return true;
     }
     if (!local && !force) return false;
@@ -71,8 +71,8 @@ bool Core::ask_for_force(const Request& request, const Error& error, Moment now,
     auto again = request;
     again.params = written(*params);
     question.if_yes.push_back(std::move(again));
+    question.about = request.task;
     ask(std::move(question), now);
-    show_about(About::What::changes, request.task, effects);
     return true;
 }
 

@@ -235,8 +235,8 @@ void Core::act_reply(const Request& request, Result<Answer> reply, Moment now, E
     }
     if (!reply) {
         const auto& error = reply.error();
-        if (ask_for_force(request, error, now, effects) || ask_for_trust(request, error, now)) return;
-        if (ask_for_children(request, error, now) || ask_again(request, error, now, effects)) return;
+        if (ask_for_force(request, error, now) || ask_for_trust(request, error, now)) return;
+        if (ask_for_children(request, error, now) || ask_again(request, error, now)) return;
         if (request.purpose == Purpose::create) {
             title = "No task was created";
             if (auto sent = state_.sent_forms.extract(request.task)) state_.kept_form = std::move(sent.mapped());

@@ -122,6 +122,7 @@ struct About {
 struct Question {
     std::vector<std::string> facts;
     std::string text;             ///< "Merge fix/total into main?"
+    std::string about;            ///< the task whose changes stand above the question while it is shown; empty: none
     std::vector<Request> if_yes;  ///< sent for y
     std::vector<Request> if_no;   ///< for everything else
     /// Not empty: a digit asks one of them, or does it if it has no text, in place of y.

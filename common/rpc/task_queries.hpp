@@ -46,7 +46,7 @@ struct TaskList {
             v.required(
                 "tasks", tasks,
                 "those that need their human first, most urgent and longest waiting on top; then those that work, "
-                "last change first; then those that wait; then those that have ended, newest first");
+                "oldest first; then those that wait; then those that have ended, newest first");
             v.optional("hidden", hidden, "how many ended tasks were left out");
             v.sparse("count", count, "how many tasks need their human, if count was asked for");
             v.sparse("counting", counting, "a branch may have moved and is being counted; only with changes");
@@ -68,6 +68,7 @@ struct TaskDiff : TaskSelector {
         std::string repository;
         std::string base;
         std::string tip;
+        std::string commit;
         ChangeCounts changes;
         std::string stat;
         std::string text;
@@ -78,6 +79,7 @@ struct TaskDiff : TaskSelector {
             v.required("repository", repository, "where to run git diff: the project's own repository");
             v.required("base", base, "the commit that the branch began at, or the one that was reviewed");
             v.required("tip", tip, "a tree of the worktree as it is now, uncommitted and untracked files included");
+            v.sparse("commit", commit, "the branch's newest commit, which a merge would take");
             v.required("changes", changes, "how much that is");
             v.sparse("stat", stat, "with `patch`: the files, as git diff --stat shows them");
             v.sparse("text", text, "with `patch`: what git diff shows, without colours; at most 512 KiB");

@@ -199,7 +199,7 @@ class App {
             std::fprintf(stderr, "oranged: %s\n", listening.error().message.c_str());
             return 1;
         }
-        run_sockets_.start();
+        run_sockets_.start(tasks_loaded_ && tasks_.unreadable().empty());
         monitor_.on_poll([this] { look_at_home(); });
         monitor_.on_written([this](const TaskId& task) { api_.screens().wrote(task); });
         async::spawn(io_.get_executor(), "signals", handle_signals());
@@ -286,7 +286,9 @@ class App {
         }
         (void)projects_.load();  // status() and the monitor's log say what is wrong
         note(pool_.load());
-        note(tasks_.load());
+        const auto loaded = tasks_.load();
+        tasks_loaded_ = loaded.has_value();
+        note(loaded);
         pool_.adopt_claims(claims_of(tasks_));
         expect_tmux_server();
         workflows_.on_change([](const std::string& name, const std::string& what) {
@@ -357,7 +359,8 @@ class App {
         }
     }
 
-    /// Lets running calls finish (4 s). The next daemon finishes interrupted transitions. The agents go on.
+    /// Lets running calls finish and sends the last notifications (4 s). The next daemon finishes interrupted
+    /// transitions. The agents go on.
     Awaitable<void> shut_down() {
         if (stopping_) co_return;
         stopping_ = true;
@@ -369,8 +372,9 @@ class App {
         runner_.pull_sync.stop();
         replies_.stop();
         server_.stop();
-        for (std::chrono::milliseconds waited{}; waited < k_shutdown_patience && server_.busy() > 0;
-             waited += k_shutdown_step) {
+        async::spawn(io_.get_executor(), "last notifications", notifier_.send_waiting());
+        const auto is_busy = [this] { return server_.busy() > 0 || !notifier_.is_idle(); };
+        for (std::chrono::milliseconds waited{}; waited < k_shutdown_patience && is_busy(); waited += k_shutdown_step) {
             co_await async::sleep(k_shutdown_step);
         }
         co_await async::sleep(k_shutdown_step);  // the last replies leave
@@ -399,7 +403,8 @@ class App {
                 intents = intents || record.intent;
                 return !intents;
             });
-            return !intents && task_locks_.idle() && repositories_.idle() && !runner_.checks.any_under_way();
+            return !intents && task_locks_.idle() && repositories_.idle() && !runner_.checks.any_under_way() &&
+                   notifier_.is_idle();
         };
         if (!is_quiet()) co_return false;
         Command ask;
@@ -485,6 +490,7 @@ class App {
     asio::signal_set signals_;
     bool stopping_ = false;
     bool restarts_ = false;
+    bool tasks_loaded_ = false;
 };
 
 void raise_descriptor_limit() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "common/base/try.hpp"
 #include "common/config/home_check.hpp"
@@ -9,14 +10,18 @@
 
 namespace orange {
 
-void RunSockets::start() {
+void RunSockets::start(bool all_known) {
     check();
+    std::set<RunId> runs;
+    for (const auto& id : tasks_.runs().tasks()) {
+        const auto* record = tasks_.find(id);
+        if (!record) continue;
+        for (const auto& run : record->runs) runs.insert(run.run);
+    }
+    // The folder of a run that goes on stays the same one: it may be mounted elsewhere, and an agent whose folder is
+    // gone is told to stop.
     for (const auto& name : files_.list(paths_.sockets_of_runs()).value_or({})) {
-        const bool has_run = std::ranges::any_of(known_, [&](const auto& of_task) {
-            return std::ranges::find(of_task.second, RunId{name}) != of_task.second.end();
-        });
-        // The folder of a run that goes on stays the same one: it may be mounted elsewhere.
-        if (!has_run) close(RunId{name});
+        if (all_known && !runs.contains(RunId{name})) close(RunId{name});
     }
     observer_ = tasks_.observe([this](const TaskId& id) { follow(id); });
 }
@@ -50,11 +55,13 @@ void RunSockets::follow(const TaskId& id) {
 
 Result<void> RunSockets::make_missing(const TaskId& id) {
     const auto* record = tasks_.find(id);
-    if (!record) return {};
+    Result<void> all;
+    if (!record) return all;
     for (const auto& run : record->runs) {
-        if (!server_.listens_at(paths_.socket_of(run.run))) TRY(open(id, run.run));
+        if (server_.listens_at(paths_.socket_of(run.run))) continue;
+        if (auto opened = open(id, run.run); !opened) all = opened;
     }
-    return {};
+    return all;
 }
 
 Result<void> RunSockets::open(const TaskId& id, const RunId& run) {

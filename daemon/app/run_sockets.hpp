@@ -23,8 +23,9 @@ class RunSockets {
     RunSockets(const RunSockets&) = delete;
     RunSockets& operator=(const RunSockets&) = delete;
 
-    /// Listens for the runs of all loaded tasks, removes the folders of other runs, and follows the store from then on.
-    void start();
+    /// Listens for the runs of all loaded tasks, and follows the store from then on. Removes the folders of other runs
+    /// if `all_known`: no task could not be read.
+    void start(bool all_known);
     /// Makes the sockets that are missing, for whatever reason.
     void check();
 

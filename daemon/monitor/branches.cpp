@@ -1,5 +1,6 @@
 #include "daemon/monitor/branches.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "daemon/log/log.hpp"
@@ -34,6 +35,7 @@ Awaitable<void> Branches::watch_worktree(TaskId id, std::string workspace) {
     const auto found = worktrees_.find(id);
     if (found == worktrees_.end() || found->second.workspace != workspace) co_return;
     if (worktree) {
+        if (found->second.watch != 0) files_.unwatch(found->second.watch);
         found->second.watch = watch(Path(worktree->git_dir()) / "logs", "HEAD", project_name);
         const auto* project = world_.projects.find(project_name);
         if (project) watch_refs(*project, worktree->common_dir());
@@ -42,11 +44,14 @@ Awaitable<void> Branches::watch_worktree(TaskId id, std::string workspace) {
 }
 
 void Branches::watch_refs(const Project& project, const Path& common_dir) {
-    if (refs_.contains(project.name)) return;
-    auto& watches = refs_[project.name];
+    auto& refs = refs_[project.name];
+    const bool is_same = refs.repository == common_dir && refs.branch == project.default_branch;
+    if (is_same && std::ranges::find(refs.watches, 0) == refs.watches.end()) return;
+    unwatch(refs);
+    refs = {common_dir, project.default_branch, {}};
     for (const char* side : {"refs/heads", "refs/remotes/origin"}) {
         const auto file = common_dir / side / project.default_branch;
-        watches.push_back(watch(file.parent_path(), file.filename().string(), project.name));
+        refs.watches.push_back(watch(file.parent_path(), file.filename().string(), project.name));
     }
 }
 
@@ -67,11 +72,15 @@ void Branches::poll() {
     for (const auto& project : projects) runner_.committed.moved(project);
     std::erase_if(refs_, [&](const auto& entry) {
         if (world_.projects.find(entry.first)) return false;
-        for (const auto watch : entry.second) {
-            if (watch != 0) files_.unwatch(watch);
-        }
+        unwatch(entry.second);
         return true;
     });
+}
+
+void Branches::unwatch(const Refs& refs) {
+    for (const auto watch : refs.watches) {
+        if (watch != 0) files_.unwatch(watch);
+    }
 }
 
 }  // namespace orange

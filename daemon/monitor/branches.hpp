@@ -30,16 +30,23 @@ class Branches {
         FileWatcher::WatchId watch = 0;
     };
 
+    struct Refs {
+        Path repository;  ///< its git folder
+        std::string branch;
+        std::vector<FileWatcher::WatchId> watches;
+    };
+
     Awaitable<void> watch_worktree(TaskId id, std::string workspace);
     void watch_refs(const Project& project, const Path& common_dir);
     FileWatcher::WatchId watch(const Path& folder, const std::string& name, const std::string& project);
     void forget(const TaskId& id);
+    void unwatch(const Refs& refs);
 
     Runner& runner_;
     World& world_;
     FileWatcher& files_;
     std::map<TaskId, Worktree> worktrees_;
-    std::map<std::string, std::vector<FileWatcher::WatchId>> refs_;  ///< by project
+    std::map<std::string, Refs> refs_;  ///< by project
 };
 
 }  // namespace orange

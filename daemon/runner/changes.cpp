@@ -42,7 +42,7 @@ Awaitable<Result<Changes>> begin_of(World& world, std::string repository, std::s
                                     Changes known) {
     Changes changes;
     changes.repository = repository;
-    changes.tip = tip;
+    changes.tip = changes.commit = tip;
     auto merge_base = git_in(repository, {"merge-base", target, tip});
     CO_TRY(const auto base, co_await git_output(world.git, std::move(merge_base)));
     changes.base = std::string(trim(base));

@@ -10,8 +10,9 @@ namespace orange {
 /// What a task's branch changes: from `base`, where it left the branch that it is compared with, to `tip`.
 struct Changes {
     std::string repository;
-    std::string base;  ///< a commit
-    std::string tip;   ///< a tree with all files of the worktree, or without a workspace the branch's commit
+    std::string base;         ///< a commit
+    std::string commit = {};  ///< the branch's newest commit
+    std::string tip;          ///< a tree with all files of the worktree, or without a workspace the branch's commit
     std::int64_t commits = 0, files = 0, added = 0, removed = 0;
     bool uncommitted = false;
 };

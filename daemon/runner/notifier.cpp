@@ -36,8 +36,9 @@ Notifier::Notifier(Runner& runner, Deliver deliver, Later later)
     : runner_(runner), world_(runner.world), deliver_(std::move(deliver)), later_(std::move(later)) {
     runner_.reconciler.on_need([this](const TaskRecord& record, const Needs& needs, std::optional<std::string> said) {
         const auto need = needs.kind > Need::start ? needs.kind : Need::nothing;
+        const bool is_said = said.has_value();
         add({record.task.id, record.task.project, record.task.summary, need,
-             world_.tasks.with_short_ids(news_text(record, needs, said)), needs.since});
+             world_.tasks.with_short_ids(news_text(record, needs, said)), needs.since, is_said});
     });
 }
 
@@ -46,7 +47,7 @@ Notifier::~Notifier() {
 }
 
 void Notifier::add(News news) {
-    std::erase_if(waiting_, [&](const News& old) { return old.task == news.task; });
+    std::erase_if(waiting_, [&](const News& old) { return old.task == news.task && (!old.is_said || news.is_said); });
     waiting_.push_back(std::move(news));
     collect();
 }
@@ -72,6 +73,7 @@ std::vector<News> Notifier::take_ready() {
 
 /// Other coroutines run between the tasks: there may be a thousand.
 Awaitable<void> Notifier::send(std::vector<News> all) {
+    ++sending_;
     std::vector<News> news;
     for (auto& each : all) {
         co_await async::yield();
@@ -81,6 +83,12 @@ Awaitable<void> Notifier::send(std::vector<News> all) {
     }
     news = co_await unattended(std::move(news));
     if (!news.empty()) co_await deliver_(std::move(news));
+    --sending_;
+}
+
+Awaitable<void> Notifier::send_waiting() {
+    auto all = std::exchange(waiting_, {});
+    co_await send(std::move(all));
 }
 
 /// A need that the human has dealt with meanwhile is no news.

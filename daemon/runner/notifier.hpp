@@ -17,6 +17,7 @@ struct News {
     Need need = Need::nothing;  ///< nothing: the workflow's `notify` action alone asked for it
     std::string text;           ///< one printable line; begins with the project and the branch
     Timestamp since{};          ///< of the need
+    bool is_said = false;       ///< `text` has what the workflow's `notify` action says
 };
 
 /// Notifies the human of what the reconciler says they are to be notified of (step::Notify). The news of two seconds is
@@ -34,6 +35,11 @@ class Notifier {
     Notifier(const Notifier&) = delete;
     Notifier& operator=(const Notifier&) = delete;
 
+    /// Returns true if no news waits and none is being sent.
+    bool is_idle() const { return waiting_.empty() && sending_ == 0; }
+    /// Sends all news that waits at once, for a daemon that ends.
+    Awaitable<void> send_waiting();
+
   private:
     void add(News news);
     void collect();
@@ -49,6 +55,7 @@ class Notifier {
     Later later_;
     std::vector<News> waiting_;
     bool is_collecting_ = false;
+    int sending_ = 0;
     int times_kept_ = 0;  ///< how often in a row news was kept because ended agents are dealt with
 };
 

@@ -98,6 +98,7 @@ Awaitable<Result<TaskDiff::Reply>> diff(Api& api, TaskDiff params, Call call) {
     reply.repository = changes.repository;
     reply.base = changes.base;
     reply.tip = changes.tip;
+    reply.commit = changes.commit;
     reply.changes = counts_of(changes);
     if (!params.patch) co_return reply;
     CO_TRY(auto patch, co_await patch_of(api.world(), changes));
