@@ -173,7 +173,7 @@ void Relay::take_line(std::string_view line) {
         if (reply && !reply->empty()) say(*reply);
         if (reply) return;
     }
-    // What was checked is what passes, not a text that another program might read in another way.
+    // The checked message itself passes: another program might read the original text in another way.
     to_daemon_ += (options_.read_only ? dump(*message) : std::string(line)) + "\n";
     asked_ = true;
 }

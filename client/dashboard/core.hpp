@@ -232,8 +232,8 @@ struct Layout {
 Layout layout_of(const State& state);
 /// The message or the question below the list, in rows that fit.
 std::vector<Line> message_lines(const State& state);
-/// What the task needs from its human, or what goes on, without the age behind it; or why nothing can be done with it
-/// from here. At most three rows.
+/// Says what the task needs from its human, what goes on, or why nothing can be done with it from here. The age is not
+/// in it. At most three rows.
 std::vector<Line> need_lines(const State& state, const Row& task);
 /// A pane's rows for a width.
 std::vector<Line> pane_lines(Pane pane, const PaneText& text, std::size_t width);

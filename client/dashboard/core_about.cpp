@@ -1,4 +1,4 @@
-// What stands above a question or a text: the agent's questions, its handoff, or the changes that a merge would bring.
+// The text above a question or a prompt: the agent's questions, its handoff, or the changes that a merge would bring.
 #include <algorithm>
 
 #include "client/dashboard/calls.hpp"
@@ -11,7 +11,7 @@ Box about_box(const Layout& layout) {
     return layout.pane.height > 0 ? layout.pane : layout.list;
 }
 
-/// Asks the daemon for it; the question or the text is open already.
+/// Asks the daemon for the text about a task. The question or the prompt is open already.
 void Core::show_about(About::What what, const std::string& id, Effects& effects) {
     if (!state_.prompt && !state_.question) return;
     state_.about = About{};
@@ -42,9 +42,9 @@ void Core::show_about_question(Effects& effects) {
 void Core::about_reply(const Request& request, Result<Json> reply) {
     auto& about = state_.about;
     const bool is_of_changes = about && about->what == About::What::changes;
-    if (!reply || !about || about->task != request.task || is_of_changes != (request.method == rpc::TaskDiff::k_name)) {
-        return;
-    }
+    if (!about || about->task != request.task || is_of_changes != (request.method == rpc::TaskDiff::k_name)) return;
+    about->has_come = true;
+    if (!reply) return;
     about->reply = std::move(*reply);
     about->width = 0;
     const auto diff = read_as<rpc::TaskDiff::Reply>(about->reply, "", UnknownKeys::ignore);

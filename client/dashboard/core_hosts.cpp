@@ -46,7 +46,7 @@ void Core::set_heard(std::size_t host, bool silent, std::optional<Timestamp> hea
     if (std::exchange(other.link.silent, silent) == silent) return;
     state_.columns = columns_for(state_);
     if (silent) return;
-    // What was asked of the host in the meantime had no answer.
+    // The questions to the host in the meantime had no answer.
     feeds_[host].list_due = Time{};
     if (!state_.search.empty()) search_due_ = Time{};
     for (auto& [pane, text] : state_.panes) {

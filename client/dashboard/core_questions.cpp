@@ -7,6 +7,8 @@ namespace {
 
 /// Keys that were typed before a question could be read do not answer it. The one that somebody asks for is expected.
 constexpr std::chrono::milliseconds k_reading{300}, k_expected{150};
+/// So long a question waits for the changes that it is about.
+constexpr std::chrono::milliseconds k_changes_wait{1000};
 
 }  // namespace
 
@@ -32,7 +34,9 @@ void Core::next_question(Moment now) {
 /// When the question on the screen can be answered; nothing: it can.
 std::optional<Core::Time> Core::question_due() const {
     if (!state_.question || state_.question->readable) return std::nullopt;
-    return state_.question->since + (state_.question->late ? k_reading : k_expected);
+    const auto& question = *state_.question;
+    const bool waits = !question.about.empty() && !(state_.about && state_.about->has_come);
+    return question.since + (waits ? k_changes_wait : question.late ? k_reading : k_expected);
 }
 
 void Core::question_key(const Key& key, Moment now, Effects& effects) {

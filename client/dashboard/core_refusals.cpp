@@ -76,7 +76,7 @@ bool Core::ask_for_force(const Request& request, const Error& error, Moment now)
     return true;
 }
 
-/// Whether an agent's program may trust the repository; without the answer it asks the same in its window.
+/// Asks whether an agent's program may trust the repository. Without the answer the program asks it in its window.
 bool Core::ask_for_trust(const Request& request, const Error& error, Moment now) {
     const auto harness = detail(error, "trust");
     auto params = typed<rpc::TaskCreate>(request.params);

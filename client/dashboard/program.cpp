@@ -239,7 +239,7 @@ class Program {
         come_back();
     }
 
-    /// What was typed while a program had the terminal was for that program.
+    /// Drops the keys that were typed while another program had the terminal: that program was meant.
     void come_back() {
         ::tcflush(STDIN_FILENO, TCIFLUSH);
         terminal_.enter();

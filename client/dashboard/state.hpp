@@ -108,12 +108,13 @@ struct PaneText {
     std::chrono::steady_clock::time_point came{};
 };
 
-/// What a question or a text is about, shown above it: the agent's questions, its handoff, or what would be merged.
+/// The text that stands above a question or a prompt: the agent's questions, its handoff, or what would be merged.
 struct About {
     enum class What { questions, handoff, changes };
     What what = What::questions;
     std::string task;
-    Json reply;  ///< of the request for it; null: not yet there
+    Json reply;             ///< of the request for it; null: not yet there, or there was an error
+    bool has_come = false;  ///< the reply, or an error
     std::size_t scroll = 0;
     std::vector<Line> lines;
     std::size_t width = 0;  ///< for which `lines` were made; 0: not yet

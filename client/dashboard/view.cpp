@@ -156,7 +156,7 @@ void draw_facts(Canvas& canvas, const State& state, int row, int rows, const Row
     for (auto& line : lines) canvas.put(row++, 0, state.width, std::move(line));
 }
 
-/// What a question or a text is about, from the row to which it is scrolled.
+/// Draws the text about a question or a prompt, from the row to which it is scrolled.
 void draw_about(Canvas& canvas, const About& about, const Box& box) {
     for (int i = 0; i < box.height; ++i) {
         const auto at = about.scroll + static_cast<std::size_t>(i);

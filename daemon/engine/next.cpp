@@ -141,7 +141,7 @@ MaybeDue notify(const View& view) {
     if (!view.is_on_duty || view.is_merging) return std::nullopt;
     const auto now = view.needs.kind, before = view.needed_before;
     const bool is_news = now > Need::start && (before <= Need::start || (now == Need::help && before != Need::help));
-    if (!is_news && !view.record.to_tell) return std::nullopt;
+    if (!is_news && !view.has_untold_text) return std::nullopt;
     return Due{step::Notify{view.needs}};
 }
 

@@ -108,6 +108,7 @@ struct View {
     Timestamp unchanged_since{};  ///< since when TASK.md and the task are as they are, as far as the daemon knows
     Needs needs = {};
     Need needed_before = Need::nothing;  ///< what the task needed when it was last looked at
+    bool has_untold_text = false;        ///< the record has a text for the human that the notifier has not got yet
     Timestamp now{};
     /// The daemon types into windows and notifies the human. False for a look at what follows from the records alone.
     bool is_on_duty = false;

@@ -36,9 +36,8 @@ Notifier::Notifier(Runner& runner, Deliver deliver, Later later)
     : runner_(runner), world_(runner.world), deliver_(std::move(deliver)), later_(std::move(later)) {
     runner_.reconciler.on_need([this](const TaskRecord& record, const Needs& needs, std::optional<std::string> said) {
         const auto need = needs.kind > Need::start ? needs.kind : Need::nothing;
-        const bool is_said = said.has_value();
         add({record.task.id, record.task.project, record.task.summary, need,
-             world_.tasks.with_short_ids(news_text(record, needs, said)), needs.since, is_said});
+             world_.tasks.with_short_ids(news_text(record, needs, said)), needs.since, said});
     });
 }
 
@@ -47,7 +46,7 @@ Notifier::~Notifier() {
 }
 
 void Notifier::add(News news) {
-    std::erase_if(waiting_, [&](const News& old) { return old.task == news.task && (!old.is_said || news.is_said); });
+    std::erase_if(waiting_, [&](const News& old) { return old.task == news.task && (!old.said || news.said); });
     waiting_.push_back(std::move(news));
     collect();
 }
@@ -77,9 +76,9 @@ Awaitable<void> Notifier::send(std::vector<News> all) {
     std::vector<News> news;
     for (auto& each : all) {
         co_await async::yield();
-        if (is_over(each)) continue;
-        if (each.need != Need::nothing) co_await remember(each.task, each.since);
-        news.push_back(std::move(each));
+        const bool over = is_over(each);
+        if (each.said || (!over && each.need != Need::nothing)) co_await remember(each);
+        if (!over) news.push_back(std::move(each));
     }
     news = co_await unattended(std::move(news));
     if (!news.empty()) co_await deliver_(std::move(news));
@@ -117,11 +116,17 @@ Awaitable<std::vector<News>> Notifier::unattended(std::vector<News> news) {
     co_return news;
 }
 
-Awaitable<void> Notifier::remember(TaskId id, Timestamp since) {
-    auto turn = co_await runner_.turns.begin_turn(id);
-    if (!turn || turn->record.notified == since) co_return;
-    turn->record.notified = since;
-    runner_.turns.save(turn->record, Durability::atomic);
+/// Written before it is sent: a daemon that is killed in between tells nothing twice.
+Awaitable<void> Notifier::remember(News news) {
+    auto turn = co_await runner_.turns.begin_turn(news.task);
+    if (!turn) co_return;
+    auto& record = turn->record;
+    const bool is_told = news.need == Need::nothing || record.notified == news.since;
+    const bool has_text = news.said && record.to_tell == news.said;
+    if (is_told && !has_text) co_return;
+    if (news.need != Need::nothing) record.notified = news.since;
+    if (has_text) record.to_tell.reset();
+    runner_.turns.save(record, Durability::atomic);
 }
 
 }  // namespace orange

@@ -14,10 +14,10 @@ struct News {
     TaskId task;
     std::string project;
     std::string summary;
-    Need need = Need::nothing;  ///< nothing: the workflow's `notify` action alone asked for it
-    std::string text;           ///< one printable line; begins with the project and the branch
-    Timestamp since{};          ///< of the need
-    bool is_said = false;       ///< `text` has what the workflow's `notify` action says
+    Need need = Need::nothing;             ///< nothing: the workflow's `notify` action alone asked for it
+    std::string text;                      ///< one printable line; begins with the project and the branch
+    Timestamp since{};                     ///< of the need
+    std::optional<std::string> said = {};  ///< the record's text for the human, which `text` has; nothing: none
 };
 
 /// Notifies the human of what the reconciler says they are to be notified of (step::Notify). The news of two seconds is
@@ -47,7 +47,7 @@ class Notifier {
     Awaitable<void> send(std::vector<News> news);
     bool is_over(const News& news) const;
     Awaitable<std::vector<News>> unattended(std::vector<News> news);
-    Awaitable<void> remember(TaskId id, Timestamp since);
+    Awaitable<void> remember(News news);
 
     Runner& runner_;
     World& world_;

@@ -64,11 +64,11 @@ struct Reconciler::Performer {
     }
     Awaitable<Result<Held>> operator()(engine::step::Remind step) const { return remind(runner, record, step); }
     Awaitable<Result<Held>> operator()(engine::step::Notify step) const {
-        auto said = std::exchange(record.to_tell, std::nullopt);
-        if (said) CO_TRY(runner.turns.try_save(record, Durability::atomic));
         auto& self = runner.reconciler;
-        self.tasks_[record.task.id].needed = step.needs.kind;
-        if (self.notified_) self.notified_(record, step.needs, std::move(said));
+        auto& task = self.tasks_[record.task.id];
+        task.needed = step.needs.kind;
+        task.handed_over = record.to_tell;  // the notifier takes it from the record when it sends it
+        if (self.notified_) self.notified_(record, step.needs, record.to_tell);
         publish(step.needs);
         co_return Held{};
     }
@@ -266,6 +266,8 @@ void Reconciler::look_at_agents(engine::View& view) const {
     const auto task = tasks_.find(record.task.id);
     const bool is_known = task != tasks_.end() && task->second.needed;
     const bool was_notified = record.notified == view.needs.since;  // by an earlier daemon
+    const bool is_handed_over = task != tasks_.end() && task->second.handed_over == record.to_tell;
+    view.has_untold_text = record.to_tell && !is_handed_over;
     view.needed_before = is_known ? *task->second.needed : was_notified ? view.needs.kind : Need::nothing;
     const bool is_same = task != tasks_.end() && task->second.body_since && task->second.body == record.body_hash;
     view.unchanged_since = std::max(record.task.updated_at, is_same ? *task->second.body_since : view.now);
@@ -307,6 +309,7 @@ bool Reconciler::is_reminder_due(const TaskRecord& record) const {
 engine::Until Reconciler::rest(const TaskId& id, const engine::View& view, engine::Until until) {
     auto& task = tasks_[id];
     if (view.is_on_duty && !view.record.intent && !view.is_merging) task.needed = view.needs.kind;
+    if (!view.record.to_tell) task.handed_over.reset();
     if (!task.body_since || task.body != view.record.body_hash) {
         task.body = view.record.body_hash;
         task.body_since = view.now;

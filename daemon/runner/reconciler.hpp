@@ -81,8 +81,9 @@ class Reconciler {
         bool is_stepping = false;                 ///< a step is performed, and saves the task
         std::map<std::size_t, Attempt> attempts;  ///< by the step's index
         std::optional<async::Stopper> alarm;
-        std::optional<Need> needed;  ///< what the task needed when it was last looked at
-        std::string body;            ///< hash of TASK.md as this daemon saw it last, and since when it is so
+        std::optional<Need> needed;              ///< what the task needed when it was last looked at
+        std::optional<std::string> handed_over;  ///< the record's text for the human, once the notifier has it
+        std::string body;  ///< hash of TASK.md as this daemon saw it last, and since when it is so
         std::optional<Timestamp> body_since;
     };
     /// All that the view refers to.

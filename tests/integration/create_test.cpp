@@ -72,8 +72,9 @@ struct Shop {
         std::error_code error;
         std::vector<std::string> files;
         for (const auto& entry : fs::recursive_directory_iterator(orange.home() / "tasks", error)) {
-            const bool is_put_away =
-                entry.path().extension() == ".tmp";  // a text that was exchanged away, for a second
+            // Texts that were exchanged away stay for some seconds.
+            const auto name = entry.path().filename().string();
+            const bool is_put_away = name.ends_with(".tmp") || name.starts_with(".TASK.md.orange-");
             if (!is_put_away) files.push_back(entry.path().string());
         }
         std::sort(files.begin(), files.end());

@@ -371,13 +371,18 @@ TEST_CASE("People and their scripts are told from agents, and from those who say
     const auto as_worker = [&](const std::string& evidence) {
         return Taken{Taken::worker, "the worker of task " + matrix.own + " (" + evidence + ")"};
     };
-    const auto own_tmux = "tmux -S " + (matrix.stage.folder() / "own.sock").string() + " -f /dev/null new-session -d ";
+    // Each call has a server of its own: one whose last session has ended takes no other session while it exits.
+    int servers = 0;
+    const auto own_tmux = [&] {
+        const auto socket = matrix.stage.folder() / ("own-" + std::to_string(++servers) + ".sock");
+        return "tmux -S " + socket.string() + " -f /dev/null new-session -d ";
+    };
     for (const std::string call : {"\"$W\"", "\"$F; $E\""}) {
         matrix.as_stranger(home, "script -qec " + call + " /dev/null", at_a_terminal);
         matrix.as_stranger(inside, "script -qec " + call + " /dev/null", at_a_terminal);
-        matrix.as_stranger(home, own_tmux + call, at_a_terminal);
+        matrix.as_stranger(home, own_tmux() + call, at_a_terminal);
     }
-    matrix.as_stranger(home, own_tmux + "\"$O\"", script);
+    matrix.as_stranger(home, own_tmux() + "\"$O\"", script);
     matrix.as_stranger(home, "setsid -w $W", script);
     matrix.as_stranger(home, "setsid -w $F", script);
     matrix.as_stranger(home, "setsid sh -c \"$G & exit 0\"", script);

@@ -80,6 +80,24 @@ TEST_CASE("A run has a closed socket of its own, which outlives a killed, a stop
     check();
 }
 
+TEST_CASE("The socket's folder of a run stays while its task cannot be read") {
+    PuppetStage stage;
+    auto& orange = stage.orange;
+    const auto id = stage.create();
+    const auto socket = stage.socket(id, "worker");
+    const auto folder = facts_of(socket.parent_path()).st_ino;
+    const auto state = orange.folder(id) / "state.json";
+    orange.kill_daemon();
+    const auto text = read_file(state);
+    write_file(state, "{");
+    orange.start_daemon();
+    CHECK(facts_of(socket.parent_path()).st_ino == folder);
+    orange.kill_daemon();
+    write_file(state, text);
+    orange.start_daemon();
+    CHECK(who(stage, id, "worker").at("role") == "worker");
+}
+
 TEST_CASE("A run's socket goes with the run, and what the agent left behind is told that it has ended") {
     PuppetStage stage;
     auto& orange = stage.orange;

@@ -80,7 +80,7 @@ struct Desk {
 
     /// By a person, who reads a question before the key is pressed.
     void press(const Key& key) {
-        if (core.state().question) now.steady += std::chrono::milliseconds(400);
+        if (core.state().question) now.steady += std::chrono::milliseconds(1100);
         press_at_once(key);
     }
     void press_at_once(const Key& key) { take(core.on_input({dashboard::Input::What::key, key}, now)); }

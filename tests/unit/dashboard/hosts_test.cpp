@@ -189,6 +189,18 @@ TEST_CASE("When a host is back its list is read anew, and nothing that was asked
     CHECK(desk.core.state().rings == rings + 1);
 }
 
+TEST_CASE("When a host speaks again over the same link, its list is read anew") {
+    Hosts desk;
+    desk.core.set_heard(1, true, desk.now.wall);
+    desk.sent.clear();
+    desk.pass(std::chrono::seconds(1));
+    CHECK_FALSE(desk.has_sent(Purpose::list, 1));
+    desk.core.set_heard(1, false, desk.now.wall);
+    desk.pass(std::chrono::milliseconds(1));
+    CHECK(desk.has_sent(Purpose::list, 1));
+    CHECK_FALSE(desk.has_sent(Purpose::list, 2));
+}
+
 TEST_CASE("A host that is this machine is shown once, whichever list comes first") {
     Desk desk({}, 120, 40, Hosts::with_hosts());
     desk.link(Link::State::up, 1);

@@ -80,6 +80,42 @@ TEST_CASE("Who merges sees the changes, and merges them and nothing later") {
     CHECK_FALSE(dirty.last(Purpose::act).params.contains("tip"));
 }
 
+TEST_CASE("A merge is of the branch's commit, although files are not committed, and y waits for the changes") {
+    Desk desk({in_review("aaaa0000")});
+    desk.press("m");
+    desk.pass(milliseconds(500));
+    desk.press_at_once("y");
+    REQUIRE(desk.core.state().question);
+    auto diff = diff_of("a tree", "+x\n", true);
+    diff["commit"] = "c0ffee";
+    desk.answer(Purpose::about, diff);
+    CHECK_THAT(desk.screen(), Holds("not committed are not merged"));
+    desk.press_at_once("y");
+    CHECK(desk.last(Purpose::act).params.at("tip") == "c0ffee");
+}
+
+TEST_CASE("A question that waits for another one shows its changes when it is its turn") {
+    Desk desk({running("aaaa0000"), in_review("bbbb0000")});
+    desk.press("G");
+    REQUIRE(desk.core.state().selected == "aaaa0000");
+    desk.press("m");  // refused later, because it needs force
+    desk.press("k");
+    REQUIRE(desk.core.state().selected == "bbbb0000");
+    desk.press("x");
+    desk.answer(Purpose::act, Error(ErrorCode::needs_force, "it needs force", {{"question", "Merge it unreviewed?"}}));
+    CHECK_FALSE(desk.has_sent(Purpose::about));
+    CHECK_THAT(desk.screen(), Holds("Cancel"));
+    desk.press("n");
+    CHECK_THAT(desk.screen(), Holds("Merge it unreviewed?"));
+    auto diff = diff_of("c0ffee", "+a new line\n");
+    diff["commit"] = "c0ffee";
+    desk.answer(Purpose::about, diff);
+    CHECK_THAT(desk.screen(), Holds("+a new line"));
+    desk.press("y");
+    CHECK(desk.last(Purpose::act).task == "aaaa0000");
+    CHECK(desk.last(Purpose::act).params.at("tip") == "c0ffee");
+}
+
 TEST_CASE("Who answers sees the questions, and who sends back sees the handoff and the review") {
     const std::string body =
         "## Context\n\nbackground\n\n## Questions\n\n1. Half up?\n\n```\n## Plan\n```\n2. Since when?\n\n"

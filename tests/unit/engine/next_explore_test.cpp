@@ -190,7 +190,7 @@ struct Given {
         if (w.idle_notice) raise({NoticeKind::agent_idle, "it is idle", "", "", {}});
         view.needs.kind = w.needs();
         view.needed_before = w.before;
-        if (w.to_tell) record.to_tell = "it is done";
+        view.has_untold_text = w.to_tell != 0;
         for (std::size_t i = 0; i < k_step_count; ++i) {
             if (w.holds[i] == Held::for_a_time) view.holds[i] = Hold{k_hold_time, "it failed"};
             if (w.holds[i] == Held::until_change) view.holds[i] = Hold{};
@@ -247,7 +247,7 @@ class Performed {
     Performed(const Small& before, int step) : before_(before), step_(step) {
         perform();
         const bool has_failed = std::ranges::count(before.holds, Held::for_a_time) > 0;  // one failure at a time
-        const bool can_fail = step != notify || before.to_tell != 0;                     // it writes nothing else
+        const bool can_fail = step != notify;                                            // it writes nothing
         if (can_fail && !has_failed) add(before_, Held::for_a_time);
     }
     const std::vector<Small>& worlds() const { return worlds_; }

@@ -248,7 +248,7 @@ const std::vector<Row>& rows() {
              s.view.needs = {Need::review, "", {}, k_start};
              s.view.needed_before = Need::help;
          }},
-        {"the workflow has something to say", [](Scene& s) { s.record.to_tell = "it is done"; }, 10},
+        {"the workflow has something to say", [](Scene& s) { s.view.has_untold_text = true; }, 10},
         {"the task needs help while a merge is not finished",
          [](Scene& s) {
              s.view.needs = {Need::help, "", {}, k_start};

@@ -109,3 +109,24 @@ TEST_CASE("where no file tells of a commit, the poll has it counted") {
     world.pass_some_seconds();
     CHECK(world.commits(id) == 1);
 }
+
+TEST_CASE("the refs of a project are watched anew when it has another default branch") {
+    BranchesWorld world;
+    const auto id = world.start();
+    auto project = *world.house().world().projects.find("shop");
+    project.pool_size = 2;
+    world.house().world().projects.put(project).value();
+    const auto other = world.start();
+    const auto watcher = native_file_watcher(world.house().io.get_executor()).value();
+    Branches branches(world.house().runner(), *watcher);
+    branches.follow(id);
+    world.pass_some_seconds();
+    project.default_branch = "trunk";
+    world.house().world().projects.put(project).value();
+    branches.follow(other);
+    world.pass_some_seconds();
+    world.outside.children.disarm();
+    world.git.plain(world.repo(), {"branch", "trunk", "main"});
+    world.pass_some_seconds();
+    CHECK(world.counts_by_git() > 0);
+}

@@ -328,6 +328,36 @@ TEST_CASE("A notify action is told even if the task needs nothing") {
     REQUIRE(w.sent[0].size() == 1);
     CHECK(w.sent[0][0].need == Need::nothing);
     CHECK_THAT(w.sent[0][0].text, Catch::StartsWith("shop/" + w.world.record(id).task.branch + ": has begun"));
+    CHECK_FALSE(w.world.record(id).to_tell);
+    w.next_daemon();
+    CHECK(w.notifications() == 1);
+}
+
+TEST_CASE(
+    "A notify action is told although the daemon ends before it is sent, or the task needs something else by then") {
+    WatchedWorld w;
+    const auto id = w.asking();
+    const auto said = w.world.record(id).to_tell.value();
+    const auto first = [&] { return w.sent.at(0).at(0).said; };
+    SECTION("the daemon is killed") {
+        w.next_daemon();
+        REQUIRE(w.notifications() == 1);
+        CHECK(first() == said);
+    }
+    SECTION("the daemon stops") {
+        CHECK_FALSE(w.notifier->is_idle());
+        w.world.house().go(w.notifier->send_waiting());
+        CHECK(w.notifier->is_idle());
+        REQUIRE(w.sent.size() == 1);
+        CHECK(first() == said);
+        w.next_daemon();
+        CHECK(w.notifications() == 1);
+    }
+    SECTION("it needs help") {
+        w.dies(id);
+        REQUIRE(w.notifications() == 1);
+        CHECK(first() == said);
+    }
 }
 
 TEST_CASE("The command of config.yml gets the text as one harmless word, or as its placeholders say") {
