@@ -20,7 +20,7 @@ Action project_add(CLI::App& app) {
     app.add_option("PATH", params->path, "Git repository; default: the one that contains this directory");
     text(app, "--name", params->name, "Name of the project; default: the folder's name");
     text(app, "--default-branch", params->default_branch, "Branch that tasks start from and are merged into");
-    number(app, "--pool-size", params->pool_size, "Maximum number of workspaces, 1 to 64; default: 4");
+    number(app, "--pool-size", params->pool_size, "Maximum number of workspaces, 1 to 64; default: 8");
     text(app, "--workflow", params->workflow, "Workflow of new tasks");
     text(app, "--harness", params->harness, "Harness of new tasks");
     setup(app, params->setup);
@@ -78,6 +78,7 @@ Action project_update(CLI::App& app) {
 Action project_remove(CLI::App& app) {
     auto params = std::make_shared<rpc::ProjectRemove>();
     app.add_option("NAME", params->name, "Project; it must have no active tasks")->required();
+    app.add_flag("--clean", params->clean, "Also remove what Orange left in the repository, except unmerged work");
     return [params](Context& context) { return commands::project_remove(context, *params); };
 }
 
@@ -95,7 +96,7 @@ constexpr Command k_project_commands[] = {
     {"project", "add", "Register a git repository", project_add},
     {"project", "list", "List the projects", bare<commands::project_list>},
     {"project", "update", "Change a project's settings", project_update},
-    {"project", "remove", "Remove a project; its repository is not changed", project_remove},
+    {"project", "remove", "Remove a project; its repository stays", project_remove},
     {"workspace", "init", "Create the worktrees of a project now",
      only_project<rpc::WorkspaceInit, commands::workspace_init, k_this_project>},
     {"workspace", "list", "List the worktrees and their tasks",

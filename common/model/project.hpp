@@ -17,7 +17,7 @@ struct Project {
     std::string name;
     std::string path;
     std::string default_branch;
-    int pool_size = 4;
+    int pool_size = 8;
     std::optional<std::string> workflow;
     std::optional<std::string> harness;
     std::vector<std::string> setup;

@@ -206,15 +206,6 @@ struct Setter : FieldVisitor<Setter> {
     Result<void> done;
 };
 
-const ProjectSettings& standard() {
-    static const auto all = [] {
-        ProjectSettings settings;
-        for (const auto& rule : k_settings) set_setting(settings, rule.name, rule.standard).value();
-        return settings;
-    }();
-    return all;
-}
-
 }  // namespace
 
 Result<void> set_setting(ProjectSettings& settings, const std::string& name, const Json& value) {
@@ -222,6 +213,15 @@ Result<void> set_setting(ProjectSettings& settings, const std::string& name, con
     settings.describe(setter);
     if (setter.found) return setter.done;
     return wrong("there is no setting \"" + ellipsized(name, 80) + "\"" + suggestion(name, setting_names()));
+}
+
+const ProjectSettings& standard_settings() {
+    static const auto all = [] {
+        ProjectSettings settings;
+        for (const auto& rule : k_settings) set_setting(settings, rule.name, rule.standard).value();
+        return settings;
+    }();
+    return all;
 }
 
 Result<void> check_settings(const ProjectSettings& settings) {
@@ -232,7 +232,7 @@ Result<void> check_settings(const ProjectSettings& settings) {
 }
 
 ProjectSettings effective(const ProjectSettings& defaults, const ProjectSettings& project) {
-    auto all = written(standard());
+    auto all = written(standard_settings());
     all.update(written(defaults));
     all.update(written(project));
     return read_as<ProjectSettings>(all, "", UnknownKeys::ignore).value();

@@ -41,8 +41,8 @@ inline constexpr SettingRule k_settings[] = {
     {"delegation_children", "COUNT", "10", "how many sub-tasks a task may have"},
     {"delegation_depth", "COUNT", "2", "how deep sub-tasks of sub-tasks may go"},
     {"children_into", "default|parent", "default", "whose branch sub-tasks are merged into"},
-    {"limits.worker", "NUMBER", "0", "how many workers run at once; 0: as many as there are workspaces"},
-    {"limits.reviewer", "NUMBER", "0", "how many reviewers run at once; 0: no limit"},
+    {"limits.worker", "NUMBER", "4", "how many workers run at once; 0: as many as there are workspaces"},
+    {"limits.reviewer", "NUMBER", "2", "how many reviewers run at once; 0: no limit"},
     {"limits.memory", "SIZE", "0", "memory that each agent may use, as 12G or 800M; 0: no limit"},
     {"model", "NAME", "", "model of the workers of new tasks"},
     {"review_model", "NAME", "", "model of the reviewers of new tasks"},
@@ -121,7 +121,9 @@ std::string size_text(std::int64_t bytes);
 /// Of settings that were read from a file.
 Result<void> check_settings(const ProjectSettings& settings);
 
-/// Those of a project, where every one has a value: its own, else the one of config.yml, else the standard one.
+/// Returns the settings that count where neither a project nor config.yml has a value: each member has one.
+const ProjectSettings& standard_settings();
+/// Returns the settings that count for a project: for each its own value, else that of config.yml, else the standard.
 ProjectSettings effective(const ProjectSettings& defaults, const ProjectSettings& project);
 
 std::vector<std::string> setting_names();

@@ -157,9 +157,11 @@ int Room::limit_of(const queue::Resource& resource) const {
     if (!project) return 0;
     const auto& defaults = world_.settings.project_defaults;
     if (resource.what == name_of(Role::worker)) {
-        return project->settings.worker_limit.value_or(defaults.worker_limit.value_or(0));
+        const auto general = defaults.worker_limit.value_or(*standard_settings().worker_limit);
+        return project->settings.worker_limit.value_or(general);
     }
-    return project->settings.reviewer_limit.value_or(defaults.reviewer_limit.value_or(0));
+    const auto general = defaults.reviewer_limit.value_or(*standard_settings().reviewer_limit);
+    return project->settings.reviewer_limit.value_or(general);
 }
 
 std::optional<UsageHold> Room::hold_of(const queue::Resource& resource) const {

@@ -96,7 +96,8 @@ class World:
         person.own(folder)
         self.shell(REPOSITORY, cwd=folder, check=True)
         self.orange("project", "add", self.repo, "--pool-size", "12", check=True)
-        self.orange("project", "update", "--check", "make test", check=True)
+        self.orange("project", "update", "--check", "make test", "--set", "limits.worker=0", "--set", "limits.reviewer=0",
+                    check=True)
 
     def configure(self, trusted, subscribed, path):
         url = "http://127.0.0.1:%d" % self.api.port
