@@ -62,7 +62,7 @@ struct ProjectAdd {
         v.required("path", path, "absolute path of a git repository, or of any directory in it");
         v.optional("name", name, "project name; the folder's name where absent");
         v.optional("default_branch", default_branch, "found where absent");
-        v.optional("pool_size", pool_size, "maximum number of workspaces, 1 to 64; default: 4");
+        v.optional("pool_size", pool_size, "maximum number of workspaces, 1 to 64; default: 8");
         v.optional("workflow", workflow, "workflow of new tasks");
         v.optional("harness", harness, "harness of new tasks");
         v.optional("setup", setup, "argv run in a workspace before its agent starts");
@@ -116,9 +116,11 @@ struct ProjectUpdate {
 struct ProjectRemove {
     static constexpr const char* k_name = "project.remove";
     std::string name;
+    bool clean = false;
     template <class V>
     void describe(V& v) {
         v.required("name", name, "which project; it must have no active task");
+        v.optional("clean", clean, "also remove what Orange left in the repository, except unmerged work");
     }
     struct Reply {
         std::vector<std::string> notes;

@@ -297,10 +297,9 @@ Awaitable<Result<void>> reset_all(Git& git, Pinned worktree, std::string commit,
     co_return Result<void>{};
 }
 
-Result<void> exclude(const Pinned& worktree, const std::vector<std::string>& patterns,
+Result<void> exclude(const std::string& common, const std::vector<std::string>& patterns,
                      const std::vector<std::string>& obsolete) {
     constexpr std::size_t k_longest = std::size_t{1} << 20;
-    const auto& common = worktree.common_dir();
     const auto shown = common + "/info/exclude";
     std::error_code error;
     fs::create_directory(common + "/info", error);

@@ -120,9 +120,9 @@ Awaitable<Result<void>> reset_all(Git& git, Pinned worktree, std::string commit,
 /// called keep_commits().
 Awaitable<Result<void>> reset_submodules(Git& git, Pinned worktree);
 
-/// Adds lines to the common .git/info/exclude that are not there yet, and removes `obsolete` ones: the file is
-/// replaced, whole, and a link in its place is not written through.
-Result<void> exclude(const Pinned& worktree, const std::vector<std::string>& patterns,
+/// Adds lines to info/exclude of a common git directory that are not there yet, and removes `obsolete` ones: the file
+/// is replaced, whole, and a link in its place is not written through.
+Result<void> exclude(const std::string& common_dir, const std::vector<std::string>& patterns,
                      const std::vector<std::string>& obsolete = {});
 
 /// True where the repository tracks that path at HEAD of `worktree`.

@@ -22,6 +22,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
+/// The patterns of the files that Orange writes beside, or as, TASK.md of a worktree.
+constexpr const char* k_own_files[] = {"TASK.md", ".TASK.md.*", "..TASK.md.*"};
+constexpr const char* k_formerly_excluded = "/.orange/";
+
 /// A git was killed while it made that worktree.
 Awaitable<bool> is_unfinished(Git& git, std::string repo, std::string path) {
     const auto trees = co_await git::worktrees(git, std::move(repo));
@@ -162,12 +166,11 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         }
         if (tracked) acquired.task_file = ".orange/TASK.md";
         if (task.workspace != name) CO_TRY(keep_found_task_file(name, acquired.task_file));
-        // Nothing but what Orange writes: the repository may have more in .orange/. Older versions excluded all of
+        // Only the files that Orange writes: the repository may have more in .orange/. Older versions excluded all of
         // that.
-        const std::string in = tracked ? "/.orange/" : "/";
-        for (const char* file : {"TASK.md", ".TASK.md.*", "..TASK.md.*"}) exclude.push_back(in + file);
-        const std::vector<std::string> obsolete = {"/.orange/"};
-        CO_TRY(git::exclude(tree, exclude, obsolete));
+        for (const char* file : k_own_files) exclude.push_back((tracked ? "/.orange/" : "/") + std::string(file));
+        const std::vector<std::string> obsolete = {k_formerly_excluded};
+        CO_TRY(git::exclude(tree.common_dir(), exclude, obsolete));
         worktree = std::move(tree);
     }
     const auto not_copied = co_await include(project, *worktree, task.workspace != name, stops_.at(task.id));
@@ -183,6 +186,14 @@ void Pool::stop_acquire(const TaskId& task) {
     if (found == stops_.end()) return;
     const auto stop = found->second;
     stop->request();
+}
+
+std::vector<std::string> Pool::own_exclude_lines() {
+    std::vector<std::string> lines = {k_formerly_excluded};
+    for (const char* folder : {"/", "/.orange/"}) {
+        for (const char* file : k_own_files) lines.push_back(folder + std::string(file));
+    }
+    return lines;
 }
 
 Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::vector<std::string> exclude) {

@@ -97,6 +97,9 @@ class Pool {
     /// pool_exhausted where all are taken.
     Awaitable<Result<Acquired>> acquire(Project project, Task task, std::vector<std::string> exclude);
 
+    /// Returns the lines that this and older versions of Orange add to .git/info/exclude for their own files.
+    static std::vector<std::string> own_exclude_lines();
+
     /// Whom setup and teardown ask before they run.
     void surround(Surround surround) { surround_ = std::move(surround); }
 

@@ -94,7 +94,7 @@ TEST_CASE_METHOD(SnapshotFixture,
     plain(tree, {"add", "staged"});
     write_file(tree + "/a;b $(id)", "odd\n");
     write_file(tree + "/ignored.o", "i");
-    REQUIRE(exclude(at(tree), {"*.o"}));
+    REQUIRE(exclude(at(tree).common_dir(), {"*.o"}));
     const auto files = contents(tree);
     const auto index = read_file(repo + "/.git/worktrees/tree/index");
     const auto branch = ref(repo, "refs/heads/task");

@@ -144,7 +144,7 @@ TEST_CASE_METHOD(WorktreesFixture,
     const auto work = commit(tree, "work", "work");
     write_file(tree + "/.gitignore", "*.o\n");
     write_file(tree + "/x.o", "kept");
-    REQUIRE(exclude(at(tree), {"*.o"}));
+    REQUIRE(exclude(at(tree).common_dir(), {"*.o"}));
     write_file(tree + "/untracked/deep", "x");
     write_file(tree + "/README", "changed");
     write_file(tree + "/staged", "x");
@@ -266,10 +266,10 @@ TEST_CASE_METHOD(WorktreesFixture,
                  "exclude lines are added once, for all worktrees, after a file without a last newline") {
     add();
     write_file(repo + "/.git/info/exclude", "old");
-    REQUIRE(exclude(at(tree), {"TASK.md", "old"}));
-    REQUIRE(exclude(at(tree), {"TASK.md", "more", "more"}));
+    REQUIRE(exclude(at(tree).common_dir(), {"TASK.md", "old"}));
+    REQUIRE(exclude(at(tree).common_dir(), {"TASK.md", "more", "more"}));
     CHECK(read_file(repo + "/.git/info/exclude") == "old\nTASK.md\nmore\n");
-    REQUIRE(exclude(at(tree), {"more"}, {"TASK.md", "none"}));
+    REQUIRE(exclude(at(tree).common_dir(), {"more"}, {"TASK.md", "none"}));
     CHECK(read_file(repo + "/.git/info/exclude") == "old\nmore\n");
 }
 
@@ -279,13 +279,13 @@ TEST_CASE_METHOD(WorktreesFixture, "exclude lines are not written through a link
     write_file(path("theirs"), "theirs\n");
     std::filesystem::remove(info / "exclude");
     std::filesystem::create_symlink(path("theirs"), info / "exclude");
-    REQUIRE(exclude(at(tree), {"TASK.md"}));
+    REQUIRE(exclude(at(tree).common_dir(), {"TASK.md"}));
     CHECK(read_file(path("theirs")) == "theirs\n");
     CHECK(read_file(info / "exclude") == "theirs\nTASK.md\n");
 
     std::filesystem::remove(info / "exclude");
     std::filesystem::create_directory(info / "exclude");
-    CHECK_FALSE(exclude(at(tree), {"TASK.md"}));
+    CHECK_FALSE(exclude(at(tree).common_dir(), {"TASK.md"}));
     CHECK(std::distance(std::filesystem::directory_iterator(info), {}) == 1);
 }
 

@@ -113,6 +113,27 @@ TEST_CASE("a project that is being removed gets no task that nobody would find, 
     CHECK(created == !world.house().world().tasks.active().empty());
 }
 
+TEST_CASE("a project is removed with what Orange left in its repository, and unmerged work is named") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    const auto branch = world.record(id).task.branch;
+    world.move(id, "planning").value();
+    world.move(id, "cancelled").value();
+    world.git.plain(world.repo(), {"branch", "-f", branch, "main"});
+    world.git.plain(world.repo(), {"update-ref", "refs/orange/x/merged", "main"});
+    const auto tree = world.git.plain(world.repo(), {"commit-tree", "-m", "lost otherwise", "main^{tree}"});
+    world.git.plain(world.repo(), {"update-ref", "refs/orange/y/wip", tree});
+    CHECK_THAT(read_file(Path(world.repo()) / ".git/info/exclude"), Holds("TASK.md"));
+
+    const auto reply = call(world, "project.remove", {{"name", "shop"}, {"clean", true}}).value();
+    CHECK_THAT(reply["notes"].dump(), Holds("1 branch and 1 ref below") && Holds("for-each-ref --no-merged=main"));
+    CHECK(world.git.ref(world.repo(), "refs/heads/" + branch).empty());
+    CHECK(world.git.ref(world.repo(), "refs/orange/x/merged").empty());
+    CHECK(world.git.ref(world.repo(), "refs/orange/y/wip") == tree);
+    CHECK_THAT(read_file(Path(world.repo()) / ".git/info/exclude"), !Holds("TASK.md"));
+    CHECK_FALSE(world.house().world().projects.find("shop"));
+}
+
 TEST_CASE("settings of a project are shown with where they come from, and a wrong one changes none") {
     RunnerWorld world;
     world.outside.settings.project_defaults.push = false;
