@@ -19,8 +19,7 @@ struct Candidate {
 /// Returns the branches and the refs of Orange; with `merged_into`, those alone whose commits that ref has.
 Awaitable<Result<std::map<std::string, Candidate>>> candidates(Git& git, std::string repo, std::string merged_into) {
     constexpr std::size_t k_fields = 4;
-    auto args =
-        words("for-each-ref", "--format=%(refname)%00%(objectname)%00%(upstream)%00%(worktreepath)%00");
+    auto args = words("for-each-ref", "--format=%(refname)%00%(objectname)%00%(upstream)%00%(worktreepath)%00");
     if (!merged_into.empty()) args.push_back("--merged=" + merged_into);
     args.insert(args.end(), {std::string(k_heads), std::string(k_own)});
     CO_TRY(const auto listed, co_await ask(git, std::move(repo), std::move(args)));

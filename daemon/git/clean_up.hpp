@@ -16,9 +16,9 @@ struct CleanedUp {
     std::size_t kept_branches = 0;  ///< of `branches` that hold such commits, are checked out, or follow a remote
 };
 
-/// Removes the refs below refs/orange/ and those of `branches` whose commits are all in `target` or in origin's branch of
-/// that name: no commit becomes unreachable. Keeps a branch that is checked out, is being rebased, follows a branch of a
-/// remote, or is `target` itself. All removals are one transaction of git. not_found if `target` exists nowhere.
+/// Removes the refs below refs/orange/ and those of `branches` whose commits are all in `target` or in origin's branch
+/// of that name: no commit becomes unreachable. Keeps a branch that is checked out, is being rebased, follows a branch
+/// of a remote, or is `target` itself. All removals are one transaction of git. not_found if `target` exists nowhere.
 Awaitable<Result<CleanedUp>> clean_up(Git& git, Repository repo, std::string target, std::set<std::string> branches);
 
 }  // namespace orange::git

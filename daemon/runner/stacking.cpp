@@ -48,10 +48,10 @@ Error conflicts(const TaskRecord& record, const Stack& stack, Error conflict) {
     const auto id = record.task.id.value;
     const auto branch = shell_word(record.task.branch);
     const auto git = "git -C " + shell_word(stack.repo) + " ";
-    conflict.message = record.task.branch + " starts from the work of task " + record.stacked_on.value +
-                       ", but " + conflict.message + "\nMerge " + stack.shown +
-                       " into the branch yourself, leave the branch, then start the task:\n  " + git + "switch " + branch +
-                       "\n  " + git + "merge " + shell_word(stack.shown) + "\n  " + git +
+    conflict.message = record.task.branch + " starts from the work of task " + record.stacked_on.value + ", but " +
+                       conflict.message + "\nMerge " + stack.shown +
+                       " into the branch yourself, leave the branch, then start the task:\n  " + git + "switch " +
+                       branch + "\n  " + git + "merge " + shell_word(stack.shown) + "\n  " + git +
                        "switch -\n  orange task spawn " + id + "\nOr cancel the task:\n  orange task cancel " + id;
     return conflict;
 }

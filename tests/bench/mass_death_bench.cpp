@@ -89,8 +89,9 @@ class Daemon {
         testing::write_text(folder_ / "harnesses/idle.yml",
                             "name: idle\nprogram: sh\nargv:\n  full: [-c, \"exec sleep 3600\", --, \"{prompt}\"]\n");
         testing::write_text(folder_ / "workflows/busy.yml", k_workflow);
-        testing::write_text(folder_ / "config.yml", "limits: {worker: 0}\nnotify: [sh, -c, 'printf \"%s\\0\" \"$1\" >>\"" + home +
-                                                        "/notified\"', --, \"{text}\"]\n");
+        testing::write_text(folder_ / "config.yml",
+                            "limits: {worker: 0}\nnotify: [sh, -c, 'printf \"%s\\0\" \"$1\" >>\"" + home +
+                                "/notified\"', --, \"{text}\"]\n");
         command("git config --global user.name bench && git config --global user.email bench@localhost");
         std::string program = ORANGE_BINARY_DIR "/bin/oranged";
         char* argv[] = {program.data(), nullptr};

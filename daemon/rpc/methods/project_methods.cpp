@@ -145,7 +145,8 @@ Awaitable<Result<ProjectRemove::Reply>> remove(Api& api, ProjectRemove params) {
     if (params.clean) {
         CO_TRY(reply.notes, co_await clean_up(api, project));
     } else {
-        reply.notes = {"its workspaces were removed; the repository " + project.path + " and its branches are unchanged"};
+        reply.notes = {"its workspaces were removed; the repository " + project.path +
+                       " and its branches are unchanged"};
     }
     CO_TRY(check_no_tasks(api, project));  // made meanwhile
     CO_TRY(world.projects.remove(project.name));

@@ -7,7 +7,8 @@ using namespace orange;
 using namespace orange::git;
 using namespace orange::test;
 
-TEST_CASE_METHOD(GitFixture, "a repository is cleaned of what is merged, and keeps each commit that only Orange's refs have") {
+TEST_CASE_METHOD(GitFixture,
+                 "a repository is cleaned of what is merged, and keeps each commit that only Orange's refs have") {
     const auto repo = make_repo();
     make_origin(repo);
     const auto merged = commit(repo, "a", "merged\n");
