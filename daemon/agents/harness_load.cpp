@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <functional>
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/agents/definition_reader.hpp"
 #include "daemon/agents/harness.hpp"
 #include "daemon/agents/placeholders.hpp"
 #include "daemon/yaml/node.hpp"
@@ -12,19 +11,15 @@
 namespace orange::agents {
 namespace {
 
-using yaml::Node;
-using yaml::Place;
-using List = std::vector<std::string>;
-
 /// Only these carry text that somebody wrote; the others are paths of Orange's own or words from closed lists.
 constexpr std::string_view k_free_text[] = {"prompt", "summary"};
 constexpr std::string_view k_argv_names[] = {"full",    "reduced",         "review",
                                              "oneshot", "oneshot_reduced", "oneshot_review"};
 
-/// Reads one document into a Harness and collects everything that is wrong with it, so that a user mends it once.
-class Loader {
+/// Reads one document into a Harness.
+class Loader : DefinitionReader {
   public:
-    Loader(std::string_view file_name, const Node& root) : file_name_(file_name), root_(root) {}
+    Loader(std::string_view file_name, const Node& root) : DefinitionReader(file_name), root_(root) {}
 
     Result<Harness> load() {
         if (!root_.is_map()) {
@@ -33,7 +28,7 @@ class Loader {
         }
         members(
             root_, "a harness definition",
-            {{"name", [&](const Node& node) { read_name(node); }},
+            {{"name", [&](const Node& node) { read_name(node, harness_.name); }},
              {"program", [&](const Node& node) { text(node, "program", harness_.program); }},
              {"tried", [&](const Node& node) { yes_or_no(node, "tried", harness_.tried); }},
              {"measured", [&](const Node& node) { text(node, "measured", harness_.measured); }},
@@ -57,7 +52,7 @@ class Loader {
              {"checks", [&](const Node& node) { read_checks(node); }},
              {"idle_after", [&](const Node& node) { harness_.idle_after = time_of(node, "idle_after", 3600); }},
              {"ready_after", [&](const Node& node) { read_ready_after(node); }},
-             {"install", [&](const Node& node) { read_install(node); }},
+             {"install", [&](const Node& node) { read_install(node, harness_.install); }},
              {"words", [&](const Node& node) { read_words(node); }},
              {"install_hint", [&](const Node& node) { text(node, "install_hint", harness_.install_hint); }},
              {"wants", [&](const Node& node) { read_wants(node); }},
@@ -71,97 +66,14 @@ class Loader {
         check_model();
         check_trust();
         check_lists();
-        if (!problems_.empty()) return failure();
+        if (has_problems()) return failure();
         return std::move(harness_);
     }
 
   private:
-    using Readers = std::vector<std::pair<std::string_view, std::function<void(const Node&)>>>;
-
-    void problem(const Place& place, const std::string& message) {
-        problems_.push_back({place, std::string(file_name_) + ":" + std::to_string(place.line) + ":" +
-                                        std::to_string(place.column) + ": " + message});
-    }
-
-    Error failure() {
-        std::stable_sort(problems_.begin(), problems_.end(), [](const auto& a, const auto& b) {
-            return std::pair(a.first.line, a.first.column) < std::pair(b.first.line, b.first.column);
-        });
-        List lines;
-        for (const auto& [place, line] : problems_) lines.push_back(line);
-        return Error(ErrorCode::invalid_argument, join(lines, "\n"));
-    }
-
-    /// Hands each member to its reader; refuses the others.
-    void members(const Node& node, const std::string& what, const Readers& readers) {
-        List known;
-        for (const auto& reader : readers) known.emplace_back(reader.first);
-        for (std::size_t i = 0; i < node.members.size(); ++i) {
-            const auto& [key, value] = node.members[i];
-            // Named anew: clang 14 lets no lambda capture a structured binding.
-            const auto is_for = [&wanted = key](const auto& r) { return r.first == wanted; };
-            const auto reader = std::find_if(readers.begin(), readers.end(), is_for);
-            if (reader == readers.end()) {
-                problem(node.member_places[i],
-                        "unknown key \"" + key + "\" in " + what + "; known: " + join(known, ", "));
-            } else {
-                reader->second(value);
-            }
-        }
-    }
-
-    bool text(const Node& node, const std::string& what, std::string& into) {
-        if (!node.is_scalar() || node.scalar.empty()) {
-            problem(node.place, what + " must be a text that is not empty");
-            return false;
-        }
-        if (node.scalar.find('\0') != std::string::npos) {
-            problem(node.place, what + " must not contain a NUL character");
-            return false;
-        }
-        into = node.scalar;
-        return true;
-    }
-
-    void list(const Node& node, const std::string& what, List& into) {
-        if (!node.is_sequence()) return problem(node.place, what + " must be a list of texts");
-        for (const auto& item : node.items) {
-            std::string value;
-            if (text(item, "each item of " + what, value)) into.push_back(std::move(value));
-        }
-    }
-
-    void read_name(const Node& node) {
-        if (!text(node, "name", harness_.name)) return;
-        const bool plain = std::all_of(harness_.name.begin(), harness_.name.end(), [](char c) {
-            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-        });
-        if (!plain || harness_.name.front() == '-' || harness_.name.front() == '_') {
-            problem(node.place, "name must be made of a-z, 0-9, \"-\" and \"_\", a letter or digit first");
-        }
-        const auto stem = std::filesystem::path(file_name_).stem().string();
-        if (harness_.name != stem) {
-            problem(node.place,
-                    "name is \"" + harness_.name + "\", but the file is called " + stem + "; make them equal");
-        }
-    }
-
-    /// Shown to people on a line of its own, to be copied.
-    void read_install(const Node& node) {
-        if (!text(node, "install", harness_.install)) return;
-        if (printable(harness_.install, true) != harness_.install || harness_.install.find('\n') != std::string::npos)
-            problem(node.place, "install must be one line: the command that installs the program");
-    }
-
     void read_words(const Node& node) {
         if (!node.is_map()) return problem(node.place, "words must be a map of words to what they do");
         for (const auto& [word, effect] : node.members) text(effect, "words." + word, harness_.words[word]);
-    }
-
-    void yes_or_no(const Node& node, const std::string& what, bool& into) {
-        if (node.scalar != "true" && node.scalar != "false")
-            return problem(node.place, what + " must be true or false");
-        into = node.scalar == "true";
     }
 
     void read_needs(const Node& node) {
@@ -586,10 +498,8 @@ class Loader {
         for (const auto& name : harness_.wants) check_variable(name, node.place);
     }
 
-    std::string_view file_name_;
     const Node& root_;
     Harness harness_;
-    std::vector<std::pair<Place, std::string>> problems_;
 };
 
 }  // namespace

@@ -1,0 +1,138 @@
+#include <algorithm>
+
+#include "common/base/suggest.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/agents/definition_reader.hpp"
+#include "daemon/agents/executor.hpp"
+#include "daemon/agents/placeholders.hpp"
+
+namespace orange::agents {
+namespace {
+
+constexpr const char* k_inner = "{inner}";
+
+/// Placeholders that stand for several words, or none.
+const std::vector<std::string> k_word_lists = {"inner", "limits", "options"};
+/// The placeholders that each key may have.
+const std::vector<std::string> k_in_run = {"inner",    "limits",   "options", "run",     "task",      "project",
+                                           "role",     "user",     "home",    "bin",     "share",     "repo",
+                                           "worktree", "task_dir", "run_dir", "git_dir", "git_common"};
+const std::vector<std::string> k_in_stop = {"run", "task", "project", "role", "user", "home"};
+const std::vector<std::string> k_in_probe = {"run", "user", "home"};
+const std::vector<std::string> k_in_check = {"user", "home", "bin", "share"};
+const std::vector<std::string> k_in_memory = {"memory"};
+
+/// Reads one document into an Executor.
+class ExecutorLoader : DefinitionReader {
+  public:
+    ExecutorLoader(std::string_view file_name, const Node& root) : DefinitionReader(file_name), root_(root) {}
+
+    Result<Executor> load() {
+        if (!root_.is_map()) {
+            problem(root_.place, "an executor definition is a map with at least name and run");
+            return failure();
+        }
+        members(root_, "an executor definition",
+                {{"name", [&](const Node& node) { read_name(node, executor_.name); }},
+                 {"separates", [&](const Node& node) { read_separates(node); }},
+                 {"check", [&](const Node& node) { command(node, "check", k_in_check, executor_.check); }},
+                 {"run", [&](const Node& node) { read_run(node); }},
+                 {"stop", [&](const Node& node) { command(node, "stop", k_in_stop, executor_.stop); }},
+                 {"probe", [&](const Node& node) { command(node, "probe", k_in_probe, executor_.probe); }},
+                 {"queued", [&](const Node& node) { list(node, "queued", executor_.queued); }},
+                 {"limits", [&](const Node& node) { read_limits(node); }},
+                 {"tried", [&](const Node& node) { yes_or_no(node, "tried", executor_.tried); }},
+                 {"install", [&](const Node& node) { read_install(node, executor_.install); }},
+                 {"install_hint", [&](const Node& node) { text(node, "install_hint", executor_.install_hint); }}});
+        for (const char* key : {"name", "run"}) {
+            if (!root_.find(key)) problem(root_.place, std::string("\"") + key + "\" is missing");
+        }
+        check_together();
+        if (has_problems()) return failure();
+        return std::move(executor_);
+    }
+
+  private:
+    /// A program and its words.
+    void command(const Node& node, const std::string& what, const std::vector<std::string>& placeholders, List& into) {
+        list(node, what, into);
+        if (node.is_sequence() && node.items.empty()) problem(node.place, what + " needs at least the program");
+        for (const auto& item : node.items) check_placeholders(item, what, placeholders);
+    }
+
+    void check_placeholders(const Node& item, const std::string& what, const std::vector<std::string>& known) {
+        for (const auto& piece : pieces_of(item.scalar)) {
+            if (!piece.placeholder) continue;
+            if (std::ranges::find(known, piece.text) == known.end()) {
+                problem(item.place,
+                        "unknown placeholder {" + piece.text + "} in " + what + suggestion(piece.text, known));
+            } else if (std::ranges::find(k_word_lists, piece.text) != k_word_lists.end() &&
+                       item.scalar != "{" + piece.text + "}") {
+                problem(item.place, "{" + piece.text + "} stands for several words and must be a word by itself");
+            }
+        }
+    }
+
+    void read_run(const Node& node) {
+        command(node, "run", k_in_run, executor_.run);
+        const auto inner = std::ranges::count(executor_.run, k_inner);
+        if (node.is_sequence() && inner != 1) {
+            problem(node.place, std::string("run must have the word ") + k_inner +
+                                    " once: it stands for the command that starts the agent" +
+                                    (inner == 0 ? "" : ", and is there " + std::to_string(inner) + " times"));
+        }
+    }
+
+    void read_separates(const Node& node) {
+        list(node, "separates", executor_.separates);
+        const std::vector<std::string> known(std::begin(k_separable), std::end(k_separable));
+        for (const auto& item : node.items) {
+            if (!item.is_scalar() || std::ranges::find(known, item.scalar) != known.end()) continue;
+            problem(item.place, "nothing is known that separates \"" + printable(item.scalar) + "\"" +
+                                    suggestion(item.scalar, known));
+        }
+    }
+
+    void read_limits(const Node& node) {
+        if (!node.is_map()) return problem(node.place, "limits must be a map: memory");
+        members(
+            node, "limits",
+            {{"memory", [&](const Node& words) { command(words, "limits.memory", k_in_memory, executor_.memory); }}});
+    }
+
+    void check_together() {
+        const auto* run = root_.find("run");
+        if (run == nullptr) return;
+        if (executor_.is_direct()) {
+            for (const char* key : {"check", "stop", "probe", "limits"}) {
+                const auto* node = root_.find(key);
+                if (node == nullptr) continue;
+                problem(node->place, std::string("run is only ") + k_inner +
+                                         ", so the agent is no other than one without an executor, and " + key +
+                                         " would never be used");
+            }
+        }
+        const bool has_limits = std::ranges::find(executor_.run, "{limits}") != executor_.run.end();
+        if (has_limits != !executor_.memory.empty()) {
+            problem(has_limits ? run->place : root_.find("limits")->place,
+                    has_limits ? "run has {limits}, but limits is missing"
+                               : "limits is given nowhere: put the word {limits} into run");
+        }
+        if (!executor_.queued.empty() && executor_.probe.empty()) {
+            problem(root_.find("queued")->place, "queued are words that probe prints, and probe is missing");
+        }
+    }
+
+    const Node& root_;
+    Executor executor_;
+};
+
+}  // namespace
+
+Result<Executor> load_executor(std::string_view text, std::string_view file_name) {
+    TRY(auto root, yaml::parse(text, file_name));
+    return ExecutorLoader(file_name, root).load();
+}
+
+}  // namespace orange::agents
