@@ -50,8 +50,8 @@ std::string groups() {
 std::vector<const Command*> all_commands() {
     std::vector<const Command*> all;
     for (const auto table :
-         {run_commands(), task_commands(), project_commands(), workflow_commands(), harness_commands(), host_commands(),
-          daemon_commands(), install_commands(), completion_commands()}) {
+         {run_commands(), task_commands(), project_commands(), workflow_commands(), harness_commands(),
+          executor_commands(), host_commands(), daemon_commands(), install_commands(), completion_commands()}) {
         for (const auto& command : table) all.push_back(&command);
     }
     return all;

@@ -75,6 +75,8 @@ void agent_options(CLI::App& app, rpc::TaskCreate& params) {
     text(app, "--review-effort", params.review_effort, "Effort of the reviewer");
     text(app, "--model", params.model, "Model of the worker, as its program names it; default: the project's setting");
     text(app, "--review-model", params.review_model, "Model of the reviewer; default: the project's setting");
+    text(app, "--executor", params.executor, "Where the agents run; default: the project's setting")->type_name("NAME");
+    text(app, "--executor-options", params.executor_options, "Words for the executor, as \"-p gpu\"");
     text(app, "--permissions", params.permissions,
          "full: agents work without asking; reduced: they ask in their windows; default: as the workflow says")
         ->type_name("full|reduced");

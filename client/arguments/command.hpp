@@ -38,6 +38,7 @@ std::span<const Command> task_commands();
 std::span<const Command> project_commands();  ///< and workspaces
 std::span<const Command> workflow_commands();
 std::span<const Command> harness_commands();
+std::span<const Command> executor_commands();
 std::span<const Command> install_commands();  ///< the skill
 std::span<const Command> daemon_commands();   ///< and what belongs to no group
 

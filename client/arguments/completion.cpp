@@ -41,6 +41,8 @@ constexpr Values k_values[] = {
     {"harness", "--from", Known::harnesses, ""},
     {"harness", "TASK", Known::tasks, ""},
     {"harness", "--save", std::nullopt, k_files},
+    {"executor", "NAME", Known::executors, ""},
+    {"", "--executor", Known::executors, ""},
     {"", "--workflow", Known::workflows, ""},
     {"", "--harness", Known::harnesses, ""},
     {"", "--review-harness", Known::harnesses, ""},

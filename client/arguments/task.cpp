@@ -148,6 +148,8 @@ Action task_update(CLI::App& app) {
     text(app, "--review-effort", params->review_effort, "Effort of the reviewer; '' removes it");
     text(app, "--model", params->model, "Model of the worker, from its next start; '' selects its program's own");
     text(app, "--review-model", params->review_model, "Model of the reviewer, from its next start; '' likewise");
+    text(app, "--executor", params->executor, "Where the agents run, from their next start")->type_name("NAME");
+    text(app, "--executor-options", params->executor_options, "Words for the executor; '' removes them");
     ids(app, "--blocked-by", params->blocked_by, "Start the pending task when these tasks are also done");
     ids(app, "--unblock", params->unblock, "Do not wait for these tasks any more");
     text(app, "--feedback", params->feedback, "Text for the section ## Feedback; - reads standard input");

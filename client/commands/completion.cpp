@@ -4,6 +4,7 @@
 #include "client/commands/host.hpp"
 #include "client/connection/quickly.hpp"
 #include "common/base/text.hpp"
+#include "common/rpc/executor_methods.hpp"
 #include "common/rpc/harness_methods.hpp"
 #include "common/rpc/project_methods.hpp"
 #include "common/rpc/task_queries.hpp"
@@ -55,6 +56,12 @@ std::vector<Candidate> known_names(const Paths& paths, Known what, std::string_v
     } else if (what == Known::workflows) {
         if (const auto reply = ask_quickly(paths, rpc::WorkflowList{})) {
             for (const auto& workflow : reply->workflows) names.push_back({workflow.name, {}});
+        }
+    } else if (what == Known::executors) {
+        if (const auto reply = ask_quickly(paths, rpc::ExecutorList{})) {
+            for (const auto& executor : reply->executors) {
+                names.push_back({executor.name, executor.installed ? "" : "not installed"});
+            }
         }
     } else if (const auto reply = ask_quickly(paths, rpc::HarnessList{})) {
         for (const auto& harness : reply->harnesses) {

@@ -15,7 +15,7 @@ struct Candidate {
     std::string description;
 };
 
-enum class Known { tasks, projects, workflows, harnesses, models, statuses, hosts };
+enum class Known { tasks, projects, workflows, harnesses, executors, models, statuses, hosts };
 
 /// The names that the daemon knows: a task by its id or, if `begun` is the beginning of one, by its branch. Nothing if
 /// no daemon runs, and none is started; nothing if it does not answer within 100 ms. The names of hosts are read from

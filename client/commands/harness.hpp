@@ -32,6 +32,9 @@ int harness_new(Context& context, const HarnessNew& options);
 
 struct HarnessTest {
     std::string name;
+    std::string executor =
+        {};  ///< the trial is about it, and the demo agent makes it; empty: the trial is about the harness
+    std::string executor_options = {};
     std::string permissions;
     bool yes = false;
     bool keep = false;

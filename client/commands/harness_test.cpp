@@ -23,6 +23,7 @@
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/rpc/executor_methods.hpp"
 #include "common/rpc/project_methods.hpp"
 #include "common/rpc/task_methods.hpp"
 #include "common/rpc/task_queries.hpp"
@@ -53,6 +54,7 @@ struct Life {
     std::set<std::string> busy, idle;  ///< what says so: file, title or screen
     std::string asks, limited;         ///< the line of a dialog that is open, or of a limit
     bool called = false;               ///< the worker called orange
+    std::string begun;                 ///< the executor's name of the worker's run, and its place
 
     const std::string& status() const { return last.task.fields.status; }
     /// The program has ended before its work was done.
@@ -141,16 +143,31 @@ std::string part_of_config(const std::string& text) {
     return out + "notify: off\n";
 }
 
-/// Makes a home with the harnesses of the user's own one, and `env` and `detach_key` of its config.yml, so that the
-/// user's checks, limits and notifications do not apply. From then on this process and the daemon that it starts use
-/// that home.
+Result<void> link_folder(const fs::path& from, const fs::path& to) {
+    std::error_code error;
+    if (fs::is_directory(from, error)) fs::create_directory_symlink(from, to, error);
+    return error && fs::exists(from) ? Result<void>(io_error("making " + to.string(), error.value())) : Result<void>{};
+}
+
+/// A daemon keeps the definitions of its tasks in the same folder: a link would keep the trial's in the user's.
+Result<void> copy_definitions(const fs::path& from, const fs::path& to) {
+    std::error_code error;
+    if (!fs::is_directory(from, error)) return {};
+    fs::create_directory(to, error);
+    for (fs::directory_iterator at(from, error), end; !error && at != end; at.increment(error)) {
+        if (at->path().extension() == ".yml") fs::copy_file(at->path(), to / at->path().filename(), error);
+        if (error) break;
+    }
+    return error ? Result<void>(io_error("copying " + from.string(), error.value())) : Result<void>{};
+}
+
+/// Makes a home with the harnesses and the executors of the user's own one, and `env` and `detach_key` of its
+/// config.yml, so that the user's checks, limits and notifications do not apply. From then on this process and the
+/// daemon that it starts use that home.
 Result<void> make_home_of_trial(const Paths& own, const Paths& paths) {
     if (::mkdir(paths.home.c_str(), 0700) != 0) return io_error("making " + paths.home.string(), errno);
-    std::error_code error;
-    if (fs::is_directory(own.harnesses(), error)) {
-        fs::create_directory_symlink(own.harnesses(), paths.harnesses(), error);
-        if (error) return io_error("making " + paths.harnesses().string(), error.value());
-    }
+    TRY(link_folder(own.harnesses(), paths.harnesses()));
+    TRY(copy_definitions(own.executors(), paths.executors()));
     TRY(replace_file(paths.config(), part_of_config(text_of_file(own.config()).value_or(""))));
     ::setenv("ORANGE_HOME", paths.home.c_str(), 1);
     ::unsetenv("ORANGE_NO_AUTOSTART");  // it is about the user's daemon
@@ -193,6 +210,7 @@ class Trial {
         TRY(look(true));
         keep_window();
         judge_start();
+        judge_place();
         if (life_.did()) {
             step("prompt", Verdict::pass, "it does what its prompt says");
             for (const auto& each : k_work) judge(each);
@@ -204,8 +222,9 @@ class Trial {
         }
         const bool did = life_.did();
         TRY(try_message());
-        if (did) judge(k_busy);
-        if (did && !oneshot_) judge(k_idle);
+        const bool shows = did && options_.executor.empty();  // the demo agent does not show what it does
+        if (shows) judge(k_busy);
+        if (shows && !oneshot_) judge(k_idle);
         return end_task();
     }
 
@@ -237,6 +256,7 @@ class Trial {
     /// `harness`, `passed`, `steps`, and `window`: the end of the program's window if a step failed.
     Json report() const {
         Json report{{"harness", options_.name}, {"passed", !failed_}, {"steps", steps_}};
+        if (!options_.executor.empty()) report["executor"] = options_.executor;
         if (failed_ && !window_.empty()) report["window"] = window_;
         return report;
     }
@@ -286,8 +306,11 @@ class Trial {
         if (program.starts_with(home_.string() + "/"))
             program.replace(0, home_.string().size(), outer_.paths.home.string());
         step("program", Verdict::pass, program);
-        step("version", harness.version ? Verdict::pass : Verdict::unknown, harness.version.value_or("it is not known"),
-             harness.version ? "" : "version_args");
+        if (options_.executor.empty())
+            step("version", harness.version ? Verdict::pass : Verdict::unknown,
+                 harness.version.value_or("it is not known"), harness.version ? "" : "version_args");
+        TRY(const bool usable, try_executor());
+        if (!usable) return false;
         rpc::ProjectAdd add;
         add.path = repository_.path().string();
         add.name = "scratch";
@@ -302,6 +325,8 @@ class Trial {
         create.trust = {options_.name};
         create.caller = caller_environment();
         if (!options_.permissions.empty()) create.permissions = options_.permissions;
+        if (!options_.executor.empty()) create.executor = options_.executor;
+        if (!options_.executor_options.empty()) create.executor_options = options_.executor_options;
         const auto created = call(create);
         if (!created) {
             step("start", Verdict::fail, created.error().message, "argv, env, root_needs");
@@ -314,6 +339,28 @@ class Trial {
                             " s. To watch it, run in another terminal:\n" + attach_command());
         }
         return true;
+    }
+
+    /// False: nothing can run in it. True without an executor.
+    Result<bool> try_executor() {
+        if (options_.executor.empty()) return true;
+        rpc::ExecutorShow show;
+        show.name = options_.executor;
+        TRY(const auto reply, call(show));
+        const auto& problem = reply.executor.problem;
+        step("check", problem ? Verdict::fail : Verdict::pass, problem.value_or("it can be used here"),
+             problem ? "check, run" : "");
+        return !problem;
+    }
+
+    /// Judges if Orange saw that the agent had begun, and says in which place.
+    void judge_place() {
+        if (options_.executor.empty()) return;
+        if (life_.last.task.fields.executor.empty()) {
+            return step("executor", Verdict::pass, "it adds nothing: the agent runs as without an executor");
+        }
+        if (life_.begun.empty()) return step("executor", Verdict::fail, "the agent did not begin in it", "run");
+        step("executor", Verdict::pass, "the agent began in it: " + life_.begun);
     }
 
     std::string attach_command() const {
@@ -347,6 +394,11 @@ class Trial {
                 life_.limited = now->text.empty() ? "(no text)" : unframed(now->text);
         }
         for (const auto& event : life_.last.history) {
+            const bool has_begun = output::text_of(event, "type") == "agent.begun";
+            if (has_begun && output::text_of(event, "role") == "worker") {
+                life_.begun = "orange-" + output::text_of(event, "run");
+                if (const auto place = output::text_of(event, "place"); !place.empty()) life_.begun += " on " + place;
+            }
             life_.called = life_.called || output::text_of(event, "by") == "worker";
         }
         return {};
@@ -499,6 +551,11 @@ Result<void> agree(Context& context, const HarnessTest& options) {
     rpc::HarnessShow show;
     show.name = options.name;
     TRY(daemon->call(show));
+    if (!options.executor.empty()) {
+        rpc::ExecutorShow executor;
+        executor.name = options.executor;
+        TRY(daemon->call(executor));
+    }
     if (options.yes || options.name == "demo") return {};
     const auto permissions = options.permissions.empty() ? "full" : options.permissions;
     const std::string what = "This starts " + options.name + " with " + permissions +
@@ -513,13 +570,16 @@ Result<void> agree(Context& context, const HarnessTest& options) {
 }
 
 void say_result(const Context& context, const HarnessTest& options, const Trial& trial) {
-    const auto own = context.paths.harnesses() / (options.name + ".yml");
+    const bool of_executor = !options.executor.empty();
+    const auto own = of_executor ? context.paths.executors() / (options.executor + ".yml")
+                                 : context.paths.harnesses() / (options.name + ".yml");
+    const auto& tried = of_executor ? options.executor : options.name;
     std::error_code ignored;
     const bool is_own = fs::exists(own, ignored);
     if (!trial.failed()) {
         const auto remove = " Remove the line \"tried: false\" from " + own.string() + ".";
-        output::put("\nNothing failed." + (is_own && !trial.tried() ? remove : "") +
-                    " To use it:\n  orange run --harness " + options.name + " \"...\"\n");
+        output::put("\nNothing failed." + (is_own && !trial.tried() ? remove : "") + " To use it:\n  orange run --" +
+                    (of_executor ? "executor " : "harness ") + tried + " \"...\"\n");
         return;
     }
     const auto report = trial.report();
@@ -528,9 +588,10 @@ void say_result(const Context& context, const HarnessTest& options, const Trial&
                     output::wrapped(window->get_ref<const std::string&>(), "  ", context.style.width));
     }
     output::put("\nIf you have to change the definition, " +
-                (is_own ? "edit this file and run the test again:\n  " + own.string()
-                        : "make a copy, edit it and run the test again:\n  orange harness new " + options.name +
-                              " --from " + options.name) +
+                (is_own        ? "edit this file and run the test again:\n  " + own.string()
+                 : of_executor ? "copy it to this file, edit it and run the test again:\n  " + own.string()
+                               : "make a copy, edit it and run the test again:\n  orange harness new " + options.name +
+                                     " --from " + options.name) +
                 "\n");
 }
 

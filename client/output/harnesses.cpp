@@ -53,12 +53,6 @@ std::string quoted(const std::string& word) {
     return out + "'";
 }
 
-std::string command_words(const std::vector<std::string>& words) {
-    std::string line;
-    for (const auto& word : words) line += (line.empty() ? "" : " ") + printable(quoted(word));
-    return line;
-}
-
 std::string words_text(const std::map<std::string, std::string>& words, const Style& style) {
     if (words.empty()) return {};
     std::size_t widest = 0;
@@ -73,6 +67,12 @@ std::string words_text(const std::map<std::string, std::string>& words, const St
 }
 
 }  // namespace
+
+std::string command_words(const std::vector<std::string>& words) {
+    std::string line;
+    for (const auto& word : words) line += (line.empty() ? "" : " ") + printable(quoted(word));
+    return line;
+}
 
 std::string harnesses_page(const rpc::HarnessList::Reply& reply, const Style& style) {
     Table table({{"HARNESS", 10}, {"INSTALLED"}, {"VERSION", 8, 1}, {"PROGRAM", 10, 2}});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "client/output/terminal.hpp"
 #include "common/rpc/harness_methods.hpp"
@@ -13,6 +14,9 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
 /// Returns a page with the texts that were found on a screen, the activity that follows from them, and the texts that
 /// were not found.
 std::string explanation_page(const rpc::HarnessExplain::Reply& reply, const Style& style);
+
+/// Words as they could be typed, in one line.
+std::string command_words(const std::vector<std::string>& words);
 
 /// What the program is given or wants to find.
 std::string trust_page(const rpc::HarnessTrust::Reply& reply, const Style& style);

@@ -23,7 +23,8 @@ std::uint32_t offer_bit(std::string_view name) {
 Row::Agents agents_of(const std::string& name) {
     if (name == "alive") return Row::Agents::alive;
     if (name == "dead") return Row::Agents::dead;
-    return name == "none" ? Row::Agents::none : Row::Agents::unknown;
+    const bool waits = name == "queued";  // in its executor
+    return name == "none" || waits ? Row::Agents::none : Row::Agents::unknown;
 }
 
 std::string line_of(const std::optional<std::string>& text) {
@@ -87,7 +88,8 @@ Row row_of(const rpc::TaskView& task) {
     const auto open = row.initial ? std::ranges::count_if(task.blockers, is_open) : 0;
     if (open == 1) row.after = std::ranges::find_if(task.blockers, is_open)->short_id;
     if (open > 1) row.after = std::to_string(open);
-    row.blocked = task.start_wait || open > 0 || (row.initial && can(row, "approve"));
+    const bool waits = std::ranges::find(task.places, "queued", &rpc::PlacedRun::state) != task.places.end();
+    row.blocked = task.start_wait || waits || open > 0 || (row.initial && can(row, "approve"));
     row.in_progress = task.in_progress.has_value();
     if (const auto& pull = task.pull_request) {
         row.pull = {static_cast<int>(pull->number), pull->state, pull->checks, pull->review, pull->conflicts};

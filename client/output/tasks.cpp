@@ -28,6 +28,9 @@ std::string related_text(const std::vector<rpc::RelatedTask>& tasks) {
 /// "waits for 4f2a, 7b1c", "waits for a reviewer (2 of 2 run)"; empty if the status says it.
 std::string waits_of(const rpc::TaskView& task) {
     if (task.start_wait) return printable(task.start_wait->text);
+    for (const auto& place : task.places) {
+        if (place.state == "queued") return "waits for resources at " + printable(place.executor);
+    }
     std::vector<std::string> names;
     for (const auto& each : task.blockers) {
         if (each.state != "done") names.push_back(each.short_id);
@@ -92,6 +95,14 @@ std::string process_text(const std::string& process, const std::optional<AgentAc
     const auto age = age_of(seen->since, now);
     const auto length = age.empty() || age == "now" ? std::string() : " for " + age;
     return process + " (" + name_text(seen->activity) + length + ")";
+}
+
+/// "worker orange-4f2a running on n2 for 4 min"
+std::string place_text(const rpc::PlacedRun& run, Timestamp now) {
+    const auto age = run.since ? age_of(*run.since, now) : std::string();
+    const auto length = age.empty() || age == "now" ? std::string() : " for " + age;
+    return run.role + " " + run.name + " " + run.state + (run.state == "queued" ? " at " + run.executor : "") +
+           (run.place.empty() ? "" : " on " + run.place) + length;
 }
 
 /// "worker 1.5 GB of 12.0 GB, 3.2 GB at most, 340 s of processor time"
@@ -349,6 +360,10 @@ Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style&
     fields.add("agents", agents_of(known));
     fields.more("processes", "worker " + process_text(task.worker, task.worker_activity, now) + ", reviewer " +
                                  process_text(task.reviewer, task.reviewer_activity, now));
+    if (!known.executor.empty()) {
+        fields.add("executor", known.executor + (known.executor_options.empty() ? "" : " " + known.executor_options));
+    }
+    for (const auto& place : task.places) fields.add("", place_text(place, now));
     for (const auto& agent : reply.agents) fields.more("memory", use_text(agent));
     bool first = true;
     for (const auto& message : reply.messages) {

@@ -30,6 +30,7 @@ struct Paths {
     std::filesystem::path programs() const { return home / "programs.json"; }
     std::filesystem::path workflows() const { return home / "workflows"; }
     std::filesystem::path harnesses() const { return home / "harnesses"; }
+    std::filesystem::path executors() const { return home / "executors"; }
     std::filesystem::path workspaces() const { return home / "workspaces"; }
     std::filesystem::path tasks() const { return home / "tasks"; }
 };
@@ -38,8 +39,8 @@ struct Paths {
 Result<Paths> paths_from_environment();
 
 /// What is installed beside the running program: `bin` holds orange, oranged and orange-agent; `share` the shipped
-/// workflows/, harnesses/ and skills/. In a build tree `share` is the source tree, if it belongs to this user.
-/// ORANGE_SHARE overrides.
+/// workflows/, harnesses/, executors/ and skills/. In a build tree `share` is the source tree, if it belongs to this
+/// user. ORANGE_SHARE overrides.
 struct Installation {
     std::filesystem::path bin;
     std::filesystem::path share;

@@ -15,6 +15,8 @@ struct Choices {
     std::optional<std::string> review_effort;
     std::optional<std::string> model;
     std::optional<std::string> review_model;
+    std::optional<std::string> executor;
+    std::optional<std::string> executor_options;
     std::vector<std::string> blocked_by = {};
 
     template <class V>
@@ -28,6 +30,11 @@ struct Choices {
                    "the worker's model, as its harness's program names it; empty: the program's own; a new task's "
                    "default: the project's");
         v.optional("review_model", review_model, "the reviewer's model; likewise");
+        v.optional("executor", executor,
+                   "where its agents run, from their next start; a new task's default: its parent's, else the "
+                   "project's");
+        v.optional("executor_options", executor_options,
+                   "words that the executor gets besides, split as a shell does it; empty: none");
         v.sparse("blocked_by", blocked_by,
                  "tasks that have to be done before it starts; of a pending task: more of them");
     }

@@ -29,6 +29,7 @@ enum class NoticeKind {
     usage_limit,
     agent_idle,
     agent_hung,
+    executor_stop,
     merge_failed,
     other_branch,
     checks_failed,
@@ -72,6 +73,7 @@ inline constexpr NoticeRule k_notice_rules[] = {
     {"usage_limit", true, NoticeEnd::cause},         // also a login that is missing
     {"agent_idle", true, NoticeEnd::transition},     // also once it works again
     {"agent_hung", true, NoticeEnd::cause},
+    {"executor_stop", true, NoticeEnd::cause},  // until the executor has ended the run
     {"merge_failed", true, NoticeEnd::transition},
     {"other_branch", true, NoticeEnd::cause},  // until the task's branch has what the worktree is on
     {"checks_failed", true, NoticeEnd::transition},

@@ -102,6 +102,47 @@ struct Intent {
     bool operator==(const Intent&) const = default;
 };
 
+/// The place in which an executor runs an agent (docs/executors.md). An agent in `local` has none: it is a child of the
+/// shim in its window.
+struct RunPlace {
+    std::string executor;
+    std::vector<std::string> stop;
+    std::vector<std::string> probe;
+    std::vector<std::string> queued;
+    std::optional<Timestamp> started_at = {};
+    std::optional<Timestamp> queued_since = {};
+    std::string place = {};
+
+    template <class V>
+    void describe(V& v) {
+        v.required("executor", executor, "name of the executor");
+        v.sparse("stop", stop, "argv that ends what the run may leave; absent: it can leave nothing");
+        v.sparse("probe", probe, "argv that says which runs the executor has; absent: it cannot be asked");
+        v.sparse("queued", queued, "the states of a run that has not begun, as `probe` prints them");
+        v.sparse("started_at", started_at, "when the agent began; absent: not yet, as far as is known");
+        v.sparse("queued_since", queued_since, "since when the executor says that it waits; absent: it does not");
+        v.sparse("place", place, "where the executor runs it, as `probe` says");
+    }
+    bool operator==(const RunPlace&) const = default;
+};
+
+/// A run that has ended, and whose executor may still have something of it.
+struct LeftRun {
+    RunId run;
+    std::string executor;
+    std::vector<std::string> stop;
+    Timestamp since{};
+
+    template <class V>
+    void describe(V& v) {
+        v.required("run", run, "the run's id");
+        v.required("executor", executor, "name of its executor");
+        v.required("stop", stop, "argv that ends what is left of it");
+        v.optional("since", since, "when the run ended");
+    }
+    bool operator==(const LeftRun&) const = default;
+};
+
 /// One agent process that the daemon started: where it is and how to tell it apart from everything that may reuse its
 /// numbers. Kept until its end has been dealt with, so that one death counts at most once, across restarts too.
 struct AgentRun {
@@ -125,6 +166,12 @@ struct AgentRun {
     Timestamp spawned_at{};
     std::int64_t memory_limit = 0;
     std::int64_t oom_kills = 0;
+    std::optional<RunPlace> place = {};
+
+    /// The agent itself, not only what an executor needs to start it.
+    bool has_begun() const { return !place || place->started_at; }
+    /// When the agent began, as far as it has.
+    Timestamp began_at() const { return place && place->started_at ? *place->started_at : spawned_at; }
 
     template <class V>
     void describe(V& v) {
@@ -149,6 +196,7 @@ struct AgentRun {
         v.sparse("memory_limit", memory_limit, "bytes that it and all that it starts may use; absent: any");
         v.sparse("oom_kills", oom_kills,
                  "how many processes that it had started were ended because memory was used up");
+        v.sparse("place", place, "where its executor runs it; absent: here, as a child of its shim");
     }
     bool operator==(const AgentRun&) const = default;
 };
@@ -344,6 +392,7 @@ struct TaskRecord {
     std::set<std::string> pull_told;
     std::vector<AgentRun> runs;
     std::vector<HeldStart> held;
+    std::vector<LeftRun> left = {};
     std::set<Role> died;
     std::vector<Message> outbox;
     std::vector<Message> typed;
@@ -394,6 +443,7 @@ struct TaskRecord {
         v.sparse("pull_told", pull_told, "what of it its human or its agent was told (daemon/runner/pull_sync.cpp)");
         v.optional("runs", runs, "the agents alive or not yet dealt with, at most one of each role");
         v.sparse("held", held, "agents that start when there is room for them, at most one of each role");
+        v.sparse("left", left, "runs that have ended, and whose executors could not be told so yet");
         v.sparse("died", died, "roles whose last run died without Orange ending it, until one is started or released");
         v.optional("outbox", outbox, "messages that are not delivered yet");
         v.sparse("typed", typed, "the last messages that were typed");

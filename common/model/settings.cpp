@@ -97,11 +97,20 @@ Result<void> read_name(std::string& into, const SettingRule& rule, const Json& v
     return {};
 }
 
+Result<void> read_words(std::string& into, const SettingRule& rule, const Json& value) {
+    if (!value.is_string()) return wrong(rule.name + std::string(" must be one line of words; '' for none"));
+    const auto line = std::string(trim(value.get_ref<const std::string&>()));
+    TRY(shell_words(line));
+    into = line;
+    return {};
+}
+
 Result<void> read_value(std::string& into, const SettingRule& rule, const Json& value) {
     if (std::string_view(rule.values) == "SIZE") {
         return read_size(into, rule, value.is_string() ? value.get<std::string>() : value.dump());
     }
     if (std::string_view(rule.values) == "NAME") return read_name(into, rule, value);
+    if (std::string_view(rule.values) == "WORDS") return read_words(into, rule, value);
     const auto words = words_for(rule);
     const bool is_plain = value.is_boolean() && takes_hours(rule);
     const auto text = value.is_string() ? value.get<std::string>() : is_plain ? value.dump() : std::string();

@@ -46,6 +46,8 @@ inline constexpr SettingRule k_settings[] = {
     {"limits.memory", "SIZE", "0", "memory that each agent may use, as 12G or 800M; 0: no limit"},
     {"model", "NAME", "", "model of the workers of new tasks"},
     {"review_model", "NAME", "", "model of the reviewers of new tasks"},
+    {"executor", "NAME", "local", "where the agents of new tasks run"},
+    {"executor_options", "WORDS", "", "words for the executor of new tasks, as '-p gpu'"},
     {"resume_after_limit", "true|false|HOURS", "true", "go on after a usage limit: at once, never, within 08:00-20:00"},
 };
 
@@ -73,8 +75,10 @@ struct ProjectSettings {
     std::optional<int> worker_limit;    ///< 0: none
     std::optional<int> reviewer_limit;  ///< 0: none
     std::optional<std::string> memory_limit;
-    std::optional<std::string> model;               ///< empty: the program's own
-    std::optional<std::string> review_model;        ///< likewise
+    std::optional<std::string> model;         ///< empty: the program's own
+    std::optional<std::string> review_model;  ///< likewise
+    std::optional<std::string> executor;
+    std::optional<std::string> executor_options;    ///< a line that shell_words() can split
     std::optional<std::string> resume_after_limit;  ///< "true", "false", or hours_in()
 
     template <class V>
@@ -107,6 +111,8 @@ struct ProjectSettings {
         add(memory_limit);
         add(model);
         add(review_model);
+        add(executor);
+        add(executor_options);
         add(resume_after_limit);
     }
     bool empty() const { return *this == ProjectSettings{}; }

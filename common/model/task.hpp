@@ -26,6 +26,9 @@ struct Task {
     std::optional<std::string> model;
     std::optional<std::string> review_model;
     std::optional<std::string> permissions;
+    std::string executor = {};
+    std::string executor_hash = {};
+    std::string executor_options = {};
     std::string status;
     /// The numeric fields that `when` may ask for and `increment` / `set_field` may change: review_round, crash_count,
     /// and whatever a custom workflow counts. A missing one is 0.
@@ -59,6 +62,9 @@ struct Task {
         v.sparse("review_model", review_model, "the reviewer's model; absent: its program's own");
         v.sparse("permissions", permissions,
                  "full or reduced: what its agents may do without asking; absent: what the workflow says");
+        v.sparse("executor", executor, "where its agents run; absent: on this machine, as `local` says");
+        v.sparse("executor_hash", executor_hash, "of the content of the executor's definition that it began with");
+        v.sparse("executor_options", executor_options, "words that its executor gets besides; absent: none");
         v.optional("status", status, "a state of the workflow; only the engine moves it");
         v.counter("review_round", counters, "which review round it is in; 0 before the first");
         v.own_counter("crash_count", counters, "crashes of its agents in a row");

@@ -64,6 +64,26 @@ struct RelatedTask {
     }
 };
 
+/// The place in which the executor of a task has one of its agents.
+struct PlacedRun {
+    std::string role;
+    std::string executor;
+    std::string name;
+    std::string state;
+    std::optional<Timestamp> since;
+    std::string place;
+    template <class V>
+    void describe(V& v) {
+        v.required("role", role, "worker or reviewer");
+        v.required("executor", executor, "name of the executor");
+        v.required("name", name, "what the executor calls the run");
+        v.required("state", state,
+                   "starting: nothing is known of it yet; queued: it waits for the executor's resources; running");
+        v.optional("since", since, "since when");
+        v.sparse("place", place, "where it is, as the executor says");
+    }
+};
+
 /// A task as programs see it: TASK.md's fields and what the daemon knows beside them.
 struct TaskView {
     Task fields;                                     ///< the frontmatter (docs/files.md)
@@ -74,10 +94,11 @@ struct TaskView {
     std::vector<std::string> can;                    ///< what its human can do with it now: methods without "task."
     std::vector<Notice> notices;                     ///< what its human should know, most urgent first
     std::string means;                               ///< "initial", "done", "cancelled", "stuck", "clarification" or ""
-    std::string worker;                              ///< "alive", "dead", "unknown", "none"
+    std::string worker;                              ///< "alive", "queued", "starting", "dead", "unknown", "none"
     std::string reviewer;                            ///< likewise
     std::optional<AgentActivity> worker_activity;    ///< what a living one does; absent: nobody has looked yet
     std::optional<AgentActivity> reviewer_activity;  ///< likewise
+    std::vector<PlacedRun> places = {};              ///< of its agents, if its executor is not local
     std::int64_t queue_place = 0;                    ///< 1 for the next to be spawned; 0: not queued
     std::optional<StartWait> start_wait;             ///< why its agent is not started yet, but for a workspace
     std::optional<std::string> in_progress;  ///< a transition whose actions still run: "working → agent-review"
@@ -106,8 +127,10 @@ struct TaskView {
         v.optional("notices", notices, "what its human should know, most urgent first");
         v.optional("means", means,
                    "what its status stands for: initial, done, cancelled, stuck or clarification; empty: another one");
-        v.required("worker", worker, "alive, dead, unknown or none");
-        v.required("reviewer", reviewer, "alive, dead, unknown or none");
+        v.required("worker", worker,
+                   "alive, queued (it waits for the resources of its executor), starting, dead, unknown or none");
+        v.required("reviewer", reviewer, "likewise");
+        v.sparse("places", places, "the places of its agents, if its executor is not local");
         v.optional("worker_activity", worker_activity, "what a living worker does, and since when");
         v.optional("reviewer_activity", reviewer_activity, "what a living reviewer does, and since when");
         v.optional("queue_place", queue_place, "place in the project's queue, 0 when not queued");

@@ -17,22 +17,24 @@ namespace orange::agents {
 /// executors/<name>.yml. What differs between executors is in these files and nowhere in the code.
 struct Executor {
     std::string name;
-    std::vector<std::string> separates;  ///< of k_separable: what the agent does not share with the rest of the machine
-    std::vector<std::string> check;      ///< argv that succeeds where the executor can be used; empty: nothing is tried
-    std::vector<std::string> run;        ///< argv that starts {inner}, the shim of the agent, on the far side
-    std::vector<std::string> stop;       ///< argv that ends what a run has left, also if it has left nothing
-    std::vector<std::string> probe;      ///< argv that prints a line for each run that is there: NAME STATE PLACE
-    std::vector<std::string> queued;     ///< the STATEs of a run that has not begun
-    std::vector<std::string> memory;     ///< what {limits} stands for if there is a limit of memory; {memory} inside
-    bool tried = true;                   ///< somebody has seen a whole life in it pass
-    std::string install;                 ///< the command that installs its program
-    std::string install_hint;            ///< how to get it, if no command does
+    std::vector<std::string>
+        separates;                    ///< of k_separable: the agent does not share these with the rest of the machine
+    std::vector<std::string> check;   ///< argv that succeeds where the executor can be used; empty: nothing is tried
+    std::vector<std::string> run;     ///< argv that starts {inner}, the shim of the agent, on the far side
+    std::vector<std::string> stop;    ///< argv that ends the remains of a run, also if there are none
+    std::vector<std::string> probe;   ///< argv that prints a line for each run that is there: NAME STATE PLACE
+    std::vector<std::string> queued;  ///< the STATEs of a run that has not begun
+    std::vector<std::string> memory;  ///< words of {limits} if there is a limit of memory; {memory} inside
+    bool tried = true;                ///< somebody has seen a whole life in it pass
+    std::string install;              ///< the command that installs its program
+    std::string install_hint;         ///< how to get it, if no command does
 
-    /// It adds nothing: the shim in the window is the agent's own, and no other process is started.
+    /// Returns true if it adds nothing: the shim in the window starts the agent itself, and no other process is
+    /// started.
     bool is_direct() const { return run.size() == 1; }
 };
 
-/// What a definition may say that it separates.
+/// The words that `separates` of a definition may have.
 inline constexpr std::string_view k_separable[] = {"files", "network", "processes", "memory", "machine"};
 
 /// The executor of a task that names none.

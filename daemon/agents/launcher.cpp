@@ -3,6 +3,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/agents/events.hpp"
+#include "daemon/agents/executor.hpp"
 #include "daemon/agents/survivors.hpp"
 
 #include <algorithm>
@@ -82,6 +83,9 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
         spec.env["ORANGE_EVENT"] =
             shell_word(shim_.string()) + " " + std::string(k_event_option) + " " + shell_word(request.events);
     }
+    if (!request.around.empty()) {
+        CO_TRY(write_inner_spec(spec, request.around, inner_folder(run_folder, run.run)));
+    }
     CO_TRY(files_.replace(spec_path, spec_text(spec), Durability::atomic));
 
     WindowSpec window;
@@ -99,6 +103,7 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
         // One that was merely too slow may have opened it: adopt() looks for it by its spec, and takes that away.
         if (opened.error().code == ErrorCode::timeout) co_return opened.error();
         if (auto removed = files_.remove(spec_path); !removed) log::warn("agents", removed.error().message);
+        if (run.place) (void)files_.remove(inner_folder(run_folder, run.run));
         co_return opened.error();
     }
     run.server_pid = opened->server_pid;
@@ -115,6 +120,21 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
     started.run = std::move(run);
     if (window.in_session.empty()) started.session = window.session;
     co_return started;
+}
+
+/// Lets a shim on the far side run the agent. The shim in the window starts the executor, which starts the other shim.
+Result<void> Launcher::write_inner_spec(RunSpec& spec, const std::vector<std::string>& around, const Path& folder) {
+    auto inner = spec;
+    inner.scope.clear();
+    inner.exit_file = (folder / k_inner_exit).string();
+    inner.started_file = (folder / k_inner_started).string();
+    const auto file = folder / k_inner_spec;
+    TRY(files_.replace(file, spec_text(inner), Durability::atomic));
+    ExecutorValues values;
+    values.lists["inner"] = {shim_.string(), k_inner_option, file.string()};
+    spec.argv = expanded(around, values);
+    spec.inner_folder = folder.string();
+    return {};
 }
 
 /// Empty if it can have no scope. Only a manager that refuses is worth a line in the log, once.
@@ -171,7 +191,7 @@ Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
     const auto state = co_await tmux_.list();
     if (!state) co_return Error(ErrorCode::unavailable, state.error().message);
     const auto spec = spec_file(run_folder, run.run).string();
-    bool ended = files_.read(exit_file(run_folder, run.run)).has_value();
+    bool ended = files_.read(exit_file(run_folder, run.run)).has_value() || exit_of(run_folder, run);
     const auto take_ids = [&run](const PaneRef& ref) {
         run.server_pid = ref.server_pid;
         run.server_start = ref.server_start;
@@ -201,7 +221,16 @@ Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
     }
     // Its window may still be on its way, from a tmux client that outlived the daemon: without a spec the shim refuses.
     CO_TRY(files_.remove(spec));
+    if (run.place) (void)files_.remove(inner_folder(run_folder, run.run));
     co_return Error(ErrorCode::not_found, "run " + run.run.value + " never began");
+}
+
+std::optional<ExitRecord> Launcher::exit_of(const Path& run_folder, const AgentRun& run) const {
+    auto text = files_.read(exit_file(run_folder, run.run));
+    if (!text && run.place) text = files_.read(inner_folder(run_folder, run.run) / k_inner_exit);
+    auto record = text ? exit_record_from_text(*text) : Result<ExitRecord>(text.error());
+    if (!record) return std::nullopt;
+    return std::move(*record);
 }
 
 Liveness Launcher::liveness(const AgentRun& run) const {
@@ -209,7 +238,8 @@ Liveness Launcher::liveness(const AgentRun& run) const {
     if (run.pid == 0) return Liveness::starting;
     const auto started = exits_.start_time(run.pid);
     if (is_unknown(started)) return Liveness::unknown;
-    return started && *started == run.start_time ? Liveness::alive : Liveness::dead;
+    if (started && *started == run.start_time) return Liveness::alive;
+    return unknown_.contains(run.run.value) ? Liveness::unknown : Liveness::dead;
 }
 
 std::optional<std::int64_t> Launcher::server_start(const AgentRun& run) const {
@@ -280,15 +310,17 @@ Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log, Path w
         if (!killed) log::warn("agents", killed.error().message);
     }
     RunEnd end;
-    if (const auto text = files_.read(exit_file(run_folder, run.run))) {
-        if (const auto record = exit_record_from_text(*text)) {
-            end.exit_status = record->exit_status;
-            end.signal = record->signal;
-            end.error = record->error;
-            end.use = record->use;
-        }
-    } else {
-        end.use = use_of(run);
+    if (const auto record = exit_of(run_folder, run)) {
+        end.exit_status = record->exit_status;
+        end.signal = record->signal;
+        end.error = record->error;
+        end.use = record->use;
+        end.not_started = record->not_started;
+    } else if (run.place) {
+        end.not_started = is_missing(files_, inner_folder(run_folder, run.run) / k_inner_started);
+    }
+    if (is_missing(files_, exit_file(run_folder, run.run))) {
+        if (!end.use) end.use = use_of(run);
         const auto spec = files_.read(spec_file(run_folder, run.run));
         const auto begun = spec ? spec_from_text(*spec) : Result<RunSpec>(spec.error());
         end.scope_killed = begun && !begun->scope.empty() && !process::has_processes(group_of(run));
@@ -297,6 +329,7 @@ Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log, Path w
     }
     end.left = co_await end_group(run, std::move(left));
     std::vector<Path> files = {spec_file(run_folder, run.run)};
+    if (run.place) files.push_back(inner_folder(run_folder, run.run));
     for (const auto& path : {events_file(run_folder, run.run), rest_file(run_folder, run.run)}) {
         if (!is_missing(files_, path)) files.push_back(path);
     }

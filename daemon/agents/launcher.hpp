@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "daemon/process/exit_watcher.hpp"
 #include "daemon/process/group.hpp"
 #include "daemon/process/scopes.hpp"
+#include "daemon/shim/exit_record.hpp"
 #include "daemon/shim/spec.hpp"
 #include "daemon/tmux/tmux.hpp"
 
@@ -31,11 +33,12 @@ struct StartRequest {
     std::vector<std::string> argv;
     std::map<std::string, std::string> env;
     std::string worktree;
-    std::string session;              ///< name for a new session
-    std::string in_session;           ///< id of the session to open a window in; empty: a new one
-    std::string native_session = {};  ///< the name of its program's conversation, where Orange chose it
-    std::string events = {};          ///< the file for its program's events; empty: it tells none
-    std::string typed = {};           ///< the prompt, for a program that loses it on its command line
+    std::string session;                   ///< name for a new session
+    std::string in_session;                ///< id of the session to open a window in; empty: a new one
+    std::string native_session = {};       ///< the name of its program's conversation, where Orange chose it
+    std::string events = {};               ///< the file for its program's events; empty: it tells none
+    std::string typed = {};                ///< the prompt, for a program that loses it on its command line
+    std::vector<std::string> around = {};  ///< argv of an executor, with the word {inner} for the agent's shim
 };
 
 /// A run that has begun, and the name of the session that it is in.
@@ -51,6 +54,7 @@ struct RunEnd {
     std::string error;            ///< why the program could not even be started
     std::optional<GroupUse> use;  ///< of its control group; nothing: it had none
     bool scope_killed = false;    ///< its shim was killed with all of its scope, as systemd-oomd does it
+    bool not_started = false;     ///< its executor ended before the agent had begun
     std::string left;             ///< what still runs that it started, because it had none: "sleep 600 (4711), …"
 };
 
@@ -125,6 +129,11 @@ class Launcher {
 
     Liveness liveness(const AgentRun& run) const;
 
+    /// Lets a run whose shim is gone count as unknown until forgotten, because its executor cannot say if the run goes
+    /// on.
+    void set_unknown(const RunId& run) { unknown_.insert(run.value); }
+    void forget_unknown(const RunId& run) { unknown_.erase(run.value); }
+
     /// Whether the run, which has ended, ended because its tmux server did. A server that answers now has outlived the
     /// run. One that ends closes its panes and stops answering before its process is gone: that is waited for.
     Awaitable<bool> server_is_gone(AgentRun run);
@@ -135,8 +144,14 @@ class Launcher {
 
     static Path spec_file(const Path& run_folder, const RunId& run) { return run_folder / (run.value + ".json"); }
     static Path exit_file(const Path& run_folder, const RunId& run) { return run_folder / (run.value + ".exit"); }
+    /// Returns the folder that the far side of a run in an executor uses: the files of its shim there, and the agent's
+    /// instructions.
+    static Path inner_folder(const Path& run_folder, const RunId& run) { return run_folder / run.value; }
+    /// Returns the record of the shim in the window, or of the one on the far side; nothing if there is neither.
+    std::optional<ExitRecord> exit_of(const Path& run_folder, const AgentRun& run) const;
 
   private:
+    Result<void> write_inner_spec(RunSpec& spec, const std::vector<std::string>& around, const Path& folder);
     Awaitable<void> save_scrollback(AgentRun run, Path log);
     Awaitable<bool> on_same_server(AgentRun run);
     Awaitable<std::vector<std::string>> scope_for(AgentRun run);
@@ -152,7 +167,8 @@ class Launcher {
     Remains remains_;
     async::SharedAnswer<Result<TmuxState>> server_{[this] { return tmux_.server(); }};
     process::RunScopes* scopes_ = nullptr;
-    std::string scope_problem_;  ///< that was logged last
+    std::set<std::string> unknown_;  ///< runs
+    std::string scope_problem_;      ///< that was logged last
     Path groups_ = process::groups_of_runs();
     // The shim gives its agent 5 s between HUP and KILL and its leftovers 2 s more; after that it is the shim that
     // hangs.

@@ -116,6 +116,7 @@ class App {
           workflows_(files_, installation.share / "workflows", paths.workflows()),
           harnesses_(installation.share / "harnesses", paths.harnesses(),
                      agents::ProgramSearch(std::move(shells.paths), files_, paths.programs(), paths.workspaces())),
+          executors_(files_, installation.share / "executors", paths.executors()),
           launcher_(files_, tmux_, exits_, clock_, installation.bin / "orange-agent"),
           journal_(tasks_, clock_),
           callers_(process_table_, tasks_, pool_, task_locks_,
@@ -142,6 +143,7 @@ class App {
                  pool_,
                  workflows_,
                  harnesses_,
+                 executors_,
                  launcher_,
                  journal_,
                  task_locks_,
@@ -281,7 +283,8 @@ class App {
             log::error("daemon", loaded.error().message);
         };
         const auto own_workflows = paths_.workflows();
-        for (const auto& folder : {paths_.home, paths_.workspaces(), own_workflows, own_workflows / ".pinned"}) {
+        for (const auto& folder : {paths_.home, paths_.workspaces(), own_workflows, own_workflows / ".pinned",
+                                   paths_.executors() / ".pinned"}) {
             note(files::remove_unfinished(files_, folder));
         }
         (void)projects_.load();  // status() and the monitor's log say what is wrong
@@ -469,6 +472,7 @@ class App {
     Pool pool_;
     workflow::Library workflows_;
     agents::HarnessLibrary harnesses_;
+    agents::ExecutorLibrary executors_;
     process::RunScopes run_scopes_{processes_, scrubbed_environment()};
     agents::Launcher launcher_;
     Journal journal_;

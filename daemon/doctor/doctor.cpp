@@ -27,6 +27,7 @@ constexpr Row k_checks[] = {
     {"workflows", check_workflows, "every workflow is valid"},
     {"pinned", check_pinned, "every task has its workflow's definition"},
     {"harnesses", check_harnesses, "every harness file is valid"},
+    {"executors", check_executors, "every executor file is valid, and those that projects use can be used"},
     {"log", check_log, "orange.log is rotated"},
     {"repositories", check_repositories, "every repository is where it was"},
     {"git-user", check_git_user, "git knows who makes the merges"},

@@ -48,6 +48,7 @@ Awaitable<void> check_conflicts(Exam& exam);
 Awaitable<void> check_workflows(Exam& exam);
 Awaitable<void> check_pinned(Exam& exam);
 Awaitable<void> check_harnesses(Exam& exam);
+Awaitable<void> check_executors(Exam& exam);
 Awaitable<void> check_log(Exam& exam);
 Awaitable<void> check_repositories(Exam& exam);
 Awaitable<void> check_git_user(Exam& exam);

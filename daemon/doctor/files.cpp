@@ -1,9 +1,12 @@
+#include <set>
+
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/doctor/exam.hpp"
 #include "daemon/files/file_facts.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/placement.hpp"
 #include "daemon/runner/project_names.hpp"
 
 /// Orange's own files.
@@ -172,6 +175,31 @@ Awaitable<void> check_harnesses(Exam& exam) {
                           "orange harness show " + shell_word(entry.path.stem().string()) + " --source", place.file);
     }
     co_return;
+}
+
+Awaitable<void> check_executors(Exam& exam) {
+    auto& world = exam.world;
+    std::set<std::string> used;
+    for (const auto& project : exam.projects()) used.insert(*settings_of(world, project).executor);
+    const auto entries = world.executors.list();
+    for (const auto& entry : entries) {
+        const auto name = entry.executor.name;
+        const bool is_used = used.erase(name) > 0;
+        if (!entry.problem.empty()) {
+            const auto place = place_in(entry.path, entry.problem);
+            exam.report.wrong("executor " + name + ": " + place.text, {}, place.file);
+            continue;
+        }
+        if (!is_used) continue;
+        auto executor = entry.executor;
+        auto env = executor_environment(world);
+        const auto usable = co_await check_executor(world, std::move(executor), std::move(env));
+        if (!usable) exam.report.wrong(first_line(usable.error().message), "orange executor test " + name);
+    }
+    for (const auto& name : used) {
+        const auto found = world.executors.find(name);
+        if (!found) exam.report.wrong(first_line(found.error().message), "orange executor list");
+    }
 }
 
 Awaitable<void> check_log(Exam& exam) {

@@ -86,6 +86,10 @@ MaybeDue go_on_after_children(const View& view) {
     return Due{step::GoOnAfterChildren{}};
 }
 
+MaybeDue stop_runs_left(const View& view) {
+    return view.record.left.empty() ? std::nullopt : MaybeDue(Due{step::StopLeft{}});
+}
+
 MaybeDue start_agents(const View& view) {
     if (view.ended || view.definition == nullptr || view.record.held.empty() || !view.has_room) return std::nullopt;
     return Due{step::StartAgents{}};
@@ -160,6 +164,8 @@ constexpr std::array<Rule, k_step_count> k_rules = {{
     // A task that must wait again leaves the queue before it could start.
     {"", wait_for_children},
     {"go on after its sub-tasks", go_on_after_children},
+    // No agent starts before the run before it has ended for sure.
+    {"end what an executor still has of a run", stop_runs_left},
     // Before the messages for that agent.
     {"start the agent that waited for room", start_agents},
     // An agent hears what was said to it before it is reminded of anything.

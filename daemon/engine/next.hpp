@@ -51,6 +51,9 @@ struct WaitForChildren {
 /// All sub-tasks are done, and the workflow says what follows.
 struct GoOnAfterChildren {};
 
+/// Executors may still have something of runs that have ended.
+struct StopLeft {};
+
 /// An agent that waited for room may start.
 struct StartAgents {};
 
@@ -80,8 +83,8 @@ struct Notify {
 }  // namespace step
 
 using Step = std::variant<step::NoteBlockers, step::NoteChildren, step::TellOfChildren, step::WaitForChildren,
-                          step::GoOnAfterChildren, step::StartAgents, step::Deliver, step::Acknowledge, step::ClearIdle,
-                          step::Remind, step::Notify>;
+                          step::GoOnAfterChildren, step::StopLeft, step::StartAgents, step::Deliver, step::Acknowledge,
+                          step::ClearIdle, step::Remind, step::Notify>;
 inline constexpr std::size_t k_step_count = std::variant_size_v<Step>;
 
 /// A step was tried and is not tried again yet.

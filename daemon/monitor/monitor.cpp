@@ -25,12 +25,16 @@ Monitor::Monitor(Runner& runner, FileWatcher& files)
     : runner_(runner), world_(runner.world), files_(files), terminals_(runner, files), branches_(runner, files) {
     runner_.usage.on_change([this] { usage_limits_changed(); });
     runner_.agents.on_started([this](const TaskId& id, const AgentRun& run) { watch_exit(id, run); });
+    runner_.placements.on_ended([this](const TaskId& id, const RunId& run) {
+        async::spawn(world_.executor, "exit", runner_.exits.agent_exited(id, run));
+    });
     observer_ = world_.tasks.observe([this](const TaskId& id) { task_changed(id); });
     world_.projects.on_edit([this] { projects_edited(); });
 }
 
 Monitor::~Monitor() {
     world_.tasks.unobserve(observer_);
+    runner_.placements.on_ended([](const TaskId&, const RunId&) {});
     world_.projects.on_edit([] {});
 }
 
@@ -335,6 +339,7 @@ Awaitable<void> Monitor::go_on_after_login(std::string harness) {
 }
 
 void Monitor::watch_exit(const TaskId& id, const AgentRun& run) {
+    runner_.placements.follow(id, run);
     async::spawn(world_.executor, "login", go_on_after_login(run.harness));
     if (!world_.settings.exit_notification || run.pid == 0) return;
     exits_[run.run.value] = async::spawn_stoppable(world_.executor, "exit watch", wait_for_exit(id, run));

@@ -21,6 +21,7 @@ void Api::add_to(MethodTable& table) {
     add_workspace_methods(table, *this);
     add_workflow_methods(table, *this);
     add_harness_methods(table, *this);
+    add_executor_methods(table, *this);
     add_harness_explain(table, *this);
     add_daemon_methods(table, *this);
     add_event_methods(table, *this);
@@ -97,7 +98,22 @@ std::optional<std::string> Api::project_near(const std::string& directory) const
 std::string Api::agent_view(const TaskRecord& record, Role role) const {
     if (runner_.respawns.is_dead(record, role)) return std::string(agents::name_of(agents::Liveness::dead));
     const auto liveness = runner_.agents.liveness(record, role);
+    const auto* run = record.run_of(role);
+    if (liveness == agents::Liveness::alive && !run->has_begun())
+        return run->place->queued_since ? "queued" : "starting";
     return std::string(agents::name_of(liveness == agents::Liveness::dead ? agents::Liveness::none : liveness));
+}
+
+PlacedRun Api::placed(const AgentRun& run) const {
+    const auto& place = *run.place;
+    PlacedRun view;
+    view.role = name_text(run.role);
+    view.executor = place.executor;
+    view.name = agents::name_in_executor(run.run.value);
+    view.state = run.has_begun() ? "running" : place.queued_since ? "queued" : "starting";
+    view.since = place.queued_since ? place.queued_since : run.began_at();
+    view.place = place.place;
+    return view;
 }
 
 TaskView Api::view(const TaskRecord& record) const {
@@ -116,6 +132,9 @@ TaskView Api::view(const TaskRecord& record) const {
     view.reviewer = agent_view(record, Role::reviewer);
     view.worker_activity = runner_.activities.of(record, Role::worker);
     view.reviewer_activity = runner_.activities.of(record, Role::reviewer);
+    for (const auto& run : record.runs) {
+        if (run.place) view.places.push_back(placed(run));
+    }
     view.queue_place = world_.tasks.queue_place(record);
     view.start_wait = runner_.room.wait_of(record);
     if (record.intent) view.in_progress = record.intent->from + " → " + record.intent->to;

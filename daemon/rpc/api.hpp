@@ -73,6 +73,7 @@ class Api {
   private:
     std::vector<RelatedTask> blockers(const TaskRecord& record) const;
     std::string agent_view(const TaskRecord& record, Role role) const;
+    PlacedRun placed(const AgentRun& run) const;
 
     Runner& runner_;
     World& world_;
@@ -91,6 +92,7 @@ void add_project_methods(MethodTable& table, Api& api);
 void add_workspace_methods(MethodTable& table, Api& api);
 void add_workflow_methods(MethodTable& table, Api& api);
 void add_harness_methods(MethodTable& table, Api& api);
+void add_executor_methods(MethodTable& table, Api& api);
 void add_harness_explain(MethodTable& table, Api& api);
 void add_daemon_methods(MethodTable& table, Api& api);
 void add_event_methods(MethodTable& table, Api& api);

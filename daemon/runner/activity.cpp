@@ -84,7 +84,7 @@ Activities::Known& Activities::known_of(const TaskRecord& record, const AgentRun
     if (known.run == run.run) return known;
     known = Known{};
     known.run = run.run;
-    known.waited_until = run.spawned_at;
+    known.waited_until = run.began_at();
     if (auto rest = world_.files.read(agents::rest_file(agents_.run_folder(record), run.run)))
         known.rest = std::move(*rest);
     known.recognised = known.rest.has_value();
@@ -106,7 +106,7 @@ agents::Statement Activities::told_by(const agents::Harness& harness, Known& kno
 Awaitable<Activities::Sight> Activities::see(const TaskRecord& record, Role role) {
     Sight sight;
     const auto* current = record.run_of(role);
-    if (!current || current->pane_id.empty()) co_return sight;
+    if (!current || current->pane_id.empty() || !current->has_begun()) co_return sight;
     const auto run = *current;
     const auto entry = world_.harnesses.find(run.harness);
     if (!entry) co_return sight;
@@ -377,7 +377,7 @@ bool Activities::worked_since(const TaskRecord& record, const AgentRun& run, Tim
 bool Activities::reads_input(const agents::Harness& harness, const AgentRun& run, const Known& known) const {
     constexpr auto k_patience = std::chrono::seconds(10);
     if (!agents::tells_busy(harness) || known.worked_at) return true;
-    const auto passed = world_.clock.now() - std::max(known.waited_until, run.spawned_at);
+    const auto passed = world_.clock.now() - std::max(known.waited_until, run.began_at());
     return passed < passed.zero() || passed >= k_patience;
 }
 
@@ -496,7 +496,8 @@ bool Activities::mark(TaskRecord& record) {
 Awaitable<void> Activities::look_at_agents(TaskRecord record) {
     bool any = false;
     for (const Role role : {Role::worker, Role::reviewer}) {
-        if (!agents_.alive(record, role)) continue;
+        const auto* current = record.run_of(role);
+        if (!agents_.alive(record, role) || !current->has_begun()) continue;  // the window may show its executor
         any = true;
         auto sight = co_await see(record, role);
         const auto run = *record.run_of(role);

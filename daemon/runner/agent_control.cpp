@@ -11,6 +11,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/process/process_runner.hpp"
+#include "daemon/runner/placement.hpp"
 
 namespace orange {
 namespace {
@@ -144,6 +145,7 @@ Awaitable<bool> AgentControl::bury_dead(TaskRecord& record, Role role) {
     if (!dead) co_return false;
     const auto old = *dead;
     co_await world_.launcher.bury(old, run_folder(record), log_file(record, old), worktree_of(record));
+    co_await leave_executor(world_, record, old);
     forget_run(record, role);
     record.died.insert(role);
     co_return true;
@@ -177,6 +179,7 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     drop_held(record, role);
     auto* run = record.run_of(role);
     if (!run) co_return Result<void>{};
+    world_.launcher.forget_unknown(run->run);
     const bool was_alive = agents::may_live(world_.launcher.liveness(*run));
     if (was_alive) record.died.erase(role);  // one that had died by itself before has not been ended
     if (!run->ending) {
@@ -187,6 +190,7 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     CO_TRY(co_await world_.launcher.end(ending, log_file(record, ending)));
     const auto ended =
         co_await world_.launcher.bury(ending, run_folder(record), log_file(record, ending), worktree_of(record));
+    co_await leave_executor(world_, record, ending);
     forget_run(record, role);
     std::erase_if(record.outbox,
                   [role](const Message& message) { return message.to == role && message.from == Role::system; });
@@ -239,6 +243,7 @@ Awaitable<void> AgentControl::settle_starting(TaskRecord& record) {
             *record.run_of(role) = *adopted;
             started_(record.task.id, *adopted);
         } else if (adopted.error().code == ErrorCode::not_found) {
+            co_await leave_executor(world_, record, starting);
             forget_run(record, role);
         } else {
             co_return;  // tmux does not answer: nothing is known, nothing is concluded

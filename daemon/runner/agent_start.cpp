@@ -16,6 +16,7 @@
 #include "daemon/process/process_runner.hpp"
 #include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/messages.hpp"
+#include "daemon/runner/placement.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/runner/worktree.hpp"
 
@@ -189,7 +190,9 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     request.native_session = launch.session;
     if (launch.resume && harness.harness.session.typed) request.typed = launch.prompt;
     if (launch.prompt.size() > agents::k_longest_prompt) {
-        const auto file = run_folder(record) / ("prompt-" + run.run.value + ".md");
+        const auto name = "prompt-" + run.run.value + ".md";
+        const auto file = task.executor.empty() ? run_folder(record) / name
+                                                : agents::Launcher::inner_folder(run_folder(record), run.run) / name;
         CO_TRY(world_.files.replace(file, launch.prompt));
         launch.prompt = "Your instructions are in " + file.string() + ". Read that file and follow it.";
     }
@@ -203,6 +206,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     request.argv = std::move(command.argv);
     request.env = environment(record, std::move(command.env), order.role, run.run, harness.path_variable);
     CO_TRY(co_await complete_environment(request, harness, opened, launch.permissions));
+    CO_TRY(co_await put_into_executor(world_, task, launch, run_folder(record), request));
     request.worktree = worktree.string();
     request.session = session_name_for(task.project, task.branch);
     const auto other = reviewer ? Role::worker : Role::reviewer;
@@ -215,6 +219,10 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     co_await settle_starting(record);
     CO_TRY(const bool is_there, co_await use_existing(record, definition, order));
     if (is_there) co_return Result<void>{};
+    if (const auto* dead = record.run_of(order.role); dead && dead->place) {
+        co_await bury_dead(record, order.role);  // at once: nothing starts before its executor has ended it
+        CO_TRY(turns_.try_save(record, Durability::atomic));
+    }
     const auto& harness = order.role == Role::reviewer ? record.task.review_harness : record.task.harness;
     const auto has_room = [&] { return room_.may_start(record, order.role) && !room_.is_logging_in(harness); };
     if (!has_room()) {
@@ -319,7 +327,10 @@ Result<void> AgentControl::note_started(TaskRecord& record, const SpawnOrder& or
 
 Result<void> AgentControl::hand_over_prompt(TaskRecord& record, Role role, const std::string& prompt,
                                             const std::string& id) {
-    const auto file = run_folder(record) / ("instructions-" + random_id(6) + ".md");
+    const auto* run = record.run_of(role);
+    const bool is_placed = run && run->place;  // the far side may see nothing else
+    const auto folder = is_placed ? agents::Launcher::inner_folder(run_folder(record), run->run) : run_folder(record);
+    const auto file = folder / ("instructions-" + random_id(6) + ".md");
     TRY(world_.files.replace(file, prompt));
     return queue_message(world_, turns_, record, role, Role::system,
                          "There are new instructions for you. Read " + file.string() + " and follow them.", id);

@@ -1,8 +1,10 @@
 #include "daemon/runner/edits.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/branch_name.hpp"
+#include "common/base/shell_words.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
@@ -91,6 +93,34 @@ Result<void> Edits::choose_agents(TaskRecord& record, const Choices& choices, bo
     return {};
 }
 
+Result<void> Edits::choose_executor(TaskRecord& record, const Choices& choices) {
+    if (!choices.executor && !choices.executor_options) return {};
+    auto& task = record.task;
+    agents::Executor executor;
+    if (choices.executor) {
+        TRY(const auto entry, world_.executors.find(*choices.executor));
+        executor = entry.executor;
+        task.executor_options.clear();  // they are another one's
+        task.executor = executor.is_direct() ? std::string() : executor.name;
+        task.executor_hash.clear();
+        if (!executor.is_direct()) {
+            TRY(task.executor_hash, world_.executors.pin(entry));
+        }
+    } else if (!task.executor.empty()) {
+        TRY(executor, world_.executors.pinned(task.executor, task.executor_hash));
+    }
+    if (!choices.executor_options) return {};
+    TRY(const auto words, shell_words(*choices.executor_options));
+    const bool takes_options = std::ranges::find(executor.run, "{options}") != executor.run.end();
+    if (!words.empty() && !takes_options) {
+        return Error(ErrorCode::invalid_argument, "executor " +
+                                                      (executor.name.empty() ? agents::k_local : executor.name) +
+                                                      " takes no options: its definition has no {options}");
+    }
+    task.executor_options = std::string(trim(*choices.executor_options));
+    return {};
+}
+
 Awaitable<Result<Edited>> Edits::apply(TaskRecord record, const Edit& edit, Caller by) {
     Edited edited{std::move(record)};
     auto& changed = edited.record;
@@ -100,6 +130,7 @@ Awaitable<Result<Edited>> Edits::apply(TaskRecord record, const Edit& edit, Call
     }
     if (edit.feedback) changed.unwritten_feedback = *edit.feedback;
     CO_TRY(choose_agents(changed, edit, true));
+    CO_TRY(choose_executor(changed, edit));
     CO_TRY(drop_blockers(world_, changed, edit.unblock));
     CO_TRY(add_blockers(world_, changed, edit.blocked_by));
     if (edit.workflow) CO_TRY(change_workflow(changed, *edit.workflow, by));
@@ -132,6 +163,11 @@ Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord& changed, C
     if (is.workflow_hash != was.workflow_hash || is.workflow != was.workflow) {
         tell_workflow(changed, was.workflow);
         notes.push_back("workflow is now " + is.workflow);
+    }
+    if (is.executor != was.executor || is.executor_hash != was.executor_hash) {
+        const auto shown = [](const Task& task) { return task.executor.empty() ? agents::k_local : task.executor; };
+        world_.journal.write(changed, "executor.changed", {{"from", shown(was)}, {"to", shown(is)}, {"by", who}});
+        notes.push_back("its agents run in " + shown(is) + ", from their next start");
     }
     if (is.blocked_by != was.blocked_by) {
         std::vector<std::string> ids;

@@ -30,6 +30,9 @@ class Edits {
     /// and, if it `must_be_installed`, be found on this machine.
     Result<void> choose_agents(TaskRecord& record, const Choices& choices, bool must_be_installed);
 
+    /// Chooses where its agents run, in `record` alone. Pins the executor's definition, which the task keeps.
+    Result<void> choose_executor(TaskRecord& record, const Choices& choices);
+
     /// Applies all fields of an edit to the record. Only the branch of a task that has one is changed outside of it, in
     /// git; undo() takes that back.
     Awaitable<Result<Edited>> apply(TaskRecord record, const Edit& edit, Caller by);

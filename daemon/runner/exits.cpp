@@ -124,6 +124,8 @@ Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string uncheck
     if (gates_.end_waits(id)) co_return;                        // for checks; they come back to it
     if (record.intent) co_return;                               // resume() comes first, and looks at the dead itself
     if (record.merge && record.merge->unfinished()) co_return;  // it ends the task, or the poll looks again
+    const bool has_ended = co_await placements_.has_ended(id, run, agents_.run_folder(record));
+    if (!has_ended) co_return;  // asked for again until it is known
     co_await handle_exit(std::move(record), run, std::move(unchecked));
 }
 
@@ -135,13 +137,14 @@ Awaitable<void> Exits::wait_for_calm() const {
 }
 
 /// Reads how the run ended, and ends what it has left.
-Awaitable<Exits::End> Exits::bury(const TaskRecord& record, AgentRun run, std::vector<process::Leftover> left) {
+Awaitable<Exits::End> Exits::bury(TaskRecord& record, AgentRun run, std::vector<process::Leftover> left) {
     End end;
     end.is_lost = co_await world_.launcher.server_is_gone(run);
     end.how = co_await world_.launcher.bury(run, agents_.run_folder(record), agents_.log_file(record, run),
                                             agents_.worktree_of(record), std::move(left));
+    co_await leave_executor(world_, record, run);
     end.out_of_memory = memory_reason(run, end.how);
-    end.age = world_.clock.now() - run.spawned_at;
+    end.age = world_.clock.now() - run.began_at();
     end.by_itself = end.how.exit_status > 0 && end.how.exit_status < k_signalled;
     end.moved_task = record.entered_at && *record.entered_at > run.spawned_at;
     end.fields = {{"role", name_text(run.role)}, {"run", run.run.value}};
@@ -149,6 +152,7 @@ Awaitable<Exits::End> Exits::bury(const TaskRecord& record, AgentRun run, std::v
     if (!end.how.error.empty()) end.fields["error"] = end.how.error;
     if (!end.how.left.empty()) end.fields["left"] = end.how.left;
     if (!end.out_of_memory.empty()) end.fields["out_of_memory"] = true;
+    if (end.how.not_started) end.fields["not_started"] = true;
     end.run = std::move(run);
     co_return end;
 }
@@ -159,6 +163,10 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     auto place = co_await burials_.take();
     co_await wait_for_calm();
     auto end = co_await bury(record, std::move(run), std::move(left));
+    if (end.how.not_started && !end.run.ending && !end.is_lost) {
+        co_await undo_start(std::move(record), std::move(end));
+        co_return;
+    }
     auto stepped = co_await turns_.step_bodies(record);
     if (!stepped) log::error("runner", stepped.error().message);
     place.reset();
@@ -173,6 +181,27 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     } else {
         co_await apply_rules(std::move(record), *definition, std::move(*stepped), std::move(end), std::move(unchecked));
     }
+}
+
+Awaitable<void> Exits::undo_start(TaskRecord record, End end) {
+    const auto role = name_text(end.run.role);
+    const auto executor = end.run.place ? end.run.place->executor : std::string(agents::k_local);
+    const auto lines = lines_of(record, end.run, 2, 3);
+    auto why = end.how.error;
+    if (why.empty()) why = "it ended with status " + std::to_string(end.how.exit_status);
+    if (end.how.exit_status < 0) why = "it was ended before the agent had begun";
+    if (!lines.empty()) why += ": " + lines;
+    deaths_.has_not_died(end.run.run);
+    forget_run(record, end.run, true);
+    raise(world_, record, NoticeKind::start_failed,
+          "the " + role + " could not be started by the executor " + executor + ": " + why +
+              "\nTo try the executor:\n  orange executor test " + executor,
+          "orange task respawn " + record.task.id.value, role);
+    if (!turns_.save(record)) co_return;  // the poll sees the same end again
+    end.fields["executor"] = executor;
+    world_.journal.write(record, "agent.exited", std::move(end.fields));
+    co_await turns_.show(record);
+    async::spawn(world_.executor, "undone start", give_back_untouched(record.task.id));
 }
 
 /// Concludes nothing: nobody knows whether the agent left its artifact, and what that means. The poll sees the same
@@ -300,7 +329,7 @@ Awaitable<std::string> Exits::failed_start(TaskId id) {
     // An agent that has moved its task on did start, however it ended.
     if (!found || is_restarting(id) || found->task.status != status) co_return std::string();
     std::string text;
-    for (const auto kind : {NoticeKind::agent_crashed, NoticeKind::agent_ended}) {
+    for (const auto kind : {NoticeKind::agent_crashed, NoticeKind::agent_ended, NoticeKind::start_failed}) {
         const auto* notice = engine::find_notice(*found, kind);
         if (notice && text.empty()) text = notice->text;
     }
@@ -322,7 +351,8 @@ Awaitable<void> Exits::give_back_untouched(TaskId id) {
     if (!turn) co_return;
     auto& record = turn->record;
     const auto* registered = world_.projects.find(record.task.project);
-    if (!registered || !record.task.workspace || !record.runs.empty() || !record.held.empty()) co_return;
+    const bool is_used = !record.runs.empty() || !record.held.empty() || !record.left.empty();
+    if (!registered || !record.task.workspace || is_used) co_return;
     const auto project = *registered;
     const bool untouched = co_await is_untouched(record);
     if (!untouched) co_return;

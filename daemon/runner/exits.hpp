@@ -13,6 +13,7 @@
 #include "daemon/runner/agent_control.hpp"
 #include "daemon/runner/deaths.hpp"
 #include "daemon/runner/gates.hpp"
+#include "daemon/runner/placement.hpp"
 #include "daemon/runner/respawns.hpp"
 #include "daemon/runner/transitions.hpp"
 #include "daemon/runner/usage_holds.hpp"
@@ -24,7 +25,7 @@ namespace orange {
 class Exits {
   public:
     Exits(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Respawns& respawns, Gates& gates,
-          UsageHolds& usage)
+          UsageHolds& usage, Placements& placements)
         : world_(world),
           agents_(agents),
           turns_(turns),
@@ -32,6 +33,7 @@ class Exits {
           respawns_(respawns),
           gates_(gates),
           usage_(usage),
+          placements_(placements),
           burials_(world.executor, k_burials) {}
 
     /// A run's process is gone, as far as somebody saw.
@@ -64,8 +66,11 @@ class Exits {
     /// `unchecked`: why the checks that its end waited for cannot be run; empty: nothing of the kind.
     Awaitable<void> agent_exited(TaskId id, RunId run, std::string unchecked);
     Awaitable<void> handle_exit(TaskRecord record, AgentRun run, std::string unchecked);
-    Awaitable<End> bury(const TaskRecord& record, AgentRun run, std::vector<process::Leftover> left);
+    Awaitable<End> bury(TaskRecord& record, AgentRun run, std::vector<process::Leftover> left);
     Awaitable<void> wait_for_calm() const;
+    /// Undoes the start of a run whose executor ended before the agent had begun, as for a missing program. That is no
+    /// crash.
+    Awaitable<void> undo_start(TaskRecord record, End end);
     void keep_for_later(const TaskId& id, Role role, const std::string& problem);
     void end_without_rule(TaskRecord& record, const End& end, const std::string& problem);
     Awaitable<void> apply_rules(TaskRecord record, workflow::Library::DefinitionPtr definition, Stepped stepped,
@@ -96,6 +101,7 @@ class Exits {
     Respawns& respawns_;
     Gates& gates_;
     UsageHolds& usage_;
+    Placements& placements_;
     Deaths deaths_;
     async::Slots burials_;
     std::set<TaskId> restarting_;

@@ -72,7 +72,7 @@ Awaitable<Outbox::Typed> Outbox::type(const TaskRecord& record, AgentRun run, Me
     Typed typed;
     const auto harness = world_.harnesses.find(run.harness);
     // Started in what is the future now: the clock was set back, and nobody is to wait until it is there again.
-    const auto age = world_.clock.now() - run.spawned_at;
+    const auto age = world_.clock.now() - run.began_at();
     if (harness && age >= age.zero() && age < harness->harness.ready_after) co_return typed;
     const auto window = co_await activities_.look_before_typing(record, run.role);
     typed.window = window.typing;
@@ -104,6 +104,9 @@ Awaitable<Result<std::optional<engine::Hold>>> Outbox::deliver_next(TaskRecord& 
     const auto message = record.outbox.front();
     const auto* run = record.run_of(message.to);
     const bool is_alive = run && agents_.alive(record, message.to);
+    if (is_alive && !run->has_begun()) {
+        co_return engine::Hold{std::nullopt, "the " + name_text(message.to) + " has not begun", true, false};
+    }
     const bool is_dropped = !run && !message.waits();  // Orange's own, to an agent that is gone
     Typed typed{unwritten_.contains(id) || is_dropped};
     if (!typed.done && is_alive) typed = co_await type(record, *run, message);

@@ -10,6 +10,7 @@ namespace orange {
 Result<void> check_names(const World& world, const Project& project) {
     if (project.workflow) TRY(world.workflows.find(*project.workflow));
     if (project.harness) TRY(world.harnesses.find(*project.harness));
+    TRY(world.executors.find(*settings_of(world, project).executor));
     return {};
 }
 

@@ -9,7 +9,7 @@
 
 namespace orange {
 
-/// Whether there are the workflow and the harness that a project names for its tasks. The Error says which is not, and
+/// Fails if the workflow, the harness or the executor that a project has for its tasks is not there. The Error says
 /// which there are.
 Result<void> check_names(const World& world, const Project& project);
 

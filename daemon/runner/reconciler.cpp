@@ -52,6 +52,9 @@ struct Reconciler::Performer {
     Awaitable<Result<Held>> operator()(engine::step::GoOnAfterChildren) const {
         return finish(go_on_after_children(runner, record));
     }
+    Awaitable<Result<Held>> operator()(engine::step::StopLeft) const {
+        return finish(stop_left(runner.world, runner.turns, record));
+    }
     Awaitable<Result<Held>> operator()(engine::step::StartAgents) const {
         return finish(runner.queue.start_held(record));
     }

@@ -10,6 +10,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/runner/blockers.hpp"
 #include "daemon/runner/notices.hpp"
+#include "daemon/runner/placement.hpp"
 #include "daemon/runner/programs.hpp"
 
 namespace orange {
@@ -95,11 +96,15 @@ Awaitable<Result<Outcome>> Requests::acknowledge(TaskId id) {
     auto& record = turn.record;
     co_await watch_programs(world_, record);
     Outcome outcome;
-    if (record.notices.empty() && !record.alarmed()) {
+    if (record.notices.empty() && !record.alarmed() && record.left.empty()) {
         outcome.notes = {"there was nothing to acknowledge"};
         co_return outcome;
     }
     engine::clear_all(record);
+    for (const auto& each : std::exchange(record.left, {})) {
+        outcome.notes.push_back("Orange does not try any more to end the run " +
+                                agents::name_in_executor(each.run.value) + " of executor " + each.executor);
+    }
     for (auto& message : record.outbox) message.acknowledged = message.told;
     auto seen = std::exchange(record.programs_changed, {});
     for (auto& name : std::exchange(record.harnesses_changed, {})) seen.push_back("harness " + name);
@@ -127,6 +132,7 @@ Awaitable<Result<Outcome>> Requests::remove(TaskId id, Caller by, bool force) {
                             ") and cannot be deleted. Cancel it first, or add --force:\n  orange task cancel " +
                             id.value);
     }
+    if (!record.left.empty()) CO_TRY(co_await stop_left(world_, turns_, record));
     const auto copy = record;
     CO_TRY(world_.tasks.remove(id));
     world_.task_files.forget(id);

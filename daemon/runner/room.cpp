@@ -11,7 +11,7 @@ namespace orange {
 namespace {
 
 constexpr const char *k_workspace = "workspace", *k_harness = "harness", *k_memory = "memory", *k_login = "login",
-                     *k_resume = "resume";
+                     *k_resume = "resume", *k_executor = "executor";
 /// A list asks for each of its tasks.
 constexpr std::chrono::seconds k_pressure_holds{1};
 
@@ -43,7 +43,10 @@ std::string spoken_pause(const UsagePause& pause, Timestamp now) {
 }  // namespace
 
 Room::Resources Room::agent_needs(const TaskRecord& record, Role role) const {
-    return {{k_memory, {}}, role_resource(role, record.task.project), {k_harness, harness_of(record.task, role)}};
+    Resources needs = {
+        {k_memory, {}}, role_resource(role, record.task.project), {k_harness, harness_of(record.task, role)}};
+    if (!record.left.empty()) needs.push_back({k_executor, record.left.front().executor});
+    return needs;
 }
 
 Room::Resources Room::held_needs(const TaskRecord& record) const {
@@ -181,7 +184,8 @@ bool Room::is_logging_in(const std::string& harness) const {
         const auto* record = world_.tasks.find(id);
         for (const auto& run : record ? record->runs : std::vector<AgentRun>()) {
             // If the clock was set back, it was started in what is the future now.
-            const auto age = now - run.spawned_at;
+            const auto age = now - run.began_at();
+            if (!run.has_begun()) continue;  // it may wait for hours
             if (run.harness == harness && (run.pid == 0 || (age >= age.zero() && age < time))) return true;
         }
     }
@@ -206,6 +210,7 @@ int Room::high_pressure() const {
 
 /// Nothing: there is no limit.
 std::optional<int> Room::left_of(const queue::Resource& resource, int running) const {
+    if (resource.what == k_executor) return 0;
     if (resource.what == k_memory) return high_pressure() > 0 ? std::optional(0) : std::nullopt;
     if (resource.what == k_resume || hold_of(resource)) return 0;
     if (resource.what == k_login) {
@@ -299,7 +304,8 @@ bool Room::may_start(const TaskRecord& record, Role role) const {
     const auto* saved = world_.tasks.find(record.task.id);
     if (saved && about_to_start(*saved) == role && world_.tasks.runs().tasks().contains(record.task.id)) {
         for (const auto& need : needs) {
-            if (need.what != k_memory && need.what != k_login && !hold_of(need) && snapshot.room.contains(need))
+            if (need.what != k_memory && need.what != k_login && need.what != k_executor && !hold_of(need) &&
+                snapshot.room.contains(need))
                 ++snapshot.room[need];
         }
     }
@@ -349,7 +355,10 @@ std::optional<StartWait> Room::wait_of(const TaskRecord& record) const {
 void Room::explain(StartWait& wait, const queue::Resource& full, int running,
                    const std::optional<UsagePause>& pause) const {
     const bool resumes = full.what == k_resume;
-    if (full.what == k_login) {
+    if (full.what == k_executor) {
+        wait.reason = "executor";
+        wait.text = "waits until " + full.of + " has ended the run before";
+    } else if (full.what == k_login) {
         wait.reason = "login";
         wait.text = "waits for " + wait.harness + " (another one starts)";
     } else if (full.what == k_memory) {

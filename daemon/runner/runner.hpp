@@ -11,6 +11,7 @@
 #include "daemon/runner/memory.hpp"
 #include "daemon/runner/merges.hpp"
 #include "daemon/runner/outbox.hpp"
+#include "daemon/runner/placement.hpp"
 #include "daemon/runner/pull_sync.hpp"
 #include "daemon/runner/queue.hpp"
 #include "daemon/runner/reconciler.hpp"
@@ -48,7 +49,8 @@ struct Runner {
           queue(world, room, turns, agents, transitions),
           creation(world, turns, transitions, queue),
           respawns(world, room, agents, turns, transitions, workspaces),
-          exits(world, agents, turns, transitions, respawns, gates, usage),
+          placements(world, turns),
+          exits(world, agents, turns, transitions, respawns, gates, usage, placements),
           memory(world, turns),
           recovery(world, agents, turns, transitions, merges, gates, creation),
           pull_sync(world, turns, transitions, merges),
@@ -74,6 +76,7 @@ struct Runner {
     Queue queue;
     Creation creation;
     Respawns respawns;
+    Placements placements;
     Exits exits;
     Memory memory;
     Recovery recovery;

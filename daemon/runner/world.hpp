@@ -12,6 +12,7 @@
 #include "common/config/detach_key.hpp"
 #include "common/config/paths.hpp"
 #include "common/model/project.hpp"
+#include "daemon/agents/executor.hpp"
 #include "daemon/agents/harness.hpp"
 #include "daemon/agents/launcher.hpp"
 #include "daemon/async/keyed_mutex.hpp"
@@ -86,6 +87,7 @@ struct World {
     Pool& pool;
     workflow::Library& workflows;
     agents::HarnessLibrary& harnesses;
+    agents::ExecutorLibrary& executors;
     agents::Launcher& launcher;
     Journal& journal;
     async::KeyedMutex& task_locks;

@@ -143,9 +143,32 @@ int refuse(const RunSpec& spec, const Error& error, int status) {
     ExitRecord ended;
     ended.exit_status = status;
     ended.error = error.message;
+    ended.not_started = !spec.inner_folder.empty();
     std::fprintf(stderr, "orange-agent: the agent could not be started: %s\n", printable(error.message).c_str());
     record(spec, ended);
     return status;
+}
+
+/// `ended` is how the executor ended. The shim that it has started knows how the agent did.
+void take_inner_end(const RunSpec& spec, ExitRecord& ended) {
+    if (spec.inner_folder.empty()) return;
+    const std::filesystem::path folder = spec.inner_folder;
+    const auto use = ended.use;
+    std::error_code error;
+    if (auto inner = read_exit_record(folder / k_inner_exit); inner && inner->run == spec.run) {
+        ended = std::move(*inner);
+        if (use) ended.use = use;
+    } else if (!std::filesystem::exists(folder / k_inner_started, error)) {
+        ended.not_started = true;
+    }
+}
+
+/// Writes the record for which the daemon waits. Without it, the executor counts as one that has failed.
+Result<void> tell_start(const RunSpec& spec) {
+    if (spec.started_file.empty()) return {};
+    char host[256] = "";
+    if (::gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
+    return write_start_record(spec.started_file, {spec.run, SystemClock().now(), printable(host)});
 }
 
 /// Orphans of the agent became children of this process: they are reaped before each look.
@@ -168,13 +191,20 @@ int run_agent(const RunSpec& spec) {
     system::adopt_orphans();
     // The tmux server has that of the daemon that started it, perhaps long ago.
     if (const auto mask = process::umask_from(spec.umask); mask) process::use_umask(*mask);
+    if (const auto told = tell_start(spec); !told) {
+        std::fprintf(stderr, "orange-agent: %s\n", printable(told.error().message).c_str());
+        return k_could_not_start;
+    }
     if (auto good = check_directory(spec); !good) return refuse(spec, good.error(), k_could_not_start);
     const auto program = find_harness(spec);
     if (!program) return refuse(spec, program.error(), k_no_such_program);
     const auto group = enter_scope(spec);
-    // If nothing limits all of its processes together, each has the limit for itself.
-    const bool is_limited = group && process::is_limited_to(*group, spec.memory_limit);
-    const auto harness = start_harness(spec, *program, is_limited ? 0 : spec.memory_limit);
+    // If nothing limits all of its processes together, each has the limit for itself; below an executor, the other shim
+    // sees to that.
+    const auto limiting = spec.started_file.empty() ? group : process::own_group();
+    const bool is_limited = limiting && process::is_limited_to(*limiting, spec.memory_limit);
+    const bool is_outer = !spec.inner_folder.empty();
+    const auto harness = start_harness(spec, *program, is_limited || is_outer ? 0 : spec.memory_limit);
     if (!harness) {
         const bool missing = harness.error().code == ErrorCode::not_found;
         return refuse(spec, harness.error(), missing ? k_no_such_program : k_could_not_start);
@@ -184,6 +214,7 @@ int run_agent(const RunSpec& spec) {
     ended.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     ended.exit_status = ended.signal ? 128 + ended.signal : WEXITSTATUS(status);
     if (group) ended.use = process::use_of(*group);
+    take_inner_end(spec, ended);
     record(spec, ended);
     end_leftovers(spec);
     return ended.exit_status;

@@ -34,13 +34,14 @@ int write_file(int folder, const std::string& file, std::string_view text) {
     return error;
 }
 
-/// tasks/<project>/<id>/run: below tasks/ an agent may have put a link in a folder's place, and none is followed.
+/// <project>/<id>/run below tasks/, where an agent may have put a link in a folder's place: none is followed. The
+/// folder of a run in an executor is one more.
 constexpr int k_own_folders = 3;
 
 /// -1 with errno.
-int open_folder(const std::filesystem::path& folder) {
+int open_folder(const std::filesystem::path& folder, int own_folders) {
     auto base = folder;
-    for (int i = 0; i < k_own_folders; ++i) base = base.parent_path();
+    for (int i = 0; i < own_folders; ++i) base = base.parent_path();
     constexpr int k_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
     int fd = ::open(base.c_str(), k_flags);
     for (const auto& name : folder.lexically_relative(base)) {
@@ -61,6 +62,15 @@ int write_and_rename(int folder, const std::string& name, std::string_view text)
     if (!error && ::fsync(folder) != 0) error = errno;
     if (error) ::unlinkat(folder, temporary.c_str(), 0);
     return error;
+}
+
+Result<void> write_record(const std::filesystem::path& file, std::string_view text) {
+    const auto folder = file.parent_path();
+    const int opened = open_folder(folder, k_own_folders + (folder.filename() == "run" ? 0 : 1));
+    const int error = opened < 0 ? errno : write_and_rename(opened, file.filename().string(), text);
+    if (opened >= 0) ::close(opened);
+    if (!error) return {};
+    return io_error("writing " + file.string(), error);
 }
 
 }  // namespace
@@ -86,11 +96,18 @@ Result<ExitRecord> read_exit_record(const std::filesystem::path& file) {
 }
 
 Result<void> write_exit_record(const std::filesystem::path& file, const ExitRecord& record) {
-    const int folder = open_folder(file.parent_path());
-    const int error = folder < 0 ? errno : write_and_rename(folder, file.filename().string(), exit_record_text(record));
-    if (folder >= 0) ::close(folder);
-    if (!error) return {};
-    return io_error("writing " + file.string(), error);
+    return write_record(file, exit_record_text(record));
+}
+
+Result<StartRecord> start_record_from_text(std::string_view text) {
+    const auto json = parse_json(text);
+    auto record = json ? read_as<StartRecord>(*json, "", UnknownKeys::ignore) : Result<StartRecord>(json.error());
+    if (!record) return in_context("start record", record.error());
+    return record;
+}
+
+Result<void> write_start_record(const std::filesystem::path& file, const StartRecord& record) {
+    return write_record(file, dump(written(record)) + "\n");
 }
 
 }  // namespace orange

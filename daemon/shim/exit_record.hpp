@@ -21,6 +21,7 @@ struct ExitRecord {
     std::string error;
     Timestamp ended_at{};
     std::optional<GroupUse> use = {};
+    bool not_started = false;
 
     template <class V>
     void describe(V& v) {
@@ -30,12 +31,36 @@ struct ExitRecord {
         v.optional("error", error, "why it could not be started; empty mostly");
         v.optional("ended_at", ended_at, "when it ended");
         v.optional("use", use, "what the kernel had counted for its control group; absent: it had none of its own");
+        v.sparse("not_started", not_started, "its executor ended before the agent's own shim had begun");
     }
     bool operator==(const ExitRecord&) const = default;
 };
 
 std::string exit_record_text(const ExitRecord& record);
 Result<ExitRecord> exit_record_from_text(std::string_view text);
+
+/// The folder of a run in an executor: its shim on the far side reads spec.json in it, and writes the other two.
+inline constexpr const char *k_inner_spec = "spec.json", *k_inner_started = "started", *k_inner_exit = "exit";
+
+/// Says that the shim on the far side has begun; written before its agent is started. Goes to disk: keys are never
+/// renamed.
+struct StartRecord {
+    RunId run;
+    Timestamp started_at{};
+    std::string host;
+
+    template <class V>
+    void describe(V& v) {
+        v.required("run", run, "the run's id");
+        v.required("started_at", started_at, "when, by the clock of the far side");
+        v.sparse("host", host, "name of the machine");
+    }
+    bool operator==(const StartRecord&) const = default;
+};
+
+Result<StartRecord> start_record_from_text(std::string_view text);
+/// Writes like write_exit_record().
+Result<void> write_start_record(const std::filesystem::path& file, const StartRecord& record);
 
 /// not_found where there is none (yet).
 Result<ExitRecord> read_exit_record(const std::filesystem::path& file);

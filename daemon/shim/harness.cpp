@@ -2,13 +2,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <string_view>
 
 #include "common/base/system.hpp"
 #include "daemon/process/environment.hpp"
 #include "daemon/process/unique_fd.hpp"
 #include "daemon/shim/harness.hpp"
+
+extern char** environ;
 
 namespace orange::shim {
 namespace {
@@ -23,6 +27,12 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
 
 std::vector<std::string> environment_of(const RunSpec& spec) {
     auto env = spec.env;
+    // The agent also gets the variables that an executor has added on its side, such as the number of a job.
+    for (char** each = environ; !spec.started_file.empty() && *each != nullptr; ++each) {
+        const std::string_view variable = *each;
+        const auto end = std::min(variable.find('='), variable.size() - 1);
+        env.emplace(variable.substr(0, end), variable.substr(end + 1));
+    }
     // Only the pane knows its terminal.
     if (const char* term = ::getenv("TERM"); term && env.count("TERM") == 0) env["TERM"] = term;
     std::vector<std::string> list;

@@ -8,7 +8,8 @@
 #include "daemon/shim/keeper.hpp"
 #include "daemon/shim/scope.hpp"
 
-/// orange-agent <spec file>: started by the daemon in a tmux window. orange-agent --keep …: started by the daemon in
+/// orange-agent <spec file>: started by the daemon in a tmux window. orange-agent --inner <spec file>: the same on the
+/// far side of an executor, which the first one has started. orange-agent --keep …: started by the daemon in
 /// front of the tmux server. orange-agent --event …: started by a hook of an agent's program. orange-agent --join PID:
 /// started by systemd for the first one. It is not called by hand.
 int main(int argc, char** argv) {
@@ -24,18 +25,21 @@ int main(int argc, char** argv) {
     if (argc >= 3 && std::string_view(argv[1]) == orange::k_event_option) {
         return orange::shim::write_event(argv[2], {argv + 3, argv + argc});
     }
-    if (argc != 2) {
+    const bool is_inner = argc == 3 && std::string_view(argv[1]) == orange::k_inner_option;
+    if (argc != 2 && !is_inner) {
         std::fputs(
-            "usage: orange-agent SPEC\n       orange-agent --keep HOME COMMAND [ARG...]\n"
+            "usage: orange-agent SPEC\n       orange-agent --inner SPEC\n       orange-agent --keep HOME COMMAND "
+            "[ARG...]\n"
             "       orange-agent --event FILE [WORD...]\n       orange-agent --join PID\n\n"
-            "Runs one agent in a pane, or the tmux server of all panes; started by oranged. With --event it adds what\n"
+            "Runs one agent in a pane, or the tmux server of all panes; started by oranged. With --inner it does so\n"
+            "below the program of an executor. With --event it adds what\n"
             "an agent's program says about itself to FILE: the words, or the object of JSON that is on stdin. With\n"
             "--join it moves the process PID into its own systemd scope.\n",
             stderr);
         return k_usage;
     }
     try {
-        const auto spec = orange::read_spec(argv[1]);
+        const auto spec = orange::read_spec(argv[argc - 1]);
         if (spec) return orange::shim::run_agent(*spec);
         std::fprintf(stderr, "orange-agent: %s\n", orange::printable(spec.error().message).c_str());
     } catch (const std::exception& error) {

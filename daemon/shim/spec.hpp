@@ -13,6 +13,9 @@
 
 namespace orange {
 
+/// orange-agent --inner SPEC: on the far side of an executor.
+inline constexpr const char* k_inner_option = "--inner";
+
 /// Says what orange-agent runs: a JSON file (0600, it holds the environment) that the daemon writes before the window
 /// opens and removes when the run has ended. Its path is the only thing about an agent that tmux ever sees. Goes to
 /// disk: keys are never renamed.
@@ -29,6 +32,8 @@ struct RunSpec {
     std::string umask;  ///< octal
     std::vector<std::string> scope = {};
     std::int64_t memory_limit = 0;
+    std::string inner_folder = {};
+    std::string started_file = {};
 
     template <class V>
     void describe(V& v) {
@@ -46,6 +51,9 @@ struct RunSpec {
         v.sparse("scope", scope,
                  "argv that moves the process whose pid is appended into a systemd scope of its own; absent: none");
         v.sparse("memory_limit", memory_limit, "bytes that the agent and all that it starts may use; absent: any");
+        v.sparse("inner_folder", inner_folder,
+                 "absolute; of a run in an executor: `argv` starts another shim there, which writes started and exit");
+        v.sparse("started_file", started_file, "absolute; of that other shim: where it writes that it has begun");
     }
     bool operator==(const RunSpec&) const = default;
 };

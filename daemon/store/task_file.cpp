@@ -47,6 +47,9 @@ class Projection : public FieldVisitor<Projection> {
     void field(const char* name, const Value& value, const char*, Presence presence) {
         fields.push_back({name, value, false, !value && presence == Presence::sparse});
     }
+    void field(const char* name, const std::string& text, const char*, Presence presence) {
+        fields.push_back({name, text, false, text.empty() && presence == Presence::sparse});
+    }
     void field(const char* name, const TaskId& id, const char*, Presence presence) {
         fields.push_back({name, id.value, false, id.empty() && presence == Presence::sparse});
     }

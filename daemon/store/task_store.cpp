@@ -275,7 +275,8 @@ void TaskStore::index(const TaskRecord& record) {
     const bool open = !has_ended(record) || record.alarmed() || !record.notices.empty();
     if (open && open_by_age_.emplace(record.task.created_at, id).second) ++open_[record.task.project];
     if (!has_ended(record)) by_branch_[branch_key(record)].insert(id);
-    if (!has_ended(record) || record.intent || !record.runs.empty()) active_.insert(id);
+    const bool is_followed = record.intent || !record.runs.empty() || !record.left.empty();
+    if (!has_ended(record) || is_followed) active_.insert(id);
     const auto blockers = has_ended(record) ? std::vector<TaskId>() : record.waits_for();
     for (const auto& blocker : blockers) dependents_[blocker].insert(id);
     if (!blockers.empty()) blocked_.insert(id);

@@ -93,7 +93,8 @@ class TaskStore {
     const std::set<TaskId>& held() const { return held_; }
     /// A task is in some project's queue.
     bool any_queued() const;
-    /// Tasks that have not ended, or whose end is not finished (an intent, an agent): what the monitor looks at.
+    /// Tasks that have not ended, or whose end is not finished (an intent, an agent, what is left of one): what the
+    /// monitor looks at.
     const std::set<TaskId>& active() const { return active_; }
     /// Whose agent a process is.
     const RunIndex& runs() const { return runs_; }

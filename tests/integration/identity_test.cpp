@@ -82,6 +82,8 @@ std::map<std::string, Method> methods() {
         {"workflow.validate", {anyone, R"({"text":"","file":"x.yml"})", 0}},
         {"workflow.graph", {anyone, R"({"name":"nosuch"})", k_not_found}},
         {"workflow.export", {human, R"({"name":"nosuch"})", k_not_found}},
+        {"executor.list", {anyone, "{}", 0}},
+        {"executor.show", {anyone, R"({"name":"nosuch"})", k_not_found}},
         {"harness.list", {anyone, "{}", 0}},
         {"harness.show", {anyone, R"({"name":"nosuch"})", k_not_found}},
         {"harness.explain", {anyone, R"({"harness":"nosuch","screen":"x"})", k_not_found}},

@@ -29,6 +29,8 @@ std::vector<std::string> chosen_by_humans(const TaskCreate& params, const TaskRe
     add(params.review_effort.has_value(), "--review-effort");
     add(params.model.has_value(), "--model");
     add(params.review_model.has_value(), "--review-model");
+    add(params.executor.has_value(), "--executor");
+    add(params.executor_options.has_value(), "--executor-options");
     add(params.permissions && *params.permissions != "reduced" && params.permissions != task.permissions,
         "--permissions");
     add(params.status.has_value(), "--status");

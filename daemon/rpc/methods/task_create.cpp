@@ -139,6 +139,29 @@ Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) 
     return params.ask_trust && starts ? check_setup_agreed(draft.project) : Result<void>{};
 }
 
+/// A sub-task runs where its parent does: else an agent could leave its executor by way of one.
+Result<void> choose_executor(Api& api, const TaskCreate& params, Draft& draft) {
+    auto& task = draft.record.task;
+    const auto* parent = params.parent ? api.world().tasks.find({*params.parent}) : nullptr;
+    const auto settings = settings_of(api.world(), draft.project);
+    Choices choices;
+    choices.executor = params.executor;
+    choices.executor_options = params.executor_options;
+    if (parent && !params.executor) {
+        task.executor = parent->task.executor;
+        task.executor_hash = parent->task.executor_hash;
+        task.executor_options = parent->task.executor_options;
+    } else if (!params.executor) {
+        choices.executor = settings.executor;
+    }
+    TRY(api.runner().edits.choose_executor(draft.record, choices));
+    const bool is_projects = !parent && choices.executor == settings.executor && !params.executor_options;
+    if (!is_projects || task.executor.empty()) return {};
+    Choices usual;
+    usual.executor_options = settings.executor_options;
+    return api.runner().edits.choose_executor(draft.record, usual);
+}
+
 Awaitable<Result<Draft>> choose_project(Api& api, const TaskCreate& params) {
     Draft draft;
     auto found = co_await api.select_project(params.project, params.cwd);
@@ -410,6 +433,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     if (world.tasks.find(id)) co_return exists(id);
     if (const auto other = world.tasks.on_branch(task.project, task.branch)) co_return taken(task.branch, *other);
     CO_TRY(join_parent(world, params, draft.record, call.caller));
+    CO_TRY(choose_executor(api, params, draft));
     CO_TRY(task.workflow_hash, world.workflows.pin(task.workflow));
     CO_TRY(register_project(api, draft));
     for (const auto& name : draft.new_project ? std::vector<std::string>() : params.trust) {

@@ -66,6 +66,11 @@ Awaitable<Result<void>> release_workspace(Context& context, const Action&) {
     for (const Role role : {Role::reviewer, Role::worker}) {
         CO_TRY(co_await context.agents.end(record, role));
     }
+    if (!record.left.empty()) {
+        co_return Error(ErrorCode::unavailable, "the workspace is kept: executor " + record.left.front().executor +
+                                                    " has not ended the run " +
+                                                    agents::name_in_executor(record.left.front().run.value) + " yet");
+    }
     // Given back before, by a release whose end could not be written: what is there now is another task's.
     if (context.world.pool.has_claim(record.task.id)) CO_TRY(co_await empty_workspace(context, project));
     const auto workspace = *record.task.workspace;

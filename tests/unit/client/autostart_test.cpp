@@ -115,6 +115,7 @@ TEST_CASE("Commands that start programs or write files are refused to an agent b
         {"task", "attach", "4f2a"},
         {"harness", "new", "mine"},
         {"harness", "test", "claude"},
+        {"executor", "test", "local"},
         {"run", "do it"},
         {"demo"},
         {"dashboard"},

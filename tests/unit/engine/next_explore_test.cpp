@@ -54,6 +54,8 @@ struct Small {
     Agent agent = Agent::none;
     Byte idle_notice = 0, reminded = 0;
     Byte to_tell = 0;
+    Byte left = 0;                  ///< an executor may still have something of an earlier run
+    std::array<Byte, 2> filling{};  ///< in place of padding
     std::array<Held, k_step_count> holds{};
 
     bool operator==(const Small&) const = default;
@@ -94,9 +96,10 @@ struct Hash {
 };
 
 constexpr std::array<std::string_view, k_step_count> k_names = {
-    "NoteBlockers", "NoteChildren", "TellOfChildren", "WaitForChildren", "GoOnAfterChildren", "StartAgents", "Deliver",
-    "Acknowledge",  "ClearIdle",    "Remind",         "Notify"};
-enum Index { blockers, children, tell, wait, go_on, start, deliver, acknowledge, clear, remind, notify };
+    "NoteBlockers",      "NoteChildren", "TellOfChildren", "WaitForChildren",
+    "GoOnAfterChildren", "StopLeft",     "StartAgents",    "Deliver",
+    "Acknowledge",       "ClearIdle",    "Remind",         "Notify"};
+enum Index { blockers, children, tell, wait, go_on, stop, start, deliver, acknowledge, clear, remind, notify };
 
 constexpr milliseconds k_hold_time = 1s;
 using Wait = std::optional<milliseconds>;
@@ -128,6 +131,8 @@ Wait wanted(const Small& w, int step, bool lifted = false) {
                           ((w.status == Status::waiting && w.queued) || w.failed == Failed::tried_again));
         case go_on:
             return due_if(may_move && w.have_come_back() && !w.queued && (lifted || w.failed != Failed::for_good));
+        case stop:
+            return due_if(w.left);
         case start:
             return due_if(active && w.held && (lifted || w.room));
         case deliver:
@@ -180,6 +185,7 @@ struct Given {
         if (w.failed != Failed::no) {
             raise({NoticeKind::start_failed, "it failed", "", w.failed == Failed::for_good ? "" : k_tried_again, {}});
         }
+        if (w.left) record.left.emplace_back();
         if (w.held) record.held.emplace_back();
         view.has_room = w.room != 0;
         record.outbox.resize(w.outbox);
@@ -285,6 +291,9 @@ class Performed {
                 return add(w);
             case go_on:
                 return go_on_after_children(w);
+            case stop:
+                w.left = 0;
+                return add(w);
             case start:
                 w.held = 0;
                 add(w);
@@ -501,7 +510,8 @@ std::string Small::text() const {
                                                           {"agent", int(agent)},
                                                           {"idle_notice", idle_notice},
                                                           {"reminded", reminded},
-                                                          {"to_tell", to_tell}};
+                                                          {"to_tell", to_tell},
+                                                          {"left", left}};
     std::string out;
     for (const auto& [name, value] : all) {
         if (value != 0) out += std::string(name) + " " + std::to_string(value) + ", ";
@@ -559,7 +569,7 @@ TEST_CASE("Every task that waits for others is due for what it is due for, comes
     check({some(&Small::status, {Status::pending, Status::over}), each(&Small::barrier, 7), each(&Small::blocker, 5),
            each(&Small::blocker_told, 2), some(&Small::blocker_notice, {Fate::none, Fate::cancelled, Fate::deleted}),
            each(&Small::outbox, 2), some(&Small::need, {Need::nothing, Need::start, Need::help}),
-           each(&Small::before, 5), each(&Small::to_tell, 2)});
+           each(&Small::before, 5), each(&Small::to_tell, 2), each(&Small::left, 2)});
 }
 
 TEST_CASE("Every task that has sub-tasks is due for what it is due for, comes to rest, and is looked at again") {

@@ -167,28 +167,41 @@ const std::vector<Row>& rows() {
          },
          4},
         {"an agent waits for room", [](Scene& s) { s.record.held = {HeldStart{}}; }},
+        {"an executor may have something of a run",
+         [](Scene& s) {
+             s.record.left = {LeftRun{}};
+             s.record.held = {HeldStart{}};
+             s.view.has_room = true;
+         },
+         5},
+        {"an executor may have something of a run, and the task has ended",
+         [](Scene& s) {
+             s.view.ended = true;
+             s.record.left = {LeftRun{}};
+         },
+         5},
         {"an agent may start",
          [](Scene& s) {
              s.record.held = {HeldStart{}};
              s.view.has_room = true;
          },
-         5},
-        {"a message waits", [](Scene& s) { s.record.outbox = {message()}; }, 6},
+         6},
+        {"a message waits", [](Scene& s) { s.record.outbox = {message()}; }, 7},
         {"a message waits, and the daemon is not on duty",
          [](Scene& s) {
              s.record.outbox = {message()};
              s.view.is_on_duty = false;
          }},
         {"a message was typed just now", [](Scene& s) { type(s, 0ms); }, k_none, 2000ms},
-        {"a message was typed in what is the future now", [](Scene& s) { type(s, -1h); }, 7},
-        {"a message was typed a while ago", [](Scene& s) { type(s, 5s); }, 7},
+        {"a message was typed in what is the future now", [](Scene& s) { type(s, -1h); }, 8},
+        {"a message was typed a while ago", [](Scene& s) { type(s, 5s); }, 8},
         {"a message was typed long ago, and the agent works", [](Scene& s) { type(s, 31s); }},
         {"a message was typed long ago, and the agent is idle",
          [](Scene& s) {
              be_idle(s, 40s);
              type(s, 31s);
          },
-         7},
+         8},
         {"a message was seen",
          [](Scene& s) {
              type(s, 5s);
@@ -198,9 +211,9 @@ const std::vector<Row>& rows() {
          [](Scene& s) {
              engine::raise(s.record, {NoticeKind::agent_idle, "it is idle", "", "", k_start});
          },
-         8},
+         9},
         {"an agent is idle", [](Scene& s) { be_idle(s, 10s); }, k_none, 50'000ms},
-        {"an agent is idle for long", [](Scene& s) { be_idle(s, 60s); }, 9},
+        {"an agent is idle for long", [](Scene& s) { be_idle(s, 60s); }, 10},
         {"an agent is idle for long, and its human stopped it",
          [](Scene& s) {
              be_idle(s, 60s);
@@ -222,12 +235,12 @@ const std::vector<Row>& rows() {
              s.view.agent->activity = Activity::unknown;
              s.view.now = k_start + 360s;
          },
-         9},
+         10},
         {"the task needs a review",
          [](Scene& s) {
              s.view.needs = {Need::review, "", {}, k_start};
          },
-         10},
+         11},
         {"the task needs a start",
          [](Scene& s) {
              s.view.needs = {Need::start, "", {}, k_start};
@@ -242,13 +255,13 @@ const std::vector<Row>& rows() {
              s.view.needs = {Need::help, "", {}, k_start};
              s.view.needed_before = Need::review;
          },
-         10},
+         11},
         {"the task needed help and needs a review now",
          [](Scene& s) {
              s.view.needs = {Need::review, "", {}, k_start};
              s.view.needed_before = Need::help;
          }},
-        {"the workflow has something to say", [](Scene& s) { s.view.has_untold_text = true; }, 10},
+        {"the workflow has something to say", [](Scene& s) { s.view.has_untold_text = true; }, 11},
         {"the task needs help while a merge is not finished",
          [](Scene& s) {
              s.view.needs = {Need::help, "", {}, k_start};

@@ -23,6 +23,9 @@ inline Task full_task() {
     task.review_effort = "low";
     task.model = "opus";
     task.review_model = "provider/small-1";
+    task.executor = "slurm";
+    task.executor_hash = "0123456789abcdef";
+    task.executor_options = "-p gpu";
     task.status = "agent-review";
     task.counters = {{"review_round", 2}, {"crash_count", 1}, {"polish", 4}};
     task.summary = "Round \"the\" total — \u202e\x1b";
@@ -81,6 +84,7 @@ inline TaskRecord full_record() {
     record.unwritten_feedback = "Once more.";
     record.imported = true;
     record.held = {{Role::reviewer, "reviewer", "reduced", "tx", true, true, k_full_time}};
+    record.left = {{RunId{"run0"}, "slurm", {"scancel", "-n", "orange-run0"}, k_full_time}};
     record.died = {Role::worker, Role::reviewer};
     record.task_file = ".orange/TASK.md";
     record.ended = true;
@@ -129,6 +133,8 @@ inline TaskRecord full_record() {
     run.spawned_at = k_full_time;
     run.memory_limit = 1LL << 33;
     run.oom_kills = 2;
+    run.place =
+        RunPlace{"slurm", {"scancel", "-n", "orange-run1"}, {"squeue"}, {"PENDING"}, k_full_time, k_full_time, "n2"};
     record.checked = CheckRecord{"abcdef0123456789",         "cccc",       false, k_full_time, "make test",
                                  "ended with exit status 2", "line\nline", 12,    "dddd",      "origin/main"};
     record.merge_checked = record.checked;
@@ -177,6 +183,8 @@ inline Project full_project() {
                                    "12G",
                                    "opus",
                                    "sonnet",
+                                   "slurm",
+                                   "-p gpu",
                                    "22:00-06:00"};
     return {"shop", "/src/shop", "main", 3, "relay", "demo", {"npm", "ci"}, {{"A", "b"}}, {"codex"}, settings};
 }

@@ -129,6 +129,11 @@ TEST_CASE("A wrong setting or value is refused with those that there are, and ch
         CAPTURE(dump(value));
         CHECK_THAT(refusal("delegation_children", value), Tells("100"));
     }
+    for (const Json& value : {Json("-p $(id)"), Json("a 'b"), Json(true), Json::array()}) {
+        CAPTURE(dump(value));
+        refusal("executor_options", value);
+    }
+    refusal("executor", "--box");
     CHECK_THAT(refusal("checks", "CI=1 make test"), Holds("env CI=1 make test"));
 }
 
@@ -141,6 +146,8 @@ TEST_CASE("A project's own value comes before the one of config.yml, and that be
     CHECK(standard.checks_timeout == 1800);
     CHECK(standard.pr_feedback == "notice");
     CHECK(standard.forge == "auto");
+    CHECK(standard.executor == "local");
+    CHECK(standard.executor_options == "");
     auto defaults = with("push", false);
     set_setting(defaults, "checks", "make test").value();
     const auto said = effective(defaults, with("merge", "pr"));
@@ -167,7 +174,9 @@ TEST_CASE("Every setting has a row in docs/files.md, as its table says") {
         if (values == "PATTERNS") shown = "a list of patterns; default: none";
         if (values == "COUNT") shown = "1 to 100; default " + std::string(rule.standard);
         if (values == "NUMBER") shown = "a number, 0 to 1000; default " + std::string(rule.standard);
-        if (values == "NAME") shown = "a name; default: none";
+        const std::string standard = *rule.standard == '\0' ? ": none" : " `" + std::string(rule.standard) + "`";
+        if (values == "NAME") shown = "a name; default" + standard;
+        if (values == "WORDS") shown = "a line of words; default" + standard;
         if (values == "SIZE") shown = "a size, 64M to 999T; default " + std::string(rule.standard);
         if (values == "SECONDS") shown = "seconds, 1 to 86400; default " + std::string(rule.standard);
         CHECK_THAT(docs, Holds("| `" + std::string(rule.name) + "` | " + shown + " | " + rule.doc + " |"));

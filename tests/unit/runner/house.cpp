@@ -24,6 +24,7 @@ struct House::Parts {
           workflows(files, fs::path(ORANGE_SOURCE_DIR) / "workflows", Paths{home}.workflows()),
           harnesses(fs::path(ORANGE_SOURCE_DIR) / "harnesses", Paths{home}.harnesses(),
                     agents::ProgramSearch(std::vector<agents::SearchPath>{{"/bin/sh -l", tests::tools(), {}}})),
+          executors(files, fs::path(ORANGE_SOURCE_DIR) / "executors", Paths{home}.executors()),
           tmux(outside.tmux, outside.tmux_faults),
           launcher(files, tmux, outside.exits, outside.clock, "/opt/orange/bin/orange-agent",
                    [&outside](std::int64_t pid) { return outside.processes.argv_of(pid); }),
@@ -47,6 +48,7 @@ struct House::Parts {
                 pool,
                 workflows,
                 harnesses,
+                executors,
                 launcher,
                 journal,
                 task_locks,
@@ -65,6 +67,7 @@ struct House::Parts {
     Pool pool;
     workflow::Library workflows;
     agents::HarnessLibrary harnesses;
+    agents::ExecutorLibrary executors;
     fakes::FaultyTmux tmux;
     agents::Launcher launcher;
     Journal journal;

@@ -1,0 +1,55 @@
+#include "client/output/executors.hpp"
+
+#include <algorithm>
+
+#include "client/output/harnesses.hpp"
+#include "client/output/table.hpp"
+#include "client/output/tasks.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::output {
+namespace {
+
+std::string separated(const rpc::ExecutorView& executor) {
+    return executor.separates.empty() ? "nothing" : join(executor.separates, ", ");
+}
+
+/// A heading and the command below it; nothing if the definition has none.
+std::string command_part(const char* heading, const std::vector<std::string>& words, const Style& style) {
+    if (words.empty()) return {};
+    return std::string("\n") + heading + "\n" + wrapped(command_words(words), "  ", style.width);
+}
+
+}  // namespace
+
+std::string executors_page(const rpc::ExecutorList::Reply& reply, const Style& style) {
+    Table table({{"EXECUTOR", 10}, {"INSTALLED"}, {"SEPARATES", 12}, {"PROJECTS", 10, 1}});
+    for (const auto& executor : reply.executors) {
+        table.row({{executor.name, k_bold},
+                   {executor.installed ? "yes" : "no", executor.installed ? k_green : k_dim},
+                   {separated(executor)},
+                   {join(executor.projects, ", ")}});
+        const auto problem = executor.problem.value_or("");  // outlives its lines
+        for (const auto line : split_lines(problem)) table.remark("! " + std::string(line), k_yellow);
+        if (!executor.tried) table.remark("not tried yet with a whole task", k_dim);
+    }
+    return table.empty() ? "No executors.\n" : table.render(style);
+}
+
+std::string executor_page(const rpc::ExecutorShow::Reply& reply, const Style& style) {
+    const auto& executor = reply.executor;
+    auto out = style.paint(printable(executor.name), k_bold) + "  " + printable(executor.path) + "\n";
+    out += wrapped("separates " + printable(separated(executor)) + (executor.tried ? "" : ", not tried"), "  ",
+                   style.width);
+    if (executor.problem) out += notes_text({"! " + *executor.problem}, style);
+    out += command_part("run", reply.run, style);
+    out += command_part("limit of memory", reply.memory, style);
+    out += command_part("check", reply.check, style);
+    out += command_part("probe", reply.probe, style);
+    if (!reply.queued.empty()) {
+        out += wrapped("a run waits in the states " + printable(join(reply.queued, ", ")), "  ", style.width);
+    }
+    return out + command_part("stop", reply.stop, style);
+}
+
+}  // namespace orange::output

@@ -1,0 +1,89 @@
+// executor.*: where agents can run, and what would be run there.
+#include "common/rpc/executor_methods.hpp"
+
+#include "common/base/try.hpp"
+#include "daemon/process/environment.hpp"
+#include "daemon/rpc/api.hpp"
+#include "daemon/runner/placement.hpp"
+
+namespace orange::rpc {
+namespace {
+
+ExecutorView executor_view(const World& world, const agents::ExecutorEntry& entry) {
+    ExecutorView view;
+    const auto& executor = entry.executor;
+    view.name = executor.name;
+    view.path = entry.path.string();
+    view.separates = executor.separates;
+    view.tried = executor.tried;
+    if (!executor.install.empty()) view.install = executor.install;
+    for (const auto& project : world.projects.list()) {
+        if (*settings_of(world, project).executor == executor.name) view.projects.push_back(project.name);
+    }
+    if (!entry.problem.empty()) {
+        view.problem = entry.problem;
+        return view;
+    }
+    const auto env = executor_environment(world);
+    const auto path = env.find("PATH");
+    const auto folders = path == env.end() ? std::string() : path->second;
+    view.installed = executor.is_direct() || !find_program(executor.run.front(), folders).empty();
+    if (!view.installed) view.problem = agents::executor_not_installed(executor, folders).message;
+    return view;
+}
+
+Awaitable<Result<ExecutorList::Reply>> list_executors(Api& api) {
+    ExecutorList::Reply reply;
+    for (const auto& entry : api.world().executors.list()) {
+        reply.executors.push_back(executor_view(api.world(), entry));
+    }
+    co_return reply;
+}
+
+Awaitable<Result<ExecutorShow::Reply>> show_executor(Api& api, ExecutorShow params, Call call) {
+    auto& world = api.world();
+    CO_TRY(const auto entry, world.executors.find(params.name));
+    Task task;
+    const auto id = api.select(params, call);
+    if (!id && params.id) co_return id.error();
+    if (const auto* record = id ? world.tasks.find(*id) : nullptr) task = record->task;
+    ExecutorShow::Reply reply;
+    reply.executor = executor_view(world, entry);
+    auto env = executor_environment(world);
+    auto values = executor_values(world, task, env);
+    if (task.id.empty()) {
+        values.lists.clear();
+        for (const char* unknown : {"task", "project", "repo"}) values.words.erase(unknown);
+    } else {
+        reply.task = task.id.value;
+    }
+    values.lists.erase("limits");
+    const auto& executor = entry.executor;
+    reply.run = agents::expanded(executor.run, values);
+    reply.check = agents::expanded(executor.check, values);
+    reply.stop = agents::expanded(executor.stop, values);
+    reply.probe = agents::expanded(executor.probe, values);
+    reply.queued = executor.queued;
+    reply.memory = executor.memory;
+    reply.text = entry.text;
+    if (!reply.executor.problem) {
+        auto checked = executor;
+        const auto usable = co_await check_executor(world, std::move(checked), std::move(env));
+        if (!usable) reply.executor.problem = usable.error().message;
+    }
+    co_return reply;
+}
+
+}  // namespace
+
+void add_executor_methods(MethodTable& table, Api& api) {
+    using enum ErrorCode;
+    table.add<ExecutorList>(Access::read, "Lists where agents can run.", {},
+                            [&api](ExecutorList, Call) { return list_executors(api); });
+    table.add<ExecutorShow>(Access::read, "Shows what an executor runs for an agent, and tries whether it can be used.",
+                            {not_found, invalid_argument}, [&api](ExecutorShow params, Call call) {
+                                return show_executor(api, std::move(params), std::move(call));
+                            });
+}
+
+}  // namespace orange::rpc

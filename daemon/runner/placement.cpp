@@ -1,0 +1,294 @@
+#include "daemon/runner/placement.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "common/base/shell_words.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/async/async.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/process/environment.hpp"
+#include "daemon/runner/notices.hpp"
+#include "daemon/shim/exit_record.hpp"
+
+namespace orange {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A controller that is down answers after many seconds, or never.
+constexpr std::chrono::milliseconds k_executor_patience = 15s;
+/// The pauses between two looks for the agent's start, and between two probes. Each grows from the first to the second.
+constexpr std::chrono::milliseconds k_first_start_look = 20ms, k_longest_start_look = 500ms;
+constexpr std::chrono::milliseconds k_first_probe = 500ms, k_longest_probe = 10s;
+
+std::string value_in(const std::map<std::string, std::string>& env, const std::string& name) {
+    const auto found = env.find(name);
+    return found == env.end() ? std::string() : found->second;
+}
+
+Command executor_command(std::vector<std::string> argv, std::map<std::string, std::string> env) {
+    Command command;
+    command.argv = std::move(argv);
+    command.env = std::move(env);
+    command.deadline = k_executor_patience;
+    return command;
+}
+
+/// Returns the output of a command that succeeds. An Error is one line.
+Awaitable<Result<std::string>> output_of(const World& world, std::vector<std::string> argv) {
+    auto command = executor_command(argv, executor_environment(world));
+    auto done = co_await world.processes.run(std::move(command));
+    if (!done) co_return Error(done.error().code, first_line(done.error().message));
+    if (!done->ok()) co_return Error(ErrorCode::external_failed, first_line(command_failed(argv, *done).message));
+    co_return std::move(done->out);
+}
+
+std::string try_it(const std::string& executor) {
+    return "\nTo try the executor:\n  orange executor test " + executor;
+}
+
+std::string own_host() {
+    char host[256] = "";
+    return ::gethostname(host, sizeof host - 1) == 0 ? printable(host) : std::string();
+}
+
+/// Tells the human of runs that could not be stopped.
+void tell_of_left(const World& world, TaskRecord& record, const std::string& why) {
+    if (record.left.empty()) {
+        (void)clear(record, NoticeKind::executor_stop);
+        return;
+    }
+    const auto& left = record.left.front();
+    raise(world, record, NoticeKind::executor_stop,
+          "executor " + left.executor + " could not end the run " + agents::name_in_executor(left.run.value) + ": " +
+              why + "\nNo agent of this task starts before. Orange tries again. If you have ended the run yourself:\n" +
+              "  orange task ack " + record.task.id.value,
+          join(left.stop, " "), left.executor);
+}
+
+}  // namespace
+
+std::map<std::string, std::string> executor_environment(const World& world) {
+    auto env = world.base_environment;
+    for (const auto& [name, value] : world.settings.env) env[name] = value;
+    return env;
+}
+
+agents::ExecutorValues executor_values(const World& world, const Task& task,
+                                       const std::map<std::string, std::string>& env) {
+    agents::ExecutorValues values;
+    auto& words = values.words;
+    const auto* project = world.projects.find(task.project);
+    words = {{"task", task.id.value},
+             {"project", task.project},
+             {"home", value_in(env, "HOME")},
+             {"bin", world.installation.bin.string()},
+             {"share", world.installation.share.string()},
+             {"repo", project ? project->path : std::string()}};
+    words["user"] = value_in(env, "USER");
+    if (words["user"].empty()) words["user"] = std::to_string(::geteuid());
+    auto options = shell_words(task.executor_options);
+    values.lists["options"] = options ? std::move(*options) : std::vector<std::string>();
+    values.lists["limits"] = {};
+    return values;
+}
+
+Awaitable<Result<void>> check_executor(const World& world, agents::Executor executor,
+                                       std::map<std::string, std::string> env) {
+    if (executor.is_direct()) co_return Result<void>{};
+    const auto path = value_in(env, "PATH");
+    if (find_program(executor.run.front(), path).empty()) co_return agents::executor_not_installed(executor, path);
+    if (executor.check.empty()) co_return Result<void>{};
+    auto argv = agents::expanded(executor.check, executor_values(world, Task{}, env));
+    auto command = executor_command(argv, std::move(env));
+    const auto done = co_await world.processes.run(std::move(command));
+    if (done && done->ok()) co_return Result<void>{};
+    const auto why = done ? command_failed(argv, *done).message : done.error().message;
+    co_return Error(ErrorCode::external_failed,
+                    "executor " + executor.name + " cannot be used: " + why + try_it(executor.name));
+}
+
+Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, const agents::LaunchRequest& launch,
+                                          const Path& run_folder, agents::StartRequest& request) {
+    if (task.executor.empty()) co_return Result<void>{};
+    CO_TRY(auto executor, world.executors.pinned(task.executor, task.executor_hash));
+    auto& run = request.run;
+    auto values = executor_values(world, task, request.env);
+    auto& words = values.words;
+    words["run"] = run.run.value;
+    words["role"] = name_text(run.role);
+    words["run_dir"] = agents::Launcher::inner_folder(run_folder, run.run).string();
+    words["worktree"] = launch.worktree;
+    words["task_dir"] = launch.task_dir;
+    words["git_dir"] = launch.git_dir;
+    words["git_common"] = launch.git_common;
+    if (!executor.memory.empty() && run.memory_limit > 0) {
+        const agents::ExecutorValues memory{{{"memory", agents::memory_word(run.memory_limit)}}, {}};
+        values.lists["limits"] = agents::expanded(executor.memory, memory);
+        run.memory_limit = 0;  // the executor holds the run to it
+    }
+    RunPlace place;
+    place.executor = executor.name;
+    place.stop = agents::expanded(executor.stop, values);
+    place.probe = agents::expanded(executor.probe, values);
+    place.queued = executor.queued;
+    run.place = std::move(place);
+    request.around = agents::expanded(executor.run, values);
+    auto env = request.env;
+    co_return co_await check_executor(world, std::move(executor), std::move(env));
+}
+
+Awaitable<void> leave_executor(const World& world, TaskRecord& record, AgentRun run) {
+    const bool is_known = std::ranges::find(record.left, run.run, &LeftRun::run) != record.left.end();
+    if (!run.place || run.place->stop.empty() || is_known) co_return;
+    auto argv = run.place->stop;
+    const auto done = co_await output_of(world, std::move(argv));
+    if (done) co_return;
+    log::warn("executors", done.error().message, {{"task", record.task.id.value}, {"run", run.run.value}});
+    record.left.push_back({run.run, run.place->executor, run.place->stop, world.clock.now()});
+    tell_of_left(world, record, done.error().message);
+}
+
+Awaitable<Result<void>> stop_left(const World& world, Turns& turns, TaskRecord& record) {
+    const auto left = record.left;
+    Result<void> problem;
+    for (const auto& each : left) {
+        auto argv = each.stop;
+        const auto done = co_await output_of(world, std::move(argv));
+        if (!done) {
+            problem = Error(done.error().code, "executor " + each.executor + ": " + done.error().message);
+            tell_of_left(world, record, done.error().message);
+            continue;
+        }
+        std::erase_if(record.left, [&](const LeftRun& one) { return one.run == each.run; });
+        world.journal.note_once(record, "executor.stopped", {{"executor", each.executor}, {"run", each.run.value}});
+    }
+    if (record.left.empty()) tell_of_left(world, record, {});
+    const auto* saved = world.tasks.find(record.task.id);
+    if (saved && !(*saved == record)) CO_TRY(turns.try_save(record));
+    co_return problem;
+}
+
+const AgentRun* Placements::find(const TaskId& id, const RunId& run) const {
+    const auto* record = world_.tasks.find(id);
+    if (record == nullptr) return nullptr;
+    const auto found = std::ranges::find(record->runs, run, &AgentRun::run);
+    return found == record->runs.end() ? nullptr : &*found;
+}
+
+void Placements::follow(const TaskId& id, const AgentRun& run) {
+    if (run.has_begun() || !followed_.insert(run.run.value).second) return;
+    async::spawn(world_.executor, "executor", wait_for_start(id, run));
+}
+
+Awaitable<Result<std::optional<agents::ProbedRun>>> Placements::probe(AgentRun run) {
+    using Seen = std::optional<agents::ProbedRun>;
+    const auto argv = run.place->probe;
+    auto& known = answers_[argv];
+    if (!known) {
+        known = std::make_shared<async::SharedAnswer<Text>>([this, argv] {
+            auto words = argv;
+            return output_of(world_, std::move(words));
+        });
+    }
+    const auto shared = known;  // others may forget it meanwhile
+    const auto answer = co_await shared->get();
+    if (!*answer) co_return answer->error();
+    co_return Seen(agents::probed(**answer, agents::name_in_executor(run.run.value), run.place->queued));
+}
+
+Awaitable<void> Placements::wait_for_start(TaskId id, AgentRun run) {
+    const auto* record = world_.tasks.find(id);
+    const auto file =
+        record ? agents::Launcher::inner_folder(world_.tasks.folder(*record) / "run", run.run) / k_inner_started
+               : Path();
+    auto pause = k_first_start_look, probe_pause = k_first_probe;
+    auto probe_at = async::now() + probe_pause;
+    for (;;) {
+        const auto* now = find(id, run.run);
+        if (now == nullptr || now->ending || now->has_begun()) break;
+        if (world_.launcher.liveness(*now) == agents::Liveness::dead) break;
+        const auto text = world_.files.read(file);
+        const auto started = text ? start_record_from_text(*text) : Result<StartRecord>(text.error());
+        if (started) {
+            co_await note_begun(id, run.run, started->host);
+            break;
+        }
+        if (!run.place->probe.empty() && async::now() >= probe_at) {
+            const auto seen = co_await probe(run);
+            if (seen && *seen) co_await note_probed(id, run.run, **seen);
+            probe_pause = std::min(probe_pause * 2, k_longest_probe);
+            probe_at = async::now() + probe_pause;
+        }
+        const bool slept = co_await async::sleep(pause);
+        if (!slept) break;
+        pause = std::min(pause * 2, k_longest_start_look);
+    }
+    followed_.erase(run.run.value);
+    if (followed_.empty() && unknown_.empty()) answers_.clear();
+}
+
+Awaitable<void> Placements::note_begun(TaskId id, RunId run, std::string host) {
+    auto turn = co_await turns_.begin_turn(id);
+    if (!turn) co_return;
+    auto& record = turn->record;
+    const auto found = std::ranges::find(record.runs, run, &AgentRun::run);
+    if (found == record.runs.end() || found->has_begun()) co_return;
+    auto& place = *found->place;
+    place.started_at = world_.clock.now();
+    place.queued_since.reset();
+    if (place.place.empty() && host != own_host()) place.place = std::move(host);
+    std::map<std::string, Scalar> fields = {
+        {"role", name_text(found->role)}, {"run", run.value}, {"executor", place.executor}};
+    if (!place.place.empty()) fields["place"] = place.place;
+    if (turns_.save(record)) world_.journal.note_once(record, "agent.begun", std::move(fields));
+}
+
+Awaitable<void> Placements::note_probed(TaskId id, RunId run, agents::ProbedRun seen) {
+    const auto* known = find(id, run);
+    if (known == nullptr || known->has_begun()) co_return;
+    const bool is_same = known->place->queued_since.has_value() == seen.is_queued && known->place->place == seen.place;
+    if (is_same) co_return;
+    auto turn = co_await turns_.begin_turn(id);
+    if (!turn) co_return;
+    auto& record = turn->record;
+    const auto found = std::ranges::find(record.runs, run, &AgentRun::run);
+    if (found == record.runs.end() || found->has_begun()) co_return;
+    auto& place = *found->place;
+    const bool is_news = seen.is_queued && !place.queued_since;
+    if (is_news) place.queued_since = world_.clock.now();
+    if (!seen.is_queued) place.queued_since.reset();
+    place.place = seen.place;
+    const std::map<std::string, Scalar> fields = {
+        {"role", name_text(found->role)}, {"run", run.value}, {"executor", place.executor}};
+    if (turns_.save(record) && is_news) world_.journal.note_once(record, "agent.queued", fields);
+}
+
+Awaitable<bool> Placements::has_ended(TaskId id, AgentRun run, Path run_folder) {
+    if (!run.place || run.place->probe.empty() || world_.launcher.exit_of(run_folder, run)) co_return true;
+    const auto seen = co_await probe(run);
+    if (seen) co_return true;  // what is still there goes with `stop`: it has lost its window
+    log::warn("executors", seen.error().message, {{"task", id.value}, {"run", run.run.value}});
+    world_.launcher.set_unknown(run.run);
+    if (unknown_.insert(run.run.value).second) async::spawn(world_.executor, "executor", wait_for_end(id, run));
+    co_return false;
+}
+
+Awaitable<void> Placements::wait_for_end(TaskId id, AgentRun run) {
+    auto pause = k_first_probe;
+    while (find(id, run.run) != nullptr) {
+        const bool slept = co_await async::sleep(pause);
+        if (!slept) co_return;
+        const auto seen = co_await probe(run);
+        if (seen) break;
+        pause = std::min(pause * 2, k_longest_probe);
+    }
+    unknown_.erase(run.run.value);
+    world_.launcher.forget_unknown(run.run);
+    ended_(id, run.run);
+}
+
+}  // namespace orange

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/result.hpp"
+#include "common/model/record.hpp"
+#include "daemon/agents/executor.hpp"
+#include "daemon/async/shared_answer.hpp"
+#include "daemon/runner/turns.hpp"
+#include "daemon/runner/world.hpp"
+
+/// Runs that an executor starts elsewhere, or inside something (docs/executors.md): how they get there, whether their
+/// agents have begun, and what is left of them. A run without an executor has no `place`, and nothing here concerns it.
+namespace orange {
+
+/// The environment in which executors are asked; an agent's own is also its project's and its harness's.
+std::map<std::string, std::string> executor_environment(const World& world);
+
+/// The values that the placeholders of an executor have for a task; without those of a run and of its folder.
+agents::ExecutorValues executor_values(const World& world, const Task& task,
+                                       const std::map<std::string, std::string>& env);
+
+/// Fails if the executor cannot be used here: its program is missing, or its `check` fails. `env` is the environment of
+/// the agent, in which the executor is started.
+Awaitable<Result<void>> check_executor(const World& world, agents::Executor executor,
+                                       std::map<std::string, std::string> env);
+
+/// Puts the run of `request` into the executor of the task, if it has one, and checks that this one can be used.
+/// `launch` is what its harness is told.
+Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, const agents::LaunchRequest& launch,
+                                          const Path& run_folder, agents::StartRequest& request);
+
+/// Makes the executor end what it may still have of a run that has ended. If it does not, the record says so, its human
+/// is told, and stop_left() tries again. Saving the record is the caller's.
+Awaitable<void> leave_executor(const World& world, TaskRecord& record, AgentRun run);
+
+/// Performs the reconciler's step for runs that could not be stopped when they ended.
+Awaitable<Result<void>> stop_left(const World& world, Turns& turns, TaskRecord& record);
+
+/// Follows runs from the start of their executor to the start of their agent, and asks executors whether a run goes on
+/// whose shim is gone. One process of a probe answers for all runs that ask the same.
+class Placements {
+  public:
+    Placements(World& world, Turns& turns) : world_(world), turns_(turns) {}
+
+    /// Called when a run whose end was unknown has ended for sure.
+    void on_ended(std::function<void(const TaskId&, const RunId&)> observer) { ended_ = std::move(observer); }
+
+    /// Follows a run until its agent has begun, or it has ended. Called for each run that begins or is adopted.
+    void follow(const TaskId& id, const AgentRun& run);
+
+    /// Returns true if a run whose shim is gone has ended for sure. If its executor cannot say so, the run counts as
+    /// unknown, and the executor is asked again until it can.
+    Awaitable<bool> has_ended(TaskId id, AgentRun run, Path run_folder);
+
+  private:
+    using Text = Result<std::string>;
+    /// Returns what the executor says of the run; nothing if the run is not there; an error if it cannot be asked.
+    Awaitable<Result<std::optional<agents::ProbedRun>>> probe(AgentRun run);
+    const AgentRun* find(const TaskId& id, const RunId& run) const;
+    Awaitable<void> wait_for_start(TaskId id, AgentRun run);
+    Awaitable<void> wait_for_end(TaskId id, AgentRun run);
+    Awaitable<void> note_begun(TaskId id, RunId run, std::string host);
+    Awaitable<void> note_probed(TaskId id, RunId run, agents::ProbedRun seen);
+
+    World& world_;
+    Turns& turns_;
+    std::function<void(const TaskId&, const RunId&)> ended_ = [](const TaskId&, const RunId&) {};
+    std::set<std::string> followed_;  ///< runs
+    std::set<std::string> unknown_;   ///< runs
+    std::map<std::vector<std::string>, std::shared_ptr<async::SharedAnswer<Text>>> answers_;
+};
+
+}  // namespace orange
