@@ -222,11 +222,11 @@ TEST_CASE("Waiting starts a daemon, and ends with the command for one if it stop
     CHECK_THAT(waited.err, Tells("orange daemon start"));
 }
 
-TEST_CASE("A project has room for four agents, and if they are not enough, the task names the command for more") {
+TEST_CASE("A project has eight workspaces, and if they are not enough, the task names the command for more") {
     Sandbox orange;
     const auto repo = orange.make_repository("shop");
     orange.run({program("orange").string(), "project", "add", repo.string(), "--harness", "demo"});
-    CHECK(orange.call(rpc::ProjectList{}).projects.at(0).pool_size == 4);
+    CHECK(orange.call(rpc::ProjectList{}).projects.at(0).pool_size == 8);
     orange.run({program("orange").string(), "project", "update", "--pool-size", "1"}, repo);
     orange.wait_for_status(orange.create("shop", "Ask demo:clarify"), "clarification");
     const auto second = orange.orange({"task", "create", "Wait for room"}, repo);

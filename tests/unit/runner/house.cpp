@@ -195,6 +195,7 @@ TaskRecord RunnerWorld::draft(const std::string& summary, int pool_size) {
         project.path = repo();
         project.default_branch = "main";
         project.pool_size = pool_size;
+        if (pool_size > 2) project.settings.worker_limit = project.settings.reviewer_limit = 0;
         world.projects.put(project).value();
     }
     TaskRecord record;

@@ -39,6 +39,25 @@ struct OneReviewer {
 
 }  // namespace
 
+TEST_CASE("without a setting, four workers and two reviewers of a project run, and 0 is no limit") {
+    RunnerWorld world;
+    (void)world.draft("", 8);
+    auto project = shop(world);
+    project.settings = {};
+    world.house().world().projects.put(project).value();
+    TaskId last;
+    for (int n = 0; n < 5; ++n) last = planning(world, "task " + std::to_string(n));
+    REQUIRE(wait_of(world, last));
+    CHECK(wait_of(world, last)->limit == 4);
+    set(world, "limits.worker", 0);
+    CHECK(comes_true(world, [&] { return runs(world, last, Role::worker); }));
+    for (int n = 0; n < 3; ++n) last = in_review(world);
+    REQUIRE(wait_of(world, last));
+    CHECK(wait_of(world, last)->limit == 2);
+    set(world, "limits.reviewer", 0);
+    CHECK(comes_true(world, [&] { return runs(world, last, Role::reviewer); }));
+}
+
 TEST_CASE("a task changes its status at once, and its agent starts when another one has ended") {
     OneReviewer f;
     CHECK(f.world.record(f.second).task.status == "agent-review");
