@@ -390,6 +390,12 @@ fs::path Sandbox::add_project(const std::string& name, int pool_size) {
     add.pool_size = pool_size;
     add.harness = "demo";
     call(add);
+    if (pool_size > 4) {  // more than the standard limits
+        rpc::ProjectUpdate update;
+        update.name = name;
+        update.settings = {{"limits.worker", 0}, {"limits.reviewer", 0}};
+        call(update);
+    }
     return path;
 }
 
