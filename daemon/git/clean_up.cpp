@@ -9,19 +9,19 @@
 namespace orange::git {
 namespace {
 
-constexpr std::string_view k_own = "refs/orange/";
+constexpr std::string_view k_own = "refs/orange/", k_branches = "refs/heads/orange-tasks/";
 
 struct Candidate {
     std::string commit;
     bool is_free = false;  ///< not checked out, and without a branch that it follows
 };
 
-/// Returns the branches and the refs of Orange; with `merged_into`, those alone whose commits that ref has.
+/// Returns the branches and other refs that Orange made; with `merged_into`, those alone whose commits that ref has.
 Awaitable<Result<std::map<std::string, Candidate>>> candidates(Git& git, std::string repo, std::string merged_into) {
     constexpr std::size_t k_fields = 4;
     auto args = words("for-each-ref", "--format=%(refname)%00%(objectname)%00%(upstream)%00%(worktreepath)%00");
     if (!merged_into.empty()) args.push_back("--merged=" + merged_into);
-    args.insert(args.end(), {std::string(k_heads), std::string(k_own)});
+    args.insert(args.end(), {std::string(k_branches), std::string(k_own)});
     CO_TRY(const auto listed, co_await ask(git, std::move(repo), std::move(args)));
     const auto fields = split(listed, '\0');
     if (fields.size() % k_fields != 1) co_return nonsense("git for-each-ref", listed);
@@ -36,7 +36,7 @@ Awaitable<Result<std::map<std::string, Candidate>>> candidates(Git& git, std::st
 
 }  // namespace
 
-Awaitable<Result<CleanedUp>> clean_up(Git& git, Repository repo, std::string target, std::set<std::string> branches) {
+Awaitable<Result<CleanedUp>> clean_up(Git& git, Repository repo, std::string target) {
     CO_TRY(const auto bases, co_await refs(git, repo.path, refs_of_branch(target)));
     if (bases.empty()) co_return Error(ErrorCode::not_found, "there is no branch " + printable(target));
     CO_TRY(const auto all, co_await candidates(git, repo.path, {}));
@@ -49,11 +49,10 @@ Awaitable<Result<CleanedUp>> clean_up(Git& git, Repository repo, std::string tar
     std::string input;
     for (const auto& [name, ref] : all) {
         const bool is_own = name.starts_with(k_own);
-        const auto branch = is_own ? std::string() : name.substr(k_heads.size());
-        if (!is_own && (branch == target || !branches.contains(branch))) continue;
-        const bool goes = merged.contains(name) && ref.is_free && (is_own || !is_operated_on(repo.git_dir, branch));
+        const bool is_in_use = !is_own && is_operated_on(repo.git_dir, name.substr(k_heads.size()));
+        const bool goes = merged.contains(name) && ref.is_free && !is_in_use;
         if (goes) input += "delete " + name + " " + ref.commit + "\n";
-        ++(is_own ? goes ? cleaned.refs : cleaned.kept_refs : goes ? cleaned.branches : cleaned.kept_branches);
+        ++(!goes ? cleaned.kept : is_own ? cleaned.refs : cleaned.branches);
     }
     if (!input.empty()) {
         CO_TRY(co_await ask_inside(git, repo.path, words("update-ref", "--stdin"), input));

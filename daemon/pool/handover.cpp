@@ -188,12 +188,14 @@ void Pool::stop_acquire(const TaskId& task) {
     stop->request();
 }
 
-std::vector<std::string> Pool::own_exclude_lines() {
+Awaitable<Result<git::CleanedUp>> Pool::clean_up(Project project) {
+    CO_TRY(auto repo, co_await known_.inspect(git_, project.path));
     std::vector<std::string> lines = {k_formerly_excluded};
     for (const char* folder : {"/", "/.orange/"}) {
         for (const char* file : k_own_files) lines.push_back(folder + std::string(file));
     }
-    return lines;
+    CO_TRY(git::exclude(repo.git_dir, {}, lines));
+    co_return co_await git::clean_up(git_, std::move(repo), project.default_branch);
 }
 
 Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::vector<std::string> exclude) {

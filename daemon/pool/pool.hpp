@@ -14,6 +14,7 @@
 #include "common/model/task.hpp"
 #include "daemon/async/keyed_mutex.hpp"
 #include "daemon/files/file_system.hpp"
+#include "daemon/git/clean_up.hpp"
 #include "daemon/git/git.hpp"
 #include "daemon/git/pinned.hpp"
 #include "daemon/git/repository.hpp"
@@ -97,8 +98,9 @@ class Pool {
     /// pool_exhausted where all are taken.
     Awaitable<Result<Acquired>> acquire(Project project, Task task, std::vector<std::string> exclude);
 
-    /// Returns the lines that this and older versions of Orange add to .git/info/exclude for their own files.
-    static std::vector<std::string> own_exclude_lines();
+    /// Removes from the repository the merged branches and refs that Orange made (git::clean_up), and the lines of
+    /// .git/info/exclude for Orange's own files. The caller has called remove_all() and holds the repository's lock.
+    Awaitable<Result<git::CleanedUp>> clean_up(Project project);
 
     /// Whom setup and teardown ask before they run.
     void surround(Surround surround) { surround_ = std::move(surround); }

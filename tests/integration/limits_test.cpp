@@ -94,7 +94,7 @@ TEST_CASE("An agent that waits for room outlives the daemon, and starts when the
     orange.call(cancel);
     orange.eventually("the second is reviewed", [&] { return reviews(orange, second); });
     CHECK_FALSE(reviews(orange, third));
-    limit(orange, "limits.reviewer", nullptr);
+    limit(orange, "limits.reviewer", 0);
     orange.eventually("the third is reviewed", [&] { return reviews(orange, third); });
     CHECK(orange.history(third, "agent.waits").size() == 1);
     CHECK(orange.history(third, "agent.spawned").size() == 2);

@@ -2,7 +2,6 @@
 #include "common/base/branch_name.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
-#include "daemon/git/clean_up.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/methods/registration.hpp"
 #include "daemon/runner/project_names.hpp"
@@ -103,34 +102,19 @@ Result<void> check_no_tasks(Api& api, const Project& project) {
                                           " first:\n  orange task list --project " + project.name);
 }
 
-/// Removes from the project's repository the branches and refs of its tasks that are merged, and the lines of
-/// .git/info/exclude. Returns notes on what was removed and what was kept.
+/// Removes from the project's repository what Orange left there and what is merged. Returns notes on both.
 Awaitable<Result<std::vector<std::string>>> clean_up(Api& api, Project project) {
     auto& world = api.world();
-    std::set<std::string> branches;
-    world.tasks.each([&](const TaskRecord& record) {
-        if (record.task.project == project.name) branches.insert(record.task.branch);
-        return true;
-    });
     const auto lock = co_await world.repositories.acquire(project.path);
-    CO_TRY(auto repo, co_await world.pool.known().inspect(world.git, project.path));
-    auto lines = Pool::own_exclude_lines();
-    for (const auto& entry : world.harnesses.list()) {
-        lines.insert(lines.end(), entry.harness.exclude.begin(), entry.harness.exclude.end());
-    }
-    CO_TRY(git::exclude(repo.git_dir, {}, lines));
-    CO_TRY(const auto cleaned,
-           co_await git::clean_up(world.git, std::move(repo), project.default_branch, std::move(branches)));
-    const auto text = [](std::size_t heads, std::size_t refs) {
-        return std::to_string(heads) + (heads == 1 ? " branch" : " branches") + " and " + counted(refs, "ref") +
-               " below refs/orange";
-    };
-    std::vector<std::string> notes = {"removed from " + project.path + ": " + text(cleaned.branches, cleaned.refs) +
-                                      ", and Orange's lines of .git/info/exclude"};
-    if (cleaned.kept_branches + cleaned.kept_refs > 0) {
-        notes.push_back("kept: " + text(cleaned.kept_branches, cleaned.kept_refs) + " with commits that " +
-                        project.default_branch + " does not have, or in use:\n  git -C " + shell_word(project.path) +
-                        " for-each-ref --no-merged=" + shell_word(project.default_branch) + " refs/heads refs/orange");
+    CO_TRY(const auto cleaned, co_await world.pool.clean_up(project));
+    std::vector<std::string> notes = {"removed from " + project.path + ": " + std::to_string(cleaned.branches) +
+                                      (cleaned.branches == 1 ? " branch" : " branches") + " below orange-tasks, " +
+                                      counted(cleaned.refs, "ref") +
+                                      " below refs/orange, and the lines for TASK.md in .git/info/exclude"};
+    if (cleaned.kept > 0) {
+        notes.push_back("kept there, because " + project.default_branch +
+                        " does not have their commits or they are in use: " + counted(cleaned.kept, "ref") +
+                        "\n  git -C " + shell_word(project.path) + " for-each-ref refs/heads/orange-tasks refs/orange");
     }
     co_return notes;
 }

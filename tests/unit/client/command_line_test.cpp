@@ -466,7 +466,7 @@ TEST_CASE("A project is added from here or from a relative path, with its setup 
     CHECK(line.run({"project", "update", "--setup", "make", "--pol-size", "3"}).status == 2);
     CHECK(line.sent({"project", "update", "shop", "--no-setup"}) == Json{{"name", "shop"}, {"setup", Json::array()}});
     CHECK(line.sent({"project", "update", "--harness", ""}) == Json{{"cwd", line.here()}, {"harness", ""}});
-    CHECK(line.sent({"project", "remove", "shop"}) == Json{{"name", "shop"}});
+    CHECK(line.sent({"project", "remove", "shop", "--clean"}) == Json{{"name", "shop"}, {"clean", true}});
 }
 
 TEST_CASE("A project's settings are given one by one, its checks as a list") {

@@ -56,7 +56,7 @@ TEST_CASE("A limit is a number, of which 0 is none, and a project's own 0 ends t
     CHECK(with("limits.reviewer", 1000).reviewer_limit == 1000);
     CHECK(effective(with("limits.worker", 4), with("limits.worker", "0")).worker_limit == 0);
     CHECK(effective(with("limits.worker", 4), with("limits.reviewer", 1)).worker_limit == 4);
-    CHECK(effective({}, {}).reviewer_limit == 0);
+    CHECK(effective({}, {}).reviewer_limit == 2);
     for (const Json& value : {Json("-1"), Json("1001"), Json("many"), Json(""), Json(true), Json(1.5)}) {
         CAPTURE(dump(value));
         CHECK_THAT(refusal("limits.worker", value), Tells("1000"));

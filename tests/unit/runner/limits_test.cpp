@@ -162,7 +162,7 @@ TEST_CASE("those that wait longest start first, and as many as there is room for
     CHECK(comes_true(f.world, [&] { return runs(f.world, f.second, Role::reviewer); }));
     CHECK_FALSE(runs(f.world, third, Role::reviewer));
     CHECK(wait_of(f.world, third)->place == 1);
-    set(f.world, "limits.reviewer", nullptr);
+    set(f.world, "limits.reviewer", 0);
     CHECK(comes_true(f.world, [&] { return runs(f.world, third, Role::reviewer); }));
 }
 
