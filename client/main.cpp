@@ -32,12 +32,20 @@ using commands::Context;
 
 constexpr int k_usage_error = 2;
 
-int usage_error(const std::string& problem, const std::string& help, bool json) {
+/// `corrections` are whole command lines that may have been meant.
+int usage_error(const std::string& problem, const std::string& help, bool json,
+                const std::vector<std::string>& corrections = {}) {
     if (json) {
-        commands::put_json({{"error", rpc::error_json({ErrorCode::invalid_argument, problem, {{"help", help}}})}});
-    } else {
-        commands::fail(false, {ErrorCode::invalid_argument, problem + "\n  " + help});
+        Error error(ErrorCode::invalid_argument, problem, {{"help", help}});
+        if (corrections.size() == 1) error.details["command"] = corrections.front();
+        commands::put_json({{"error", rpc::error_json(error)}});
+        return k_usage_error;
     }
+    const auto* question = corrections.empty()       ? ""
+                           : corrections.size() == 1 ? "; did you mean this?"
+                                                     : "; did you mean one of these?";
+    commands::fail(false, {ErrorCode::invalid_argument,
+                           problem + question + "\n  " + (corrections.empty() ? help : join(corrections, "\n  "))});
     return k_usage_error;
 }
 
@@ -55,6 +63,14 @@ bool asks_for_json(const std::vector<std::string>& words) {
     return std::find(words.begin(), end, "--json") != end;
 }
 
+/// Adds the words to a command line, quoted for a shell. A line that a terminal does not show as it is cannot be copied
+/// and becomes empty.
+std::string with_words(std::string line, const std::vector<std::string>& words, bool json) {
+    if (json && !asks_for_json(words)) line += " --json";
+    for (const auto& word : words) line += " " + shell_word(word);
+    return printable(line) == line ? line : "";
+}
+
 /// The option of the command that is called so elsewhere; empty if there is none.
 std::string synonym_of(const std::string& name, const std::vector<std::string>& known) {
     constexpr std::pair<const char*, const char*> k_synonyms[] = {
@@ -65,20 +81,34 @@ std::string synonym_of(const std::string& name, const std::vector<std::string>& 
     return {};
 }
 
-/// The first option that the command does not have, and which may have been meant; else the first word too many.
-std::string extra_problem(const CLI::App& app) {
+/// The option that may have been meant by one that the command does not have.
+std::string similar_option(const CLI::App& app, const std::string& name) {
     std::vector<std::string> known;
     for (const auto* option : app.get_options()) {
-        for (const auto& name : option->get_lnames()) known.push_back("--" + name);
+        for (const auto& each : option->get_lnames()) known.push_back("--" + each);
     }
-    const auto words = app.remaining();
-    const auto option = std::ranges::find_if(words, [](const auto& word) { return word.starts_with('-'); });
-    if (option == words.end()) return "unexpected argument \"" + words.front() + "\"";
-    const auto name = option->substr(0, option->find('='));
-    if (name == "--host") return "--host stands before the command: orange --host NAME COMMAND";
-    auto meant = synonym_of(name, known);
-    if (meant.empty()) meant = nearest(name, known).value_or("");
-    return "unknown option " + name + (meant.empty() ? "" : "; did you mean " + meant + "?");
+    const auto synonym = synonym_of(name, known);
+    return synonym.empty() ? nearest(name, known).value_or("") : synonym;
+}
+
+/// Names the first option that the command does not have, or else the first word too many. `words` were parsed.
+int refuse_extras(const CLI::App& app, const std::string& name, std::vector<std::string> words, bool json) {
+    const auto help = name + " --help";
+    const auto extras = app.remaining();
+    const auto extra = std::ranges::find_if(extras, [](const auto& word) { return word.starts_with('-'); });
+    if (extra == extras.end()) return usage_error("unexpected argument \"" + extras.front() + "\"", help, json);
+    const auto option = extra->substr(0, extra->find('='));
+    if (option == "--host") {
+        return usage_error("--host stands before the command: orange --host NAME COMMAND", help, json);
+    }
+    std::vector<std::string> corrections;
+    const auto meant = similar_option(app, option);
+    const auto wrong = std::ranges::find(words, *extra);
+    if (!meant.empty() && wrong != words.end()) {
+        wrong->replace(0, option.size(), meant);
+        if (auto line = with_words(name, words, json); !line.empty()) corrections.push_back(std::move(line));
+    }
+    return usage_error("unknown option " + option, help, json, corrections);
 }
 
 /// CLI11 names C++ types in these.
@@ -182,22 +212,22 @@ int run_on_host(const Command& command, CLI::App& app, std::vector<std::string> 
     return run_there(place, json);
 }
 
-/// `words` are the arguments behind the command's name.
-int run(const Command& command, std::vector<std::string> words, bool json, Place place) {
+/// `name` is the command as the user typed it, `words` are the arguments behind it.
+int run(const Command& command, const std::string& name, std::vector<std::string> words, bool json, Place place) {
     if (arguments::is_for_this_machine(command)) {
         if (place.named) {
-            return usage_error(arguments::full_name(command) + " is about this machine, and takes no --host",
-                               arguments::full_name(command) + " --help", json || asks_for_json(words));
+            return usage_error(name + " is about this machine, and takes no --host", name + " --help",
+                               json || asks_for_json(words));
         }
         place.host.clear();
     }
-    const auto name = arguments::full_name(command);
     CLI::App app(command.summary, name);
     app.formatter(std::make_shared<Page>());
     app.get_formatter()->column_width(28);
     app.add_flag("--json", json, "Print the reply as one line of JSON");
     const arguments::Action action = command.build(app);
     json = json || asks_for_json(words);  // a line that cannot be parsed has set no flag
+    const auto typed = words;
     attach_short_options(app, words);
     std::reverse(words.begin(), words.end());
     if (!place.host.empty()) return run_on_host(command, app, std::move(words), std::move(place), json);
@@ -206,7 +236,7 @@ int run(const Command& command, std::vector<std::string> words, bool json, Place
     } catch (const CLI::CallForHelp&) {
         return put_help(fitted(app.help()), json);
     } catch (const CLI::ExtrasError&) {
-        return usage_error(extra_problem(app), name + " --help", json);
+        return refuse_extras(app, name, typed, json);
     } catch (const CLI::ParseError& error) {
         return usage_error(problem_of(error), name + " --help", json);
     }
@@ -225,9 +255,20 @@ int run(const Command& command, std::vector<std::string> words, bool json, Place
     return action(context);
 }
 
+/// `help merge` becomes `merge --help`.
+void move_help(std::vector<std::string>& words) {
+    const auto first = std::ranges::find_if(words, [](const auto& word) { return word != "--json"; });
+    if (first == words.end() || *first != "help" || first + 1 == words.end()) return;
+    words.erase(first);
+    words.emplace_back("--help");
+}
+
 int dispatch(std::vector<std::string> words) {
     auto place = arguments::take_place(words);
     if (!place) return usage_error(place.error().message, "orange host list", asks_for_json(words));
+    move_help(words);
+    const bool is_short = arguments::add_task_group(words);
+    place->words = words;
     const bool is_host_group = !words.empty() && words.front() == "host";
     if (!place->host.empty() && !command_in(words) && !is_host_group) return run_there(*place, asks_for_json(words));
     bool json = false;
@@ -241,22 +282,21 @@ int dispatch(std::vector<std::string> words) {
         return word;
     };
     const auto is_help = [](const std::string& word) { return word == "--help" || word == "-h" || word == "help"; };
-    if (words.size() > 1 && words.front() == "help") {  // `orange help task merge`
-        take();
-        if (std::erase(words, "--json") > 0) json = true;
-        words.emplace_back("--help");
-    }
     const bool wants_json = json || asks_for_json(words);
     if (words.empty() && !wants_json && commands::dashboard_instead_of_help()) return 0;
     if (words.empty() || is_help(words.front())) return put_help(arguments::overview(), wants_json);
     std::string first = take();
     if (first == "--version") first = "version";
     if (const auto* command = arguments::find_command("", first))
-        return run(*command, std::move(words), json, std::move(*place));
+        return run(*command, arguments::full_name(*command), std::move(words), json, std::move(*place));
     const auto unknown = [&](const std::string& group, const std::string& word) {
         const auto in_group = group.empty() ? "" : group + " ";
-        return usage_error("there is no command \"" + in_group + word + "\"" + arguments::did_you_mean(group, word),
-                           "orange " + in_group + "--help", wants_json);
+        std::vector<std::string> corrections;
+        for (const auto& meant : arguments::similar_commands(group, word)) {
+            if (auto line = with_words("orange " + meant, words, json); !line.empty()) corrections.push_back(line);
+        }
+        return usage_error("there is no command \"" + in_group + word + "\"", "orange " + in_group + "--help",
+                           wants_json, corrections);
     };
     if (!arguments::is_group(first)) return unknown("", first);
     take_json();
@@ -269,7 +309,8 @@ int dispatch(std::vector<std::string> words) {
     }
     const auto second = take();
     if (const auto* command = arguments::find_command(first, second))
-        return run(*command, std::move(words), json, std::move(*place));
+        return run(*command, is_short ? "orange " + second : arguments::full_name(*command), std::move(words), json,
+                   std::move(*place));
     return unknown(first, second);
 }
 

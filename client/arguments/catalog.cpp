@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::size_t k_overview_width = 80;
 constexpr std::size_t k_overview_column = 21;
+constexpr std::string_view k_task_group = "task";
 
-/// "  orange task       create list show …", every group's commands in lines of 80 columns.
+/// "  orange project    add list update …", every group's commands in lines of 80 columns.
 std::string groups() {
     std::string out;
     std::string line;
@@ -45,6 +46,32 @@ std::string groups() {
     return out;
 }
 
+/// What is typed for the command, as short as possible: "merge", "project add".
+std::string shortest_name(const Command& command) {
+    const std::string name = command.name;
+    if (!*command.group) return name;
+    const bool is_free = command.group == k_task_group && find_command("", name) == nullptr && !is_group(name);
+    return is_free ? name : command.group + (" " + name);
+}
+
+/// True if the words behind `command`, which is not in the group task, are those of the command of the same name there.
+bool names_task(const Command& command, std::vector<std::string> words) {
+    if (command.hidden) return words.empty() || words.front() != "--";  // the scripts of completion.cpp write this
+    CLI::App app;
+    bool json = false;
+    app.add_flag("--json", json);
+    const Action action = command.build(app);
+    app.allow_extras();
+    std::reverse(words.begin(), words.end());
+    try {
+        app.parse(words);
+    } catch (const CLI::ParseError&) {
+        return false;
+    }
+    const auto extras = app.remaining();
+    return !extras.empty() && !extras.front().starts_with('-');
+}
+
 }  // namespace
 
 std::vector<const Command*> all_commands() {
@@ -58,6 +85,7 @@ std::vector<const Command*> all_commands() {
 }
 
 const Command* find_command(std::string_view group, std::string_view name) {
+    if (name == "ls") name = "list";
     for (const auto* command : all_commands()) {
         if (command->group == group && command->name == name) return command;
     }
@@ -78,9 +106,9 @@ std::string overview() {
            "  orange run \"what to do\"            create a task here and start an agent\n"
            "  orange dashboard                   show your tasks on one screen\n"
            "  orange inbox                       show what needs you\n"
-           "  orange task attach ID              open the agent's terminal\n"
-           "  orange task merge ID               merge reviewed work\n\n"
-           "Commands (for details: orange help GROUP):\n" +
+           "  orange attach ID                   open the agent's terminal\n"
+           "  orange merge ID                    merge reviewed work\n\n"
+           "Commands (for details: orange help GROUP; the word task can be omitted):\n" +
            groups() +
            "\nEvery command takes --json and then prints JSON, even if it fails.\n"
            "orange --host NAME COMMAND runs on another machine of yours (orange host --help).\n";
@@ -98,24 +126,32 @@ std::string group_page(std::string_view group) {
         name.resize(widest + 2, ' ');
         out += "  " + name + command->summary + "\n";
     }
+    if (group == k_task_group) out += "\nThe word task can be omitted: orange merge ID.\n";
     return out + "\nSee: orange " + std::string(group) + " COMMAND --help\n";
 }
 
-std::string did_you_mean(std::string_view group, std::string_view word) {
-    std::vector<std::string> known;
-    std::string elsewhere;
+bool add_task_group(std::vector<std::string>& words) {
+    const auto first = std::ranges::find_if(words, [](const auto& word) { return word != "--json"; });
+    if (first == words.end() || is_group(*first) || find_command(k_task_group, *first) == nullptr) return false;
+    const auto* command = find_command("", *first);
+    if (command != nullptr && !names_task(*command, {first + 1, words.end()})) return false;
+    words.insert(first, std::string(k_task_group));
+    return true;
+}
+
+std::vector<std::string> similar_commands(std::string_view group, std::string_view word) {
+    std::vector<std::string> known, elsewhere;
     for (const auto* command : all_commands()) {
         if (command->hidden) continue;
-        const bool here = command->group == group;
+        const bool here = command->group == group || (group.empty() && command->group == k_task_group);
         if (here) known.emplace_back(command->name);
-        if (!here && group.empty()) known.emplace_back(command->group);
-        const bool moved = !here && word == command->name;
-        if (moved) elsewhere += (elsewhere.empty() ? "" : " or ") + full_name(*command);
+        if (group.empty()) known.emplace_back(command->group);
+        if (!here && word == command->name) elsewhere.push_back(shortest_name(*command));
     }
-    if (!elsewhere.empty()) return "; did you mean " + elsewhere + "?";
-    const auto meant = nearest(word, known);
-    if (!meant) return {};
-    return "; did you mean orange " + std::string(group) + (group.empty() ? "" : " ") + *meant + "?";
+    if (!elsewhere.empty()) return elsewhere;
+    const auto name = nearest(word, known);
+    if (!name) return {};
+    return {(group.empty() ? "" : std::string(group) + " ") + *name};
 }
 
 }  // namespace orange::arguments

@@ -11,7 +11,7 @@ namespace orange::arguments {
 
 /// In the order in which help shows them, hidden ones too.
 std::vector<const Command*> all_commands();
-/// An empty group: `orange NAME`.
+/// An empty group: `orange NAME`. "ls" is "list".
 const Command* find_command(std::string_view group, std::string_view name);
 bool is_group(std::string_view word);
 /// "orange task merge".
@@ -22,7 +22,13 @@ std::string overview();
 /// The page of `orange GROUP --help`.
 std::string group_page(std::string_view group);
 
-/// "; did you mean orange task list?" for a word that is no command of the group, or nothing.
-std::string did_you_mean(std::string_view group, std::string_view word);
+/// Completes a command line that omits the group task: `merge 4f2a` becomes `task merge 4f2a`. A group or another
+/// command of the same name wins, except that `log` with a task, and `complete` as people and agents type it, are about
+/// a task. Returns whether the group was added.
+bool add_task_group(std::vector<std::string>& words);
+
+/// Returns what may have been meant by a word that is no command of the group, such as "task list": the commands of this
+/// name in other groups, or else the one with the most similar name.
+std::vector<std::string> similar_commands(std::string_view group, std::string_view word);
 
 }  // namespace orange::arguments

@@ -69,6 +69,12 @@ void id(CLI::App& app, Text& into) {
          "workspace");
 }
 
+CLI::Option* ids(CLI::App& app, std::vector<std::string>& into) {
+    return app.add_option("ID", into,
+                          "Tasks, each by its id or the beginning of the id, its branch, or words of its summary; "
+                          "default: the task of this workspace");
+}
+
 void agent_options(CLI::App& app, rpc::TaskCreate& params) {
     text(app, "--review-harness", params.review_harness, "Agent that reviews the work");
     text(app, "--effort", params.effort, "Effort of the worker; the values depend on the harness");

@@ -55,6 +55,8 @@ CLI::Validator between(std::int64_t least, std::int64_t most);
 CLI::Validator one_of(std::vector<std::string> choices);
 /// The positional ID of a command about one task.
 void id(CLI::App& app, Text& into);
+/// The same for a command that takes several tasks.
+CLI::Option* ids(CLI::App& app, std::vector<std::string>& into);
 
 /// --format of the commands that print tasks; `shown`: of the one that prints all about one.
 CLI::Option* form(CLI::App& app, Text& into, bool shown = false);
@@ -68,6 +70,16 @@ Action only_id(CLI::App& app) {
     auto params = std::make_shared<Params>();
     id(app, params->id);
     return [params](Context& context) { return command(context, *params); };
+}
+/// The same for several tasks.
+template <class Params, int (*command)(Context&, Params)>
+Action only_ids(CLI::App& app) {
+    auto tasks = std::make_shared<std::vector<std::string>>();
+    ids(app, *tasks);
+    return [tasks](Context& context) {
+        return commands::for_each_task(*tasks, Params{},
+                                       [&](const Params& params) { return command(context, params); });
+    };
 }
 template <int (*command)(Context&)>
 Action bare(CLI::App&) {

@@ -153,6 +153,7 @@ class Completion {
         found_.push_back({word.substr(given_.size()), description});
     }
 
+    /// Without a group also those of the group task, which can be omitted.
     void add_commands(std::string_view group) {
         for (const auto* command : all_commands()) {
             if (command->hidden) continue;
@@ -161,9 +162,11 @@ class Completion {
                 add_word(command->group, "Commands about a " + std::string(command->group));
             }
         }
+        if (group.empty()) add_commands("task");
     }
 
     void add_arguments() {
+        add_task_group(before_);
         const auto* command = find_command("", before_.front());
         std::size_t begin = 1;
         if (!command && before_.size() > 1) {
@@ -195,6 +198,8 @@ class Completion {
         if (open) return add_values(name_of(*open), {});
         if (!only_positionals && current_.starts_with('-')) return add_options(app);
         const auto all = app.get_options([](const CLI::Option* option) { return option->get_positional(); });
+        // `orange log 4f2a` is the log of a task.
+        if (all.empty() && find_command("task", before_.front()) != nullptr) return add_values("ID", {});
         if (all.empty() || (positionals >= all.size() && all.back()->get_items_expected_max() <= 1)) return;
         const auto name = name_of(*all[std::min(positionals, all.size() - 1)]);
         // Of a text only the first word may be a task.

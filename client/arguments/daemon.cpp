@@ -74,7 +74,7 @@ constexpr Command k_daemon_commands[] = {
     {"daemon", "reload", "Reload settings, workflows and harnesses", bare<commands::daemon_reload>},
     {"daemon", "supervise", "Run oranged and restart it if it crashes", supervise, true, true},
     {"", "events", "Show recent events; --follow shows new ones", events},
-    {"", "log", "Show the daemon's log", log},
+    {"", "log", "Show the daemon's log; with a task, the log of the task", log},
     {"", "doctor", "Find problems and show how to fix them", doctor},
     {"", "demo", "Run one task from create to merge in a scratch repository", demo, false, true},
     {"", "rpc", "Speak the daemon's protocol over standard input and output", speak},

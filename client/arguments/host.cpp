@@ -84,6 +84,19 @@ void take_from(std::vector<std::string>& words, const std::string& task, std::si
     }
 }
 
+/// True if the command names several tasks, and one of them without its host.
+bool names_task_without_host(const CLI::App& app) {
+    const auto* option = app.get_option_no_throw("ID");
+    if (option == nullptr || option->results().size() < 2) return false;
+    return std::ranges::any_of(option->results(), [](const auto& task) { return host_in(task).empty(); });
+}
+
+Error several_hosts(const std::string& one, const std::string& other) {
+    return {ErrorCode::invalid_argument, "one command works on one host, not on " +
+                                             printable(one.empty() ? "this machine" : one) + " and " + other +
+                                             "; run it once for each"};
+}
+
 bool is_id(std::string_view text) {
     return text.size() <= k_task_id_length && std::ranges::all_of(text, [](char c) {
                return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -142,15 +155,13 @@ Result<void> take_hosts_of_tasks(const Command& command, const CLI::App& app, Pl
         if (!is_known && (known->empty() || !is_id(std::string_view(task).substr(name.size() + 1)))) continue;
         if (!is_known) TRY(hosts::host_named(*known, name, file));
         const auto& other = !implied.empty() ? implied : place.named ? place.host : name;
-        if (other != name) {
-            return {ErrorCode::invalid_argument, "one command works on one host, not on " +
-                                                     printable(other.empty() ? "this machine" : other) + " and " +
-                                                     name + "; run it once for each"};
-        }
+        if (other != name) return several_hosts(other, name);
         implied = name;
         take_from(place.words, task, name.size() + 1);
     }
-    if (!implied.empty()) place.host = implied;
+    if (implied.empty()) return {};
+    if (place.host != implied && names_task_without_host(app)) return several_hosts(place.host, implied);
+    place.host = implied;
     return {};
 }
 

@@ -29,7 +29,7 @@ Action run(CLI::App& app) {
         "  orange run \"Fix the login redirect\"\n"
         "  orange run --harness demo try it out\n"
         "  gh issue view 12 | orange run --context - \"Fix issue 12\"\n"
-        "  orange run --wait \"Update the changelog\" && orange task list");
+        "  orange run --wait \"Update the changelog\" && orange list");
     return [a](Context& context) { return commands::run(context, *a); };
 }
 

@@ -8,7 +8,7 @@ namespace orange::arguments {
 namespace {
 
 /// Several at once, and the option several times; what follows the value is not its.
-void ids(CLI::App& app, const char* name, std::vector<std::string>& into, const char* doc) {
+void task_option(CLI::App& app, const char* name, std::vector<std::string>& into, const char* doc) {
     app.add_option(name, into, doc)->delimiter(',')->allow_extra_args(false)->type_name("ID[,ID]");
 }
 
@@ -43,27 +43,27 @@ Action task_create(CLI::App& app) {
     text(app, "-s,--status", a->params.status,
          "First status; in the default workflow: clarification, agent-review or reviewing");
     text(app, "--base", a->params.base, "Branch, tag or commit that a new branch starts from");
-    ids(app, "--blocked-by", a->params.blocked_by, "Start it when these tasks are done");
+    task_option(app, "--blocked-by", a->params.blocked_by, "Start it when these tasks are done");
     text(app, "--parent", a->params.parent, "Make it a sub-task of this task; what an agent creates is one of its own")
         ->type_name("ID");
-    app.add_flag("--no-spawn", a->params.no_spawn, "Do not start an agent; `orange task spawn` starts it later");
+    app.add_flag("--no-spawn", a->params.no_spawn, "Do not start an agent; `orange spawn` starts it later");
     app.footer(
         "Examples:\n"
-        "  orange task create \"Let users sign in with a passkey\"\n"
-        "  orange task create add-passkey \"Let users sign in with a passkey\"\n"
-        "  orange task create --project shop --branch fix/total \"Round the total\"\n"
-        "  git show HEAD | orange task create --context - \"Explain this commit in the docs\"\n"
-        "  orange task create --id \"deps-$(date +%G-W%V)\" \"Update the dependencies\"\n"
+        "  orange create \"Let users sign in with a passkey\"\n"
+        "  orange create add-passkey \"Let users sign in with a passkey\"\n"
+        "  orange create --project shop --branch fix/total \"Round the total\"\n"
+        "  git show HEAD | orange create --context - \"Explain this commit in the docs\"\n"
+        "  orange create --id \"deps-$(date +%G-W%V)\" \"Update the dependencies\"\n"
         "                                        (at most once a week)\n"
-        "  orange task create --from-issue 12\n"
-        "  orange task create --from-file tasks.md --no-spawn\n"
-        "  orange task create --branch total --base release-2 \"Round the total there too\"\n"
-        "  orange task create --blocked-by 4f2a \"Use the new API\"\n"
+        "  orange create --from-issue 12\n"
+        "  orange create --from-file tasks.md --no-spawn\n"
+        "  orange create --branch total --base release-2 \"Round the total there too\"\n"
+        "  orange create --blocked-by 4f2a \"Use the new API\"\n"
         "                                        (starts when 4f2a is merged)\n"
-        "  orange task create --parent 4f2a \"Write its tests\"\n"
-        "  orange task create --branch pr-12 --status agent-review \"Retry failed uploads\"\n"
+        "  orange create --parent 4f2a \"Write its tests\"\n"
+        "  orange create --branch pr-12 --status agent-review \"Retry failed uploads\"\n"
         "                                        (review an existing branch)\n"
-        "  orange task create --branch done-by-hand --status reviewing\n"
+        "  orange create --branch done-by-hand --status reviewing\n"
         "                                        (only merge an existing branch)");
     return [a](Context& context) {
         if (a->id) (is_task_id(*a->id) ? a->params.id : a->params.key) = a->id;
@@ -84,12 +84,12 @@ Action task_list(CLI::App& app) {
     app.add_flag("-a,--all", a->params.all, "Also show ended tasks (done, cancelled)");
     text(app, "--search", a->params.search,
          "Only tasks with this text in branch, summary, id or project; a capital letter makes it exact");
-    app.add_option("-n,--limit", a->params.limit, "Show at most N tasks, newest first")->check(between(0, 1'000'000));
+    app.add_option("-n,--limit", a->params.limit, "Show at most N tasks, from the top of the list")->check(between(0, 1'000'000));
     app.add_flag("-w,--watch", a->options.watch, "Show the list again after each change, until Ctrl-C");
     form(app, a->options.form);
     app.footer(std::string("● agent running   ✗ agent dead   ? unknown   ○ no agent   ! a notice\n"
                            "Tasks that need you come first. LINES counts the lines that the branch's commits add and "
-                           "remove; `orange task show` also counts uncommitted changes.\n") +
+                           "remove; `orange show` also counts uncommitted changes.\n") +
                k_form_help);
     return [a](Context& context) { return commands::task_list(context, a->params, a->options); };
 }
@@ -123,12 +123,29 @@ Action task_show(CLI::App& app) {
     return [a](Context& context) { return commands::task_show(context, a->params, a->form); };
 }
 
+constexpr const char* k_several_help =
+    "With several tasks, each is done by itself. If one fails, the others go on, and the exit status is 1. --json prints "
+    "one line for each task, in this order.";
+
 Action task_respawn(CLI::App& app) {
-    auto params = std::make_shared<rpc::TaskRespawn>();
-    id(app, params->id);
-    app.add_flag("--all", params->all, "Restart the agent of every task whose agent is dead");
-    app.add_flag("--fresh", params->fresh, "Begin a new conversation instead of continuing the agent's previous one");
-    return [params](Context& context) { return commands::task_respawn(context, *params); };
+    struct Arguments {
+        rpc::TaskRespawn params;
+        std::vector<std::string> ids;
+    };
+    auto a = std::make_shared<Arguments>();
+    auto* named = ids(app, a->ids);
+    app.add_flag("--all", a->params.all, "Restart the agent of every task whose agent is dead")->excludes(named);
+    app.add_flag("--fresh", a->params.fresh, "Begin a new conversation instead of continuing the agent's previous one");
+    app.footer(k_several_help);
+    return [a](Context& context) {
+        return commands::for_each_task(
+            a->ids, a->params, [&](const rpc::TaskRespawn& params) { return commands::task_respawn(context, params); });
+    };
+}
+
+Action task_ack(CLI::App& app) {
+    app.footer(k_several_help);
+    return only_ids<rpc::TaskAck, commands::task_ack>(app);
 }
 
 Action task_update(CLI::App& app) {
@@ -150,8 +167,8 @@ Action task_update(CLI::App& app) {
     text(app, "--review-model", params->review_model, "Model of the reviewer, from its next start; '' likewise");
     text(app, "--executor", params->executor, "Where the agents run, from their next start")->type_name("NAME");
     text(app, "--executor-options", params->executor_options, "Words for the executor; '' removes them");
-    ids(app, "--blocked-by", params->blocked_by, "Start the pending task when these tasks are also done");
-    ids(app, "--unblock", params->unblock, "Do not wait for these tasks any more");
+    task_option(app, "--blocked-by", params->blocked_by, "Start the pending task when these tasks are also done");
+    task_option(app, "--unblock", params->unblock, "Do not wait for these tasks any more");
     text(app, "--feedback", params->feedback, "Text for the section ## Feedback; - reads standard input");
     app.add_flag("--force", params->force, "Confirm a transition that skips the rest of the workflow");
     app.footer(
@@ -183,8 +200,8 @@ Action task_send(CLI::App& app) {
     text(app, "--role", a->params.role, "worker or reviewer; default: worker");
     app.footer(
         "Examples:\n"
-        "  orange task send 4f2a \"Use the existing helper\"\n"
-        "  orange task send \"Use the existing helper\"     (in the task's workspace)");
+        "  orange send 4f2a \"Use the existing helper\"\n"
+        "  orange send \"Use the existing helper\"     (in the task's workspace)");
     return [a](Context& context) { return commands::task_send(context, a->params, a->words); };
 }
 
@@ -204,7 +221,7 @@ Action task_reply(CLI::App& app) {
     return with_words<rpc::TaskAnswer, commands::task_reply>(
         app, "The answer; with two or more words, the first one names the task; - reads standard input",
         "Example:\n"
-        "  orange task reply 4f2a \"The date format is ISO 8601\"\n"
+        "  orange reply 4f2a \"The date format is ISO 8601\"\n"
         "\nIf the agent has ended, it is started again with the answer.");
 }
 
@@ -212,7 +229,7 @@ Action task_reject(CLI::App& app) {
     return with_words<rpc::TaskReject, commands::task_reject>(
         app, "The feedback; with two or more words, the first one names the task; - reads standard input",
         "Example:\n"
-        "  orange task reject 4f2a \"Name the columns, and add a test\"\n"
+        "  orange reject 4f2a \"Name the columns, and add a test\"\n"
         "\nThe text becomes ## Feedback in TASK.md, and the worker continues with it.");
 }
 
@@ -233,6 +250,7 @@ Action task_diff(CLI::App& app) {
 template <class Params>
 struct Ending {
     Params params;
+    std::vector<std::string> ids = {};
     bool yes = false;
 };
 
@@ -247,7 +265,7 @@ void choice(CLI::App& app, const char* yes, const char* no, std::optional<bool>&
 
 Action task_merge(CLI::App& app) {
     auto a = std::make_shared<Ending<rpc::TaskMerge>>();
-    id(app, a->params.id);
+    ids(app, a->ids);
     text(app, "--strategy", a->params.strategy,
          "merge (default; a merge commit), ff (fast-forward only) or squash (one commit)")
         ->check(one_of({"merge", "ff", "squash"}))
@@ -265,11 +283,15 @@ Action task_merge(CLI::App& app) {
                  "Merge even if the task is not reviewed, has changed since the review, has a warning, or "
                  "fails its project's checks; do not run them");
     app.add_flag("-y,--yes", a->yes, "Do not ask; fail if --force would be needed");
-    app.footer(
-        "Merges into origin's default branch and pushes. If another push comes first, Orange repeats the "
-        "merge on the new commits. If a merge is interrupted, the daemon finishes it when it starts again; you "
-        "can also run the same command again.");
-    return [a](Context& context) { return commands::task_merge(context, a->params, a->yes); };
+    app.footer(std::string("Merges into origin's default branch and pushes. If another push comes first, Orange repeats "
+                           "the merge on the new commits. If a merge is interrupted, the daemon finishes it when it "
+                           "starts again; you can also run the same command again.\n\n") +
+               k_several_help);
+    return [a](Context& context) {
+        return commands::for_each_task(a->ids, a->params, [&](const rpc::TaskMerge& params) {
+            return commands::task_merge(context, params, a->yes);
+        });
+    };
 }
 Action task_create_pr(CLI::App& app) {
     auto params = std::make_shared<rpc::TaskCreatePr>();
@@ -287,11 +309,16 @@ Action task_create_pr(CLI::App& app) {
 }
 Action task_cancel(CLI::App& app) {
     auto a = std::make_shared<Ending<rpc::TaskCancel>>();
-    id(app, a->params.id);
+    ids(app, a->ids);
     app.add_flag("--with-children", a->params.with_children, "Also cancel its sub-tasks, and theirs; else they go on");
     app.add_flag("--force", a->params.force, "Cancel during an unfinished merge even if origin does not answer");
     app.add_flag("-y,--yes", a->yes, "Do not ask for confirmation; required without a terminal");
-    return [a](Context& context) { return commands::task_cancel(context, a->params, a->yes); };
+    app.footer(k_several_help);
+    return [a](Context& context) {
+        return commands::for_each_task(a->ids, a->params, [&](const rpc::TaskCancel& params) {
+            return commands::task_cancel(context, params, a->yes);
+        });
+    };
 }
 Action task_restore(CLI::App& app) {
     auto params = std::make_shared<rpc::TaskRestore>();
@@ -347,7 +374,7 @@ constexpr Command k_task_commands[] = {
     {"task", "stuck", "Mark the task as stuck", only_id<rpc::TaskStuck, commands::task_stuck>},
     {"task", "approve", "Approve the plan, or the sub-tasks that the task's agent created",
      only_id<rpc::TaskApprove, commands::task_approve>},
-    {"task", "ack", "Clear the task's notices and alarms", only_id<rpc::TaskAck, commands::task_ack>},
+    {"task", "ack", "Clear the task's notices and alarms", task_ack},
     {"task", "check", "Run the project's checks on the task's branch", only_id<rpc::TaskCheck, commands::task_check>},
     {"task", "merge", "Merge the branch and finish the task", task_merge},
     {"task", "create-pr", "Push the branch and open a pull request", task_create_pr},

@@ -43,9 +43,9 @@ Action task_wait(CLI::App& app) {
         "--any prints the id and the status of the task that was first. The exit status is 1 if no task can reach "
         "the status any more. A host that cannot be reached, or is lost, is not waited for any more.\n\n"
         "Examples:\n"
-        "  orange task wait 4f2a && orange task merge 4f2a\n"
-        "  orange task wait 4f2a --for ended --timeout 3600\n"
-        "  orange task wait --any 4f2a,7b1c,box:nura");
+        "  orange wait 4f2a && orange merge 4f2a\n"
+        "  orange wait 4f2a --for ended --timeout 3600\n"
+        "  orange wait --any 4f2a,7b1c,box:nura");
     return [params, tasks](Context& context) {
         return tasks->empty() ? commands::task_wait(context, *params)
                               : commands::task_wait_any(context, *tasks, *params);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -67,6 +68,19 @@ int answer(Context& context, const Method& params, Render render) {
 
 /// `-` is standard input, to its end; anything else is itself.
 Result<std::string> text_argument(const std::string& argument);
+
+/// Calls `one` for each of the tasks, or for the caller's own task if `ids` is empty. If one of them fails, the others
+/// go on, and the result is 1.
+template <class Params, class One>
+int for_each_task(const std::vector<std::string>& ids, Params params, One one) {
+    if (ids.empty()) return one(std::move(params));
+    int status = 0;
+    for (const auto& id : ids) {
+        params.id = id;
+        status = std::max(status, one(params));
+    }
+    return status;
+}
 
 /// Selects the caller's own task or project where none was named.
 template <class Params>

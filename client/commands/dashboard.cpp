@@ -31,13 +31,13 @@ int dashboard(Context& context, const std::vector<std::string>& arguments) {
     if (context.json || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) {
         return fail(context,
                     {ErrorCode::invalid_argument,
-                     "the dashboard needs a terminal. The same without one:\n  orange inbox\n  orange task list"});
+                     "the dashboard needs a terminal. The same without one:\n  orange inbox\n  orange list"});
     }
     const auto program = connection::find_program("orange-dashboard");
     if (!program) {
         return fail(context, {ErrorCode::not_found,
                               "orange-dashboard is not installed beside orange or on PATH. The same without it:\n"
-                              "  orange inbox\n  orange task list"});
+                              "  orange inbox\n  orange list"});
     }
     return fail(context, become_dashboard(*program, arguments));
 }

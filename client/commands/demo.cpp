@@ -155,7 +155,7 @@ Result<void> Tour::create_task() {
     create.summary = options_.delegate ? "Add three greetings demo:split=3" : "Add a greeting demo:fail-once";
     if (options_.crash) create.summary += " demo:crash-once";
     create.harness = create.review_harness = "demo";
-    command("orange task create --project " + project_ + " \"" + create.summary + "\"");
+    command("orange create --project " + project_ + " \"" + create.summary + "\"");
     TRY(auto reply, call(create));
     id_ = reply.task.fields.id.value;
     short_id_ = output::short_id(reply.task);
@@ -184,7 +184,7 @@ Result<void> Tour::respawn_crashed_worker() {
     worker_crashed_ = false;
     rpc::TaskRespawn respawn;
     respawn.id = id_;
-    command("orange task respawn " + short_id_);
+    command("orange respawn " + short_id_);
     TRY(call(respawn));
     return {};
 }
@@ -192,7 +192,7 @@ Result<void> Tour::respawn_crashed_worker() {
 Result<void> Tour::merge(const std::string& id, const std::string& short_id) {
     rpc::TaskMerge merge;
     merge.id = id;
-    command("orange task merge " + printable(short_id));
+    command("orange merge " + printable(short_id));
     TRY(auto reply, call(merge));
     commit_ = reply.commit;
     if (id == id_) status_ = printable(reply.task.fields.status);
@@ -255,7 +255,7 @@ void Tour::explain() {
     rpc::TaskWhy why;
     why.id = id_;
     auto reply = call(why);
-    if (!reply) return output::complain("orange task why: " + printable(reply.error().message, true) + "\n");
+    if (!reply) return output::complain("orange why: " + printable(reply.error().message, true) + "\n");
     output::complain(output::Style{}.paint(output::why_lines(*reply, {})));
     if (const auto& attention = reply->task.fields.attention) {
         output::complain("  attention: " + printable(*attention) + "\n");
@@ -266,10 +266,10 @@ void Tour::say_goodbye() {
     if (context_.json) return;
     const auto id = short_id_;
     output::put("\nKept:\n  repository  " + repository_.path().string() + "\n  project     " + project_ + "\n");
-    if (!id_.empty()) output::put("  task        orange task show " + id + "; orange task history " + id + "\n");
+    if (!id_.empty()) output::put("  task        orange show " + id + "; orange history " + id + "\n");
     output::put("To remove them:\n");
     for (const auto& each : tasks()) {
-        output::put("  orange task delete --yes --force " + (each == id_ ? id : each.substr(0, 8)) + "\n");
+        output::put("  orange delete --yes --force " + (each == id_ ? id : each.substr(0, 8)) + "\n");
     }
     if (!project_.empty()) output::put("  orange project remove " + project_ + "\n");
     output::put("  rm -r " + repository_.path().parent_path().string() + "\n");

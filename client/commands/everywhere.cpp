@@ -89,8 +89,10 @@ class Gathering {
                 rpc::error_json({ErrorCode::conflict, host.name + ": " + what + "\n  orange host remove " + host.name});
         } else {
             for (auto& task : reply["tasks"]) add_task(host, std::move(task));
-            if (!query_.project)
-                whole_["hidden"] = whole_.value("hidden", std::int64_t{0}) + reply.value("hidden", std::int64_t{0});
+            if (!query_.project) {
+                add_number("hidden", reply);
+                if (reply.contains("beyond_limit")) add_number("beyond_limit", reply);
+            }
         }
         whole_["hosts"].push_back(std::move(state));
     }
@@ -117,6 +119,9 @@ class Gathering {
             if (owner != owners_.end()) return owner->second;
         }
         return std::nullopt;
+    }
+    void add_number(const char* name, const Json& reply) {
+        whole_[name] = whole_.value(name, std::int64_t{0}) + reply.value(name, std::int64_t{0});
     }
     void add_task(const Host& host, Json task) {
         owners_[key_of(task)] = host.name;

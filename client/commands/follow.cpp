@@ -28,7 +28,7 @@ void remark(What what) {
             "orange: the daemon has stopped; waiting for it to start again (any orange command starts it)\n");
     if (what == What::back) output::complain("orange: the daemon is running again\n");
     if (what == What::resync)
-        output::complain("orange: some events were missed. To see the current state: orange task list\n");
+        output::complain("orange: some events were missed. To see the current state: orange list\n");
 }
 
 }  // namespace

@@ -364,7 +364,7 @@ class Trial {
     }
 
     std::string attach_command() const {
-        return "  ORANGE_HOME=" + home_.string() + " orange task attach " + short_id_ + "\n\n";
+        return "  ORANGE_HOME=" + home_.string() + " orange attach " + short_id_ + "\n\n";
     }
 
     /// False: the time was over before it was enough.

@@ -22,7 +22,7 @@ Result<void> complete(const Context& context, RunOptions& options) {
     if (connection::inside_agent()) {
         return {ErrorCode::forbidden,
                 "only a human may call orange run. An agent that splits its task creates sub-tasks:\n"
-                "  orange task create SUMMARY"};
+                "  orange create SUMMARY"};
     }
     auto& params = options.params;
     params.summary = join(options.words, " ");
@@ -33,7 +33,7 @@ Result<void> complete(const Context& context, RunOptions& options) {
     if (options.attach && (context.json || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1)) {
         return {
             ErrorCode::invalid_argument,
-            "--attach needs a terminal. Run without --attach, then print the agent's screen:\n  orange task peek ID"};
+            "--attach needs a terminal. Run without --attach, then print the agent's screen:\n  orange peek ID"};
     }
     if (!context.cwd)
         return {ErrorCode::invalid_argument, "the current directory no longer exists; change to a repository"};
@@ -60,7 +60,7 @@ Ending ending_of(const rpc::TaskView& task) {
     const auto command = "\n  " + output::command_of(task);
     if (needs.kind == Need::review && needs.command.verb == "task diff") {
         return {true,
-                (task.alarm ? printable(*task.alarm) + "; " : "") + text + command + "\n  orange task merge " + id};
+                (task.alarm ? printable(*task.alarm) + "; " : "") + text + command + "\n  orange merge " + id};
     }
     return {false, text + command};
 }
@@ -83,7 +83,7 @@ Result<Ending> wait_until_needed(const Context& context, EventStream& stream, rp
     if (!over) return over.error();
     if (!*over) {
         return {ErrorCode::timeout,
-                "stopped waiting; the task continues\n  orange task show " + output::short_id(task)};
+                "stopped waiting; the task continues\n  orange show " + output::short_id(task)};
     }
     take_rest(stream, follower.event);
     return ending_of(task);

@@ -52,7 +52,7 @@ Result<std::string> worktree_of(const rpc::TaskShow::Reply& reply) {
     const auto status = printable(task.fields.status);
     if (task.means == "initial") {
         return {ErrorCode::not_found,
-                "task " + id + " has not started and has no workspace yet. To start it:\n  orange task spawn " + id};
+                "task " + id + " has not started and has no workspace yet. To start it:\n  orange spawn " + id};
     }
     if (task.means == "done" || task.means == "cancelled") {
         return {ErrorCode::not_found, "task " + id + " is " + status + " and has no workspace any more"};

@@ -36,11 +36,11 @@ Result<void> check_terminal(const std::string& task) {
     if (status == k_unknown) {
         return refused(
             "this machine does not know it. Most terminals understand xterm's sequences:"
-            "\n  TERM=xterm-256color orange task attach" +
+            "\n  TERM=xterm-256color orange attach" +
             task);
     }
     if (status > 0 && status <= k_last_of_tput) {
-        return refused("it cannot be cleared. To print the agent's screen instead:\n  orange task peek" + task);
+        return refused("it cannot be cleared. To print the agent's screen instead:\n  orange peek" + task);
     }
     return {};
 }
@@ -53,7 +53,7 @@ int task_attach(Context& context, rpc::TaskAttach params) {
     if (!context.json && (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1)) {
         return fail(context,
                     {ErrorCode::invalid_argument,
-                     "attach needs a terminal. To print the agent's screen instead:\n  orange task peek" + task});
+                     "attach needs a terminal. To print the agent's screen instead:\n  orange peek" + task});
     }
     auto reply = context.call_json(params.k_name, written(params));
     if (!reply) return fail(context, reply.error());

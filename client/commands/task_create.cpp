@@ -47,7 +47,7 @@ int spawn_status(const Context& context, const rpc::TaskReply& started) {
     const auto id = output::short_id(started.task);
     if (!context.json) {
         fail(context, {ErrorCode::external_failed, "the agent of task " + id + " could not be started: " +
-                                                       *started.spawn_error + "\n  orange task why " + id});
+                                                       *started.spawn_error + "\n  orange why " + id});
     }
     return 1;
 }

@@ -182,7 +182,7 @@ int task_cancel(Context& context, rpc::TaskCancel params, bool yes) {
     if (!task) return fail(context, task.error());
     const auto question =
         "This stops the task's agents and keeps uncommitted work in refs/orange.\nCancel " + task->name + "?";
-    const auto command = "orange task cancel" + (params.id ? " " + *params.id : std::string());
+    const auto command = "orange cancel" + (params.id ? " " + *params.id : std::string());
     if (auto meant = asked(context, yes, question, command); !meant) return fail(context, meant.error());
     watch_progress(context, params.id);
     return print<rpc::TaskCancel>(
@@ -227,7 +227,7 @@ int task_delete(Context& context, rpc::TaskDelete params, bool yes) {
     const auto question = ends ? "T" + task->name.substr(1) + " has not ended; its status is " + task->status +
                                      ".\nCancel it and delete its TASK.md, history and logs?"
                                : "Delete " + task->name + " with its TASK.md, history and logs?";
-    const auto command = std::string("orange task delete") + (params.force ? " --force" : "") +
+    const auto command = std::string("orange delete") + (params.force ? " --force" : "") +
                          (params.id ? " " + *params.id : std::string());
     if (auto meant = asked(context, yes, question, command); !meant) return fail(context, meant.error());
     // The question has said that it ends; --yes alone says only that it may be deleted.

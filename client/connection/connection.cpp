@@ -49,7 +49,7 @@ Result<pid_t> check_server(int fd, const std::filesystem::path& socket) {
 }
 
 std::string what_to_look_at(const std::string& method) {
-    return method.starts_with("task.") ? "`orange task list --all`" : "`orange daemon status`";
+    return method.starts_with("task.") ? "`orange list --all`" : "`orange daemon status`";
 }
 
 Error not_answering() {

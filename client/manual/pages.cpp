@@ -103,8 +103,8 @@ ManualPage group_page(const std::string& group) {
     for (const auto* command : arguments::all_commands()) {
         if (!command->hidden && command->group == group) commands += command_text(*command);
     }
-    std::string text = header(name, 1, "commands about a " + group) + ".SH SYNOPSIS\n\\fBorange " + group +
-                       "\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n.SH COMMANDS\n" + commands;
+    std::string text = header(name, 1, "commands about a " + group) + ".SH SYNOPSIS\n\\fBorange " +
+                       group + "\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n.SH COMMANDS\n" + commands;
     std::vector<std::pair<std::string, int>> others = {{"orange", 1}};
     if (group == "workflow" || group == "harness") others.emplace_back(name, 5);
     if (group == "daemon") others.emplace_back("oranged", 8);
@@ -120,7 +120,9 @@ Result<ManualPage> main_page(const std::filesystem::path& source) {
                        "Every command takes \\fB\\-\\-json\\fR and then prints JSON, even if it fails. "
                        "\\fBorange help\\fR \\fICOMMAND\\fR shows the options of a command. "
                        "\\fBorange \\-\\-host\\fR \\fINAME COMMAND\\fR runs a command on another machine of yours; "
-                       "see \\fBorange\\-host\\fR(1).\n.SH GROUPS OF COMMANDS\n";
+                       "see \\fBorange\\-host\\fR(1). "
+                       "The word \\fBtask\\fR can be omitted: \\fBorange merge\\fR is \\fBorange task merge\\fR. Only "
+                       "\\fBorange log\\fR without a task is the daemon's log.\n.SH GROUPS OF COMMANDS\n";
     std::vector<std::pair<std::string, int>> others;
     for (const auto& group : groups()) {
         std::vector<std::string> names;

@@ -170,7 +170,7 @@ std::string daemon_page(const rpc::DaemonStatus::Reply& reply, const Style& styl
     out += "  agents     " + std::to_string(reply.agents_alive) + " alive\n";
     if (reply.attention > 0) {
         out += "  attention  " + style.paint(counted(static_cast<std::size_t>(reply.attention), "task"), k_yellow) +
-               " (orange task list)\n";
+               " (orange list)\n";
     }
     if (reply.last_poll) out += "  last poll  " + printable(*reply.last_poll) + "\n";
     for (const auto& problem : reply.problems) {

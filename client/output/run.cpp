@@ -26,9 +26,9 @@ std::string run_page(const rpc::TaskReply& reply, const std::string& folder, con
     out += "  branch " + printable(fields.branch) + "\n";
     if (!workspace.empty()) out += "  worktree " + printable(folder) + "/" + workspace + "\n";
     out += "\n";
-    if (!workspace.empty()) out += command_line("orange task attach " + id, "open the agent's terminal");
-    out += command_line("orange task list", "show all tasks; those that need you come first");
-    out += command_line("orange task why " + id, "show what the task is waiting for");
+    if (!workspace.empty()) out += command_line("orange attach " + id, "open the agent's terminal");
+    out += command_line("orange list", "show all tasks; those that need you come first");
+    out += command_line("orange why " + id, "show what the task is waiting for");
     return out;
 }
 

@@ -263,7 +263,7 @@ std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const S
     }
     if (std::ranges::count_if(reply.tasks, has_dead_agent) > 1) {
         lines.insert(lines.end(),
-                     {Line(), Line("To restart all agents that are dead:"), Line("  orange task respawn --all")});
+                     {Line(), Line("To restart all agents that are dead:"), Line("  orange respawn --all")});
     }
     return lines.empty() ? "Nothing needs you.\n" : style.paint(lines);
 }
@@ -317,10 +317,14 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
         for (const auto& notice : task.notices) {
             table.remark("! " + std::string(first_line(notice.text)), k_yellow);
         }
+    if (reply.beyond_limit > 0) {
+        const auto n = static_cast<std::size_t>(reply.beyond_limit);
+        out += style.paint(counted(n, "more task") + " not shown (--limit)", k_dim) + "\n";
+    }
     }
     std::string out = table.empty()
                           ? std::string(reply.hidden > 0 ? "No active tasks" : "No tasks") +
-                                (searched ? " have this text.\n" : ". Create one: orange task create \"what to do\"\n")
+                                (searched ? " have this text.\n" : ". Create one: orange create \"what to do\"\n")
                           : table.render(style);
     if (reply.hidden > 0) {
         const auto n = static_cast<std::size_t>(reply.hidden);

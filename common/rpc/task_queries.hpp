@@ -39,6 +39,7 @@ struct TaskList {
     struct Reply {
         std::vector<TaskView> tasks;
         std::int64_t hidden = 0;
+        std::int64_t beyond_limit = 0;
         std::optional<std::int64_t> count;
         bool counting = false;
         template <class V>
@@ -48,6 +49,7 @@ struct TaskList {
                 "those that need their human first, most urgent and longest waiting on top; then those that work, "
                 "oldest first; then those that wait; then those that have ended, newest first");
             v.optional("hidden", hidden, "how many ended tasks were left out");
+            v.sparse("beyond_limit", beyond_limit, "how many other tasks `limit` left out");
             v.sparse("count", count, "how many tasks need their human, if count was asked for");
             v.sparse("counting", counting, "a branch may have moved and is being counted; only with changes");
         }

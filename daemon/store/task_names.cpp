@@ -71,8 +71,13 @@ std::vector<TaskId> TaskStore::named(std::string_view text) const {
     if (is_task_id(text)) return found;
     std::vector<TaskId> on_branch;
     const auto branch = branch_name(std::string(text));
+    // Lists cut long names like this.
+    constexpr std::string_view k_cut = "…";
+    const bool is_cut = branch.ends_with(k_cut) && branch.size() > k_cut.size();
+    const auto beginning = std::string_view(branch).substr(0, branch.size() - (is_cut ? k_cut.size() : 0));
     const auto take = [&](const TaskRecord& record) {
-        if (record.task.branch == branch) on_branch.push_back(record.task.id);
+        const bool is_it = is_cut ? record.task.branch.starts_with(beginning) : record.task.branch == branch;
+        if (is_it) on_branch.push_back(record.task.id);
         return true;
     };
     each_open(take);

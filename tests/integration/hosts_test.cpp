@@ -49,6 +49,8 @@ TEST_CASE("A task with the name of its host is worked on there, and ORANGE_HOST 
     desk.out_of({"task", "update", second, "--unblock=box:" + first});
     CHECK(!there.fields(second).contains("blocked_by"));
 
+    CHECK(desk.orange({"ack", "box:" + first, "box:" + second}).status == 0);
+
     const auto by_variable = [&](std::vector<std::string> words) {
         return desk.orange(std::move(words), {}, {"ORANGE_HOST=box"});
     };
@@ -59,6 +61,7 @@ TEST_CASE("A task with the name of its host is worked on there, and ORANGE_HOST 
 
     for (const auto& words :
          std::vector<std::vector<std::string>>{{"task", "update", "box:" + second, "--blocked-by", "gpu:" + first},
+                                               {"task", "ack", "box:" + second, first},
                                                {"--host", "gpu", "task", "show", "box:" + first},
                                                {"--host", "", "task", "show", "box:" + first}}) {
         auto line = words;

@@ -111,13 +111,20 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
         return true;
     });
     std::stable_sort(reply.tasks.begin(), reply.tasks.end(), comes_first);
-    if (reply.tasks.size() > most) reply.tasks.resize(most);
+    if (reply.tasks.size() > most) {
+        reply.beyond_limit = static_cast<std::int64_t>(reply.tasks.size() - most);
+        reply.tasks.resize(most);
+    }
     if (params.needs) {
         // A task that has ended needs nothing.
     } else if (params.all || params.status) {
         world.tasks.each([&](const TaskRecord& record) {
-            if (reply.tasks.size() == most) return false;
-            if (wanted(record) && !world.tasks.is_open(record)) reply.tasks.push_back(api.view(record));
+            if (!wanted(record) || world.tasks.is_open(record)) return true;
+            if (reply.tasks.size() < most) {
+                reply.tasks.push_back(api.view(record));
+            } else {
+                ++reply.beyond_limit;
+            }
             return true;
         });
     } else if (params.search) {

@@ -379,6 +379,137 @@ TEST_CASE("Commands about one task take an id, or say where the caller is") {
     CHECK(line.sent({"task", "peek", "-n", "5", "--role", "reviewer"})["lines"] == 5);
 }
 
+TEST_CASE("The word task can be omitted, and other commands of the same name win") {
+    CommandLine line;
+    line.result = {{"task", task_json()}, {"tasks", Json::array()}, {"text", ""}};
+    CHECK(line.sent({"merge", "4f2a", "--no-push"}) == line.sent({"task", "merge", "4f2a", "--no-push"}));
+    CHECK(line.method == "task.merge");
+    CHECK(line.sent({"--json", "why", "4f2a"})["id"] == "4f2a");
+    CHECK(line.sent({"ls", "-p", "shop"}) == line.sent({"task", "list", "-p", "shop"}));
+    CHECK(line.sent({"task", "ls"}) == line.sent({"list"}));
+    line.sent({"project", "ls"});
+    CHECK(line.method == "project.list");
+    line.sent({"complete", "4f2a"});
+    CHECK(line.method == "task.complete");
+    CHECK(line.sent({"complete"})["cwd"] == line.here());
+    const auto requests = line.daemon.requests().size();
+    CHECK(line.run({"run", "--help"}).out == line.run({"help", "run"}).out);
+    CHECK_THAT(line.run({"help", "merge"}).out, Tells("orange merge") && Tells("--strategy"));
+    CHECK_THAT(line.run({"help", "task", "merge"}).out, Tells("orange task merge") && Tells("--strategy"));
+    CHECK(line.run({"complete", "--", "inb"}).out.starts_with("inbox"));
+    CHECK(line.daemon.requests().size() == requests);
+}
+
+TEST_CASE("A log is the daemon's, or with a task the task's") {
+    CommandLine line;
+    line.result = {{"text", "from the window"}};
+    write_file(line.folder.path() / "orange.log", "from the daemon\n");
+    CHECK(line.run({"log"}).out == "from the daemon\n");
+    CHECK(line.run({"log", "-n", "5", "--level", "debug"}).status == 0);
+    CHECK(line.run({"log", "--levle", "debug"}).status == 2);
+    CHECK(line.daemon.requests().empty());
+    CHECK(line.run({"log", "4f2a"}).out == "from the window\n");
+    const auto sent = line.sent({"log", "-n", "5", "4f2a", "--role", "reviewer"});
+    CHECK(line.method == "task.log");
+    CHECK(sent["id"] == "4f2a");
+    CHECK(sent["lines"] == 5);
+}
+
+TEST_CASE("A wrong word leads to the whole line with the right one, ready to be copied") {
+    CommandLine line;
+    const auto hint = [&](std::vector<std::string> words) {
+        const auto ran = line.run(words);
+        CHECK(ran.status == 2);
+        words.emplace_back("--json");
+        const auto data = Json::parse(line.run(words).out).at("error").at("data");
+        const auto begin = ran.err.find("hint:  ");
+        REQUIRE(begin != std::string::npos);
+        if (data.contains("command")) {
+            const auto command = data.at("command").get<std::string>();
+            CHECK_THAT(command, Holds("--json"));
+        }
+        return ran.err.substr(begin + 7, ran.err.find('\n', begin) - begin - 7);
+    };
+    CHECK(hint({"task", "lst", "--status", "done"}) == "orange task list --status done");
+    CHECK(hint({"mrege", "4f2a", "--yes"}) == "orange merge 4f2a --yes");
+    CHECK(hint({"task", "creat", "Round the total's end"}) == "orange task create 'Round the total'\\''s end'");
+    CHECK(hint({"tsk", "merge", "4f2a"}) == "orange task merge 4f2a");
+    CHECK(hint({"harness", "merge", "4f2a"}) == "orange merge 4f2a");
+    CHECK(hint({"harness", "log", "4f2a"}) == "orange task log 4f2a");
+    CHECK(hint({"task", "validate", "x.yml"}) == "orange workflow validate x.yml");
+    CHECK(hint({"list", "--stauts=done", "-n", "3"}) == "orange list --status=done -n 3");
+    CHECK(hint({"task", "update", "4f2a", "--description", "a b"}) == "orange task update 4f2a --summary 'a b'");
+    CHECK(hint({"help", "mrege"}) == "orange merge --help");
+    CHECK(hint({"task", "zzzzzz"}) == "orange task --help");
+    CHECK(hint({"list", "--zzzzzz"}) == "orange list --help");
+    CHECK(hint({"task", "lst", "two\nlines"}) == "orange task --help");  // such a word cannot be copied
+    const auto several = line.run({"test"}).err;
+    CHECK_THAT(several, Tells("orange harness test") && Tells("orange host test"));
+    CHECK(line.daemon.requests().empty());
+}
+
+TEST_CASE("Several tasks are done one by one, and a failure stops none of the others") {
+    CommandLine line;
+    const auto done = dump({{"jsonrpc", "2.0"}, {"result", line.result}});
+    const auto listed = dump({{"jsonrpc", "2.0"}, {"result", {{"tasks", {task_json()}}}}});
+    const auto refused = dump({{"jsonrpc", "2.0"},
+                               {"error",
+                                {{"code", -32006},
+                                 {"message", "task 7b1c has conflicts"},
+                                 {"data", {{"name", "conflict"}}}}}});
+    const auto ids_of = [&](std::size_t since) {
+        std::vector<std::string> ids;
+        const auto requests = line.daemon.requests();
+        for (auto i = since; i < requests.size(); ++i) ids.push_back(requests[i]["params"]["id"]);
+        return ids;
+    };
+    for (const std::string name : {"merge", "cancel", "respawn", "ack"}) {
+        CAPTURE(name);
+        const auto good = name == "respawn" ? listed : done;
+        const auto before = line.daemon.requests().size();
+        std::vector<std::string> words = {name, "4f2a", "7b1c", "9zzB"};
+        if (name == "merge" || name == "cancel") words.emplace_back("--yes");
+        line.reply_lines = {good, refused, good};
+        const auto ran = line.run(words);
+        CHECK(ran.status == 1);
+        CHECK(ids_of(before) == std::vector<std::string>{"4f2a", "7b1c", "9zzB"});
+        CHECK_THAT(ran.err, Holds("7b1c has conflicts"));
+        const auto first = ran.out.find("4f2aBcDe");
+        CHECK(first != std::string::npos);
+        CHECK(ran.out.find("4f2aBcDe", first + 1) != std::string::npos);
+
+        words.emplace_back("--json");
+        line.reply_lines = {good, refused, good};
+        const auto json = line.run(words);
+        CHECK(json.status == 1);
+        const auto lines = split_lines(json.out);
+        REQUIRE(lines.size() == 3);
+        CHECK_FALSE(Json::parse(lines[0]).contains("error"));
+        CHECK(Json::parse(lines[1]).at("error").at("data").at("name") == "conflict");
+        CHECK_FALSE(Json::parse(lines[2]).contains("error"));
+        line.reply_lines = {good, good};
+        words = {name, "4f2a", "7b1c", "--json"};
+        if (name == "merge" || name == "cancel") words.emplace_back("--yes");
+        CHECK(line.run(words).status == 0);
+    }
+    CHECK(line.run({"respawn", "4f2a", "--all"}).status == 2);
+}
+
+TEST_CASE("Each of several tasks is asked about by itself") {
+    CommandLine line;
+    line.result["body"] = "";
+    line.result["history"] = Json::array();
+    const std::string program = ORANGE_BINARY_DIR "/bin/orange cancel 4f2a 7b1c";
+    line.ran = line.run_program({"/usr/bin/env", "script", "-qec", program, "/dev/null"}, "n\ny\n");
+    CHECK(line.ran.status == 1);
+    std::vector<std::string> cancelled;
+    for (const auto& request : line.daemon.requests()) {
+        if (request["method"] == "task.cancel") cancelled.push_back(request["method"]);
+        if (request["method"] == "task.show") CHECK(cancelled.empty());
+    }
+    CHECK(cancelled.size() == 1);
+}
+
 TEST_CASE("A list is the project's, or everybody's") {
     CommandLine line;
     line.result = {{"tasks", Json::array()}};

@@ -79,6 +79,9 @@ TEST_CASE("Commands and options are completed from the tables of the command lin
     Tab tab;
     CHECK(tab.words({"inb"}) == Words{"inbox"});
     CHECK(tab.words({"works"}) == Words{"workspace"});
+    CHECK(tab.words({"mer"}) == Words{"merge"});
+    CHECK(tab.words({"help", "mer"}) == Words{"merge"});
+    CHECK(tab.words({"merge", "x", "--strategy", "f"}) == Words{"ff"});
     CHECK(tab.words({"task", "res"}) == Words{"respawn", "restart", "restore"});
     CHECK(tab.words({"help", "task", "mer"}) == Words{"merge"});
     CHECK(tab.words({"task", "list", "--st"}) == Words{"--status"});
@@ -118,6 +121,9 @@ TEST_CASE("Names are completed from what the daemon knows, and only as what no s
           Words{"4f2a\tworking: Round the total", "4f3b\tworking: Add \\x1b[31mlogin"});
     CHECK(tab.words({"task", "show", "4f2aB"}) == Words{"4f2aBcDeFgHiJkLmNoPqR"});
     CHECK(tab.words({"task", "show", "fix"}) == Words{"fix/total"});
+    CHECK(tab.words({"merge", "4f2a", "4f3"}) == Words{"4f3b"});
+    CHECK(tab.words({"log", "4f3"}) == Words{"4f3b"});
+    CHECK(tab.words({"log", "4f3b", "--ro"}) == Words{"--role"});
     CHECK(tab.words({"task", "send", "4f3"}) == Words{"4f3b"});
     CHECK(tab.words({"task", "send", "4f3b", "4f"}).empty());
     CHECK(tab.words({"task", "show", "$"}).empty());

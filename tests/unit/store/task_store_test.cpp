@@ -248,6 +248,18 @@ TEST_CASE_METHOD(Stored, "a task is found by its branch, of an open task before 
     CHECK(store.resolve("fix/total", Naming::id_or_branch)->value == k_b);
 }
 
+TEST_CASE_METHOD(Stored, "a task is found by its branch as a narrow list shows it") {
+    auto one = made(k_a), other = made(k_b, 1);
+    one.task.branch = "fix/total-of-each-line";
+    other.task.branch = "fix/total-of-all";
+    REQUIRE(store.save(one));
+    REQUIRE(store.save(other));
+    CHECK(store.resolve("fix/total-of-e…", Naming::id_or_branch)->value == k_a);
+    CHECK(store.resolve("fix/total…").error().code == ErrorCode::invalid_argument);
+    CHECK(store.resolve("fix/total-of-e").error().code == ErrorCode::not_found);
+    CHECK(store.resolve("…").error().code == ErrorCode::not_found);
+}
+
 TEST_CASE_METHOD(Stored, "a task is found by words of its summary, but not for what cannot be undone") {
     auto task = made(k_a);
     task.task.summary = "Add the login form";
