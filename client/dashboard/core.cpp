@@ -10,7 +10,8 @@ namespace orange::dashboard {
 namespace {
 
 constexpr std::chrono::milliseconds k_spin{250};
-constexpr std::chrono::minutes k_ages{1};
+constexpr std::chrono::seconds k_second{1};
+constexpr std::chrono::minutes k_minute{1};
 constexpr std::size_t k_log_length = 50;
 
 bool is_character(const Key& key) {
@@ -233,15 +234,25 @@ Effects Core::on_time(Moment now) {
     }
     if (const auto due = question_due(); due && *due <= now.steady) state_.question->readable = true;
     if (!state_.busy.empty() && !spin_due_) spin_due_ = now.steady + k_spin;
-    if (!minute_due_ || *minute_due_ <= now.steady) minute_due_ = now.steady + k_ages;
+    const std::chrono::seconds step = shows_seconds(now.wall) ? k_second : k_minute;
+    if (!ages_due_ || *ages_due_ <= now.steady || *ages_due_ > now.steady + step) ages_due_ = now.steady + step;
     if (pane_due_ && *pane_due_ <= now.steady) pane_due_.reset();
     if (rows_due_ && *rows_due_ <= now.steady) drop_old_rows();
     request_pane(now, effects);
     return effects;
 }
 
+bool Core::shows_seconds(Timestamp now) const {
+    const auto is_young = [now](Timestamp time) { return now - time < k_minute; };
+    if (state_.link.state != Link::State::up && is_young(state_.link.since)) return true;
+    return std::ranges::any_of(state_.tasks, [&](const Row& task) {
+        return is_young(task.updated_at) || is_young(task.needs_since) ||
+               (task.activity != Activity::unknown && is_young(task.active_since));
+    });
+}
+
 std::optional<std::chrono::steady_clock::time_point> Core::next_time() const {
-    std::optional<Time> next = minute_due_;
+    std::optional<Time> next = ages_due_;
     const auto earlier = [&](const std::optional<Time>& due) {
         if (due && (!next || *due < *next)) next = due;
     };

@@ -189,6 +189,8 @@ class Core {
     void key(const Key& key, Moment now, Effects& effects);
     bool is_unwanted(const Key& key, Moment now);
     bool overlay_key(const Key& key);
+    /// True if an age on the screen is shorter than a minute, and changes with the next second.
+    bool shows_seconds(Timestamp now) const;
     void back(Moment now);
     void paste(const std::string& text, Moment now);
 
@@ -197,7 +199,7 @@ class Core {
     static constexpr std::chrono::milliseconds k_search_rests{150};
     static constexpr std::size_t k_found_at_once = 200;
     std::vector<Feed> feeds_;  ///< this machine's, then those of State::hosts
-    std::optional<Time> search_due_, pane_due_, rows_due_, spin_due_, minute_due_;
+    std::optional<Time> search_due_, pane_due_, rows_due_, spin_due_, ages_due_;
     std::optional<std::pair<Pane, std::string>> pane_asked_;  ///< the last request for a pane, until its answer
     std::optional<Pane> pane_shown_;                          ///< after the last input, reply or event
     Time pane_sent_{};

@@ -42,7 +42,7 @@ std::vector<std::size_t> widths_within(std::vector<std::size_t> widths, std::siz
 }
 
 std::string padded_age(Timestamp time, Timestamp now) {
-    const auto age = row_age(time, now);
+    const auto age = age_of(time, now);
     return std::string(age.size() < 5 ? 5 - age.size() : 0, ' ') + age;
 }
 

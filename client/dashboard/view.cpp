@@ -68,7 +68,8 @@ std::string title_text(const State& state) {
 }
 
 std::string clock_text(Timestamp since, Timestamp now) {
-    return since == Timestamp{} || now - since < std::chrono::minutes(1) ? "" : " for " + age_text(since, now);
+    const auto age = age_of(since, now);
+    return age.empty() || age == "now" ? "" : " for " + age;
 }
 
 Line banner_line(const State& state, Timestamp now) {
@@ -149,9 +150,9 @@ void draw_facts(Canvas& canvas, const State& state, int row, int rows, const Row
     }
     auto lines = need_lines(state, *task);
     if (lines.empty()) return;
-    const bool is_old = task->needs_since != Timestamp{} && now - task->needs_since >= std::chrono::minutes(1);
-    if (is_old && task->needs != Need::nothing && host_refusal(state, *task).empty())
-        lines.back().add(" (" + age_text(task->needs_since, now) + ")", k_dim);
+    const auto age = age_of(task->needs_since, now);
+    if (!age.empty() && task->needs != Need::nothing && host_refusal(state, *task).empty())
+        lines.back().add(" (" + age + ")", k_dim);
     lines.resize(std::min(lines.size(), static_cast<std::size_t>(std::max(1, rows - 1))));
     for (auto& line : lines) canvas.put(row++, 0, state.width, std::move(line));
 }

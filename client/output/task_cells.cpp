@@ -42,7 +42,7 @@ Look activity_look(Activity activity) {
 /// "idle 4m"
 Line activity_cell(const Row& task, const rpc::ChangeCounts*, Timestamp now) {
     if (task.activity == Activity::unknown) return {};
-    const auto age = row_age(task.active_since, now);
+    const auto age = age_of(task.active_since, now);
     return Line(name_text(task.activity), activity_look(task.activity))
         .add(age.empty() || age == "now" ? "" : " " + age, k_dim);
 }
@@ -94,9 +94,8 @@ Span need_of(const Row& task) {
     return {task.needs == Need::nothing ? std::string() : name_text(task.needs), look_of(task.needs)};
 }
 
-std::string row_age(Timestamp time, Timestamp now) {
-    if (time == Timestamp{}) return {};
-    return now - time < std::chrono::minutes(1) ? "now" : age_text(time, now);
+std::string age_of(Timestamp time, Timestamp now) {
+    return time == Timestamp{} ? "" : age_text(time, now);
 }
 
 std::span<const ListColumn> list_columns() {

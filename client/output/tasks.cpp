@@ -39,11 +39,6 @@ std::string waits_of(const rpc::TaskView& task) {
     return names.size() < 2 || task.means != "initial" ? "" : "waits for " + join(names, ", ");
 }
 
-/// The age is empty if the task cannot be read.
-std::string age_of(Timestamp time, Timestamp now) {
-    return time == Timestamp{} ? "" : age_text(time, now);
-}
-
 std::string ago(const std::string& age) {
     return age.empty() ? age : age == "now" ? "just now" : age + " ago";
 }
@@ -317,15 +312,15 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
         for (const auto& notice : task.notices) {
             table.remark("! " + std::string(first_line(notice.text)), k_yellow);
         }
-    if (reply.beyond_limit > 0) {
-        const auto n = static_cast<std::size_t>(reply.beyond_limit);
-        out += style.paint(counted(n, "more task") + " not shown (--limit)", k_dim) + "\n";
-    }
     }
     std::string out = table.empty()
                           ? std::string(reply.hidden > 0 ? "No active tasks" : "No tasks") +
                                 (searched ? " have this text.\n" : ". Create one: orange create \"what to do\"\n")
                           : table.render(style);
+    if (reply.beyond_limit > 0) {
+        const auto n = static_cast<std::size_t>(reply.beyond_limit);
+        out += style.paint(counted(n, "more task") + " not shown (--limit)", k_dim) + "\n";
+    }
     if (reply.hidden > 0) {
         const auto n = static_cast<std::size_t>(reply.hidden);
         out += style.paint(counted(n, "ended task") + " not shown (--all)", k_dim) + "\n";

@@ -51,6 +51,22 @@ TEST_CASE("The dashboard rings when a task begins to need its human, or needs mo
     CHECK(dashboard::draw(state, k_desk_time).rings == 2);
 }
 
+TEST_CASE("An age is in seconds for the first minute, and the screen follows it") {
+    auto task = running("aaaa0000");
+    task.fields.updated_at = k_desk_time - std::chrono::seconds(20);
+    Desk desk({task});
+    desk.pass(std::chrono::seconds(5));
+    CHECK_THAT(desk.screen(), Holds("25s"));
+    CHECK(*desk.core.next_time() <= desk.now.steady + std::chrono::seconds(1));
+    desk.pass(std::chrono::seconds(100));
+    CHECK_THAT(desk.screen(), Holds("2m"));
+    CHECK(*desk.core.next_time() > desk.now.steady + std::chrono::seconds(30));
+    task.fields.updated_at = desk.now.wall - std::chrono::seconds(3);
+    desk.list({task});
+    desk.pass(std::chrono::seconds(0));
+    CHECK(*desk.core.next_time() <= desk.now.steady + std::chrono::seconds(1));
+}
+
 TEST_CASE("A cancelled task whose sub-tasks wait for an approval is among those that need you") {
     auto parent = ended("aaaa0000");
     parent.means = "cancelled";
