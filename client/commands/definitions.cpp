@@ -1,36 +1,14 @@
 #include "client/commands/definitions.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <filesystem>
 
+#include "client/commands/files.hpp"
 #include "client/output/listings.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/rpc/workflow_methods.hpp"
 
 namespace orange::commands {
-namespace {
-
-Result<std::string> read_file(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return io_error("cannot open " + path, errno);
-    std::string text;
-    char chunk[65536];
-    ssize_t n = 0;
-    while ((n = ::read(fd, chunk, sizeof chunk)) > 0 && text.size() <= connection::k_max_request) {
-        text.append(chunk, static_cast<std::size_t>(n));
-    }
-    const int number = errno;
-    ::close(fd);
-    if (n < 0) return io_error("cannot read " + path, number);
-    return text;
-}
-
-}  // namespace
-
 int workflow_list(Context& context) {
     return answer(context, rpc::WorkflowList{},
                   [&](const rpc::WorkflowList::Reply& reply) { return output::workflows_page(reply, context.style); });
@@ -77,7 +55,7 @@ int workflow_validate(Context& context, const std::string& name) {
     const auto found = file_of_workflow(context, name);
     if (!found) return fail(context, found.error());
     const auto& file = *found;
-    auto text = file == "-" ? text_argument("-") : read_file(file);
+    auto text = named_text(file);
     if (!text) return fail(context, text.error());
     rpc::WorkflowValidate params;
     params.text = std::move(*text);

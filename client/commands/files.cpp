@@ -7,9 +7,47 @@
 #include <fstream>
 #include <sstream>
 
+#include "client/commands/context.hpp"
+#include "common/base/text.hpp"
+
 namespace orange::commands {
 
 namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t k_longest_text = 16 << 20;
+
+}  // namespace
+
+Result<std::string> named_text(const std::string& path) {
+    if (path == "-") return text_argument(path);
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return io_error("cannot open " + shell_word(path), errno);
+    std::string text;
+    char chunk[65536];
+    ssize_t n = 0;
+    while ((n = ::read(fd, chunk, sizeof chunk)) > 0 && text.size() <= k_longest_text) {
+        text.append(chunk, static_cast<std::size_t>(n));
+    }
+    const int number = errno;
+    ::close(fd);
+    if (n < 0) return io_error("cannot read " + shell_word(path), number);
+    if (n > 0) return {ErrorCode::invalid_argument, shell_word(path) + " is larger than 16 MiB"};
+    return text;
+}
+
+Result<void> write_new_file(const std::string& path, const std::string& text) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd < 0 && errno == EEXIST)
+        return {ErrorCode::conflict, shell_word(path) + " exists already; give the name of a new file"};
+    if (fd < 0) return io_error("cannot create " + shell_word(path), errno);
+    const auto n = ::write(fd, text.data(), text.size());
+    const int number = n < 0 ? errno : ENOSPC;
+    ::close(fd);
+    if (n == static_cast<ssize_t>(text.size())) return {};
+    ::unlink(path.c_str());
+    return io_error("cannot write " + shell_word(path), number);
+}
 
 std::optional<std::string> text_of_file(const fs::path& file) {
     std::ifstream in(file, std::ios::binary);

@@ -11,6 +11,12 @@
 /// The files that commands write for a person: units, skills, definitions.
 namespace orange::commands {
 
+/// The text of a file that a person names; `-` is standard input.
+Result<std::string> named_text(const std::string& path);
+
+/// Creates a file that a person names. A file that exists is not replaced.
+Result<void> write_new_file(const std::string& path, const std::string& text);
+
 /// Returns nothing if the file cannot be read.
 std::optional<std::string> text_of_file(const std::filesystem::path& file);
 

@@ -1,7 +1,6 @@
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
+#include "client/commands/files.hpp"
 #include "client/commands/harness.hpp"
 #include "client/output/harnesses.hpp"
 #include "common/base/text.hpp"
@@ -13,14 +12,8 @@ namespace {
 /// The first line of a saved screen, if the window had a title.
 constexpr std::string_view k_title = "title: ";
 
-Result<std::string> contents(const std::string& file) {
-    std::ifstream in(file == "-" ? "/dev/stdin" : file, std::ios::binary);
-    if (!in) return {ErrorCode::not_found, "the file " + printable(file) + " cannot be read"};
-    return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
 Result<void> read_screen(rpc::HarnessExplain& params, const std::string& file) {
-    TRY(auto text, contents(file));
+    TRY(auto text, named_text(file));
     if (!is_valid_utf8(text)) return {ErrorCode::invalid_argument, printable(file) + " is not UTF-8"};
     if (text.starts_with(k_title)) {
         const auto end = std::min(text.find('\n'), text.size());
@@ -40,10 +33,8 @@ Result<rpc::HarnessExplain::Reply> ask(Context& context, HarnessExplainOptions& 
     TRY(auto daemon, context.daemon());
     TRY(auto reply, daemon->call(options.params));
     if (!options.save) return reply;
-    std::ofstream out(*options.save, std::ios::binary);
-    if (!reply.title.empty()) out << k_title << reply.title << "\n";
-    out << reply.screen << "\n";
-    if (!out.flush()) return {ErrorCode::io, "the file " + printable(*options.save) + " cannot be written"};
+    const auto title = reply.title.empty() ? std::string() : std::string(k_title) + reply.title + "\n";
+    TRY(write_new_file(*options.save, title + reply.screen + "\n"));
     return reply;
 }
 

@@ -1,7 +1,6 @@
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
+#include "client/commands/files.hpp"
 #include "client/commands/task.hpp"
 #include "client/commands/task_sources.hpp"
 #include "client/connection/autostart.hpp"
@@ -83,14 +82,6 @@ bool are_branch_and_summary(const std::vector<std::string>& words) {
     return !odd && name.find_first_of(k_not_in_branches) == std::string::npos;
 }
 
-Result<std::string> text_of_path(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (!in) return {ErrorCode::not_found, "cannot read " + path};
-    return text.str();
-}
-
 /// One after the other, in the order of the file; the first that fails is the last.
 int create_all(Context& context, const rpc::TaskCreate& params, const std::vector<TaskText>& texts) {
     Json created = Json::array();
@@ -129,7 +120,7 @@ Result<std::vector<TaskText>> texts_of(const rpc::TaskCreate& params, const std:
         return {ErrorCode::invalid_argument, "--branch names one branch, but --from-file makes many tasks"};
     if (params.id || params.key)
         return {ErrorCode::invalid_argument, "--id names one task, but --from-file makes many tasks"};
-    TRY(const auto markdown, *from.file == "-" ? text_argument("-") : text_of_path(*from.file));
+    TRY(const auto markdown, named_text(*from.file));
     auto texts = tasks_in(markdown);
     if (!texts)
         return {texts.error().code, (*from.file == "-" ? "standard input" : *from.file) + ", " + texts.error().message};

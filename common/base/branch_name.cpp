@@ -10,4 +10,9 @@ std::string branch_name(std::string name) {
     return name;
 }
 
+void note_branch(const std::string& given, std::vector<std::string>& notes) {
+    const auto name = branch_name(given);
+    if (name != given) notes.push_back(given + " is the branch " + name);
+}
+
 }  // namespace orange

@@ -121,7 +121,8 @@ Awaitable<Result<RestoredWork>> restore_work(World& world, TaskRecord record, st
     }
     CO_TRY(const auto kept, co_await look_for_work(world, record));
     RestoredWork restored;
-    restored.branch = branch.empty() ? task.branch + "-restored" : branch_name(std::move(branch));
+    restored.branch = branch.empty() ? task.branch + "-restored" : branch_name(branch);
+    note_branch(branch, restored.notes);
     restored.commit = !kept.wip.empty() ? kept.wip : !kept.branch.empty() ? kept.branch : kept.merged;
     if (restored.commit.empty()) {
         co_return Error(ErrorCode::not_found, "task " + task.id.value + " left no branch and no uncommitted work");

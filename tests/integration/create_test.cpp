@@ -303,10 +303,16 @@ TEST_CASE("A branch that is there is gone on with, one of origin's is fetched an
 
 TEST_CASE("A branch that is named with refs/heads/ is the same branch, wherever a person names one") {
     Shop shop;
+    // The reply says which branch that is.
+    const auto says_branch = [](const std::vector<std::string>& notes, const std::string& name) {
+        return std::ranges::any_of(notes, [&](const auto& note) { return note.ends_with(" " + name); });
+    };
     const auto local = shop.add_branch("mine", shop.repo);
     auto wanted = shop.params("Go on", "idle");
     wanted.branch = "refs/heads/mine";
-    const auto id = shop.create(wanted);
+    const auto created = shop.orange.call(wanted);
+    const auto id = created.task.fields.id.value;
+    CHECK(says_branch(created.notes, "mine"));
     CHECK(shop.field(id, "branch") == "mine");
     CHECK(shop.orange.git({"rev-parse", "HEAD"}, shop.orange.worktree(id)) == local);
 
@@ -318,7 +324,7 @@ TEST_CASE("A branch that is named with refs/heads/ is the same branch, wherever 
     rpc::TaskUpdate rename;
     rename.id = "refs/heads/mine";
     rename.branch = "refs/heads/yours";
-    shop.orange.call(rename);
+    CHECK(says_branch(shop.orange.call(rename).notes, "yours"));
     CHECK(shop.field(id, "branch") == "yours");
     CHECK(shop.orange.git({"rev-parse", "refs/heads/yours"}, shop.repo) == local);
 
@@ -328,13 +334,17 @@ TEST_CASE("A branch that is named with refs/heads/ is the same branch, wherever 
     rpc::TaskRestore restore;
     restore.id = id;
     restore.branch = "refs/heads/again";
-    CHECK(shop.orange.call(restore).branch == "again");
+    const auto restored = shop.orange.call(restore);
+    CHECK(restored.branch == "again");
+    CHECK(says_branch(restored.notes, "again"));
     CHECK(shop.orange.git({"for-each-ref", "refs/heads/refs"}, shop.repo).empty());
 
     rpc::ProjectUpdate update;
     update.name = "shop";
     update.default_branch = "refs/heads/main";
-    CHECK(shop.orange.call(update).project.default_branch == "main");
+    const auto updated = shop.orange.call(update);
+    CHECK(updated.project.default_branch == "main");
+    CHECK(says_branch(updated.notes, "main"));
     rpc::ProjectAdd add;
     add.path = shop.orange.make_repository("pond").string();
     add.default_branch = "refs/heads/main";

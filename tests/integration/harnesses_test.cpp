@@ -214,7 +214,16 @@ TEST_CASE("a saved screen is explained by a definition, and an agent's by its ow
     text.replace(text.find("Permission required"), 10, "Permit");
     write_file(file, text);
     CHECK(explain({saved.string(), "--harness", "opencode"}).at("reading").at("activity") == "idle");
-    CHECK(box.orange({"harness", "explain", "nowhere.txt", "--harness", "opencode"}).status == 1);
+    for (const auto& name : {std::string("nowhere.txt"), box.root().string(), std::string()}) {
+        INFO(name);
+        const auto refused = box.orange({"harness", "explain", name, "--harness", "opencode", "--json"});
+        CHECK(refused.status == 1);
+        CHECK(Json::parse(refused.out).contains("error"));
+    }
+    const auto kept = read_file(saved);
+    const auto replace = box.orange({"harness", "explain", id, "--save", saved.string(), "--json"});
+    CHECK(Json::parse(replace.out).at("error").at("data").at("name") == "conflict");
+    CHECK(read_file(saved) == kept);
 }
 
 TEST_CASE("what nobody has tried yet is named as such") {

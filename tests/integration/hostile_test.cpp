@@ -7,6 +7,7 @@
 #include <regex>
 #include <set>
 
+#include "common/base/branch_name.hpp"
 #include "common/base/text.hpp"
 #include "common/config/socket_address.hpp"
 #include "tests/catch.hpp"
@@ -375,11 +376,22 @@ class Hostile {
                          replaced(arguments, {{"{}", all[i]}, {"TASK", task}, {"REPOSITORY", repository.string()}})) {
                         words.push_back(word);
                     }
-                    call(words);
+                    const auto ran = call(words);
+                    remove_saved(arguments.back(), all[i], ran);
                 }
             }
             CHECK(orange.call(rpc::DaemonPing{}).pid == orange.daemon_pid());
         }
+    }
+
+    /// `--save` has written the file of this very name, which was not there before, or nothing.
+    void remove_saved(const std::string& argument, const std::string& text, const Ran& ran) const {
+        if (argument != "--save={}") return;
+        const auto file = orange.root() / "canary" / text;
+        INFO(shown(text) << "\n" << shown(ran.err));
+        if (ran.status != 0) return;
+        CHECK(fs::is_regular_file(file));
+        fs::remove(file);
     }
 
     rpc::TaskShow show() const {
@@ -510,7 +522,9 @@ void ask(const Hostile& world, const Json& method, const std::string& key, const
     if (stored && parsed.contains("result") && (key == "summary" || key == "branch" || key == "effort")) {
         const auto kept = parsed.at("result").at("task").at("fields").value(key, Json());
         const auto sent = Json::parse(line).at("params").at(key).get<std::string>();
-        CHECK(trim(kept.is_string() ? kept.get<std::string>() : "") == trim(sent));
+        const auto name = key == "branch" ? branch_name(sent) : sent;
+        CHECK(trim(kept.is_string() ? kept.get<std::string>() : "") == trim(name));
+        if (name != sent) CHECK_THAT(parsed.at("result").at("notes").dump(), Holds(name));
     }
     CHECK_FALSE(fs::exists(world.canary));
 }

@@ -77,6 +77,7 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
     CO_TRY(check_names(api.world(), project));
     CO_TRY(world.projects.put(project));
     ProjectReply reply;
+    if (params.default_branch) note_branch(*params.default_branch, reply.notes);
     if (params.path) {
         const auto problem = co_await repair_workspaces(api, project);
         if (!problem.empty()) reply.notes.push_back(problem);

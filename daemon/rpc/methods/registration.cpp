@@ -100,6 +100,7 @@ Awaitable<Result<NewProject>> new_project(Api& api, ProjectAdd params) {
     bool is_known = true;
     if (params.default_branch) {
         project.default_branch = branch_name(*params.default_branch);
+        note_branch(*params.default_branch, made.notes);
     } else {
         CO_TRY(auto found, co_await git::find_default_branch(world.git, root));
         project.default_branch = std::move(found.name);

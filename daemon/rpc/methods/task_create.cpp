@@ -308,7 +308,10 @@ Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Dr
         co_return Result<void>{};
     }
     task.branch = params.branch ? branch_name(*params.branch) : "orange-tasks/" + task.id.value;
-    if (params.branch) CO_TRY(co_await git::check_branch_name(world.git, task.branch));
+    if (params.branch) {
+        note_branch(*params.branch, draft.notes);
+        CO_TRY(co_await git::check_branch_name(world.git, task.branch));
+    }
     if (task.branch == draft.project.default_branch) {
         co_return Error(ErrorCode::invalid_argument,
                         "a task cannot work on the default branch " + task.branch + "; choose another branch");
