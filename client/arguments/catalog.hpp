@@ -27,8 +27,8 @@ std::string group_page(std::string_view group);
 /// a task. Returns whether the group was added.
 bool add_task_group(std::vector<std::string>& words);
 
-/// Returns what may have been meant by a word that is no command of the group, such as "task list": the commands of this
-/// name in other groups, or else the one with the most similar name.
+/// Returns what may have been meant by a word that is no command of the group, such as "task list": the commands of
+/// this name in other groups, or else the one with the most similar name.
 std::vector<std::string> similar_commands(std::string_view group, std::string_view word);
 
 }  // namespace orange::arguments

@@ -88,7 +88,8 @@ Action harness_explain(CLI::App& app) {
     app.add_option("--harness", options->params.harness, "Definition to use for the saved screen")->option_text("NAME");
     text(app, "--role", options->params.role, "worker or reviewer; default: the active agent");
     text(app, "--title", options->params.title, "Title of the window of a saved screen");
-    app.add_option("--save", options->save, "Also write the title and the screen to this new file")->option_text("FILE");
+    app.add_option("--save", options->save, "Also write the title and the screen to this new file")
+        ->option_text("FILE");
     app.footer(
         "Prints what Orange takes the agent to be doing, the line that says so, and every text that the definition "
         "looks for. To fix a definition, save the screen, edit the definition, and look at the file again.\n\n"

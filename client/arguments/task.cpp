@@ -84,7 +84,8 @@ Action task_list(CLI::App& app) {
     app.add_flag("-a,--all", a->params.all, "Also show ended tasks (done, cancelled)");
     text(app, "--search", a->params.search,
          "Only tasks with this text in branch, summary, id or project; a capital letter makes it exact");
-    app.add_option("-n,--limit", a->params.limit, "Show at most N tasks, from the top of the list")->check(between(0, 1'000'000));
+    app.add_option("-n,--limit", a->params.limit, "Show at most N tasks, from the top of the list")
+        ->check(between(0, 1'000'000));
     app.add_flag("-w,--watch", a->options.watch, "Show the list again after each change, until Ctrl-C");
     form(app, a->options.form);
     app.footer(std::string("● agent running   ✗ agent dead   ? unknown   ○ no agent   ! a notice\n"
@@ -124,8 +125,8 @@ Action task_show(CLI::App& app) {
 }
 
 constexpr const char* k_several_help =
-    "With several tasks, each is done by itself. If one fails, the others go on, and the exit status is 1. --json prints "
-    "one line for each task, in this order.";
+    "With several tasks, each is done by itself. If one fails, the others go on, and the exit status is 1. "
+    "--json prints one line for each task, in this order.";
 
 Action task_respawn(CLI::App& app) {
     struct Arguments {
@@ -283,10 +284,11 @@ Action task_merge(CLI::App& app) {
                  "Merge even if the task is not reviewed, has changed since the review, has a warning, or "
                  "fails its project's checks; do not run them");
     app.add_flag("-y,--yes", a->yes, "Do not ask; fail if --force would be needed");
-    app.footer(std::string("Merges into origin's default branch and pushes. If another push comes first, Orange repeats "
-                           "the merge on the new commits. If a merge is interrupted, the daemon finishes it when it "
-                           "starts again; you can also run the same command again.\n\n") +
-               k_several_help);
+    app.footer(
+        std::string("Merges into origin's default branch and pushes. If another push comes first, Orange repeats "
+                    "the merge on the new commits. If a merge is interrupted, the daemon finishes it when it "
+                    "starts again; you can also run the same command again.\n\n") +
+        k_several_help);
     return [a](Context& context) {
         return commands::for_each_task(a->ids, a->params, [&](const rpc::TaskMerge& params) {
             return commands::task_merge(context, params, a->yes);

@@ -29,9 +29,8 @@ Error become_dashboard(const std::filesystem::path& program, const std::vector<s
 
 int dashboard(Context& context, const std::vector<std::string>& arguments) {
     if (context.json || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) {
-        return fail(context,
-                    {ErrorCode::invalid_argument,
-                     "the dashboard needs a terminal. The same without one:\n  orange inbox\n  orange list"});
+        return fail(context, {ErrorCode::invalid_argument,
+                              "the dashboard needs a terminal. The same without one:\n  orange inbox\n  orange list"});
     }
     const auto program = connection::find_program("orange-dashboard");
     if (!program) {

@@ -31,9 +31,8 @@ Result<void> complete(const Context& context, RunOptions& options) {
                 "the summary is missing. Say what to do:\n  orange run \"Fix the login redirect\""};
     }
     if (options.attach && (context.json || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1)) {
-        return {
-            ErrorCode::invalid_argument,
-            "--attach needs a terminal. Run without --attach, then print the agent's screen:\n  orange peek ID"};
+        return {ErrorCode::invalid_argument,
+                "--attach needs a terminal. Run without --attach, then print the agent's screen:\n  orange peek ID"};
     }
     if (!context.cwd)
         return {ErrorCode::invalid_argument, "the current directory no longer exists; change to a repository"};
@@ -59,8 +58,7 @@ Ending ending_of(const rpc::TaskView& task) {
         return {task.means == "done", "the task has the status " + printable(task.fields.status)};
     const auto command = "\n  " + output::command_of(task);
     if (needs.kind == Need::review && needs.command.verb == "task diff") {
-        return {true,
-                (task.alarm ? printable(*task.alarm) + "; " : "") + text + command + "\n  orange merge " + id};
+        return {true, (task.alarm ? printable(*task.alarm) + "; " : "") + text + command + "\n  orange merge " + id};
     }
     return {false, text + command};
 }
@@ -82,8 +80,7 @@ Result<Ending> wait_until_needed(const Context& context, EventStream& stream, rp
     if (!over && over.error().code == ErrorCode::not_found) return Ending{false, "the task was deleted"};
     if (!over) return over.error();
     if (!*over) {
-        return {ErrorCode::timeout,
-                "stopped waiting; the task continues\n  orange show " + output::short_id(task)};
+        return {ErrorCode::timeout, "stopped waiting; the task continues\n  orange show " + output::short_id(task)};
     }
     take_rest(stream, follower.event);
     return ending_of(task);

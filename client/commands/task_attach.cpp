@@ -51,9 +51,8 @@ int task_attach(Context& context, rpc::TaskAttach params) {
     complete_with_cwd(context, params, params.id.has_value());
     const auto task = params.id ? " " + shell_word(*params.id) : std::string();
     if (!context.json && (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1)) {
-        return fail(context,
-                    {ErrorCode::invalid_argument,
-                     "attach needs a terminal. To print the agent's screen instead:\n  orange peek" + task});
+        return fail(context, {ErrorCode::invalid_argument,
+                              "attach needs a terminal. To print the agent's screen instead:\n  orange peek" + task});
     }
     auto reply = context.call_json(params.k_name, written(params));
     if (!reply) return fail(context, reply.error());

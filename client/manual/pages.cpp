@@ -103,8 +103,8 @@ ManualPage group_page(const std::string& group) {
     for (const auto* command : arguments::all_commands()) {
         if (!command->hidden && command->group == group) commands += command_text(*command);
     }
-    std::string text = header(name, 1, "commands about a " + group) + ".SH SYNOPSIS\n\\fBorange " +
-                       group + "\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n.SH COMMANDS\n" + commands;
+    std::string text = header(name, 1, "commands about a " + group) + ".SH SYNOPSIS\n\\fBorange " + group +
+                       "\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n.SH COMMANDS\n" + commands;
     std::vector<std::pair<std::string, int>> others = {{"orange", 1}};
     if (group == "workflow" || group == "harness") others.emplace_back(name, 5);
     if (group == "daemon") others.emplace_back("oranged", 8);

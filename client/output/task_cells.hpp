@@ -18,8 +18,8 @@ Span marked(const Row& task, const std::string& status);
 Look look_of(Need need);
 /// Empty if the task needs nothing.
 Span need_of(const Row& task);
-/// Returns what a list, a page and a row of the dashboard say of an age: "42s", "5m". It is empty for a task that cannot
-/// be read, which has no time.
+/// Returns what a list, a page and a row of the dashboard say of an age: "42s", "5m". It is empty for a task that
+/// cannot be read, which has no time.
 std::string age_of(Timestamp time, Timestamp now);
 
 /// A column that stands only where a task has something to say in it.

@@ -258,7 +258,7 @@ std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const S
     }
     if (std::ranges::count_if(reply.tasks, has_dead_agent) > 1) {
         lines.insert(lines.end(),
-                     {Line(), Line("To restart all agents that are dead:"), Line("  orange respawn --all")});
+                     {Line(), Line("To restart all agents that are dead:"), Line("  orange task respawn --all")});
     }
     return lines.empty() ? "Nothing needs you.\n" : style.paint(lines);
 }

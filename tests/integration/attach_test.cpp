@@ -83,10 +83,10 @@ TEST_CASE("attach with a TERM that this machine does not know names one that it 
     Desk desk(box, box.worktree(id), "exec sh");
     desk.type("clear; env -u TMUX TERM=no-such-terminal orange task attach " + id + "; echo status $?");
     desk.wait_for("status 1");
-    CHECK_THAT(desk.shown(), Tells("xterm-256color") && Tells("orange task attach " + id));
+    CHECK_THAT(desk.shown(), Tells("xterm-256color") && Tells("orange attach " + id));
     desk.type("clear; env -u TMUX TERM=dumb orange task attach " + id + "; echo ended $?");
     desk.wait_for("ended 1");
-    CHECK_THAT(desk.shown(), Tells("orange task peek"));
+    CHECK_THAT(desk.shown(), Tells("orange peek"));
     desk.type("env -u TMUX TERM=xterm-256color orange task attach " + id + "; echo status $?");
     desk.wait_for("Ctrl-q leaves");
     desk.press("C-q");

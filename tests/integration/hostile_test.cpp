@@ -522,9 +522,9 @@ void ask(const Hostile& world, const Json& method, const std::string& key, const
     if (stored && parsed.contains("result") && (key == "summary" || key == "branch" || key == "effort")) {
         const auto kept = parsed.at("result").at("task").at("fields").value(key, Json());
         const auto sent = Json::parse(line).at("params").at(key).get<std::string>();
-        const auto name = key == "branch" ? branch_name(sent) : sent;
-        CHECK(trim(kept.is_string() ? kept.get<std::string>() : "") == trim(name));
-        if (name != sent) CHECK_THAT(parsed.at("result").at("notes").dump(), Holds(name));
+        const auto kept_as = key == "branch" ? branch_name(sent) : sent;
+        CHECK(trim(kept.is_string() ? kept.get<std::string>() : "") == trim(kept_as));
+        if (kept_as != sent) CHECK_THAT(parsed.at("result").at("notes").dump(), Holds(kept_as));
     }
     CHECK_FALSE(fs::exists(world.canary));
 }

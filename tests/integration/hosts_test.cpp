@@ -61,7 +61,7 @@ TEST_CASE("A task with the name of its host is worked on there, and ORANGE_HOST 
 
     for (const auto& words :
          std::vector<std::vector<std::string>>{{"task", "update", "box:" + second, "--blocked-by", "gpu:" + first},
-                                               {"task", "ack", "box:" + second, first},
+                                               {"ack", "box:" + second, first},
                                                {"--host", "gpu", "task", "show", "box:" + first},
                                                {"--host", "", "task", "show", "box:" + first}}) {
         auto line = words;

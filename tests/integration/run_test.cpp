@@ -64,7 +64,7 @@ TEST_CASE("In a home with nothing in it, a run does the lot") {
     INFO(ran.out + ran.err);
     REQUIRE(ran.status == 0);
     CHECK_THAT(ran.out, Tells("my-shop"));
-    CHECK_THAT(ran.out, Tells("fix-the-login-redirect") && Tells("orange task attach") &&
+    CHECK_THAT(ran.out, Tells("fix-the-login-redirect") && Tells("orange attach") &&
                             Tells("agent-review → reviewing") && Tells("ready"));
     const auto listed = Json::parse(fresh.run({"task", "list", "--json"}, repo).out).at("tasks");
     REQUIRE(listed.size() == 1);
@@ -135,7 +135,7 @@ TEST_CASE("With --wait and --json there is one line, when it is over") {
     const auto said = Json::parse(ran.out);
     CHECK(said.at("ready") == true);
     CHECK(said.at("task").at("fields").at("status") == "reviewing");
-    CHECK_THAT(said.at("reason").get<std::string>(), Tells("orange task merge"));
+    CHECK_THAT(said.at("reason").get<std::string>(), Tells("orange merge"));
 }
 
 TEST_CASE("Waiting ends with a reason where somebody is needed") {
@@ -190,7 +190,7 @@ TEST_CASE("Waiting outlives a daemon that crashes and comes back") {
     std::thread waiting([&] {
         ran = orange.try_run({"sh", "-c", "exec orange run --wait --harness idle Wait >\"$0\"", out.string()}, repo);
     });
-    orange.eventually("it waits", [&] { return holds(read_file(out), "orange task why"); });
+    orange.eventually("it waits", [&] { return holds(read_file(out), "orange why"); });
     const auto id = orange.call(rpc::TaskList{}).tasks[0].fields.id.value;
     orange.kill_daemon();
     orange.start_daemon();
@@ -262,7 +262,7 @@ TEST_CASE("Ctrl-C ends the waiting, not the task") {
     waiting.join();
     REQUIRE(pid > 0);
     CHECK(ran.status == 1);
-    CHECK_THAT(ran.err, Tells("orange task"));
+    CHECK_THAT(ran.err, Tells("orange show"));
     CHECK(orange.call(rpc::TaskList{}).tasks[0].worker == "alive");
 }
 

@@ -117,7 +117,7 @@ TEST_CASE("A daemon that ends in the middle of a reply is told from a reply") {
     const auto reply = connection.call_json("task.merge", Json::object());
     REQUIRE_FALSE(reply);
     CHECK(reply.error().code == ErrorCode::unavailable);
-    CHECK_THAT(reply.error().message, Tells("task.merge") && Tells("orange task list --all"));
+    CHECK_THAT(reply.error().message, Tells("task.merge") && Tells("orange list --all"));
     CHECK_FALSE(connection.call(rpc::DaemonPing{}));
 }
 
@@ -218,7 +218,7 @@ TEST_CASE("A daemon that answers no ping either is named, with the call that may
     CHECK(reply.error().details.at("pid") == std::to_string(::getpid()));
     CHECK(reply.error().details.at("method") == "task.create");
     CHECK_THAT(reply.error().message, Tells(std::to_string(::getpid())) && Tells("task.create") &&
-                                          Tells("orange task list --all") &&
+                                          Tells("orange list --all") &&
                                           Catch::EndsWith("orange daemon restart --force"));
 }
 

@@ -84,8 +84,8 @@ TEST_CASE("The tour prints each step as it happens, merges, and leaves nothing b
     INFO(ran.err);
     CHECK(ran.status == 0);
     std::size_t at = 0;
-    for (const char* step : {"project add", "task create", "pending → planning", "agent-review → working", "FAIL",
-                             "agent-review → reviewing", "PASS", "task merge", "reviewing → done", "Begin",
+    for (const char* step : {"project add", "orange create", "pending → planning", "agent-review → working", "FAIL",
+                             "agent-review → reviewing", "PASS", "orange merge", "reviewing → done", "Begin",
                              "workspace d--1: free", "Done"}) {
         CAPTURE(step);
         const auto found = ran.out.find(step, at);

@@ -168,7 +168,7 @@ TEST_CASE("Pages fit 40 columns, with emoji that terminals show as one picture o
 
 TEST_CASE("A list of one project's tasks has no column for it, an empty list says how to begin") {
     rpc::TaskList::Reply reply;
-    CHECK_THAT(output::task_list_page(reply, k_now, {}), Tells("orange task create"));
+    CHECK_THAT(output::task_list_page(reply, k_now, {}), Tells("orange create"));
     reply.tasks = {some_task("4f2aBcDeFgHiJkLmNoPqR", "x")};
     CHECK_THAT(output::task_list_page(reply, k_now, {}), !Holds("PROJECT"));
 }

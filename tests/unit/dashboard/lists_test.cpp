@@ -437,7 +437,9 @@ TEST_CASE("The selected row stays on the screen while the list changes and the t
 }
 
 TEST_CASE("Nothing that happens, nothing that is drawn or asked but the ages once a minute") {
-    Desk desk({in_review("aaaa0000")});
+    auto task = in_review("aaaa0000");
+    task.fields.updated_at = k_desk_time - std::chrono::minutes(10);
+    Desk desk({task});
     const auto before = desk.frame();
     desk.pass(std::chrono::seconds(30));
     CHECK(desk.frame() == before);

@@ -21,7 +21,9 @@ TEST_CASE("At 80 columns nothing is asked for a pane until it is shown") {
 }
 
 TEST_CASE("The screen of a living agent is asked for again when the agent has written, and of a dead one once") {
-    Desk desk({running("aaaa0000")}, 120, 40);
+    auto task = running("aaaa0000");
+    task.fields.updated_at = k_desk_time - std::chrono::minutes(10);
+    Desk desk({task}, 120, 40);
     desk.pass(milliseconds(1));
     desk.answer(Purpose::screen, Json{{"role", "worker"}, {"text", "\x1b[32mhello\x1b[0m\n"}});
     CHECK_THAT(desk.screen(), Holds("hello"));
