@@ -59,6 +59,8 @@ constexpr Command k_install_commands[] = {
     {"service", "install", "Let systemd run the daemon", service_install, false, true},
     {"service", "uninstall", "Remove the service; agents keep running", service_uninstall, false, true},
     {"service", "status", "Show whether the daemon runs as a service", service_status},
+    {"skill", "install", "Teach the installed agents to use Orange; the same as orange install", install, false, true},
+    {"skill", "remove", "Remove what `orange install` wrote; the same as orange uninstall", uninstall, false, true},
     {"", "install", "Teach the installed agents to use Orange", install, false, true},
     {"", "uninstall", "Remove what `orange install` wrote", uninstall, false, true},
 };

@@ -183,6 +183,8 @@ const std::vector<Place>& places() {
         {"service", "install", {{"{}"}}},
         {"service", "uninstall", {{"{}"}}},
         {"service", "status", {{"{}"}}},
+        {"skill", "install", {{"--dry-run", "--harness={}"}, {"--dry-run", "{}"}}},
+        {"skill", "remove", {{"--harness={}"}, {"{}"}}},
         {"", "install", {{"--dry-run", "--harness={}"}, {"--dry-run", "{}"}}},
         {"", "uninstall", {{"--harness={}"}, {"{}"}}},
         {"", "doctor", {{"{}"}, {"--project={}"}}},

@@ -120,6 +120,8 @@ TEST_CASE("Commands that start programs or write files are refused to an agent b
         {"demo"},
         {"dashboard"},
         {"install"},
+        {"skill", "install"},
+        {"skill", "remove"},
         {"uninstall"},
         {"service", "install"},
         {"service", "uninstall"},

@@ -89,11 +89,11 @@ TEST_CASE("The skill is installed for the agents that are there, once, and every
     CHECK_THAT(text_at(skill.codex), Catch::StartsWith("first text\n"));
     const auto after = skill.files();
     const auto written = fs::last_write_time(skill.claude);
-    CHECK(skill.run({"install"}).status == 0);
+    CHECK(skill.run({"skill", "install"}).out == skill.run({"install"}).out);
     CHECK(skill.files() == after);
     CHECK(fs::last_write_time(skill.claude) == written);
 
-    CHECK(skill.run({"uninstall"}).status == 0);
+    CHECK(skill.run({"skill", "remove"}).status == 0);
     CHECK(skill.files() == before);
     CHECK(skill.run({"uninstall"}).status == 0);
 }
