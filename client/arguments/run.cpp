@@ -47,10 +47,18 @@ Action inbox(CLI::App& app) {
         ->excludes(count)
         ->excludes(everywhere)
         ->option_text(" ");
-    app.footer(std::string("Each entry ends with the command to run next.\n\n"
-                           "--count and --line start no daemon. If none runs, they print nothing, and the exit "
-                           "status is 0.\n\n") +
-               k_form_help);
+    auto* watch = app.add_flag("-w,--watch", a->watch, "Show the list again after each change, until Ctrl-C")
+                      ->excludes(everywhere)
+                      ->excludes(count);
+    app.add_flag_callback(
+           "--no-bell", [a] { a->rings = false; }, "With --watch: do not ring when a task begins to need you")
+        ->needs(watch);
+    app.footer(
+        std::string("Each entry ends with the command to run next. --watch rings the terminal's bell when a task "
+                    "begins to need you, and shows in its title how many do.\n\n"
+                    "--count and --line start no daemon. If none runs, they print nothing, and the exit "
+                    "status is 0.\n\n") +
+        k_form_help);
     return [a](Context& context) { return commands::inbox(context, *a); };
 }
 

@@ -34,8 +34,9 @@ struct ListOptions {
 int task_list(Context& context, rpc::TaskList params, const ListOptions& options);
 /// Which task waits for which; of all projects, or of those alone that are connected with `about`.
 int task_tree(Context& context, rpc::TaskList params, bool everywhere, const std::optional<std::string>& about);
-/// task_list() again after each change; nothing is asked in between.
-int watch_tasks(Context& context, const rpc::TaskList& params, const std::optional<std::string>& form);
+/// task_list() or inbox() again after each change; nothing is asked in between. `rings` is about the inbox.
+int watch_tasks(Context& context, const rpc::TaskList& params, const std::optional<std::string>& form,
+                bool rings = false);
 int task_show(Context& context, rpc::TaskShow params, const std::optional<std::string>& form);
 int task_why(Context& context, rpc::TaskWhy params);
 int task_peek(Context& context, rpc::TaskPeek params);
@@ -75,6 +76,8 @@ struct InboxOptions {
     bool everywhere = false;          ///< of all hosts, too
     bool count = false;               ///< only how many tasks need their human
     bool line = false;                ///< the same in words, or nothing if there are none
+    bool watch = false;               ///< again after each change, until a signal comes
+    bool rings = true;                ///< with `watch`: the terminal's bell, when a task begins to need its human
 };
 /// Shows what needs its human, in all projects or in one. `count` and `line` start no daemon, and print nothing if none
 /// answers soon: a prompt calls them.

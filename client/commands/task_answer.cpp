@@ -84,6 +84,7 @@ int inbox(Context& context, const InboxOptions& options) {
         return count_needs(context, params, options.line);
     }
     params.needs = true;
+    if (options.watch) return watch_tasks(context, params, options.form, options.rings);
     auto reply = context.call_json(params.k_name, written(params));
     if (options.everywhere) reply = with_hosts(context, std::move(reply), {"inbox", {"inbox"}, options.project});
     return print_tasks(context, reply, options.form, [&](const rpc::TaskList::Reply& list) {

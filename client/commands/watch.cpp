@@ -1,5 +1,7 @@
 #include "client/commands/watch.hpp"
 
+#include <map>
+
 #include "client/commands/follow.hpp"
 #include "client/commands/interrupts.hpp"
 #include "client/commands/task.hpp"
@@ -95,8 +97,48 @@ int task_history(Context& context, rpc::TaskHistory params, bool follow_on) {
     });
 }
 
-int watch_tasks(Context& context, const rpc::TaskList& params, const std::optional<std::string>& form) {
+namespace {
+
+/// Rings the terminal's bell when a task begins to need its human, or needs more, and says in the terminal's title how
+/// many do. The title that the terminal had comes back at the end.
+class Attention {
+  public:
+    explicit Attention(bool rings) : rings_(rings) {
+        if (output::has_title()) output::put_now(output::k_keep_title);
+    }
+    ~Attention() {
+        if (output::has_title()) output::put_now(output::k_restore_title);
+    }
+    Attention(const Attention&) = delete;
+    Attention& operator=(const Attention&) = delete;
+
+    void tell(const std::vector<rpc::TaskView>& tasks) {
+        std::map<std::string, Need> needs;
+        bool is_news = false;
+        for (const auto& task : tasks) {
+            const auto& id = task.fields.id.value;
+            const auto before = needs_.find(id);
+            needs[id] = task.needs.kind;
+            is_news = is_news || more_urgent(task.needs.kind, before == needs_.end() ? Need::start : before->second);
+        }
+        if (is_news && rings_ && !first_ && output::is_screen()) output::put_now("\a");
+        if (output::has_title()) output::put_now(output::titled(output::needs_title(tasks.size())));
+        first_ = false;
+        needs_ = std::move(needs);
+    }
+
+  private:
+    bool rings_;
+    bool first_ = true;
+    std::map<std::string, Need> needs_;
+};
+
+}  // namespace
+
+int watch_tasks(Context& context, const rpc::TaskList& params, const std::optional<std::string>& form, bool rings) {
     EventStream stream(context.paths, {});
+    std::optional<Attention> attention;
+    if (params.needs && !context.json) attention.emplace(rings);
     catch_interrupts();
     if (auto opened = stream.open(); !opened) return fail(context, opened.error());
     Json shown;
@@ -117,10 +159,13 @@ int watch_tasks(Context& context, const rpc::TaskList& params, const std::option
             if (form) {
                 put_formed(context, shown, *form);
             } else {
-                output::put(
-                    output::task_list_page(reply, SystemClock().now(), context.style, params.search.has_value()));
+                const auto time = SystemClock().now();
+                output::put(params.needs
+                                ? output::inbox_page(reply, time, context.style)
+                                : output::task_list_page(reply, time, context.style, params.search.has_value()));
             }
         }
+        if (attention) attention->tell(reply.tasks);
         output::put_now("");
         return {};
     };

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <cwchar>
 
+#include "client/output/terminal.hpp"
+
 // ncurses' macros (move, erase, …) would be replaced in our own names.
 #define NCURSES_NOMACROS 1
 #define NCURSES_WIDECHAR 1
@@ -23,8 +25,6 @@ namespace {
 
 constexpr std::string_view k_mouse_on = "\033[?1000h\033[?1006h";
 constexpr std::string_view k_paste_on = "\033[?2004h";
-/// The title that the terminal had is kept and put back.
-constexpr std::string_view k_title_kept = "\033[22;2t", k_title_back = "\033[23;2t";
 constexpr std::string_view k_modes_off = "\033[?2004l\033[?1006l\033[?1000l";
 /// What another program may have left on: enhanced keyboards, which ncurses cannot read.
 constexpr std::string_view k_keyboard_off = "\033[<u\033[>4;0m";
@@ -125,7 +125,7 @@ Result<void> Terminal::open(const TerminalOptions& options) {
         return problem("the terminal \"" + name + "\" (TERM) cannot be drawn on");
     }
     open_ = true;
-    titles_ = name != "linux";  // its console would show the title as text
+    titles_ = output::has_title();
     ::raw();
     ::noecho();
     ::nonl();
@@ -151,7 +151,7 @@ void Terminal::enter() {
     tell_terminal(k_keyboard_off);
     if (options_.mouse) tell_terminal(k_mouse_on);
     tell_terminal(k_paste_on);
-    if (titles_) tell_terminal(k_title_kept);
+    if (titles_) tell_terminal(output::k_keep_title);
     shown_.title.clear();
     ::curs_set(0);
     whole_ = true;
@@ -162,7 +162,7 @@ void Terminal::leave() {
     inside_ = false;
     is_inside = 0;
     tell_terminal(k_modes_off);
-    if (titles_) tell_terminal(k_title_back);
+    if (titles_) tell_terminal(output::k_restore_title);
     ::curs_set(1);
     ::endwin();
 }
@@ -210,7 +210,7 @@ void Terminal::draw_row(int row, const Line& line) {
 }
 
 void Terminal::tell_news(const Frame& frame) {
-    if (titles_ && frame.title != shown_.title) tell_terminal("\033]2;" + frame.title + "\a");
+    if (titles_ && frame.title != shown_.title) tell_terminal(output::titled(frame.title));
     if (options_.rings && frame.rings > shown_.rings) tell_terminal("\a");
 }
 

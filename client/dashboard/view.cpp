@@ -6,6 +6,7 @@
 #include "client/dashboard/hosts.hpp"
 #include "client/dashboard/rows.hpp"
 #include "client/output/task_cells.hpp"
+#include "client/output/terminal.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::dashboard {
@@ -58,13 +59,6 @@ Line header_line(const State& state) {
     if (state.read_only) line.add("  read-only", k_bold);
     if (const auto missing = missing_hosts(state); !missing.empty()) line.add("  " + missing, k_bold);
     return line;
-}
-
-/// "2 need you · Orange"
-std::string title_text(const State& state) {
-    const auto count = needing_count(state);
-    if (count == 0) return "Orange";
-    return std::to_string(count) + (count == 1 ? " needs" : " need") + " you · Orange";
 }
 
 std::string clock_text(Timestamp since, Timestamp now) {
@@ -249,7 +243,7 @@ void draw_numbers(Canvas& canvas, const State& state) {
 
 Frame draw(const State& state, Timestamp now) {
     Frame frame;
-    frame.title = title_text(state);
+    frame.title = output::needs_title(needing_count(state));
     frame.rings = state.rings;
     Canvas canvas(state.width, state.height);
     const auto layout = layout_of(state);

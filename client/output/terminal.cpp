@@ -86,6 +86,21 @@ void clear_screen() {
     put("\x1b[H\x1b[2J");
 }
 
+bool has_title() {
+    const char* term = std::getenv("TERM");
+    const std::string_view name = term ? term : "";
+    return is_screen() && !name.empty() && name != "dumb" && name != "linux";  // these show a title as text
+}
+
+std::string titled(const std::string& title) {
+    return "\033]2;" + title + "\a";
+}
+
+std::string needs_title(std::size_t count) {
+    if (count == 0) return "Orange";
+    return std::to_string(count) + (count == 1 ? " needs" : " need") + " you · Orange";
+}
+
 void put(std::string_view text) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && g_write_error == 0) g_write_error = errno;
 }

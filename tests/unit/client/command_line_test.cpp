@@ -210,6 +210,49 @@ TEST_CASE("A list that is watched comes again when it has changed, and ends well
     CHECK(test::run({"/bin/cat", out}, {}, home.path()).out == "working\nreviewing\n");
 }
 
+TEST_CASE("An inbox that is watched rings when a task begins to need its human, and the title says how many do") {
+    int lists = 0;
+    const auto list = [&](const Json& request) {
+        auto one = task_json(), other = task_json();
+        one["needs"] = {{"kind", "review"}, {"text", "look at it"}};
+        other["fields"]["id"] = "9zzBcDeFgHiJkLmNoPqRs";
+        other["needs"] = {{"kind", "answer"}, {"text", ++lists < 3 ? "which one?" : "the last question"}};
+        return FakeDaemon::reply(request, {{"tasks", lists == 1 ? Json{one} : Json{one, other}}});
+    };
+    const auto happened = [](const char* cursor) {
+        const Json params = {
+            {"cursor", cursor}, {"task", "t"}, {"project", "p"}, {"event", {{"type", "task.created"}}}};
+        return dump({{"jsonrpc", "2.0"}, {"method", "event"}, {"params", params}}) + "\n";
+    };
+    test::TemporaryFolder home;
+    const FakeDaemon daemon(home.path() / "orange.sock", [&](const Json& request) -> std::vector<std::string> {
+        if (request["method"] == "task.list") return {list(request)};
+        return {FakeDaemon::reply(request, {{"cursor", "c0"}, {"resync", false}}) + happened("c1") + happened("c2")};
+    });
+    const auto watched = [&](const std::string& options) {
+        lists = 0;
+        const auto command = "echo $$ >pid; exec " ORANGE_BINARY_DIR "/bin/orange inbox --watch" + options;
+        const auto script = "script -qec '" + command + "' /dev/null >out & script=$!" +
+                            "; until grep -q 'the last question' out; do sleep 0.05; done; kill -INT $(cat pid)" +
+                            "; wait $script; cat out";
+        const auto ran =
+            test::run({"/bin/sh", "-c", script},
+                      {"ORANGE_HOME=" + home.path().string(), "ORANGE_NO_AUTOSTART=1", "TERM=xterm"}, home.path());
+        CHECK(ran.status == 0);
+        return ran.out;
+    };
+    const auto rings = [](std::string text) {
+        for (auto begin = text.find("\033]2;"); begin != std::string::npos; begin = text.find("\033]2;")) {
+            text.erase(begin, text.find('\a', begin) + 1 - begin);
+        }
+        return std::ranges::count(text, '\a');
+    };
+    const auto out = watched("");
+    CHECK(rings(out) == 1);
+    CHECK_THAT(out, Holds("\033]2;1 ") && Holds("\033]2;2 "));
+    CHECK(rings(watched(" --no-bell")) == 0);
+}
+
 TEST_CASE("A task is created with everything named, its context from standard input") {
     CommandLine line;
     auto params = line.sent({"task",
@@ -452,6 +495,8 @@ TEST_CASE("A wrong word leads to the whole line with the right one, ready to be 
 
 TEST_CASE("Several tasks are done one by one, and a failure stops none of the others") {
     CommandLine line;
+    line.result["commit"] = "";
+    line.result["pushed"] = false;
     const auto done = dump({{"jsonrpc", "2.0"}, {"result", line.result}});
     const auto listed = dump({{"jsonrpc", "2.0"}, {"result", {{"tasks", {task_json()}}}}});
     const auto refused =
@@ -493,8 +538,6 @@ TEST_CASE("Several tasks are done one by one, and a failure stops none of the ot
         CHECK(line.run(words).status == 0);
     }
     CHECK(line.run({"respawn", "4f2a", "--all"}).status == 2);
-    line.result["commit"] = "";
-    line.result["pushed"] = false;
 }
 
 TEST_CASE("Each of several tasks is asked about by itself") {
