@@ -124,13 +124,10 @@ Awaitable<void> check_messages(Exam& exam) {
 }
 
 Awaitable<void> check_attention(Exam& exam) {
+    std::vector<std::pair<std::string, Needs>> all;
     for (const auto& record : exam.tasks()) {
         const auto needs = needs_of(exam.runner, record);
-        if (needs.kind > Need::start) {
-            exam.report.warn(
-                "task " + record.task.id.value + " needs you (" + name_text(needs.kind) + "): " + needs.text,
-                needs.command.text());
-        }
+        if (needs.kind > Need::start) all.emplace_back(record.task.id.value, needs);
         for (const auto& notice : all_notices(record)) {
             if (notice.text != needs.text) {
                 exam.report.warn("task " + record.task.id.value + ": " + notice.text,
@@ -138,7 +135,15 @@ Awaitable<void> check_attention(Exam& exam) {
             }
         }
     }
-    co_return;
+    if (all.size() == 1) {
+        const auto& [id, needs] = all.front();
+        exam.report.warn("task " + id + " needs you (" + name_text(needs.kind) + "): " + needs.text,
+                         needs.command.text());
+    }
+    if (all.size() < 2) co_return;
+    std::vector<std::string> names;
+    for (const auto& [id, needs] : all) names.push_back(id + " (" + name_text(needs.kind) + ")");
+    exam.report.warn(counted(all.size(), "task") + " need you: " + join(names, ", "), "orange inbox");
 }
 
 }  // namespace orange::doctor

@@ -28,6 +28,21 @@ TEST_CASE("The doctor finds nothing wrong where nothing is, and says what it loo
     CHECK(orange.orange({"doctor", "--project", "nosuch"}).status == 1);
 }
 
+TEST_CASE("What needs you is one line of the doctor, however many tasks it is") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto first = orange.create("shop", "One demo:clarify");
+    orange.wait_for_status(first, "clarification");
+    CHECK_THAT(diagnose(orange).command("attention"), Holds("reply"));
+    const auto second = orange.create("shop", "Two demo:clarify");
+    orange.wait_for_status(second, "clarification");
+    const auto both = diagnose(orange);
+    const auto said = both.said("attention");
+    CHECK(std::ranges::count(said, '\n') == 1);
+    CHECK_THAT(said, Tells(orange.short_id(first)) && Tells(orange.short_id(second)));
+    CHECK(both.command("attention") == "orange inbox");
+}
+
 TEST_CASE("Without a daemon the doctor says so, and looks at what it can see itself") {
     Sandbox orange;
     orange.stop_daemon();
