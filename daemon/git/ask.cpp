@@ -72,17 +72,6 @@ Awaitable<Result<std::string>> common_dir(Git& git, Place place) {
     co_return only_path(answer);
 }
 
-std::string operation_under_way(const std::string& git_dir) {
-    const std::pair<const char*, const char*> signs[] = {
-        {"rebase-merge", "rebase"},          {"rebase-apply", "rebase"}, {"MERGE_HEAD", "merge"},
-        {"CHERRY_PICK_HEAD", "cherry-pick"}, {"REVERT_HEAD", "revert"},  {"BISECT_LOG", "bisect"}};
-    for (const auto& [file, name] : signs) {
-        std::error_code error;
-        if (std::filesystem::exists(std::filesystem::path(git_dir) / file, error)) return name;
-    }
-    return {};
-}
-
 bool is_hash(std::string_view text) {
     return (text.size() == 40 || text.size() == 64) &&
            text.find_first_not_of("0123456789abcdef") == std::string_view::npos;

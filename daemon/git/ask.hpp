@@ -37,9 +37,6 @@ Awaitable<Result<std::string>> ask_inside(Git& git, Place place, std::vector<std
 /// The git directory of a worktree (of a linked one: its administrative folder), absolute.
 Awaitable<Result<std::string>> git_dir(Git& git, Place place);
 
-/// "rebase", "merge" … where one is under way in that git directory; empty where none is.
-std::string operation_under_way(const std::string& git_dir);
-
 bool is_hash(std::string_view text);
 
 /// A git that is not git, or one that was cut short: better no answer than a wrong one.

@@ -13,6 +13,7 @@
 #include "daemon/git/private_index.hpp"
 #include "daemon/git/small_files.hpp"
 #include "daemon/git/sparse.hpp"
+#include "daemon/git/standing.hpp"
 #include "daemon/git/worktrees.hpp"
 
 /// What is uncommitted in a worktree: is there any, and saving it. The agent's own index is never written: an index

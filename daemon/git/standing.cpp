@@ -92,6 +92,17 @@ bool read_index(const std::string& answer, const std::string& worktree, Standing
 
 }  // namespace
 
+std::string operation_under_way(const std::string& git_dir) {
+    const std::pair<const char*, const char*> signs[] = {
+        {"rebase-merge", "rebase"},          {"rebase-apply", "rebase"}, {"MERGE_HEAD", "merge"},
+        {"CHERRY_PICK_HEAD", "cherry-pick"}, {"REVERT_HEAD", "revert"},  {"BISECT_LOG", "bisect"}};
+    for (const auto& [file, name] : signs) {
+        std::error_code error;
+        if (std::filesystem::exists(std::filesystem::path(git_dir) / file, error)) return name;
+    }
+    return {};
+}
+
 Awaitable<Result<Standing>> standing_of(Git& git, Pinned worktree) {
     const auto unknown = [](const Error& error) -> Result<Standing> {
         if (error.code == ErrorCode::external_failed) return Standing{};

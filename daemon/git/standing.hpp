@@ -28,6 +28,10 @@ struct Standing {
     std::set<std::string> folders;              ///< all folders that have tracked files, without the top
 };
 
+/// Returns what git has begun in the worktree that has this git directory and has not finished, such as "merge"; empty
+/// if there is nothing.
+std::string operation_under_way(const std::string& git_dir);
+
 Awaitable<Result<Standing>> standing_of(Git& git, Pinned worktree);
 
 }  // namespace orange::git

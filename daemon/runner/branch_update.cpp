@@ -5,6 +5,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/committer.hpp"
 #include "daemon/git/signing.hpp"
+#include "daemon/git/standing.hpp"
 #include "daemon/git/update.hpp"
 #include "daemon/runner/merge_run.hpp"
 #include "daemon/runner/merge_target.hpp"
@@ -122,6 +123,15 @@ Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
     world.journal.write(record, "branch.updated",
                         {{"from", *head}, {"to", *merged}, {"base", base.name}, {"by", name_text(by.role)}});
     co_return outcome;
+}
+
+Awaitable<std::string> half_done(World& world, TaskRecord record) {
+    const auto worktree = co_await open_worktree(world, record);
+    const auto what = worktree ? git::operation_under_way(worktree->git_dir()) : std::string();
+    if (what.empty()) co_return what;
+    const auto abort = "git " + what + (what == "bisect" ? " reset" : " --abort");
+    co_return "a " + what + " is half done in the worktree. Finish and commit it there, or run " + abort +
+        ":\n  orange task shell " + record.task.id.value;
 }
 
 }  // namespace orange

@@ -9,4 +9,8 @@ namespace orange {
 /// these are left in the worktree to be resolved (`details["files"]`). Success if the branch is up to date already.
 Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by);
 
+/// Says what git has begun in the task's worktree and not finished, for example the merge that update_branch() left
+/// there, and how to go on. Empty if there is nothing, or if it cannot be found out.
+Awaitable<std::string> half_done(World& world, TaskRecord record);
+
 }  // namespace orange

@@ -12,6 +12,7 @@
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/methods/picked_run.hpp"
 #include "daemon/runner/blockers.hpp"
+#include "daemon/runner/branch_update.hpp"
 #include "daemon/runner/changes.hpp"
 #include "daemon/runner/children.hpp"
 #include "daemon/runner/programs.hpp"
@@ -439,6 +440,10 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     if (!busy && merge != reply.hints.end() && Merges::under_way(record).empty()) {
         const auto ready = co_await api.runner().merges.check(record);
         if (!ready) *merge = ready.error().message;
+    }
+    if (!busy && reply.task.needs.kind != Need::nothing && record.task.workspace) {
+        auto text = co_await half_done(api.world(), record);
+        if (!text.empty()) reply.hints.insert(reply.hints.begin(), std::move(text));
     }
     if (const auto* keeping = api.world().pool.keeping(id)) {
         reply.waiting_for = "Orange, which " + keeping->text();

@@ -87,8 +87,12 @@ TEST_CASE("a conflict stays in the worktree, names its files, and is committed b
     CHECK_THAT(conflict.message, Tells("orange task shell " + task.id.value));
     CHECK(task.world.git.plain(task.tree, {"ls-files", "-u", "--", "feature"}) != "");
     CHECK_THAT(task.refused().message, Tells("orange task shell " + task.id.value));  // not twice
+    auto& house = task.world.house();
+    const auto half = [&] { return house.go(half_done(house.world(), task.world.record(task.id))); };
+    CHECK_THAT(half(), Tells("orange task shell " + task.id.value) && Tells("git merge --abort"));
     write_file(task.tree + "/feature", "both\n");
     task.world.git.plain(task.tree, {"commit", "-qam", "both"});
+    CHECK(half().empty());
     REQUIRE(task.update());
     CHECK(task.world.git.plain(task.tree, {"log", "-1", "--format=%P"}) == task.before + " " + task.base);
 }
