@@ -122,6 +122,10 @@ class ExecutorLoader : DefinitionReader {
         if (!executor_.queued.empty() && executor_.probe.empty()) {
             problem(root_.find("queued")->place, "queued are words that probe prints, and probe is missing");
         }
+        if (!executor_.probe.empty() && executor_.stop.empty()) {
+            problem(root_.find("probe")->place,
+                    "probe needs stop: a run that probe shows when its window is gone is ended with it");
+        }
     }
 
     const Node& root_;

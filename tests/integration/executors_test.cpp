@@ -185,7 +185,8 @@ TEST_CASE("A run whose executor is killed before the agent begins is undone, and
     Sandbox orange("poll_interval: 0.1\n");
     orange.add_project("shop");
     define_idle(orange);
-    define(orange, "box", "run: [sh, -c, \"echo waiting; sleep 600\", \"{inner}\"]\nprobe: [\"true\"]\n");
+    define(orange, "box",
+           "run: [sh, -c, \"echo waiting; sleep 600\", \"{inner}\"]\nstop: [\"true\"]\nprobe: [\"true\"]\n");
     const auto id = start_in(orange, "box");
     const auto run = orange.run_of(id, "worker");
     ::kill(static_cast<pid_t>(run.at("pid").get<int>()), SIGKILL);
@@ -245,7 +246,8 @@ TEST_CASE("A run that waits for resources is queued, begins later, and is no cra
                                  "; then state='RUNNING n1'; else state=PENDING; fi\n"
                                  "echo orange-$(basename $run) $state\ndone\n");
     define(orange, "box",
-           "run: [" + waits + ", " + gate + ", \"{inner}\"]\nprobe: [" + asks + "]\nqueued: [PENDING]\n");
+           "run: [" + waits + ", " + gate + ", \"{inner}\"]\nstop: [\"true\"]\nprobe: [" + asks +
+               "]\nqueued: [PENDING]\n");
     const auto id = start_in(orange, "box");
     orange.eventually("it is queued", [&] { return task_now(orange, id).worker == "queued"; });
     const auto queued = task_now(orange, id);
@@ -345,7 +347,7 @@ TEST_CASE("A run is not taken for dead while its executor cannot say so") {
     const auto asked = orange.root() / "asked";
     const auto asks =
         script(orange, "asks", "echo >> " + asked.string() + "\ntest -e " + open.string() + " || exit 1\nexit 0\n");
-    define(orange, "box", "run: [env, \"{inner}\"]\nprobe: [" + asks + "]\n");
+    define(orange, "box", "run: [env, \"{inner}\"]\nstop: [\"true\"]\nprobe: [" + asks + "]\n");
     const auto id = start_in(orange, "box");
     wait_for_begun(orange, id);
     const auto first = orange.run_of(id, "worker");
