@@ -83,10 +83,10 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
         spec.env["ORANGE_EVENT"] =
             shell_word(shim_.string()) + " " + std::string(k_event_option) + " " + shell_word(request.events);
     }
-    if (!request.around.empty()) {
-        CO_TRY(write_inner_spec(spec, request.around, inner_folder(run_folder, run.run)));
+    if (auto written = write_specs(spec, request.around, run_folder); !written) {
+        if (run.place) (void)files_.remove(inner_folder(run_folder, run.run));
+        co_return written.error();
     }
-    CO_TRY(files_.replace(spec_path, spec_text(spec), Durability::atomic));
 
     WindowSpec window;
     window.session = request.session;
@@ -120,6 +120,11 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
     started.run = std::move(run);
     if (window.in_session.empty()) started.session = window.session;
     co_return started;
+}
+
+Result<void> Launcher::write_specs(RunSpec& spec, const std::vector<std::string>& around, const Path& run_folder) {
+    if (!around.empty()) TRY(write_inner_spec(spec, around, inner_folder(run_folder, spec.run)));
+    return files_.replace(spec_file(run_folder, spec.run), spec_text(spec), Durability::atomic);
 }
 
 /// Lets a shim on the far side run the agent. The shim in the window starts the executor, which starts the other shim.
@@ -229,8 +234,29 @@ std::optional<ExitRecord> Launcher::exit_of(const Path& run_folder, const AgentR
     auto text = files_.read(exit_file(run_folder, run.run));
     if (!text && run.place) text = files_.read(inner_folder(run_folder, run.run) / k_inner_exit);
     auto record = text ? exit_record_from_text(*text) : Result<ExitRecord>(text.error());
-    if (!record) return std::nullopt;
+    if (!record || record->run != run.run) return std::nullopt;
+    if (is_missing(files_, exit_file(run_folder, run.run))) {  // an agent can write the record of the far side, too
+        record->use.reset();
+        record->not_started = false;
+    }
     return std::move(*record);
+}
+
+std::optional<StartRecord> Launcher::start_of(const Path& run_folder, const AgentRun& run) const {
+    const auto text = files_.read(inner_folder(run_folder, run.run) / k_inner_started);
+    auto record = text ? start_record_from_text(*text) : Result<StartRecord>(text.error());
+    if (!record || record->run != run.run) return std::nullopt;
+    return std::move(*record);
+}
+
+/// Keeps what the far side has told. A burial may be repeated, and the folder of the far side is gone then.
+bool Launcher::keep_end(const AgentRun& run, const RunEnd& end, const Path& run_folder) {
+    const auto file = exit_file(run_folder, run.run);
+    if (files_.facts_of(file)) return true;
+    const ExitRecord record{run.run, end.exit_status, end.signal, end.error, clock_.now(), end.use, end.not_started};
+    const auto kept = files_.replace(file, exit_record_text(record));
+    if (!kept) log::warn("agents", kept.error().message);
+    return kept.has_value();
 }
 
 Liveness Launcher::liveness(const AgentRun& run) const {
@@ -310,6 +336,8 @@ Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log, Path w
         if (!killed) log::warn("agents", killed.error().message);
     }
     RunEnd end;
+    const auto started = run.place ? start_of(run_folder, run) : std::nullopt;
+    if (started) end.started_at = started->started_at;
     if (const auto record = exit_of(run_folder, run)) {
         end.exit_status = record->exit_status;
         end.signal = record->signal;
@@ -329,7 +357,7 @@ Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log, Path w
     }
     end.left = co_await end_group(run, std::move(left));
     std::vector<Path> files = {spec_file(run_folder, run.run)};
-    if (run.place) files.push_back(inner_folder(run_folder, run.run));
+    if (run.place && keep_end(run, end, run_folder)) files.push_back(inner_folder(run_folder, run.run));
     for (const auto& path : {events_file(run_folder, run.run), rest_file(run_folder, run.run)}) {
         if (!is_missing(files_, path)) files.push_back(path);
     }

@@ -55,7 +55,9 @@ struct RunEnd {
     std::optional<GroupUse> use;  ///< of its control group; nothing: it had none
     bool scope_killed = false;    ///< its shim was killed with all of its scope, as systemd-oomd does it
     bool not_started = false;     ///< its executor ended before the agent had begun
-    std::string left;             ///< what still runs that it started, because it had none: "sleep 600 (4711), …"
+    /// When the agent began, as the far side of its executor says.
+    std::optional<Timestamp> started_at = {};
+    std::string left;  ///< what still runs that it started, because it had none: "sleep 600 (4711), …"
 };
 
 /// `unknown`: its process cannot be looked at just now, so that nothing may follow from it.
@@ -149,8 +151,12 @@ class Launcher {
     static Path inner_folder(const Path& run_folder, const RunId& run) { return run_folder / run.value; }
     /// Returns the record of the shim in the window, or of the one on the far side; nothing if there is neither.
     std::optional<ExitRecord> exit_of(const Path& run_folder, const AgentRun& run) const;
+    /// Returns what the shim on the far side has written when it began; nothing if there is none.
+    std::optional<StartRecord> start_of(const Path& run_folder, const AgentRun& run) const;
 
   private:
+    Result<void> write_specs(RunSpec& spec, const std::vector<std::string>& around, const Path& run_folder);
+    bool keep_end(const AgentRun& run, const RunEnd& end, const Path& run_folder);
     Result<void> write_inner_spec(RunSpec& spec, const std::vector<std::string>& around, const Path& folder);
     Awaitable<void> save_scrollback(AgentRun run, Path log);
     Awaitable<bool> on_same_server(AgentRun run);

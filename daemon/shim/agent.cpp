@@ -157,7 +157,8 @@ void take_inner_end(const RunSpec& spec, ExitRecord& ended) {
     std::error_code error;
     if (auto inner = read_exit_record(folder / k_inner_exit); inner && inner->run == spec.run) {
         ended = std::move(*inner);
-        if (use) ended.use = use;
+        ended.use = use;  // an agent can write the record of the far side, too
+        ended.not_started = false;
     } else if (!std::filesystem::exists(folder / k_inner_started, error)) {
         ended.not_started = true;
     }

@@ -409,3 +409,87 @@ TEST_CASE("a window whose process cannot be looked at counts as one that may hav
     const auto adopted = world.go(world.launcher.adopt(world.request().run, world.folder)).value();
     CHECK(world.launcher.liveness(adopted) == Liveness::alive);
 }
+
+namespace {
+
+/// A run in an executor whose shim in the window was killed.
+struct PlacedWorld : LauncherWorld {
+    PlacedWorld() {
+        auto placed = request();
+        placed.run.place = RunPlace{.executor = "box", .stop = {}, .probe = {}, .queued = {}};
+        placed.around = {"box", "{inner}"};
+        run = go(launcher.start(placed, folder)).value().run;
+        processes.alive.erase(run.pid);
+    }
+    RunEnd bury() { return go(launcher.bury(run, folder, "/tasks/logs/worker.log", {})); }
+    bool has_inner_files() {
+        return std::ranges::any_of(
+            files.files, [&](const auto& file) { return file.first.string().starts_with(inner.string() + "/"); });
+    }
+
+    const Path inner = Launcher::inner_folder(folder, RunId{"RUN123456789"});
+    AgentRun run;
+};
+
+}  // namespace
+
+TEST_CASE("a burial that is repeated tells the same end, although the folder of the far side is gone") {
+    PlacedWorld world;
+    const std::string begun = R"({"run": "RUN123456789", "started_at": "2026-11-20T10:00:00.000Z"})";
+    int status = -1;
+    bool not_started = false;
+    SECTION("the agent had not begun") {
+        not_started = true;
+    }
+    SECTION("the agent had begun") {
+        world.files.files[world.inner / "started"] = begun;
+    }
+    SECTION("the agent had ended") {
+        world.files.files[world.inner / "started"] = begun;
+        world.files.files[world.inner / "exit"] = R"({"run": "RUN123456789", "exit_status": 3})";
+        status = 3;
+    }
+    const auto first = world.bury();
+    CHECK(first.not_started == not_started);
+    CHECK(first.exit_status == status);
+    CHECK(first.started_at == (not_started ? std::nullopt : from_rfc3339("2026-11-20T10:00:00.000Z")));
+    CHECK_FALSE(world.has_inner_files());
+    const auto second = world.bury();
+    CHECK(second.not_started == not_started);
+    CHECK(second.exit_status == status);
+}
+
+TEST_CASE("the folder of the far side stays until its facts are kept") {
+    PlacedWorld world;
+    world.files.files[world.inner / "started"] = R"({"run": "RUN123456789", "started_at": "2026-11-20T10:00:00.000Z"})";
+    const auto kept = Launcher::exit_file(world.folder, world.run.run);
+    world.files.failures[kept] = Error(ErrorCode::io, "full");
+    CHECK_FALSE(world.bury().not_started);
+    world.files.failures.clear();
+    CHECK_FALSE(world.bury().not_started);
+    CHECK_FALSE(world.has_inner_files());
+}
+
+TEST_CASE("the far side tells how its own run ended, and nothing that only this side can know") {
+    PlacedWorld world;
+    world.files.files[world.inner / "started"] = R"({"run": "other", "started_at": "2026-11-20T10:00:00.000Z"})";
+    world.files.files[world.inner / "exit"] = R"({"run": "other", "exit_status": 4})";
+    CHECK_FALSE(world.launcher.exit_of(world.folder, world.run));
+    CHECK_FALSE(world.launcher.start_of(world.folder, world.run));
+    world.files.files[world.inner / "exit"] =
+        R"({"run": "RUN123456789", "exit_status": 137, "signal": 9, "use": {"oom_kills": 1}, "not_started": true})";
+    const auto end = world.bury();
+    CHECK(end.exit_status == 137);
+    CHECK_FALSE(end.not_started);
+    CHECK_FALSE(end.use);
+}
+
+TEST_CASE("a start in an executor that fails leaves no folder for the far side") {
+    LauncherWorld world;
+    auto request = world.request();
+    request.run.place = RunPlace{.executor = "box", .stop = {}, .probe = {}, .queued = {}};
+    request.around = {"box", "{inner}"};
+    world.files.failures[world.spec] = Error(ErrorCode::io, "full");
+    CHECK_FALSE(world.go(world.launcher.start(request, world.folder)));
+    CHECK(world.files.files.empty());
+}
