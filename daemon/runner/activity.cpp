@@ -81,9 +81,10 @@ Activities::Known& Activities::known_of(const TaskRecord& record, const AgentRun
         std::erase_if(known_, [&](const auto& each) { return &each != &*task && !with_runs.contains(each.first); });
     }
     auto& known = task->second[run.role];
-    if (known.run == run.run) return known;
+    if (known.run == run.run && known.has_begun == run.has_begun()) return known;
     known = Known{};
     known.run = run.run;
+    known.has_begun = run.has_begun();
     known.waited_until = run.began_at();
     if (auto rest = world_.files.read(agents::rest_file(agents_.run_folder(record), run.run)))
         known.rest = std::move(*rest);
@@ -323,27 +324,34 @@ std::vector<Role> Activities::awaited(const TaskRecord& record) const {
     return roles;
 }
 
-void Activities::mark_hung(TaskRecord& record) const {
+std::string Activities::hang_of(const TaskRecord& record, Role role) const {
+    const auto* run = record.run_of(role);
+    const auto* known = run && agents_.alive(record, role) ? this->known(record, *run) : nullptr;
+    if (known == nullptr) return {};
     const auto patience = patience_with(record);
-    const auto task = known_.find(record.task.id);
+    const auto now = world_.clock.now();
+    const auto name = name_text(role);
+    if (!run->has_begun()) {
+        if (now - std::max(run->spawned_at, known->queued_at) < patience) return {};
+        return "executor " + run->place->executor + " has not begun the " + name + " for " + spoken(patience);
+    }
+    if (!known->seen) return {};
+    if (known->seen->activity == Activity::busy && now - known->progress.at >= patience) {
+        return "the " + name + " seems to work, and has shown no progress for " + spoken(patience);
+    }
+    const bool was_touched = now - record.task.updated_at < patience;  // a human may have seen it since
+    const bool is_silent = known->seen->activity == Activity::unknown && known->silence.is_silent();
+    if (!is_silent || was_touched || is_told_otherwise(record)) return {};
+    return "Orange cannot see what the " + name + " does. For " + spoken(patience) +
+           " it has shown nothing new, used hardly any processor time and changed no file";
+}
+
+void Activities::mark_hung(TaskRecord& record) const {
     for (const Role role : awaited(record)) {
-        const auto seen = of(record, role);
-        if (!seen) continue;
-        const auto& known = task->second.at(role);
-        const auto now = world_.clock.now();
-        const auto name = name_text(role);
-        std::string text;
-        if (seen->activity == Activity::busy && now - known.progress.at >= patience) {
-            text = "the " + name + " seems to work, and has shown no progress for " + spoken(patience);
-        } else if (seen->activity == Activity::unknown && known.silence.is_silent() &&
-                   now - record.task.updated_at >= patience &&  // a human may have seen it since
-                   !is_told_otherwise(record)) {
-            text = "Orange cannot see what the " + name + " does. For " + spoken(patience) +
-                   " it has shown nothing new, used hardly any processor time and changed no file";
-        }
+        auto text = hang_of(record, role);
         if (text.empty()) continue;
         raise(world_, record, NoticeKind::agent_hung, std::move(text), "orange task attach " + record.task.id.value,
-              name);
+              name_text(role));
         return;
     }
     (void)clear(record, NoticeKind::agent_hung);
@@ -497,8 +505,13 @@ Awaitable<void> Activities::look_at_agents(TaskRecord record) {
     bool any = false;
     for (const Role role : {Role::worker, Role::reviewer}) {
         const auto* current = record.run_of(role);
-        if (!agents_.alive(record, role) || !current->has_begun()) continue;  // the window may show its executor
+        if (!agents_.alive(record, role)) continue;
         any = true;
+        if (!current->has_begun()) {  // the window may show its executor
+            auto& known = known_of(record, *current);
+            if (current->place->queued_since) known.queued_at = world_.clock.now();
+            continue;
+        }
         auto sight = co_await see(record, role);
         const auto run = *record.run_of(role);
         auto screen = sight.screen;

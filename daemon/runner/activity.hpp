@@ -105,6 +105,7 @@ class Activities {
     };
     struct Known {
         RunId run;
+        bool has_begun = true;
         std::optional<Stating> stating;
         std::optional<AgentActivity> seen;  ///< nothing: not noted yet
         agents::EventReader events;
@@ -118,6 +119,7 @@ class Activities {
         std::optional<Timestamp> limited_at;  ///< when it was last seen at a usage limit
         Progress progress;
         Silence silence;
+        Timestamp queued_at{};  ///< when its executor last made it wait for resources
         Retrying retrying;
         std::optional<Timestamp> worked_at;  ///< when it was last seen busy; nothing until then after the time below
         Timestamp waited_until{};  ///< when it last showed a dialog or had drawn nothing; else the beginning of the run
@@ -148,6 +150,8 @@ class Activities {
     void mark_and_save(TaskRecord& record);
     void lift(const AgentRun& run, const Known& seen);
     void mark_hung(TaskRecord& record) const;
+    /// Returns what is said of the role's agent if it hangs; empty if it does not.
+    std::string hang_of(const TaskRecord& record, Role role) const;
     void mark_as(TaskRecord& record, const std::vector<Role>& roles, NoticeKind kind, Activity activity,
                  const std::string& what) const;
 

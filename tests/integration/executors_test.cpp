@@ -253,7 +253,7 @@ TEST_CASE("A run that waits for resources is queued, begins later, and is no cra
     const auto queued = task_now(orange, id);
     CHECK(queued.places.at(0).state == "queued");
     CHECK_FALSE(queued.worker_activity);
-    CHECK(queued.notices.empty());
+    orange.eventually("nothing is taken for a hang", [&] { return task_now(orange, id).notices.empty(); });
     CHECK(orange.history(id, "agent.queued").size() == 1);
     CHECK(orange.history(id, "agent.begun").empty());
 

@@ -364,3 +364,33 @@ TEST_CASE("of tasks without agents nothing is remembered once another agent is s
         world.move(id, "cancelled").value();
     }
 }
+
+TEST_CASE("an executor that does not begin its agent is told to its human, and one that waits for resources is not") {
+    ActiveWorld world;
+    const auto id = world.start();
+    const auto change = [&](const std::function<void(RunPlace&)>& what) {
+        auto record = world.record(id);
+        auto& place = record.runs.at(0).place;
+        if (!place) place.emplace();
+        place->executor = "box";
+        what(*place);
+        world.house().world().tasks.save(record).value();
+    };
+    const auto hangs_after = [&](std::chrono::minutes time) {
+        world.outside.clock.pass(time);
+        world.look(id);
+        return engine::find_notice(world.record(id), NoticeKind::agent_hung) != nullptr;
+    };
+    change([](RunPlace&) {});
+    CHECK_FALSE(hangs_after(9min));
+    CHECK(hangs_after(2min));
+    CHECK(engine::find_notice(world.record(id), NoticeKind::agent_hung)->command == "orange task attach " + id.value);
+    change([&](RunPlace& place) { place.queued_since = world.outside.clock.now(); });
+    CHECK_FALSE(hangs_after(60min));
+    change([](RunPlace& place) { place.queued_since.reset(); });
+    CHECK_FALSE(hangs_after(9min));
+    CHECK(hangs_after(2min));
+    change([&](RunPlace& place) { place.started_at = world.outside.clock.now(); });
+    world.show(id, "working\n");
+    CHECK_FALSE(hangs_after(1min));
+}
