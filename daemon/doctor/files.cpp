@@ -1,3 +1,4 @@
+#include <map>
 #include <set>
 
 #include "common/base/text.hpp"
@@ -179,24 +180,29 @@ Awaitable<void> check_harnesses(Exam& exam) {
 
 Awaitable<void> check_executors(Exam& exam) {
     auto& world = exam.world;
-    std::set<std::string> used;
-    for (const auto& project : exam.projects()) used.insert(*settings_of(world, project).executor);
+    std::map<std::string, std::set<std::map<std::string, std::string>>> used;  // in the environments of projects
+    for (const auto& project : exam.projects()) {
+        used[*settings_of(world, project).executor].insert(executor_environment(world, project.name));
+    }
     const auto entries = world.executors.list();
     for (const auto& entry : entries) {
         const auto name = entry.executor.name;
-        const bool is_used = used.erase(name) > 0;
+        const auto environments = std::move(used[name]);
+        used.erase(name);
         if (!entry.problem.empty()) {
             const auto place = place_in(entry.path, entry.problem);
             exam.report.wrong("executor " + name + ": " + place.text, {}, place.file);
             continue;
         }
-        if (!is_used) continue;
-        auto executor = entry.executor;
-        auto env = executor_environment(world);
-        const auto usable = co_await check_executor(world, std::move(executor), std::move(env));
-        if (!usable) exam.report.wrong(first_line(usable.error().message), "orange executor test " + name);
+        for (auto env : environments) {
+            auto executor = entry.executor;
+            const auto usable = co_await check_executor(world, std::move(executor), std::move(env));
+            if (usable) continue;
+            exam.report.wrong(first_line(usable.error().message), "orange executor test " + name);
+            break;
+        }
     }
-    for (const auto& name : used) {
+    for (const auto& [name, environments] : used) {
         const auto found = world.executors.find(name);
         if (!found) exam.report.wrong(first_line(found.error().message), "orange executor list");
     }

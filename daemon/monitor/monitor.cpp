@@ -28,6 +28,8 @@ Monitor::Monitor(Runner& runner, FileWatcher& files)
     runner_.placements.on_ended([this](const TaskId& id, const RunId& run) {
         async::spawn(world_.executor, "exit", runner_.exits.agent_exited(id, run));
     });
+    runner_.placements.on_placed(
+        [this](const AgentRun& run) { async::spawn(world_.executor, "login", go_on_after_login(run.harness)); });
     observer_ = world_.tasks.observe([this](const TaskId& id) { task_changed(id); });
     world_.projects.on_edit([this] { projects_edited(); });
 }
@@ -35,6 +37,7 @@ Monitor::Monitor(Runner& runner, FileWatcher& files)
 Monitor::~Monitor() {
     world_.tasks.unobserve(observer_);
     runner_.placements.on_ended([](const TaskId&, const RunId&) {});
+    runner_.placements.on_placed([](const AgentRun&) {});
     world_.projects.on_edit([] {});
 }
 

@@ -189,11 +189,12 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     run.window_name = window_name(record, order.role);
     request.native_session = launch.session;
     if (launch.resume && harness.harness.session.typed) request.typed = launch.prompt;
+    Path file;
+    const auto prompt = launch.prompt;
     if (launch.prompt.size() > agents::k_longest_prompt) {
         const auto name = "prompt-" + run.run.value + ".md";
-        const auto file = task.executor.empty() ? run_folder(record) / name
-                                                : agents::Launcher::inner_folder(run_folder(record), run.run) / name;
-        CO_TRY(world_.files.replace(file, launch.prompt));
+        file = task.executor.empty() ? run_folder(record) / name
+                                     : agents::Launcher::inner_folder(run_folder(record), run.run) / name;
         launch.prompt = "Your instructions are in " + file.string() + ". Read that file and follow it.";
     }
     if (harness.harness.events.are_told()) {
@@ -211,6 +212,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     request.session = session_name_for(task.project, task.branch);
     const auto other = reviewer ? Role::worker : Role::reviewer;
     if (alive(record, other)) request.in_session = record.run_of(other)->session_id;
+    if (!file.empty()) CO_TRY(world_.files.replace(file, prompt));
     co_return request;
 }
 

@@ -143,6 +143,9 @@ Awaitable<Exits::End> Exits::bury(TaskRecord& record, AgentRun run, std::vector<
     end.how = co_await world_.launcher.bury(run, agents_.run_folder(record), agents_.log_file(record, run),
                                             agents_.worktree_of(record), std::move(left));
     co_await leave_executor(world_, record, run);
+    if (end.how.started_at && !run.has_begun())
+        run.place->started_at = begin_of(run, *end.how.started_at, world_.clock.now());
+    end.how.not_started = end.how.not_started && !run.has_begun();
     end.out_of_memory = memory_reason(run, end.how);
     end.age = world_.clock.now() - run.began_at();
     end.by_itself = end.how.exit_status > 0 && end.how.exit_status < k_signalled;
@@ -193,6 +196,9 @@ Awaitable<void> Exits::undo_start(TaskRecord record, End end) {
     if (!lines.empty()) why += ": " + lines;
     deaths_.has_not_died(end.run.run);
     forget_run(record, end.run, true);
+    if (!end.run.resumed) {  // its conversation has not begun either
+        std::erase_if(record.sessions, [&](const auto& session) { return session.role == end.run.role; });
+    }
     raise(world_, record, NoticeKind::start_failed,
           "the " + role + " could not be started by the executor " + executor + ": " + why +
               "\nTo try the executor:\n  orange executor test " + executor,

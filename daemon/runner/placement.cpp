@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "common/base/shell_words.hpp"
 #include "common/base/text.hpp"
@@ -10,8 +11,8 @@
 #include "daemon/async/async.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/process/environment.hpp"
+#include "daemon/process/signal_process.hpp"
 #include "daemon/runner/notices.hpp"
-#include "daemon/shim/exit_record.hpp"
 
 namespace orange {
 namespace {
@@ -23,6 +24,9 @@ constexpr std::chrono::milliseconds k_executor_patience = 15s;
 /// The pauses between two looks for the agent's start, and between two probes. Each grows from the first to the second.
 constexpr std::chrono::milliseconds k_first_start_look = 20ms, k_longest_start_look = 500ms;
 constexpr std::chrono::milliseconds k_first_probe = 500ms, k_longest_probe = 10s;
+
+/// The pause between two looks for the agent's end, and how long an executor may go on after it.
+constexpr std::chrono::milliseconds k_end_look = 2s, k_executor_end = 5s;
 
 std::string value_in(const std::map<std::string, std::string>& env, const std::string& name) {
     const auto found = env.find(name);
@@ -38,8 +42,8 @@ Command executor_command(std::vector<std::string> argv, std::map<std::string, st
 }
 
 /// Returns the output of a command that succeeds. An Error is one line.
-Awaitable<Result<std::string>> output_of(const World& world, std::vector<std::string> argv) {
-    auto command = executor_command(argv, executor_environment(world));
+Awaitable<Result<std::string>> output_of(const World& world, std::vector<std::string> argv, Environment env) {
+    auto command = executor_command(argv, std::move(env));
     auto done = co_await world.processes.run(std::move(command));
     if (!done) co_return Error(done.error().code, first_line(done.error().message));
     if (!done->ok()) co_return Error(ErrorCode::external_failed, first_line(command_failed(argv, *done).message));
@@ -48,6 +52,10 @@ Awaitable<Result<std::string>> output_of(const World& world, std::vector<std::st
 
 std::string try_it(const std::string& executor) {
     return "\nTo try the executor:\n  orange executor test " + executor;
+}
+
+std::string ack_if_ended(const TaskId& id) {
+    return "; if you have ended the run yourself, run: orange task ack " + id.value;
 }
 
 std::string own_host() {
@@ -71,10 +79,16 @@ void tell_of_left(const World& world, TaskRecord& record, const std::string& why
 
 }  // namespace
 
-std::map<std::string, std::string> executor_environment(const World& world) {
+std::map<std::string, std::string> executor_environment(const World& world, const std::string& project) {
     auto env = world.base_environment;
     for (const auto& [name, value] : world.settings.env) env[name] = value;
+    const auto* registered = world.projects.find(project);
+    for (const auto& [name, value] : registered ? registered->env : Environment()) env[name] = value;
     return env;
+}
+
+Timestamp begin_of(const AgentRun& run, Timestamp told, Timestamp now) {
+    return std::max(run.spawned_at, std::min(told, now));
 }
 
 agents::ExecutorValues executor_values(const World& world, const Task& task,
@@ -145,7 +159,8 @@ Awaitable<void> leave_executor(const World& world, TaskRecord& record, AgentRun 
     const bool is_known = std::ranges::find(record.left, run.run, &LeftRun::run) != record.left.end();
     if (!run.place || run.place->stop.empty() || is_known) co_return;
     auto argv = run.place->stop;
-    const auto done = co_await output_of(world, std::move(argv));
+    auto env = executor_environment(world, record.task.project);
+    const auto done = co_await output_of(world, std::move(argv), std::move(env));
     if (done) co_return;
     log::warn("executors", done.error().message, {{"task", record.task.id.value}, {"run", run.run.value}});
     record.left.push_back({run.run, run.place->executor, run.place->stop, world.clock.now()});
@@ -157,9 +172,11 @@ Awaitable<Result<void>> stop_left(const World& world, Turns& turns, TaskRecord& 
     Result<void> problem;
     for (const auto& each : left) {
         auto argv = each.stop;
-        const auto done = co_await output_of(world, std::move(argv));
+        auto env = executor_environment(world, record.task.project);
+        const auto done = co_await output_of(world, std::move(argv), std::move(env));
         if (!done) {
-            problem = Error(done.error().code, "executor " + each.executor + ": " + done.error().message);
+            problem = Error(done.error().code,
+                            "executor " + each.executor + ": " + done.error().message + ack_if_ended(record.task.id));
             tell_of_left(world, record, done.error().message);
             continue;
         }
@@ -180,18 +197,31 @@ const AgentRun* Placements::find(const TaskId& id, const RunId& run) const {
 }
 
 void Placements::follow(const TaskId& id, const AgentRun& run) {
-    if (run.has_begun() || !followed_.insert(run.run.value).second) return;
-    async::spawn(world_.executor, "executor", wait_for_start(id, run));
+    if (!run.place || !followed_.insert(run.run.value).second) return;
+    async::spawn(world_.executor, "executor", watch_over(id, run));
 }
 
-Awaitable<Result<std::optional<agents::ProbedRun>>> Placements::probe(AgentRun run) {
+Awaitable<void> Placements::watch_over(TaskId id, AgentRun run) {
+    const auto* record = world_.tasks.find(id);
+    const auto run_folder = record ? world_.tasks.folder(*record) / "run" : Path();
+    starting_.insert(run.run.value);
+    co_await wait_for_start(id, run, run_folder);
+    starting_.erase(run.run.value);
+    if (starting_.empty() && unknown_.empty()) answers_.clear();
+    co_await end_executor(id, run, run_folder);
+    followed_.erase(run.run.value);
+}
+
+Awaitable<Result<std::optional<agents::ProbedRun>>> Placements::probe(TaskId id, AgentRun run) {
     using Seen = std::optional<agents::ProbedRun>;
-    const auto argv = run.place->probe;
-    auto& known = answers_[argv];
+    const auto* record = world_.tasks.find(id);
+    const auto project = record ? record->task.project : std::string();
+    const std::pair question(run.place->probe, executor_environment(world_, project));
+    auto& known = answers_[question];
     if (!known) {
-        known = std::make_shared<async::SharedAnswer<Text>>([this, argv] {
-            auto words = argv;
-            return output_of(world_, std::move(words));
+        known = std::make_shared<async::SharedAnswer<Text>>([this, question] {
+            auto [argv, env] = question;
+            return output_of(world_, std::move(argv), std::move(env));
         });
     }
     const auto shared = known;  // others may forget it meanwhile
@@ -200,25 +230,18 @@ Awaitable<Result<std::optional<agents::ProbedRun>>> Placements::probe(AgentRun r
     co_return Seen(agents::probed(**answer, agents::name_in_executor(run.run.value), run.place->queued));
 }
 
-Awaitable<void> Placements::wait_for_start(TaskId id, AgentRun run) {
-    const auto* record = world_.tasks.find(id);
-    const auto file =
-        record ? agents::Launcher::inner_folder(world_.tasks.folder(*record) / "run", run.run) / k_inner_started
-               : Path();
+Awaitable<void> Placements::wait_for_start(TaskId id, AgentRun run, Path run_folder) {
     auto pause = k_first_start_look, probe_pause = k_first_probe;
     auto probe_at = async::now() + probe_pause;
     for (;;) {
         const auto* now = find(id, run.run);
         if (now == nullptr || now->ending || now->has_begun()) break;
         if (world_.launcher.liveness(*now) == agents::Liveness::dead) break;
-        const auto text = world_.files.read(file);
-        const auto started = text ? start_record_from_text(*text) : Result<StartRecord>(text.error());
+        const auto started = world_.launcher.start_of(run_folder, run);
         if (started) {
-            co_await note_begun(id, run.run, started->host);
-            break;
-        }
-        if (!run.place->probe.empty() && async::now() >= probe_at) {
-            const auto seen = co_await probe(run);
+            co_await note_begun(id, run.run, *started);  // a save that fails is tried again
+        } else if (!run.place->probe.empty() && async::now() >= probe_at) {
+            const auto seen = co_await probe(id, run);
             if (seen && *seen) co_await note_probed(id, run.run, **seen);
             probe_pause = std::min(probe_pause * 2, k_longest_probe);
             probe_at = async::now() + probe_pause;
@@ -227,24 +250,42 @@ Awaitable<void> Placements::wait_for_start(TaskId id, AgentRun run) {
         if (!slept) break;
         pause = std::min(pause * 2, k_longest_start_look);
     }
-    followed_.erase(run.run.value);
-    if (followed_.empty() && unknown_.empty()) answers_.clear();
 }
 
-Awaitable<void> Placements::note_begun(TaskId id, RunId run, std::string host) {
+/// Ends an executor that goes on although its agent has ended. Its shim knows how the agent did.
+Awaitable<void> Placements::end_executor(TaskId id, AgentRun run, Path run_folder) {
+    std::optional<async::Moment> ended_at;
+    for (;;) {
+        const auto* now = find(id, run.run);
+        if (now == nullptr || now->ending || world_.launcher.liveness(*now) == agents::Liveness::dead) co_return;
+        if (!ended_at && world_.launcher.exit_of(run_folder, *now)) ended_at = async::now();
+        if (ended_at && async::now() - *ended_at >= k_executor_end) {
+            log::warn("executors", "executor " + run.place->executor + " goes on although its agent has ended",
+                      {{"task", id.value}, {"run", run.run.value}});
+            signal_process(now->pid, now->start_time, SIGHUP);
+            co_return;
+        }
+        const bool slept = co_await async::sleep(k_end_look);
+        if (!slept) co_return;
+    }
+}
+
+Awaitable<void> Placements::note_begun(TaskId id, RunId run, StartRecord started) {
     auto turn = co_await turns_.begin_turn(id);
     if (!turn) co_return;
     auto& record = turn->record;
     const auto found = std::ranges::find(record.runs, run, &AgentRun::run);
     if (found == record.runs.end() || found->has_begun()) co_return;
     auto& place = *found->place;
-    place.started_at = world_.clock.now();
+    place.started_at = begin_of(*found, started.started_at, world_.clock.now());
     place.queued_since.reset();
-    if (place.place.empty() && host != own_host()) place.place = std::move(host);
+    if (place.place.empty() && started.host != own_host()) place.place = std::move(started.host);
     std::map<std::string, Scalar> fields = {
         {"role", name_text(found->role)}, {"run", run.value}, {"executor", place.executor}};
     if (!place.place.empty()) fields["place"] = place.place;
-    if (turns_.save(record)) world_.journal.note_once(record, "agent.begun", std::move(fields));
+    if (!turns_.save(record)) co_return;
+    world_.journal.note_once(record, "agent.begun", std::move(fields));
+    placed_(*found);
 }
 
 Awaitable<void> Placements::note_probed(TaskId id, RunId run, agents::ProbedRun seen) {
@@ -264,12 +305,14 @@ Awaitable<void> Placements::note_probed(TaskId id, RunId run, agents::ProbedRun 
     place.place = seen.place;
     const std::map<std::string, Scalar> fields = {
         {"role", name_text(found->role)}, {"run", run.value}, {"executor", place.executor}};
-    if (turns_.save(record) && is_news) world_.journal.note_once(record, "agent.queued", fields);
+    if (!turns_.save(record) || !is_news) co_return;
+    world_.journal.note_once(record, "agent.queued", fields);
+    placed_(*found);
 }
 
 Awaitable<bool> Placements::has_ended(TaskId id, AgentRun run, Path run_folder) {
     if (!run.place || run.place->probe.empty() || world_.launcher.exit_of(run_folder, run)) co_return true;
-    const auto seen = co_await probe(run);
+    const auto seen = co_await probe(id, run);
     if (seen) co_return true;  // what is still there goes with `stop`: it has lost its window
     log::warn("executors", seen.error().message, {{"task", id.value}, {"run", run.run.value}});
     world_.launcher.set_unknown(run.run);
@@ -282,7 +325,7 @@ Awaitable<void> Placements::wait_for_end(TaskId id, AgentRun run) {
     while (find(id, run.run) != nullptr) {
         const bool slept = co_await async::sleep(pause);
         if (!slept) co_return;
-        const auto seen = co_await probe(run);
+        const auto seen = co_await probe(id, run);
         if (seen) break;
         pause = std::min(pause * 2, k_longest_probe);
     }

@@ -14,13 +14,18 @@
 #include "daemon/async/shared_answer.hpp"
 #include "daemon/runner/turns.hpp"
 #include "daemon/runner/world.hpp"
+#include "daemon/shim/exit_record.hpp"
 
 /// Runs that an executor starts elsewhere, or inside something (docs/executors.md): how they get there, whether their
 /// agents have begun, and what is left of them. A run without an executor has no `place`, and nothing here concerns it.
 namespace orange {
 
-/// The environment in which executors are asked; an agent's own is also its project's and its harness's.
-std::map<std::string, std::string> executor_environment(const World& world);
+/// Returns the environment in which an executor is asked for tasks of the project; an agent's own is also its
+/// harness's. Without a project, or with one that is not registered: that of all projects.
+std::map<std::string, std::string> executor_environment(const World& world, const std::string& project);
+
+/// Returns when the agent of the run began, as the clock of the far side told, which may be wrong.
+Timestamp begin_of(const AgentRun& run, Timestamp told, Timestamp now);
 
 /// The values that the placeholders of an executor have for a task; without those of a run and of its folder.
 agents::ExecutorValues executor_values(const World& world, const Task& task,
@@ -43,7 +48,7 @@ Awaitable<void> leave_executor(const World& world, TaskRecord& record, AgentRun 
 /// Performs the reconciler's step for runs that could not be stopped when they ended.
 Awaitable<Result<void>> stop_left(const World& world, Turns& turns, TaskRecord& record);
 
-/// Follows runs from the start of their executor to the start of their agent, and asks executors whether a run goes on
+/// Follows runs from the start of their executor to the end of their agent, and asks executors whether a run goes on
 /// whose shim is gone. One process of a probe answers for all runs that ask the same.
 class Placements {
   public:
@@ -51,8 +56,10 @@ class Placements {
 
     /// Called when a run whose end was unknown has ended for sure.
     void on_ended(std::function<void(const TaskId&, const RunId&)> observer) { ended_ = std::move(observer); }
+    /// Called when the agent of a run has begun, or has to wait for resources.
+    void on_placed(std::function<void(const AgentRun&)> observer) { placed_ = std::move(observer); }
 
-    /// Follows a run until its agent has begun, or it has ended. Called for each run that begins or is adopted.
+    /// Follows a run from its start to its end. Called for each run that begins or is adopted.
     void follow(const TaskId& id, const AgentRun& run);
 
     /// Returns true if a run whose shim is gone has ended for sure. If its executor cannot say so, the run counts as
@@ -62,19 +69,24 @@ class Placements {
   private:
     using Text = Result<std::string>;
     /// Returns what the executor says of the run; nothing if the run is not there; an error if it cannot be asked.
-    Awaitable<Result<std::optional<agents::ProbedRun>>> probe(AgentRun run);
+    Awaitable<Result<std::optional<agents::ProbedRun>>> probe(TaskId id, AgentRun run);
     const AgentRun* find(const TaskId& id, const RunId& run) const;
-    Awaitable<void> wait_for_start(TaskId id, AgentRun run);
+    Awaitable<void> watch_over(TaskId id, AgentRun run);
+    Awaitable<void> wait_for_start(TaskId id, AgentRun run, Path run_folder);
+    Awaitable<void> end_executor(TaskId id, AgentRun run, Path run_folder);
     Awaitable<void> wait_for_end(TaskId id, AgentRun run);
-    Awaitable<void> note_begun(TaskId id, RunId run, std::string host);
+    Awaitable<void> note_begun(TaskId id, RunId run, StartRecord started);
     Awaitable<void> note_probed(TaskId id, RunId run, agents::ProbedRun seen);
 
     World& world_;
     Turns& turns_;
     std::function<void(const TaskId&, const RunId&)> ended_ = [](const TaskId&, const RunId&) {};
+    std::function<void(const AgentRun&)> placed_ = [](const AgentRun&) {};
     std::set<std::string> followed_;  ///< runs
+    std::set<std::string> starting_;  ///< runs
     std::set<std::string> unknown_;   ///< runs
-    std::map<std::vector<std::string>, std::shared_ptr<async::SharedAnswer<Text>>> answers_;
+    /// Of each command and its environment.
+    std::map<std::pair<std::vector<std::string>, Environment>, std::shared_ptr<async::SharedAnswer<Text>>> answers_;
 };
 
 }  // namespace orange

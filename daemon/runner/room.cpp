@@ -14,6 +14,8 @@ constexpr const char *k_workspace = "workspace", *k_harness = "harness", *k_memo
                      *k_resume = "resume", *k_executor = "executor";
 /// A list asks for each of its tasks.
 constexpr std::chrono::seconds k_pressure_holds{1};
+/// An executor that needs longer to begin an agent holds up no others.
+constexpr std::chrono::milliseconds k_executor_start{30'000};
 
 queue::Resource role_resource(Role role, const std::string& project) {
     return {name_text(role), project};
@@ -185,8 +187,9 @@ bool Room::is_logging_in(const std::string& harness) const {
         for (const auto& run : record ? record->runs : std::vector<AgentRun>()) {
             // If the clock was set back, it was started in what is the future now.
             const auto age = now - run.began_at();
-            if (!run.has_begun()) continue;  // it may wait for hours
-            if (run.harness == harness && (run.pid == 0 || (age >= age.zero() && age < time))) return true;
+            if (!run.has_begun() && run.place->queued_since) continue;  // it may wait for hours
+            const auto until = run.has_begun() ? time : k_executor_start;
+            if (run.harness == harness && (run.pid == 0 || (age >= age.zero() && age < until))) return true;
         }
     }
     return std::ranges::any_of(promised_, [&](const auto& promise) {

@@ -331,12 +331,27 @@ TEST_CASE("Whoever has ended a run by hand lets go of it with ack") {
     CHECK(task_now(orange, id).fields.workspace);  // the run may still work there
     rpc::TaskDelete remove;
     remove.id = id;
-    CHECK_FALSE(orange.try_call(remove));
+    const auto removed = orange.try_call(remove);
+    REQUIRE_FALSE(removed);
+    CHECK_THAT(removed.error().message, Tells("orange task ack " + id));
     rpc::TaskAck ack;
     ack.id = id;
     orange.call(ack);
     CHECK(task_now(orange, id).notices.empty());
     CHECK(orange.try_call(remove));
+}
+
+TEST_CASE("An agent that has ended is noticed although its executor goes on") {
+    Sandbox orange("poll_interval: 0.1\n");
+    orange.add_project("shop");
+    fs::create_directories(orange.home() / "harnesses");
+    write_file(orange.home() / "harnesses/brief.yml",
+               "name: brief\nprogram: sh\nargv: {full: [-c, 'sleep 1; exit 3', --, \"{prompt}\"]}\n");
+    const auto stays = script(orange, "stays", "\"$@\"\nsleep 600\n");
+    define(orange, "box", "run: [" + stays + ", \"{inner}\"]\n");
+    const auto id = start_in(orange, "box", "brief");
+    orange.eventually("its end is dealt with", [&] { return !orange.history(id, "agent.exited").empty(); });
+    CHECK(orange.history(id, "agent.exited")[0].at("exit_status") == 3);
 }
 
 TEST_CASE("A run is not taken for dead while its executor cannot say so") {

@@ -9,7 +9,8 @@
 namespace orange::rpc {
 namespace {
 
-ExecutorView executor_view(const World& world, const agents::ExecutorEntry& entry) {
+ExecutorView executor_view(const World& world, const agents::ExecutorEntry& entry,
+                           const std::map<std::string, std::string>& env) {
     ExecutorView view;
     const auto& executor = entry.executor;
     view.name = executor.name;
@@ -24,7 +25,6 @@ ExecutorView executor_view(const World& world, const agents::ExecutorEntry& entr
         view.problem = entry.problem;
         return view;
     }
-    const auto env = executor_environment(world);
     const auto path = env.find("PATH");
     const auto folders = path == env.end() ? std::string() : path->second;
     view.installed = executor.is_direct() || !find_program(executor.run.front(), folders).empty();
@@ -34,8 +34,9 @@ ExecutorView executor_view(const World& world, const agents::ExecutorEntry& entr
 
 Awaitable<Result<ExecutorList::Reply>> list_executors(Api& api) {
     ExecutorList::Reply reply;
+    const auto env = executor_environment(api.world(), {});
     for (const auto& entry : api.world().executors.list()) {
-        reply.executors.push_back(executor_view(api.world(), entry));
+        reply.executors.push_back(executor_view(api.world(), entry, env));
     }
     co_return reply;
 }
@@ -48,8 +49,8 @@ Awaitable<Result<ExecutorShow::Reply>> show_executor(Api& api, ExecutorShow para
     if (!id && params.id) co_return id.error();
     if (const auto* record = id ? world.tasks.find(*id) : nullptr) task = record->task;
     ExecutorShow::Reply reply;
-    reply.executor = executor_view(world, entry);
-    auto env = executor_environment(world);
+    auto env = executor_environment(world, task.project);
+    reply.executor = executor_view(world, entry, env);
     auto values = executor_values(world, task, env);
     if (task.id.empty()) {
         values.lists.clear();

@@ -67,9 +67,10 @@ Awaitable<Result<void>> release_workspace(Context& context, const Action&) {
         CO_TRY(co_await context.agents.end(record, role));
     }
     if (!record.left.empty()) {
-        co_return Error(ErrorCode::unavailable, "the workspace is kept: executor " + record.left.front().executor +
-                                                    " has not ended the run " +
-                                                    agents::name_in_executor(record.left.front().run.value) + " yet");
+        co_return Error(ErrorCode::unavailable,
+                        "the workspace is kept: executor " + record.left.front().executor + " has not ended the run " +
+                            agents::name_in_executor(record.left.front().run.value) +
+                            " yet; if you have ended it yourself, run: orange task ack " + record.task.id.value);
     }
     // Given back before, by a release whose end could not be written: what is there now is another task's.
     if (context.world.pool.has_claim(record.task.id)) CO_TRY(co_await empty_workspace(context, project));

@@ -1330,3 +1330,100 @@ TEST_CASE("instructions for an agent that lives need its project, and what canno
     REQUIRE_FALSE(told);
     CHECK(told.error().code == ErrorCode::not_found);
 }
+
+namespace {
+
+RunPlace in_box() {
+    RunPlace place;
+    place.executor = "box";
+    return place;
+}
+
+/// A worker in an executor, which has not begun yet as far as is known.
+struct PlacedWorld : RunnerWorld {
+    PlacedWorld() : id(planning(*this)) {
+        change([](AgentRun& run) { run.place = in_box(); });
+    }
+    void change(const std::function<void(AgentRun&)>& what) {
+        set(*this, id, [&](TaskRecord& record) { what(record.runs.at(0)); });
+    }
+    /// Its shim is killed: there is no exit record.
+    void is_killed() {
+        outside.processes.alive.erase(record(id).run_of(Role::worker)->pid);
+        notice(*this, id, Role::worker);
+    }
+    const Notice* find(NoticeKind kind) { return engine::find_notice(record(id), kind); }
+
+    const TaskId id;
+};
+
+}  // namespace
+
+TEST_CASE("a start that its executor does not finish is undone with its conversation") {
+    PlacedWorld world;
+    set(world, world.id, [](TaskRecord& record) { record.sessions = {{Role::worker, "demo", "abc", "/w"}}; });
+    SECTION("it was to begin a conversation") {
+        world.is_killed();
+        CHECK(world.record(world.id).sessions.empty());
+    }
+    SECTION("it was to continue one") {
+        world.change([](AgentRun& run) { run.resumed = true; });
+        world.is_killed();
+        CHECK(world.record(world.id).sessions.size() == 1);
+    }
+    CHECK(world.find(NoticeKind::start_failed));
+    CHECK(world.record(world.id).task.crash_count() == 0);
+}
+
+TEST_CASE("an agent that has begun is no failed start, whatever is left of its folder") {
+    PlacedWorld world;
+    world.change([&](AgentRun& run) { run.place->started_at = run.spawned_at; });
+    world.is_killed();
+    CHECK_FALSE(world.find(NoticeKind::start_failed));
+    CHECK(world.record(world.id).task.crash_count() == 1);
+}
+
+TEST_CASE("the age of an agent counts from its begin, also if only the far side has noted it") {
+    PlacedWorld world;
+    world.outside.clock.pass(std::chrono::hours(2));
+    const auto run = *world.record(world.id).run_of(Role::worker);
+    const auto folder = world.house().control().run_folder(world.record(world.id));
+    const auto began = to_rfc3339(world.outside.clock.now());
+    write_file(agents::Launcher::inner_folder(folder, run.run) / k_inner_started,
+               R"({"run": ")" + run.run.value + R"(", "started_at": ")" + began + "\"}\n");
+    dies(world, world.id, Role::worker, 1);
+    CHECK_THAT(attention(world, world.id), Holds("could not start"));
+}
+
+TEST_CASE("an executor is stopped in the environment of the project") {
+    PlacedWorld world;
+    world.change([](AgentRun& run) { run.place->stop = {"sh", "-c", "test \"$CLUSTER\" = yes"}; });
+    SECTION("which names its cluster") {
+        auto project = *world.house().world().projects.find("shop");
+        project.env["CLUSTER"] = "yes";
+        world.house().world().projects.put(project).value();
+        world.is_killed();
+        CHECK(world.record(world.id).left.empty());
+    }
+    SECTION("which does not") {
+        world.is_killed();
+        CHECK(world.record(world.id).left.size() == 1);
+    }
+}
+
+TEST_CASE("a start that the executor refuses leaves no file of its prompt") {
+    RunnerWorld world;
+    const auto id = world.make_task("do it");
+    write_file(world.home() / "executors/box.yml", "name: box\nrun: [no-such-program, \"{inner}\"]\n");
+    auto& executors = world.house().world().executors;
+    const auto hash = executors.pin(executors.find("box").value()).value();
+    set(world, id, [&](TaskRecord& record) {
+        record.task.summary = std::string(130'000, 'x');
+        record.task.executor = "box";
+        record.task.executor_hash = hash;
+    });
+    (void)world.move(id, "planning");
+    CHECK(world.record(id).runs.empty());
+    const auto files = world.house().world().files.list(world.house().control().run_folder(world.record(id)));
+    CHECK(files.value().empty());
+}

@@ -361,3 +361,37 @@ TEST_CASE("the place of an agent that is about to start is taken, whenever anoth
         CHECK(running() == 1);
     }
 }
+
+TEST_CASE("an agent whose executor begins it holds up the next login for half a minute, and not while it is queued") {
+    RunnerWorld world;
+    write_file(world.home() / "harnesses/shy.yml",
+               "name: shy\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\nready_after: 2s\n");
+    auto record = world.draft("one", 3);
+    record.task.harness = "shy";
+    const auto id = record.task.id;
+    world.create(record, "", false).value();
+    const auto change = [&](const std::function<void(RunPlace&)>& what) {
+        auto changed = world.record(id);
+        auto& place = changed.runs.at(0).place;
+        if (!place) place.emplace();
+        what(*place);
+        world.house().world().tasks.save(changed).value();
+    };
+    const auto& room = world.house().runner().room;
+    change([](RunPlace&) {});
+    world.outside.clock.pass(std::chrono::seconds(10));
+    CHECK(room.is_logging_in("shy"));
+    change([&](RunPlace& place) { place.queued_since = world.outside.clock.now(); });
+    CHECK_FALSE(room.is_logging_in("shy"));
+    change([&](RunPlace& place) {
+        place.queued_since.reset();
+        place.started_at = world.outside.clock.now();
+    });
+    CHECK(room.is_logging_in("shy"));
+    world.outside.clock.pass(std::chrono::seconds(3));
+    CHECK_FALSE(room.is_logging_in("shy"));
+    change([](RunPlace& place) { place.started_at.reset(); });
+    CHECK(room.is_logging_in("shy"));
+    world.outside.clock.pass(std::chrono::seconds(30));
+    CHECK_FALSE(room.is_logging_in("shy"));
+}
