@@ -7,8 +7,9 @@ fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
 debian_packages='g++ mold cmake ninja-build libasio-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev libspdlog-dev libncurses-dev tmux git ca-certificates'
 # What only tests need: their libraries, each shell for which completion is tested, each language of the examples in
-# docs/protocol.md, and the ssh of the tests of hosts. What tests/bench/run compares with.
-debian_test_packages='catch2 zsh fish netcat-openbsd python3 nodejs openssh-client openssh-server'
+# docs/protocol.md, the ssh of the tests of hosts, and the sandbox of the tests of executors. What tests/bench/run
+# compares with.
+debian_test_packages='catch2 zsh fish netcat-openbsd python3 nodejs openssh-client openssh-server bubblewrap'
 debian_bench_packages='python3 strace task-spooler'
 brew_packages='asio nlohmann-json yaml-cpp cli11 spdlog tmux cmake ninja git'
 

@@ -62,6 +62,7 @@ constexpr Explained k_explained[] = {
     {"idle_after", "How long it may be idle before it is reminded to call orange."},
     {"ready_after", "How long after its start a message would be lost."},
     {"skills", "Where the program looks for skills; `orange install` writes there."},
+    {"config_binds", "Files and folders of yours to which the program writes, also behind the wall of an executor."},
     {"wants", "Variables that the program probably needs, such as keys."},
     {"version_args", "The arguments that print its version."},
     {"install", "The command that installs the program."},

@@ -16,6 +16,7 @@
 #include "client/commands/harness.hpp"
 #include "client/commands/interrupts.hpp"
 #include "client/commands/scratch_repository.hpp"
+#include "client/commands/walls.hpp"
 #include "client/connection/child.hpp"
 #include "client/connection/ending.hpp"
 #include "client/connection/wait.hpp"
@@ -211,6 +212,7 @@ class Trial {
         keep_window();
         judge_start();
         judge_place();
+        judge_walls();
         if (life_.did()) {
             step("prompt", Verdict::pass, "it does what its prompt says");
             for (const auto& each : k_work) judge(each);
@@ -318,7 +320,7 @@ class Trial {
         TRY(call(add));
         rpc::TaskCreate create;
         create.project = "scratch";
-        create.summary = k_summary;
+        create.summary = std::string(k_summary) + (options_.executor.empty() ? "" : " demo:walls");
         create.harness = options_.name;
         create.review_harness = "demo";
         create.workflow = "default";
@@ -347,10 +349,27 @@ class Trial {
         rpc::ExecutorShow show;
         show.name = options_.executor;
         TRY(const auto reply, call(show));
+        separates_ = reply.executor.separates;
         const auto& problem = reply.executor.problem;
         step("check", problem ? Verdict::fail : Verdict::pass, problem.value_or("it can be used here"),
              problem ? "check, run" : "");
         return !problem;
+    }
+
+    /// Judges what the definition claims to separate. A wall that it does not claim, and that holds, is shown, too.
+    void judge_walls() {
+        if (options_.executor.empty()) return;
+        const auto seen = text_of_file(fs::path(life_.last.task.worktree) / k_walls_file).value_or("");
+        for (const auto& wall : walls_of(separates_, seen, home_)) {
+            if (!wall.holds) {
+                step(wall.name, Verdict::unknown, "Orange cannot try this");
+            } else if (*wall.holds) {
+                step(wall.name, Verdict::pass,
+                     wall.is_claimed ? "separated" : "separated, which `separates` does not say");
+            } else {
+                step(wall.name, Verdict::fail, "not separated", "separates, run");
+            }
+        }
     }
 
     /// Judges if Orange saw that the agent had begun, and says in which place.
@@ -542,6 +561,7 @@ class Trial {
     Json steps_ = Json::array();
     Life life_;
     std::string id_, short_id_, window_;
+    std::vector<std::string> separates_;  ///< of the executor
     bool failed_ = false, tried_ = true, oneshot_ = false, question_said_ = false;
     bool ends_ = false;  ///< its task was cancelled
 };

@@ -25,6 +25,14 @@ bool is_hash_of_definition(std::string_view hash) {
 
 }  // namespace
 
+bool Executor::hides_files() const {
+    return std::ranges::find(separates, "files") != separates.end();
+}
+
+bool Executor::takes(std::string_view placeholder) const {
+    return std::ranges::any_of(run, [&](const std::string& word) { return mentions(word, placeholder); });
+}
+
 std::string name_in_executor(std::string_view run) {
     return "orange-" + std::string(run);
 }

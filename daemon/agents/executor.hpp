@@ -18,20 +18,27 @@ namespace orange::agents {
 struct Executor {
     std::string name;
     std::vector<std::string>
-        separates;                    ///< of k_separable: the agent does not share these with the rest of the machine
-    std::vector<std::string> check;   ///< argv that succeeds where the executor can be used; empty: nothing is tried
-    std::vector<std::string> run;     ///< argv that starts {inner}, the shim of the agent, on the far side
-    std::vector<std::string> stop;    ///< argv that ends the remains of a run, also if there are none
-    std::vector<std::string> probe;   ///< argv that prints a line for each run that is there: NAME STATE PLACE
-    std::vector<std::string> queued;  ///< the STATEs of a run that has not begun
-    std::vector<std::string> memory;  ///< words of {limits} if there is a limit of memory; {memory} inside
-    bool tried = true;                ///< somebody has seen a whole life in it pass
-    std::string install;              ///< the command that installs its program
-    std::string install_hint;         ///< how to get it, if no command does
+        separates;                      ///< of k_separable: the agent does not share these with the rest of the machine
+    std::vector<std::string> check;     ///< argv that succeeds where the executor can be used; empty: nothing is tried
+    std::vector<std::string> run;       ///< argv that starts {inner}, the shim of the agent, on the far side
+    std::vector<std::string> stop;      ///< argv that ends the remains of a run, also if there are none
+    std::vector<std::string> probe;     ///< argv that prints a line for each run that is there: NAME STATE PLACE
+    std::vector<std::string> queued;    ///< the STATEs of a run that has not begun
+    std::vector<std::string> memory;    ///< words of {limits} if there is a limit of memory; {memory} inside
+    std::vector<std::string> readable;  ///< words of {binds} for a {path} that the run reads
+    std::vector<std::string> writable;  ///< words of {binds} for a {path} that the run writes
+    std::vector<std::string> unset;     ///< variables that the agent does not get
+    bool tried = true;                  ///< somebody has seen a whole life in it pass
+    std::string install;                ///< the command that installs its program
+    std::string install_hint;           ///< how to get it, if no command does
 
     /// Returns true if it adds nothing: the shim in the window starts the agent itself, and no other process is
     /// started.
     bool is_direct() const { return run.size() == 1; }
+    /// Returns true if its agents do not see the daemon's socket, but only the one of their run.
+    bool hides_files() const;
+    /// Returns true if a word of `run` has the placeholder.
+    bool takes(std::string_view placeholder) const;
 };
 
 /// The words that `separates` of a definition may have.

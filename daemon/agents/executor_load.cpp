@@ -13,15 +13,17 @@ namespace {
 constexpr const char* k_inner = "{inner}";
 
 /// Placeholders that stand for several words, or none.
-const std::vector<std::string> k_word_lists = {"inner", "limits", "options"};
+const std::vector<std::string> k_word_lists = {"inner", "limits", "options", "binds"};
 /// The placeholders that each key may have.
-const std::vector<std::string> k_in_run = {"inner",    "limits",   "options", "run",     "task",      "project",
-                                           "role",     "user",     "home",    "bin",     "share",     "repo",
-                                           "worktree", "task_dir", "run_dir", "git_dir", "git_common"};
+const std::vector<std::string> k_in_run = {
+    "inner",    "limits",   "options", "binds",       "run",     "task",       "project",
+    "role",     "user",     "home",    "orange_home", "bin",     "share",      "repo",
+    "worktree", "task_dir", "run_dir", "socket_dir",  "git_dir", "git_common", "branch_dir"};
 const std::vector<std::string> k_in_stop = {"run", "task", "project", "role", "user", "home"};
 const std::vector<std::string> k_in_probe = {"run", "user", "home"};
 const std::vector<std::string> k_in_check = {"user", "home", "bin", "share"};
 const std::vector<std::string> k_in_memory = {"memory"};
+const std::vector<std::string> k_in_binds = {"path"};
 
 /// Reads one document into an Executor.
 class ExecutorLoader : DefinitionReader {
@@ -42,6 +44,8 @@ class ExecutorLoader : DefinitionReader {
                  {"probe", [&](const Node& node) { command(node, "probe", k_in_probe, executor_.probe); }},
                  {"queued", [&](const Node& node) { list(node, "queued", executor_.queued); }},
                  {"limits", [&](const Node& node) { read_limits(node); }},
+                 {"binds", [&](const Node& node) { read_binds(node); }},
+                 {"unset", [&](const Node& node) { list(node, "unset", executor_.unset); }},
                  {"tried", [&](const Node& node) { yes_or_no(node, "tried", executor_.tried); }},
                  {"install", [&](const Node& node) { read_install(node, executor_.install); }},
                  {"install_hint", [&](const Node& node) { text(node, "install_hint", executor_.install_hint); }}});
@@ -101,11 +105,33 @@ class ExecutorLoader : DefinitionReader {
             {{"memory", [&](const Node& words) { command(words, "limits.memory", k_in_memory, executor_.memory); }}});
     }
 
+    void read_binds(const Node& node) {
+        if (!node.is_map() || !node.find("read") || !node.find("write")) {
+            return problem(node.place, "binds must be a map: read, write");
+        }
+        const auto words = [&](const char* key, List& into) {
+            return [this, what = "binds." + std::string(key), &into](const Node& list) {
+                command(list, what, k_in_binds, into);
+            };
+        };
+        members(node, "binds",
+                {{"read", words("read", executor_.readable)}, {"write", words("write", executor_.writable)}});
+    }
+
+    /// A list of words must be used in run, and one that is used must be given.
+    void check_used(const char* key, bool is_given) {
+        const auto word = "{" + std::string(key) + "}";
+        const bool is_used = std::ranges::find(executor_.run, word) != executor_.run.end();
+        if (is_used == is_given) return;
+        problem(root_.find(is_used ? "run" : key)->place,
+                is_used ? "run has " + word + ", but " + key + " is missing"
+                        : std::string(key) + " is given nowhere: put the word " + word + " into run");
+    }
+
     void check_together() {
-        const auto* run = root_.find("run");
-        if (run == nullptr) return;
+        if (!root_.find("run")) return;
         if (executor_.is_direct()) {
-            for (const char* key : {"check", "stop", "probe", "limits"}) {
+            for (const char* key : {"check", "stop", "probe", "limits", "binds", "unset"}) {
                 const auto* node = root_.find(key);
                 if (node == nullptr) continue;
                 problem(node->place, std::string("run is only ") + k_inner +
@@ -113,12 +139,8 @@ class ExecutorLoader : DefinitionReader {
                                          " would never be used");
             }
         }
-        const bool has_limits = std::ranges::find(executor_.run, "{limits}") != executor_.run.end();
-        if (has_limits != !executor_.memory.empty()) {
-            problem(has_limits ? run->place : root_.find("limits")->place,
-                    has_limits ? "run has {limits}, but limits is missing"
-                               : "limits is given nowhere: put the word {limits} into run");
-        }
+        check_used("limits", !executor_.memory.empty());
+        check_used("binds", root_.find("binds") != nullptr);
         if (!executor_.queued.empty() && executor_.probe.empty()) {
             problem(root_.find("queued")->place, "queued are words that probe prints, and probe is missing");
         }

@@ -131,6 +131,8 @@ struct Harness {
     std::vector<std::string> version_args;  ///< makes it print its version and end; empty: it is not asked
     /// Where the program looks for its user's skills: the first of these folders whose variable is set (skills.hpp).
     std::vector<std::string> skills;
+    /// The files and folders of the user in which the program keeps its settings and its conversations (binds.hpp).
+    std::vector<std::string> config_binds;
     /// A variable without which the program refuses to run as root with full permissions. Orange never sets it by
     /// itself: saying "this is a sandbox" is the user's word to give.
     std::string root_needs;

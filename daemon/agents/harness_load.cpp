@@ -57,7 +57,8 @@ class Loader : DefinitionReader {
              {"install_hint", [&](const Node& node) { text(node, "install_hint", harness_.install_hint); }},
              {"wants", [&](const Node& node) { read_wants(node); }},
              {"version_args", [&](const Node& node) { list(node, "version_args", harness_.version_args); }},
-             {"skills", [&](const Node& node) { read_skills(node); }},
+             {"skills", [&](const Node& node) { read_folders(node, "skills", harness_.skills); }},
+             {"config_binds", [&](const Node& node) { read_folders(node, "config_binds", harness_.config_binds); }},
              {"root_needs", [&](const Node& node) { read_root_needs(node); }}});
         for (const char* key : {"name", "program", "argv"}) {
             if (!root_.find(key)) problem(root_.place, std::string("\"") + key + "\" is missing");
@@ -480,15 +481,16 @@ class Loader : DefinitionReader {
         if (text(node, "root_needs", harness_.root_needs)) check_variable(harness_.root_needs, node.place);
     }
 
-    void read_skills(const Node& node) {
-        list(node, "skills", harness_.skills);
-        for (const auto& folder : harness_.skills) {
-            const auto slash = folder.find('/');
+    void read_folders(const Node& node, const std::string& what, List& into) {
+        list(node, what, into);
+        for (const auto& folder : into) {
+            const auto slash = std::min(folder.find('/'), folder.size());
             const bool known = slash == 0 || folder.starts_with("~/");
-            if (!known && folder.starts_with('$') && slash != std::string::npos && slash > 1) {
+            if (!known && folder.starts_with('$') && slash > 1) {
                 check_variable(folder.substr(1, slash - 1), node.place);
             } else if (!known) {
-                problem(node.place, "each item of skills must begin with /, ~/ or a variable, as in $NAME/skills");
+                problem(node.place,
+                        "each item of " + what + " must begin with /, ~/ or a variable, as in $NAME/" + what);
             }
         }
     }

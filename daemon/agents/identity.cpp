@@ -31,6 +31,7 @@ Evidence walk(ProcessTable& table, std::int64_t peer) {
         found.ancestors.push_back({pid, entry->start_time});
         if (entry->shim) found.below_shim = found.ancestors.size() - 1;
         found.under_shim = found.under_shim || entry->shim;
+        found.under_inner = found.under_inner || entry->inner;
         found.under_keeper = found.under_keeper || entry->keeper;
         if (found.claim.task.empty()) found.claim = table.claim(pid);
         pid = entry->parent;
@@ -66,6 +67,10 @@ std::optional<Caller> by_ancestor(const Evidence& evidence, const Registry& regi
 /// Finds callers that weaker evidence would give more rights.
 std::optional<Caller> by_stranger(const Evidence& evidence, const Registry& registry) {
     if (evidence.under_shim) return unknown(evidence.pid, "below an orange-agent whose run is over, or never was");
+    // On a node of a cluster, nothing but this shim is above the agent, and the run's socket identifies it.
+    if (evidence.under_inner && evidence.socket_run.empty()) {
+        return unknown(evidence.pid, "below an orange-agent --inner, and not on the socket of its run");
+    }
     for (const auto& ancestor : evidence.ancestors) {
         if (registry.is_tmux_server(ancestor)) {
             return unknown(evidence.pid, "below Orange's tmux server, but below none of its agents");

@@ -21,6 +21,7 @@ struct ProcessEntry {
     std::int64_t start_time = 0;  ///< clock ticks since boot
     std::int64_t tty = 0;         ///< device number of the controlling terminal; 0: none
     bool shim = false;            ///< it is an orange-agent of this ORANGE_HOME that runs an agent
+    bool inner = false;           ///< likewise, on the far side of an executor
     bool keeper = false;          ///< Orange's tmux server was started below it
 };
 
@@ -77,6 +78,7 @@ struct Evidence {
     std::size_t below_shim = 0;        ///< how many of them are below the topmost orange-agent of an agent
     std::vector<Program> programs;     ///< of as many
     bool under_shim = false;           ///< one of them is an agent's orange-agent, registered or not
+    bool under_inner = false;          ///< one of them is an orange-agent on the far side of an executor
     bool under_keeper = false;         ///< one of them is the tmux server's
     ProcessId session;                 ///< its session's leader; start time 0: the leader has gone
     std::int64_t tty = 0;
@@ -120,9 +122,10 @@ Evidence collect_evidence(ProcessTable& table, std::int64_t pid, std::int64_t st
 bool is_early(const Evidence& evidence, const Registry& registry);
 
 /// Decides by the first of these that holds: another user → unknown; a registered shim among the ancestors → that
-/// run; another shim, or Orange's tmux server, among them, or an ancestry that could not be followed → unknown; a run's
-/// session → that run; the tmux server's keeper, or the daemon, among them → unknown; a task in the environment → its
-/// worker; a directory in a worktree, without a terminal → its worker; else a human.
+/// run; another shim (on the daemon's socket also one of an executor's far side), or Orange's tmux server, among them,
+/// or an ancestry that could not be followed → unknown; a run's session → that run; the tmux server's keeper, or the
+/// daemon, among them → unknown; a task in the environment → its worker; a directory in a worktree, without a terminal
+/// → its worker; else a human.
 ///
 /// A process chooses its environment and directory, and they can only take rights from a human. A reviewer descends
 /// from the reviewer's shim or is in its session. `run` is empty if the evidence names a task and no run.

@@ -230,9 +230,15 @@ Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
     co_return Error(ErrorCode::not_found, "run " + run.run.value + " never began");
 }
 
+Result<std::string> Launcher::read_inner(const Path& file) const {
+    constexpr std::size_t k_longest = 64 * 1024;
+    TRY(auto piece, files_.read_before(file, std::nullopt, k_longest));
+    return std::move(piece.bytes);
+}
+
 std::optional<ExitRecord> Launcher::exit_of(const Path& run_folder, const AgentRun& run) const {
     auto text = files_.read(exit_file(run_folder, run.run));
-    if (!text && run.place) text = files_.read(inner_folder(run_folder, run.run) / k_inner_exit);
+    if (!text && run.place) text = read_inner(inner_folder(run_folder, run.run) / k_inner_exit);
     auto record = text ? exit_record_from_text(*text) : Result<ExitRecord>(text.error());
     if (!record || record->run != run.run) return std::nullopt;
     if (is_missing(files_, exit_file(run_folder, run.run))) {  // an agent can write the record of the far side, too
@@ -243,7 +249,7 @@ std::optional<ExitRecord> Launcher::exit_of(const Path& run_folder, const AgentR
 }
 
 std::optional<StartRecord> Launcher::start_of(const Path& run_folder, const AgentRun& run) const {
-    const auto text = files_.read(inner_folder(run_folder, run.run) / k_inner_started);
+    const auto text = read_inner(inner_folder(run_folder, run.run) / k_inner_started);
     auto record = text ? start_record_from_text(*text) : Result<StartRecord>(text.error());
     if (!record || record->run != run.run) return std::nullopt;
     return std::move(*record);

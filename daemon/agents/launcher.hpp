@@ -39,6 +39,7 @@ struct StartRequest {
     std::string events = {};               ///< the file for its program's events; empty: it tells none
     std::string typed = {};                ///< the prompt, for a program that loses it on its command line
     std::vector<std::string> around = {};  ///< argv of an executor, with the word {inner} for the agent's shim
+    bool needs_socket = false;             ///< the agent can reach the daemon by the socket of its run only
 };
 
 /// A run that has begun, and the name of the session that it is in.
@@ -149,6 +150,8 @@ class Launcher {
     /// Returns the folder that the far side of a run in an executor uses: the files of its shim there, and the agent's
     /// instructions.
     static Path inner_folder(const Path& run_folder, const RunId& run) { return run_folder / run.value; }
+    /// Reads a file that the far side writes, where an agent may write, too: at most 64 KiB.
+    Result<std::string> read_inner(const Path& file) const;
     /// Returns the record of the shim in the window, or of the one on the far side; nothing if there is neither.
     std::optional<ExitRecord> exit_of(const Path& run_folder, const AgentRun& run) const;
     /// Returns what the shim on the far side has written when it began; nothing if there is none.

@@ -5,6 +5,7 @@
 #include "daemon/agents/identity.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/shim/keeper.hpp"
+#include "daemon/shim/spec.hpp"
 
 namespace orange::agents {
 namespace {
@@ -35,7 +36,9 @@ std::optional<ProcessEntry> ProcProcessTable::entry(std::int64_t pid) {
     if (!is_orange_agent(pid)) return entry;
     const auto argv = process::argv_of(pid);
     entry.keeper = is_keeper(argv, home_);
-    entry.shim = !entry.keeper && is_shim(argv, home_);
+    const bool is_one = !entry.keeper && is_shim(argv, home_);
+    entry.inner = is_one && argv[1] == k_inner_option;
+    entry.shim = is_one && !entry.inner;
     return entry;
 }
 

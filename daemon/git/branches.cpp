@@ -255,6 +255,24 @@ Awaitable<Result<void>> move_branch(Git& git, std::string repo, std::string bran
     co_return Result<void>{};
 }
 
+std::string folder_of(const std::string& branch) {
+    const auto slash = branch.rfind('/');
+    return slash == std::string::npos ? std::string() : branch.substr(0, slash);
+}
+
+Result<void> make_branch_folder(const std::string& git_common, const std::string& folder) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    for (const char* of_refs : {"refs/heads", "logs/refs/heads"}) {
+        const auto path = fs::path(real_path(git_common)) / of_refs / folder;
+        fs::create_directories(path, error);
+        if (error) return io_error("making " + path.string(), error.value());
+        if (real_path(path) == path.string()) continue;
+        return Error(ErrorCode::conflict, path.string() + " is or contains a link, so it is not shown to an agent");
+    }
+    return {};
+}
+
 Awaitable<Result<void>> rename_branch(Git& git, Place place, std::string from, std::string to) {
     CO_TRY(co_await check_branch_name(git, to));
     if (place.pinned()) {

@@ -59,6 +59,13 @@ Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string 
 /// Moves or makes a branch that no worktree is on, if it still is at `from` (empty: if it does not exist).
 Awaitable<Result<void>> move_branch(Git& git, std::string repo, std::string branch, std::string to, std::string from);
 
+/// Returns the folder of a branch below refs/heads, as "orange-tasks" of "orange-tasks/total". Empty if it is in none.
+std::string folder_of(const std::string& branch);
+
+/// Makes a folder of branches ("orange-tasks") in the repository's .git, with that of their logs. git removes empty
+/// ones. Fails if a part of it is a link.
+Result<void> make_branch_folder(const std::string& git_common, const std::string& folder);
+
 /// Renames a branch (refused where `to` exists); of a worktree only the one that it is on.
 Awaitable<Result<void>> rename_branch(Git& git, Place place, std::string from, std::string to);
 

@@ -207,7 +207,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     request.argv = std::move(command.argv);
     request.env = environment(record, std::move(command.env), order.role, run.run, harness.path_variable);
     CO_TRY(co_await complete_environment(request, harness, opened, launch.permissions));
-    CO_TRY(co_await put_into_executor(world_, task, launch, run_folder(record), request));
+    CO_TRY(co_await put_into_executor(world_, task, launch, harness, run_folder(record), request));
     request.worktree = worktree.string();
     request.session = session_name_for(task.project, task.branch);
     const auto other = reviewer ? Role::worker : Role::reviewer;
@@ -240,6 +240,14 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     co_await bury_dead(record, order.role);
     CO_TRY(note_starting(record, request));
     auto socket = world_.socket_of_run(request.run.run);
+    if (socket.empty() && request.needs_socket) {
+        forget_run(record, order.role);
+        CO_TRY(turns_.try_save(record, Durability::atomic));
+        co_return Error(ErrorCode::unavailable, "starting the " + name_text(order.role) + ": executor " +
+                                                    record.task.executor +
+                                                    " hides orange.sock, and the run has no socket of its own. To see "
+                                                    "the reason:\n  orange doctor");
+    }
     if (!socket.empty()) request.env["ORANGE_SOCKET"] = std::move(socket);
     promise.reset();
     auto opened = co_await open_window(record, request);

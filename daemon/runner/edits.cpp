@@ -41,6 +41,22 @@ Result<void> check_may_leave_branch(const TaskRecord& record, const std::string&
                  {{"why", "pull_request_open"}});
 }
 
+/// Refuses a branch in another folder if the executor lets agents write to the folder of their branch only: the living
+/// one could not commit any more, and an agent must not choose to which branches it may write.
+Result<void> check_folder(const World& world, const TaskRecord& record, const std::string& from, const std::string& to,
+                          const Caller& by) {
+    const auto& task = record.task;
+    const auto folder = git::folder_of(from);
+    const bool is_placed = std::ranges::any_of(record.runs, [](const AgentRun& run) { return run.place.has_value(); });
+    const bool may_choose = by.role == Role::human && !is_placed;
+    if (task.executor.empty() || folder.empty() || may_choose || git::folder_of(to) == folder) return {};
+    TRY(const auto executor, world.executors.pinned(task.executor, task.executor_hash));
+    if (!executor.takes("branch_dir")) return {};
+    return Error(ErrorCode::conflict, "agents in executor " + executor.name + " can write only to branches in " +
+                                          folder + "/. Choose a name such as:\n  orange task update " + task.id.value +
+                                          " --branch " + folder + "/" + printable(to.substr(to.rfind('/') + 1)));
+}
+
 }  // namespace
 
 Result<void> check_summary(const std::string& summary) {
@@ -111,8 +127,7 @@ Result<void> Edits::choose_executor(TaskRecord& record, const Choices& choices) 
     }
     if (!choices.executor_options) return {};
     TRY(const auto words, shell_words(*choices.executor_options));
-    const bool takes_options = std::ranges::find(executor.run, "{options}") != executor.run.end();
-    if (!words.empty() && !takes_options) {
+    if (!words.empty() && !executor.takes("options")) {
         return Error(ErrorCode::invalid_argument, "executor " +
                                                       (executor.name.empty() ? agents::k_local : executor.name) +
                                                       " takes no options: its definition has no {options}");
@@ -134,11 +149,14 @@ Awaitable<Result<Edited>> Edits::apply(TaskRecord record, const Edit& edit, Call
     CO_TRY(drop_blockers(world_, changed, edit.unblock));
     CO_TRY(add_blockers(world_, changed, edit.blocked_by));
     if (edit.workflow) CO_TRY(change_workflow(changed, *edit.workflow, by));
+    const auto old_branch = changed.task.branch;
     if (edit.branch) {
         auto branch = branch_name(*edit.branch);
+        CO_TRY(check_folder(world_, changed, old_branch, branch, by));
         CO_TRY(edited.moved_branch, co_await change_branch(changed, std::move(branch)));
     }
     if (!edit.branch && edit.sync_branch) CO_TRY(co_await take_over_branch(changed));
+    CO_TRY(check_folder(world_, changed, old_branch, changed.task.branch, by));
     if (edit.branch || edit.sync_branch) co_await watch_branch(world_, changed);
     co_return edited;
 }

@@ -8,7 +8,9 @@
 #include "common/base/shell_words.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/agents/binds.hpp"
 #include "daemon/async/async.hpp"
+#include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/process/environment.hpp"
 #include "daemon/process/signal_process.hpp"
@@ -77,6 +79,39 @@ void tell_of_left(const World& world, TaskRecord& record, const std::string& why
           join(left.stop, " "), left.executor);
 }
 
+/// Returns the folder of the task's branch below refs/heads. If the executor names it, the folder exists afterwards.
+Result<std::string> make_branch_folder(const Task& task, const agents::Executor& executor, const std::string& git) {
+    const auto folder = git::folder_of(task.branch);
+    if (!executor.takes("branch_dir")) return folder;
+    if (!folder.empty()) {
+        TRY(git::make_branch_folder(git, folder));
+        return folder;
+    }
+    return Error(ErrorCode::conflict, "executor " + executor.name +
+                                          " lets an agent write only to the folder of its branch, and the branch " +
+                                          printable(task.branch) +
+                                          " is in none. Give it a name with a folder:\n  orange task update " +
+                                          task.id.value + " --branch orange-tasks/" + printable(task.branch));
+}
+
+/// Returns the words that show the run's files to a program in the executor. Makes the file for its events.
+Result<std::vector<std::string>> bind_words(const World& world, const agents::Executor& executor,
+                                            const agents::HarnessEntry& harness, const agents::StartRequest& request) {
+    std::vector<std::string> words;
+    if (executor.readable.empty()) return words;
+    auto binds = agents::binds_of(harness.harness, harness.program, request.env);
+    if (!request.events.empty()) {
+        TRY(world.files.replace(request.events, ""));
+        binds.push_back({agents::in_real_home(request.events, request.env), true});
+    }
+    for (const auto& bind : binds) {
+        const auto& known = bind.is_writable ? executor.writable : executor.readable;
+        const auto more = agents::expanded(known, {{{"path", bind.path}}, {}});
+        words.insert(words.end(), more.begin(), more.end());
+    }
+    return words;
+}
+
 }  // namespace
 
 std::map<std::string, std::string> executor_environment(const World& world, const std::string& project) {
@@ -99,6 +134,7 @@ agents::ExecutorValues executor_values(const World& world, const Task& task,
     words = {{"task", task.id.value},
              {"project", task.project},
              {"home", value_in(env, "HOME")},
+             {"orange_home", world.paths.home.string()},
              {"bin", world.installation.bin.string()},
              {"share", world.installation.share.string()},
              {"repo", project ? project->path : std::string()}};
@@ -107,6 +143,7 @@ agents::ExecutorValues executor_values(const World& world, const Task& task,
     auto options = shell_words(task.executor_options);
     values.lists["options"] = options ? std::move(*options) : std::vector<std::string>();
     values.lists["limits"] = {};
+    values.lists["binds"] = {};
     return values;
 }
 
@@ -126,7 +163,8 @@ Awaitable<Result<void>> check_executor(const World& world, agents::Executor exec
 }
 
 Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, const agents::LaunchRequest& launch,
-                                          const Path& run_folder, agents::StartRequest& request) {
+                                          const agents::HarnessEntry& harness, const Path& run_folder,
+                                          agents::StartRequest& request) {
     if (task.executor.empty()) co_return Result<void>{};
     CO_TRY(auto executor, world.executors.pinned(task.executor, task.executor_hash));
     auto& run = request.run;
@@ -135,10 +173,18 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     words["run"] = run.run.value;
     words["role"] = name_text(run.role);
     words["run_dir"] = agents::Launcher::inner_folder(run_folder, run.run).string();
+    words["socket_dir"] = world.paths.socket_of(run.run).parent_path().string();
     words["worktree"] = launch.worktree;
     words["task_dir"] = launch.task_dir;
     words["git_dir"] = launch.git_dir;
     words["git_common"] = launch.git_common;
+    CO_TRY(words["branch_dir"], make_branch_folder(task, executor, launch.git_common));
+    for (auto& word : words) {
+        word.second = agents::in_real_home(word.second, request.env);
+    }
+    for (const auto& name : executor.unset) request.env.erase(name);
+    CO_TRY(values.lists["binds"], bind_words(world, executor, harness, request));
+    request.needs_socket = executor.hides_files();
     if (!executor.memory.empty() && run.memory_limit > 0) {
         const agents::ExecutorValues memory{{{"memory", agents::memory_word(run.memory_limit)}}, {}};
         values.lists["limits"] = agents::expanded(executor.memory, memory);

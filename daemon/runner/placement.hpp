@@ -39,7 +39,8 @@ Awaitable<Result<void>> check_executor(const World& world, agents::Executor exec
 /// Puts the run of `request` into the executor of the task, if it has one, and checks that this one can be used.
 /// `launch` is what its harness is told.
 Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, const agents::LaunchRequest& launch,
-                                          const Path& run_folder, agents::StartRequest& request);
+                                          const agents::HarnessEntry& harness, const Path& run_folder,
+                                          agents::StartRequest& request);
 
 /// Makes the executor end what it may still have of a run that has ended. If it does not, the record says so, its human
 /// is told, and stop_left() tries again. Saving the record is the caller's.

@@ -4,10 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
-#include <iterator>
 
 #include "common/model/fields.hpp"
+#include "daemon/process/unique_fd.hpp"
 
 namespace orange {
 namespace {
@@ -33,6 +32,8 @@ int write_file(int folder, const std::string& file, std::string_view text) {
     if (::close(fd) != 0 && !error) error = errno;
     return error;
 }
+
+constexpr std::size_t k_longest_record = 64 * 1024;
 
 /// <project>/<id>/run below tasks/, where an agent may have put a link in a folder's place: none is followed. The
 /// folder of a run in an executor is one more.
@@ -87,11 +88,14 @@ Result<ExitRecord> exit_record_from_text(std::string_view text) {
     return record;
 }
 
+/// An agent in an executor can write the file: a pipe, a link and an endless file are no records.
 Result<ExitRecord> read_exit_record(const std::filesystem::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    if (!in && errno == ENOENT) return Error(ErrorCode::not_found, "there is no " + file.string());
-    if (!in) return io_error("reading " + file.string(), errno);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const UniqueFd opened(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!opened && errno == ENOENT) return Error(ErrorCode::not_found, "there is no " + file.string());
+    std::string text(k_longest_record, '\0');
+    const auto got = opened ? ::read(opened.get(), text.data(), text.size()) : -1;
+    if (got < 0) return io_error("reading " + file.string(), errno);
+    text.resize(static_cast<std::size_t>(got));
     return exit_record_from_text(text);
 }
 

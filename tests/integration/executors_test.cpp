@@ -452,16 +452,17 @@ TEST_CASE("A bad choice of an executor is refused with the way out, and changes 
 TEST_CASE("The client lists executors, shows what they run, and tests one with the demo agent") {
     Sandbox orange;
     const auto repo = orange.add_project("shop");
-    define(orange, "box", "separates: [files]\ncheck: [\"true\"]\nrun: [env, \"BOX={task}\", \"{inner}\"]\n");
+    define(orange, "box", "separates: [memory]\ncheck: [\"true\"]\nrun: [env, \"BOX={task}\", \"{inner}\"]\n");
     define(orange, "ill", "check: [\"false\"]\nrun: [env, \"{inner}\"]\n");
     define(orange, "bad", "run: [\"false\", \"{inner}\"]\n");
     const auto list = Json::parse(orange.orange({"--json", "executor", "list"}, repo).out).at("executors");
-    REQUIRE(list.size() == 4);
+    REQUIRE(list.size() == 5);
     CHECK(list[1].at("name") == "box");
     CHECK(list[1].at("installed") == true);
-    CHECK(list[1].at("separates") == Json::array({"files"}));
-    CHECK(list[3].at("name") == "local");
-    CHECK(list[3].at("projects") == Json::array({"shop"}));
+    CHECK(list[1].at("separates") == Json::array({"memory"}));
+    CHECK(list[2].at("name") == "bwrap");
+    CHECK(list[4].at("name") == "local");
+    CHECK(list[4].at("projects") == Json::array({"shop"}));
     const auto id = orange.create("shop", "Here", true);
     const auto shown = Json::parse(orange.orange({"--json", "executor", "show", "box", "--task", id}, repo).out);
     CHECK(shown.at("run") == Json::array({"env", "BOX=" + id, "{inner}"}));

@@ -598,6 +598,7 @@ def main():
     options.add_argument("--programs", required=True)
     options.add_argument("--only", default=",".join(GROUPS))
     options.add_argument("--reviewer")
+    options.add_argument("--executor")
     options.add_argument("--patience", type=float, default=2)
     options.add_argument("--keep", action="store_true")
     options.add_argument("names", nargs="+")
@@ -617,6 +618,8 @@ def main():
         place = "%s/%d" % (folder, len(worlds))
         made = world.World(place, person, server, given.programs, given.orange, given.patience, trusted, subscribed)
         worlds.append(made)
+        if given.executor:
+            made.orange("project", "update", "--set", "executor=" + given.executor, check=True)
         return made
 
     def close():

@@ -234,7 +234,9 @@ class World:
         folder = self.path(task) + "/run"
         for name in os.listdir(folder):
             if name.endswith(".json"):
-                return json.load(open(folder + "/" + name))["argv"]
+                spec = json.load(open(folder + "/" + name))
+                inner = spec.get("inner_folder")  # of an executor, whose command line the first one is
+                return json.load(open(inner + "/spec.json"))["argv"] if inner else spec["argv"]
 
     def agent(self, task, role="worker"):
         with open(self.path(task) + "/state.json") as state:

@@ -58,7 +58,7 @@ Awaitable<Result<ExecutorShow::Reply>> show_executor(Api& api, ExecutorShow para
     } else {
         reply.task = task.id.value;
     }
-    values.lists.erase("limits");
+    for (const char* of_run : {"limits", "binds"}) values.lists.erase(of_run);
     const auto& executor = entry.executor;
     reply.run = agents::expanded(executor.run, values);
     reply.check = agents::expanded(executor.check, values);

@@ -301,9 +301,13 @@ Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Dr
                                                          " needs a branch with existing work (--branch NAME)");
     }
     if (!params.branch && params.name_branch) {
-        const auto wanted = git::branch_name_from(task.summary);
+        auto wanted = git::branch_name_from(task.summary);
         task.branch = "orange-tasks/" + task.id.value;
         if (wanted.empty()) co_return Result<void>{};
+        if (!task.executor.empty()) {
+            CO_TRY(const auto executor, world.executors.pinned(task.executor, task.executor_hash));
+            if (executor.takes("branch_dir")) wanted = "orange-tasks/" + wanted;
+        }
         CO_TRY(task.branch, co_await unused_branch(world, draft.project, wanted));
         co_return Result<void>{};
     }
@@ -429,6 +433,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     CO_TRY(add_blockers(world, draft.record, params.blocked_by));
     CO_TRY(join_parent(world, params, draft.record, call.caller));
     CO_TRY(choose_harnesses(api, params, draft));
+    CO_TRY(choose_executor(api, params, draft));
     CO_TRY(co_await choose_branch(world, params, draft));
     CO_TRY(co_await choose_base(world, params, draft));
     task.created_at = task.updated_at = world.clock.now();
@@ -436,7 +441,6 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     if (world.tasks.find(id)) co_return exists(id);
     if (const auto other = world.tasks.on_branch(task.project, task.branch)) co_return taken(task.branch, *other);
     CO_TRY(join_parent(world, params, draft.record, call.caller));
-    CO_TRY(choose_executor(api, params, draft));
     CO_TRY(task.workflow_hash, world.workflows.pin(task.workflow));
     CO_TRY(register_project(api, draft));
     for (const auto& name : draft.new_project ? std::vector<std::string>() : params.trust) {

@@ -80,6 +80,11 @@ TEST_CASE("What is wrong in an executor's definition is told with its place, all
         {"name: box\nrun: [box, '{inner}']\nprobe: [box]", "box.yml:3:8"},
         {"name: box\nrun: [box, '{inner}']\ncheck: [box, '{run}']", "{run}"},
         {"name: box\nrun: [box, '{inner}']\nqueued: [PD]", "box.yml:3:9"},
+        {"name: box\nrun: [box, '{binds}', '{inner}']", "{binds}"},
+        {"name: box\nrun: [box, '{inner}']\nbinds: {read: [r], write: [w]}", "{binds}"},
+        {"name: box\nrun: [box, '{binds}', '{inner}']\nbinds: {read: [r]}", "box.yml:3:8"},
+        {"name: box\nrun: [box, '{binds}', '{inner}']\nbinds: {read: ['{run}'], write: [w]}", "box.yml:3:16"},
+        {"name: box\nrun: ['{inner}']\nunset: [A]", "box.yml:3:8"},
         {"name: box\nrun: ['{inner}']\nstop: [true]", "box.yml:3:7"},
         {"name: box\nrun: [box, '{inner}']\ntried: perhaps", "tried"},
         {"name: box\nrun: [box, '{inner}']\ninstall: |\n  a\n  b\n", "install"},
@@ -179,4 +184,7 @@ TEST_CASE("Every shipped executor can be used, and local starts no process of it
         CHECK(entry.problem.empty());
     }
     CHECK(library.find(k_local)->executor.is_direct());
+    const auto bwrap = library.find("bwrap")->executor;
+    CHECK(bwrap.hides_files());
+    CHECK_FALSE(bwrap.is_direct());
 }

@@ -93,6 +93,7 @@ class ProcessTree {
         add(40, 1, 40, 1040);
         add(50, 10, 50, 1050).entry.shim = true;
         add(51, 1, 51, 0).entry.shim = true;
+        add(52, 1, 52, 0).entry.inner = true;
         add(60, 1, 60, 0);
         know(Role::worker, "runworker000", 20);
         know(Role::reviewer, "runreviewer0", 30);
@@ -232,6 +233,7 @@ TEST_CASE("each way of calling is told apart") {
          "below an orange-agent"},
         {"the same, outside tmux, with the environment of a worker", 51, 51, 0, worker, "/", Role::unknown, "",
          "below an orange-agent"},
+        {"the far side of an executor", 52, 52, 0, worker, "/", Role::unknown, "", "orange-agent --inner"},
         {"a new window of Orange's tmux", 10, 99, 1099, none, "/ws/a--1", Role::unknown, "", "Orange's tmux server"},
         {"an orphan of the tmux server", 11, 99, 0, none, "/", Role::unknown, "", "orphan of Orange's tmux server"},
         {"the same with the environment of a worker", 11, 99, 0, worker, "/", Role::unknown, "", "orphan of"},
@@ -299,6 +301,9 @@ TEST_CASE("a run's socket grants no more than its run, and whoever is known to b
         {"a filter that the daemon's git runs", 60, 99, 0, none, "/", to_worker, Role::unknown, "",
          "the daemon itself"},
         {"no trace, the worker's", 1, 99, 0, none, "/", to_worker, Role::worker, to_worker, alone},
+        {"the far side of an executor, the worker's", 52, 52, 0, none, "/", to_worker, Role::worker, to_worker, alone},
+        {"the far side of an executor, the reviewer's", 52, 52, 0, none, "/", to_reviewer, Role::reviewer, to_reviewer,
+         alone, false},
         {"no trace, the reviewer's", 1, 99, 0, reviewer, "/", to_reviewer, Role::reviewer, to_reviewer, alone, false},
         {"no trace, the worker's, says reviewer", 1, 99, 0, reviewer, "/", to_worker, Role::worker, to_worker, alone},
         {"a script in the worktree, the worker's", 1, 99, 0, none, "/ws/a--1", to_worker, Role::worker, to_worker,

@@ -1,0 +1,82 @@
+#include "daemon/agents/binds.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "common/base/text.hpp"
+#include "daemon/agents/skills.hpp"
+
+namespace orange::agents {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_below(const std::string& path, const std::string& folder) {
+    return !folder.empty() && path.starts_with(folder + "/");
+}
+
+bool contains(const std::string& folder, const std::string& path) {
+    return folder == path || folder == "/" || is_below(path, folder);
+}
+
+/// Returns the path without "..", "." and a slash at its end.
+std::string plain_path(const std::string& path) {
+    auto plain = fs::path(path).lexically_normal().string();
+    if (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
+    return plain;
+}
+
+/// Returns the path without links, as far as it exists.
+std::string real_path(const std::string& path) {
+    std::error_code error;
+    const auto real = fs::weakly_canonical(path, error);
+    return error ? path : real.string();
+}
+
+/// Returns the folder of the npm package that the program is a part of, else the program's own. A program of npm needs
+/// the files beside and above it.
+std::string package_of(const fs::path& program, const std::string& home) {
+    std::error_code error;
+    for (auto folder = program.parent_path(); is_below(folder.string(), home); folder = folder.parent_path()) {
+        if (fs::exists(folder / "package.json", error)) return folder.string();
+    }
+    return program.parent_path().string();
+}
+
+}  // namespace
+
+std::string in_real_home(const std::string& path, const Environment& env) {
+    if (!path.starts_with('/')) return path;
+    const auto plain = plain_path(path), home = plain_path(variable_in(env, "HOME"));
+    const bool is_in_home = plain == home || is_below(plain, home);
+    return is_in_home ? real_path(home) + plain.substr(home.size()) : plain;
+}
+
+std::vector<Bind> binds_of(const Harness& harness, const std::string& program, const Environment& env) {
+    const auto home = real_path(variable_in(env, "HOME"));
+    const auto orange_home = in_real_home(variable_in(env, "ORANGE_HOME"), env);
+    std::vector<Bind> binds;
+    const auto add = [&](std::string path, bool is_writable) {
+        path = in_real_home(path, env);
+        const bool shows_all = contains(path, home) || contains(path, orange_home);
+        const bool is_known = std::ranges::find(binds, path, &Bind::path) != binds.end();
+        if (!shows_all && !is_known) binds.push_back({std::move(path), is_writable});
+    };
+    const auto add_hidden = [&](const std::string& folder) {
+        const auto path = in_real_home(folder, env);
+        if (is_below(path, home) || is_below(path, orange_home)) add(path, false);
+    };
+    const auto search_path = variable_in(env, "PATH");  // outlives the loop
+    for (const auto folder : split(search_path, ':')) {
+        if (!is_below(in_real_home(std::string(folder), env), orange_home)) add_hidden(std::string(folder));
+    }
+    add_hidden(fs::path(program).parent_path().string());
+    add_hidden(package_of(real_path(program), home));
+    for (const auto& item : harness.config_binds) {
+        const auto path = folder_in(item, env);
+        if (path.starts_with('/')) add(path, true);
+    }
+    return binds;
+}
+
+}  // namespace orange::agents

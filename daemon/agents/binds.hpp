@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/agents/harness.hpp"
+#include "daemon/process/environment.hpp"
+
+namespace orange::agents {
+
+/// A file or folder of the user that an agent's program needs. An executor that hides the user's files shows it.
+struct Bind {
+    std::string path;
+    bool is_writable = false;
+    bool operator==(const Bind&) const = default;
+};
+
+/// Returns what the program of a run needs of HOME and ORANGE_HOME: the folders of PATH, its own folder, that of the
+/// package that it is a part of, and, writable, the `config_binds` of its definition. A folder that contains HOME or
+/// ORANGE_HOME is left out.
+std::vector<Bind> binds_of(const Harness& harness, const std::string& program, const Environment& env);
+
+/// Returns the path with the real path of HOME, if it is below HOME. Other links keep their names, by which programs
+/// find their files.
+std::string in_real_home(const std::string& path, const Environment& env);
+
+}  // namespace orange::agents

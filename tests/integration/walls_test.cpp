@@ -1,0 +1,272 @@
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "common/base/ids.hpp"
+#include "daemon/process/unique_fd.hpp"
+#include "tests/catch.hpp"
+#include "tests/integration/sandbox.hpp"
+
+/// The executor bwrap with the real bubblewrap: an agent works in it as anywhere, and reaches nothing of what
+/// docs/security.md says that it hides.
+namespace orange::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The port of a server of the user's on this machine.
+struct Listener {
+    UniqueFd socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    int port = 0;
+
+    Listener() {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        auto* generic = reinterpret_cast<sockaddr*>(&address);
+        REQUIRE(::bind(socket.get(), generic, size) == 0);
+        REQUIRE(::listen(socket.get(), 16) == 0);
+        REQUIRE(::getsockname(socket.get(), generic, &size) == 0);
+        port = ntohs(address.sin_port);
+    }
+};
+
+/// Works, then tries each attack and writes the names of those that succeed. What it writes to files of the user, the
+/// test looks at from outside.
+constexpr const char* k_thief = R"(#!/bin/sh
+try() { name=$1; shift; if "$@" >/dev/null 2>&1; then echo "$name"; fi; }
+all() {
+    echo work >work && git add work && git commit -q -m work || echo 'cannot commit'
+    git commit -q --amend -m 'more work' && git branch "$(git branch --show-current)-2" || echo 'cannot amend'
+    orange task show >/dev/null || echo 'cannot call'
+    try ssh-key cat "$HOME/.ssh/id_rsa"
+    try gh-login cat "$HOME/.config/gh/hosts.yml"
+    try gh-token test -n "$GH_TOKEN"
+    try home cat "$HOME/notes"
+    try system touch "$SYSTEM"
+    try other-worktree cat "$OTHER_WORKTREE/TASK.md"
+    try other-task cat "$OTHER_TASK/TASK.md"
+    try own-record cat "$(dirname "$OTHER_TASK")/$ORANGE_TASK/state.json"
+    try main-socket test -S "$ORANGE_HOME/orange.sock"
+    try other-socket test -S "$OTHER_SOCKET"
+    try tmux tmux -S "$ORANGE_HOME/tmux.sock" list-sessions
+    try settings cat "$ORANGE_HOME/config.yml"
+    try main-branch git update-ref refs/heads/main HEAD
+    try tag git tag stolen
+    try git-config git config --local orange.thief yes
+    try hook touch "$REPO/.git/hooks/post-merge"
+    try process kill -0 "$DAEMON"
+    try rename orange task update --branch release/mine
+    orange task update --branch "orange-tasks/$ORANGE_TASK-new" >/dev/null && echo more >>work &&
+        git commit -q -a -m more || echo 'cannot work on a new name'
+    try network nc -z -w 5 127.0.0.1 "$PORT"
+    echo thief >>"$HOME/notes"
+    echo thief >>"$REPO/README.md"
+}
+all >found.tmp 2>&1
+mv found.tmp found
+sleep 600
+)";
+const std::vector<std::string> k_all = {"ssh-key",        "gh-login",   "gh-token",    "home",        "system",
+                                        "other-worktree", "other-task", "own-record",  "main-socket", "other-socket",
+                                        "tmux",           "settings",   "main-branch", "tag",         "git-config",
+                                        "hook",           "process",    "rename",      "network"};
+
+/// A user with keys, another task, and an agent that is a thief.
+class Scene {
+  public:
+    Sandbox orange{"env: {GH_TOKEN: secret}\n"};
+    std::string id;  ///< of the thief's task
+
+    Scene() {
+        repo_ = orange.add_project("shop", 4);
+        write(".ssh/id_rsa", "secret\n");
+        write(".config/gh/hosts.yml", "oauth_token: secret\n");
+        write("notes", "mine\n");
+        const auto other = orange.create("shop", "Another demo:slow=600");
+        const auto socket = orange.home() / "r" / orange.run_of(other, "worker").at("run").get<std::string>() / "s";
+        const std::pair<const char*, std::string> known[] = {{"SYSTEM", system_.string()},
+                                                             {"OTHER_WORKTREE", orange.worktree(other).string()},
+                                                             {"OTHER_TASK", orange.folder(other).string()},
+                                                             {"OTHER_SOCKET", socket.string()},
+                                                             {"REPO", repo_.string()},
+                                                             {"DAEMON", std::to_string(orange.daemon_pid())},
+                                                             {"PORT", std::to_string(listener_.port)}};
+        std::string variables;
+        for (const auto& [name, value] : known) variables += "  " + std::string(name) + ": '" + value + "'\n";
+        write("orange/harnesses/thief.yml",
+              "name: thief\nprogram: ./thief\nargv: {full: [--, \"{prompt}\"]}\nenv:\n" + variables);
+        write("orange/harnesses/thief", k_thief);
+        fs::permissions(orange.home() / "harnesses/thief", fs::perms::owner_all);
+    }
+    ~Scene() { fs::remove(system_); }
+    Scene(const Scene&) = delete;
+
+    /// Lets it work in that executor, and returns what it has found.
+    std::vector<std::string> steal(const std::string& executor, const std::string& options = {}) {
+        rpc::TaskCreate create;
+        create.project = "shop";
+        create.summary = "Steal";
+        create.harness = "thief";
+        create.executor = executor;
+        if (!options.empty()) create.executor_options = options;
+        id = orange.call(create).task.fields.id.value;
+        orange.eventually("it has tried everything", [&] { return fs::exists(orange.worktree(id) / "found"); });
+        std::vector<std::string> found;
+        std::istringstream lines(read_file(orange.worktree(id) / "found"));
+        for (std::string line; std::getline(lines, line);) found.push_back(line);
+        return found;
+    }
+
+    std::string main() { return orange.git({"rev-parse", "main"}, repo_); }
+    std::string readme() { return read_file(repo_ / "README.md"); }
+    std::string notes() { return read_file(orange.root() / "notes"); }
+
+  private:
+    void write(const std::string& name, const std::string& text) {
+        fs::create_directories((orange.root() / name).parent_path());
+        write_file(orange.root() / name, text);
+    }
+
+    Listener listener_;
+    fs::path repo_;
+    /// In a folder of the user's that no executor hides.
+    fs::path system_ = fs::path(ORANGE_BINARY_DIR) / ("orange-thief-" + random_id(10));
+};
+
+std::vector<std::string> steps_with(const Json& report, const std::string& result) {
+    std::vector<std::string> names;
+    for (const auto& step : report.at("steps")) {
+        if (step.at("result") == result) names.push_back(step.at("step"));
+    }
+    return names;
+}
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+}  // namespace
+
+TEST_CASE("An agent in bwrap works, and reaches nothing of what the wall hides; in local it reaches all of it") {
+    Scene scene;
+    const auto main = scene.main(), readme = scene.readme();
+    CHECK(scene.steal("bwrap") == std::vector<std::string>{"network"});
+    CHECK(scene.main() == main);
+    CHECK(scene.readme() == readme);
+    CHECK(scene.notes() == "mine\n");
+    CHECK(scene.orange.fields(scene.id).at("executor") == "bwrap");
+    rpc::TaskShow show;
+    show.id = scene.id;
+    show.changes = true;
+    CHECK(scene.orange.call(show).changes->commits == 2);
+
+    CHECK(scene.steal("bwrap", "--unshare-net").empty());
+
+    // The attacks are real ones.
+    CHECK(scene.steal("local") == k_all);
+    CHECK(scene.main() != main);
+    CHECK(scene.readme() != readme);
+    CHECK(scene.notes() != "mine\n");
+}
+
+TEST_CASE("The demo agent plays its whole life in bwrap, below a home with a long path, and its verdict is attested") {
+    Sandbox orange({}, 130);
+    orange.add_project("shop");
+    rpc::TaskCreate create;
+    create.project = "shop";
+    create.summary = "Walled demo:fail-once";
+    create.executor = "bwrap";
+    create.executor_options = "--unshare-net";
+    create.name_branch = true;
+    const auto task = orange.call(create).task.fields;
+    CHECK(task.branch == "orange-tasks/walled-demo-fail-once");  // other names have no folder
+    const auto id = task.id.value;
+    orange.wait_for_status(id, "reviewing");
+    CHECK(orange.path_of(id) == "pending planning working agent-review working agent-review reviewing");
+    for (const auto& moved : orange.history(id, "status.changed")) {
+        INFO(moved.dump());
+        CHECK(moved.value("attested", true));
+    }
+    CHECK(orange.git({"status", "--porcelain"}, orange.worktree(id)).find("walls") == std::string::npos);
+    rpc::TaskMerge merge;
+    merge.id = id;
+    orange.call(merge);
+    CHECK(orange.status(id) == "done");
+}
+
+TEST_CASE("When the orange-agent of a window is killed, nothing of its run goes on behind the wall") {
+    Sandbox orange;
+    orange.add_project("shop");
+    rpc::TaskCreate create;
+    create.project = "shop";
+    create.summary = "Killed demo:slow=600";
+    create.executor = "bwrap";
+    const auto id = orange.call(create).task.fields.id.value;
+    const auto run = orange.run_of(id, "worker");
+    const auto is_begun = [&] { return !orange.history(id, "agent.begun").empty(); };
+    orange.eventually("it begins", is_begun);
+    // A process behind the wall is called by the wall's name of it here, too.
+    const auto behind = [&] {
+        return orange
+            .try_run({"sh", "-c", "grep -lz ORANGE_RUN=" + run.at("run").get<std::string>() + " /proc/[0-9]*/environ"})
+            .out;
+    };
+    CHECK_FALSE(behind().empty());
+    ::kill(static_cast<pid_t>(run.at("pid").get<int>()), SIGKILL);
+    orange.eventually("nothing is left", [&] { return behind().empty(); });
+}
+
+TEST_CASE("A wall without what it needs is refused with the way out, and no agent starts without its socket") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop", 4);
+    const auto refused = [&](const std::string& branch) {
+        rpc::TaskCreate create;
+        create.project = "shop";
+        create.summary = "On " + branch;
+        create.executor = "bwrap";
+        if (!branch.empty()) create.branch = branch;
+        const auto task = orange.call(create).task;
+        CHECK(orange.run_of(task.fields.id.value, "worker").is_null());
+        CHECK(task.fields.crash_count() == 0);
+        const auto notice = std::ranges::find(task.notices, NoticeKind::start_failed, &Notice::kind);
+        return notice == task.notices.end() ? std::string("no notice") : notice->text;
+    };
+    CHECK_THAT(refused("flat"), Tells("--branch orange-tasks/flat"));
+    // The agent would write to the folder to which a link leads.
+    fs::create_directories(orange.root() / "elsewhere");
+    fs::create_directory_symlink(orange.root() / "elsewhere", repo / ".git/refs/heads/linked");
+    CHECK_THAT(refused("linked/work"), Tells((repo / ".git/refs/heads/linked").string()));
+    orange.kill_daemon();
+    write_file(orange.home() / "r", "no folder");
+    orange.start_daemon();
+    CHECK_THAT(refused(""), Tells("orange doctor"));
+}
+
+TEST_CASE("orange executor test says which walls hold, and which do not") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto report = [&](std::vector<std::string> words, int status) {
+        words.insert(words.begin(), {"--json", "executor", "test"});
+        const auto tested = orange.orange(words, repo);
+        INFO(tested.out + tested.err);
+        CHECK(tested.status == status);
+        return Json::parse(tested.out);
+    };
+    const auto walls = steps_with(report({"bwrap", "--options=--unshare-net"}, 0), "PASS");
+    for (const char* wall : {"files", "processes", "network"}) {
+        INFO(wall);
+        CHECK(has(walls, wall));
+    }
+    fs::create_directories(orange.home() / "executors");
+    write_file(orange.home() / "executors/liar.yml",
+               "name: liar\nseparates: [files, processes]\nrun: [env, \"{inner}\"]\n");
+    const auto lies = steps_with(report({"liar"}, 1), "FAIL");
+    CHECK(lies == std::vector<std::string>{"files", "processes"});
+}
+
+}  // namespace orange::tests

@@ -1,0 +1,48 @@
+#include "daemon/agents/binds.hpp"
+
+#include "tests/catch.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+
+using namespace orange;
+using namespace orange::agents;
+using orange::testing::TemporaryFolder;
+using orange::testing::write_text;
+
+namespace fs = std::filesystem;
+
+TEST_CASE("A run behind a wall gets the folders of its PATH, its program's package and the program's own files") {
+    TemporaryFolder folder;
+    const auto home = folder / "home";
+    const auto node = home / ".nvm/v20", package = node / "lib/node_modules/mine";
+    write_text(package / "package.json", "{}");
+    write_text(package / "bin/mine.js", "");
+    fs::create_directories(node / "bin");
+    fs::create_symlink("../lib/node_modules/mine/bin/mine.js", node / "bin/mine");
+    Harness harness;
+    harness.config_binds = {"~/.mine", "$MINE_DIR", "$UNSET_DIR", "~/", "/"};
+    const auto orange_home = home / "orange";
+    Environment env = {{"HOME", home.string()},
+                       {"ORANGE_HOME", orange_home.string()},
+                       {"MINE_DIR", "/srv/mine"},
+                       {"PATH", (node / "bin").string() + ":/usr/bin:" + home.string() + ":" +
+                                    (orange_home / "workspaces/x").string()}};
+    const std::vector<Bind> expected = {{(node / "bin").string(), false},
+                                        {package.string(), false},
+                                        {(home / ".mine").string(), true},
+                                        {"/srv/mine", true}};
+    CHECK(binds_of(harness, (node / "bin/mine").string(), env) == expected);
+
+    // A user's own program beside its definition, and one of the system.
+    env["PATH"] = "/usr/bin";
+    harness.config_binds.clear();
+    CHECK(binds_of(harness, (orange_home / "harnesses/own").string(), env) ==
+          std::vector<Bind>{{(orange_home / "harnesses").string(), false}});
+    CHECK(binds_of(harness, "/usr/bin/env", env).empty());
+
+    // A home that is a link: the names below it stay, and begin with the real one.
+    fs::create_directory_symlink(home, folder / "link");
+    env["HOME"] = (folder / "link").string();
+    CHECK(in_real_home((folder / "link/.nvm").string(), env) == (home / ".nvm").string());
+    CHECK(binds_of(harness, (folder / "link/bin/tool").string(), env) ==
+          std::vector<Bind>{{(home / "bin").string(), false}});
+}
