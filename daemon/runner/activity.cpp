@@ -537,7 +537,7 @@ void Activities::mark_and_save(TaskRecord& record) {
     const bool asked = asks_to_resume(record);
     if (mark(record)) return;
     const bool is_news = !asked && asks_to_resume(record);
-    const auto sentence = record.task.project + "/" + record.task.branch + ": a usage limit is over";
+    const std::string sentence = "a usage limit is over";
     if (is_news) record.to_tell = sentence;
     if (turns_.save(record) && is_news) world_.journal.write(record, "notification", {{"message", sentence}});
 }

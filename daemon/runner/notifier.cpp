@@ -15,10 +15,17 @@ namespace {
 constexpr std::size_t k_longest_text = 300;
 constexpr int k_most_times_kept = 15;
 
+/// "shop: Round the total"
+std::string name_of(const Task& task) {
+    constexpr std::size_t k_columns = 60;
+    const auto name = task.summary.empty() ? task.branch : ellipsized(first_line(task.summary), k_columns);
+    return task.project + ": " + name;
+}
+
 std::string news_text(const TaskRecord& record, const Needs& needs, const std::optional<std::string>& said) {
     const bool trouble = std::any_of(record.notices.begin(), record.notices.end(),
                                      [](const Notice& notice) { return rule_of(notice.kind).help; });
-    auto text = said.value_or(record.task.project + "/" + record.task.branch + ": " + needs.text);
+    auto text = name_of(record.task) + ": " + said.value_or(needs.text);
     const bool asks = needs.kind == Need::answer || (trouble && needs.kind == Need::help);
     if (said && asks) text += " - " + needs.text;
     text = ellipsized(printable(text), k_longest_text);

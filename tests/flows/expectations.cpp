@@ -70,11 +70,7 @@ std::string told(const Json& event) {
     if (type == "agent.crashed") return type + text("role") + " in" + text("status") + text("crash_count");
     if (type == "session.lost") return type + text("role");
     if (type == "review.started") return type + text("round");
-    if (type == "notification") {
-        // "<project>/<branch> <message>"
-        const auto message = text("message");
-        return type + message.substr(message.find(' ', 1));
-    }
+    if (type == "notification") return type + text("message");
     if (type == "workspace.acquired" || type == "workspace.released") return type + " " + place(event.at("workspace"));
     if (type == "summary.changed" || type == "branch.changed") return type + text("to");
     if (type == "hook.failed") return type + text("hook");

@@ -8,10 +8,9 @@ Awaitable<Result<void>> notify(Context& context, const Action& action) {
     const auto& task = context.record.task;
     auto message = action.param("message");
     if (message.empty()) message = "the status is " + task.status;
-    const auto sentence = task.project + "/" + task.branch + ": " + message;
-    std::map<std::string, Scalar> fields = {{"message", sentence}, {"tx", context.tx}};
+    std::map<std::string, Scalar> fields = {{"message", message}, {"tx", context.tx}};
     CO_TRY(context.world.journal.write_once(context.record, "notification", std::move(fields)));
-    context.record.to_tell = sentence;
+    context.record.to_tell = std::move(message);
     co_return Result<void>{};
 }
 

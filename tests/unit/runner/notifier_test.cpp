@@ -327,7 +327,7 @@ TEST_CASE("A notify action is told even if the task needs nothing") {
     REQUIRE(w.notifications() == 1);
     REQUIRE(w.sent[0].size() == 1);
     CHECK(w.sent[0][0].need == Need::nothing);
-    CHECK_THAT(w.sent[0][0].text, Catch::StartsWith("shop/" + w.world.record(id).task.branch + ": has begun"));
+    CHECK_THAT(w.sent[0][0].text, Catch::StartsWith("shop: do it: has begun"));
     CHECK_FALSE(w.world.record(id).to_tell);
     w.next_daemon();
     CHECK(w.notifications() == 1);
