@@ -284,18 +284,18 @@ std::optional<std::int64_t> Launcher::server_start(const AgentRun& run) const {
     return same ? std::optional(*started) : std::nullopt;
 }
 
-Awaitable<bool> Launcher::server_is_gone(AgentRun run) {
-    if (run.server_pid == 0) co_return false;
+Awaitable<ServerOfRun> Launcher::server_of(AgentRun run) {
+    if (run.server_pid == 0) co_return ServerOfRun::unknown;
     const auto deadline = async::now() + server_patience_;
     do {
         const auto answer = co_await server_.get();
         const auto& state = *answer;
-        if (state && is_on_server(run, *state)) co_return false;
+        if (state && is_on_server(run, *state)) co_return ServerOfRun::answers;
         const bool seen = !is_unknown(exits_.start_time(run.server_pid));
-        if (seen && !server_start(run) && (state || run.server_start != 0)) co_return true;
+        if (seen && !server_start(run) && (state || run.server_start != 0)) co_return ServerOfRun::is_gone;
         co_await async::sleep(k_step);
     } while (async::now() < deadline);
-    co_return false;  // it runs, and cannot be reached: another one has its socket, or it is stopped
+    co_return ServerOfRun::unknown;  // it runs, and cannot be reached: another one has its socket, or it is stopped
 }
 
 Awaitable<bool> Launcher::on_same_server(AgentRun run) {
@@ -330,13 +330,15 @@ Awaitable<Result<void>> Launcher::end(AgentRun run, Path log) {
 
 Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log, Path worktree) {
     auto left = co_await left_by(run, run_folder);
-    co_return co_await bury(std::move(run), std::move(run_folder), std::move(log), std::move(worktree),
-                            std::move(left));
+    const bool same = co_await on_same_server(run);
+    const auto server = same ? ServerOfRun::answers : ServerOfRun::unknown;
+    co_return co_await bury(std::move(run), std::move(run_folder), std::move(log), std::move(worktree), std::move(left),
+                            server);
 }
 
 Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log, Path worktree,
-                                 std::vector<process::Leftover> left) {
-    if (co_await on_same_server(run)) {
+                                 std::vector<process::Leftover> left, ServerOfRun server) {
+    if (server == ServerOfRun::answers && !run.window_id.empty()) {
         co_await save_scrollback(run, log);
         const auto killed = co_await tmux_.kill(run.window_id);
         if (!killed) log::warn("agents", killed.error().message);

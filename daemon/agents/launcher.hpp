@@ -76,6 +76,12 @@ inline bool is_on_server(const AgentRun& run, const TmuxState& state) {
     return run.server_pid == state.server_pid && same_start;
 }
 
+enum class ServerOfRun {
+    answers,  ///< the run's window may be there
+    is_gone,  ///< the run ended because its server did
+    unknown,  ///< another server has its socket, or it does not answer
+};
+
 /// Starts and ends agent processes: a spec file in the task's folder, a tmux window with the shim in it, and back.
 /// Knows nothing of workflows; what a run is for is the caller's.
 class Launcher {
@@ -126,8 +132,10 @@ class Launcher {
 
     /// After a death: saves what the window shows, closes it, removes the spec, and ends what is left in the run's
     /// control group. A shim that was killed has written nothing and ended nothing: what it left in its session or in
-    /// `worktree` is ended here. `left`: of left_by(), since the death. Returns how the run ended.
-    Awaitable<RunEnd> bury(AgentRun run, Path run_folder, Path log, Path worktree, std::vector<process::Leftover> left);
+    /// `worktree` is ended here. `left`: of left_by(), since the death. `server`: of server_of(), asked just before.
+    /// Returns how the run ended.
+    Awaitable<RunEnd> bury(AgentRun run, Path run_folder, Path log, Path worktree, std::vector<process::Leftover> left,
+                           ServerOfRun server);
     Awaitable<RunEnd> bury(AgentRun run, Path run_folder, Path log, Path worktree);
 
     Liveness liveness(const AgentRun& run) const;
@@ -137,9 +145,9 @@ class Launcher {
     void set_unknown(const RunId& run) { unknown_.insert(run.value); }
     void forget_unknown(const RunId& run) { unknown_.erase(run.value); }
 
-    /// Whether the run, which has ended, ended because its tmux server did. A server that answers now has outlived the
-    /// run. One that ends closes its panes and stops answering before its process is gone: that is waited for.
-    Awaitable<bool> server_is_gone(AgentRun run);
+    /// What became of the tmux server of a run that has ended. A server that answers now has outlived the run. One that
+    /// ends closes its panes and stops answering before its process is gone: that is waited for.
+    Awaitable<ServerOfRun> server_of(AgentRun run);
 
     /// When the tmux server was started that the run's ids are of, where that server still runs, whether anybody can
     /// reach it or not. Nothing where it does not, or cannot be told from a later process.

@@ -139,9 +139,10 @@ Awaitable<void> Exits::wait_for_calm() const {
 /// Reads how the run ended, and ends what it has left.
 Awaitable<Exits::End> Exits::bury(TaskRecord& record, AgentRun run, std::vector<process::Leftover> left) {
     End end;
-    end.is_lost = co_await world_.launcher.server_is_gone(run);
+    const auto server = co_await world_.launcher.server_of(run);
+    end.is_lost = server == agents::ServerOfRun::is_gone;
     end.how = co_await world_.launcher.bury(run, agents_.run_folder(record), agents_.log_file(record, run),
-                                            agents_.worktree_of(record), std::move(left));
+                                            agents_.worktree_of(record), std::move(left), server);
     co_await leave_executor(world_, record, run);
     if (end.how.started_at && !run.has_begun())
         run.place->started_at = begin_of(run, *end.how.started_at, world_.clock.now());

@@ -80,6 +80,20 @@ TEST_CASE("what a start, an end and a transition cost stays within its bounds", 
     check("cancel, uncommitted files", costs_of(world, [&] { world.move(other, "cancelled").value(); }));
 }
 
+TEST_CASE("what the death of an agent costs stays within its bounds", "[slow]") {
+    RunnerWorld world;
+    let_settings_settle(world);
+    const auto id = planning(world);
+    const auto run = world.record(id).runs.at(0).run;
+    world.kill_agent(id, Role::worker, 1);
+    auto& tmux = world.outside.tmux;
+    const auto asked = tmux.asked_for_server;
+    check("death of an agent",
+          costs_of(world, [&] { world.house().go(world.house().runner().exits.agent_exited(id, run)); }));
+    CHECK(tmux.asked_for_server - asked <= limits().at("death of an agent").at("questions to tmux").get<int>());
+    CHECK(world.events(id, "agent.exited").size() == 1);
+}
+
 TEST_CASE("what is counted of branches for lists stays within its bounds, and is what their commits change") {
     RunnerWorld world;
     const auto id = planning(world);
