@@ -15,17 +15,18 @@
 namespace orange {
 namespace {
 
-/// Id of the messages that end a usage limit, before the run's.
+/// The ids of the messages that end a usage limit begin with this; the run's id follows.
 constexpr std::string_view k_go_on = "usage-limit-over-";
 constexpr const char* k_go_on_text =
     "Your usage limit should have reset. Go on with your task where you stopped; read TASK.md again before you edit it";
-/// An agent that is told to go on draws its window anew before this is over, and one that is refused again says so.
+/// An agent that is told to continue redraws its window within this time. If it shows a limit afterwards, the limit is
+/// a new one.
 constexpr auto k_shows_anew = std::chrono::seconds(10);
 
-/// A window has to contradict an event for so long: some programs draw what they have told of later than they tell it.
+/// A window has to contradict an event for this long: some programs draw a state later than they report it.
 constexpr auto k_contradicts_for = std::chrono::seconds(3);
 
-/// True if the human knows already that the agent's window needs a look, and what for.
+/// True if another notice already asks the human to look at the agent's window.
 bool is_told_otherwise(const TaskRecord& record) {
     return engine::find_notice(record, NoticeKind::agent_idle) != nullptr ||
            engine::find_notice(record, NoticeKind::message_undelivered) != nullptr;
@@ -37,10 +38,9 @@ std::string with_pid(std::string path, std::int64_t pid) {
     return path;
 }
 
-/// A program may say nothing when a human interrupts its turn or closes its dialog, when its API fails, and when it
-/// begins a turn with a message that it had put into its queue. The state file and the title show that, also a title
-/// that shows no work. A dialog is closed only if the prompt is in sight: a dialog with other texts than the known ones
-/// looks idle.
+/// A program may send no event when a human interrupts its turn or closes its dialog, when its API fails, and when it
+/// begins a turn with a queued message. The state file and the title show that, also a title that shows no work. The
+/// screen proves a closed dialog only if the prompt is visible: a dialog with unknown texts looks idle.
 bool contradicts(const agents::Harness& harness, Activity told, const agents::Reading& shown) {
     if (shown.activity == Activity::unknown || shown.activity == told || told == Activity::limited) return false;
     if (shown.source == "file" || shown.source == "title" || shown.activity == Activity::waiting) return true;
@@ -50,7 +50,7 @@ bool contradicts(const agents::Harness& harness, Activity told, const agents::Re
 
 }  // namespace
 
-/// The process is looked for once: later its file is read at once, for as long as it is there.
+/// The process is searched for once. As long as it lives, later calls read its file directly.
 agents::Activity Activities::told_by_file(const TaskRecord& record, const AgentRun& run,
                                           const agents::Harness& harness) {
     const auto& file = harness.state_file;
@@ -132,7 +132,7 @@ Awaitable<Activities::Sight> Activities::see(const TaskRecord& record, Role role
     }
     const auto& reading = sight.reading;
     known.recognised = known.recognised || known.said || reading.composer || reading.activity == Activity::busy;
-    // A window in which nothing was ever recognised says nothing.
+    // A window in which nothing was ever recognised is no evidence.
     if (reading.by_default && !known.recognised) sight.reading = agents::Reading{};
     co_return sight;
 }
@@ -171,7 +171,7 @@ bool Activities::is_refused(Retrying& retrying, const agents::Reading& reading) 
     constexpr auto k_patience = std::chrono::seconds(20), k_pause = std::chrono::seconds(10);  // between two tries
     const auto now = world_.clock.now();
     if (!reading.retrying.empty()) {
-        // The first text stays: the next ones differ in what they count.
+        // Keep the first text: the later ones differ only in their counters.
         if (now - retrying.last > k_pause) retrying = {now, now, reading.retrying};
         retrying.last = now;
     }
@@ -180,7 +180,7 @@ bool Activities::is_refused(Retrying& retrying, const agents::Reading& reading) 
 
 void Activities::note_rest(const TaskRecord& record, const AgentRun& run, Known& known, const Sight& sight) const {
     const auto harness = world_.harnesses.find(run.harness);
-    // It is not needed if there is a better sign.
+    // The screen is only needed for a program without a better sign: a composer or events.
     if (!harness || agents::names_composer(harness->harness) || known.said || !sight.screen) return;
     const auto file = agents::rest_file(agents_.run_folder(record), run.run);
     const auto activity = sight.reading.activity;
@@ -243,7 +243,7 @@ std::chrono::seconds Activities::patience_with(const TaskRecord& record) const {
 
 void Activities::note_progress(Progress& progress, const AgentRun& run, const agents::Reading& reading,
                                std::chrono::seconds patience) {
-    constexpr std::int64_t k_share = 10;  // of a processor; on a busy machine a command gets little
+    constexpr std::int64_t k_share = 10;  // a tenth of a processor; on a busy machine a command gets little
     constexpr auto k_least = std::chrono::milliseconds(500);
     const auto now = world_.clock.now();
     const bool is_new = progress.at == Timestamp{};
@@ -292,7 +292,7 @@ Awaitable<void> Activities::note_silence(const TaskRecord& record, AgentRun run,
     traces.changed = co_await last_change_in(world_.files, std::move(worktree), std::move(task_file));
     traces.cpu_ms = processes_.cpu_ms_of_all(run);
     traces.at = async::now();
-    if (known(record, run) == nullptr) co_return;  // it has ended meanwhile
+    if (known(record, run) == nullptr) co_return;  // the run has ended meanwhile
     known_of(record, run).silence.found(*screen, traces, world_.clock.now(), patience);
 }
 
@@ -389,15 +389,16 @@ bool Activities::reads_input(const agents::Harness& harness, const AgentRun& run
     return passed < passed.zero() || passed >= k_patience;
 }
 
-/// A limit that it was at is over when it has worked for a while; not one that somebody else has met since.
+/// The limit of a harness is over when an agent that was at this limit has worked for a while. A limit that another
+/// agent met later stays.
 void Activities::lift(const AgentRun& run, const Known& seen) {
     const auto hold = usage_.of(run.harness);
     if (!hold || !seen.limited_at || hold->since > *seen.limited_at) return;
     if (world_.clock.now() - seen.seen->since >= k_shows_anew) usage_.lift(run.harness);
 }
 
-/// Whether its notice is one of a usage limit; of a limit that is over, the agent is told to go on, once. If it shows
-/// one all the same a while later, that is another.
+/// Updates the usage-limit notice, and returns true if the role is at a limit. When the limit ends, tells the agent
+/// once to continue. If the agent still shows a limit some time later, it counts as a new one.
 bool Activities::mark_usage_limit(TaskRecord& record, Role role, bool is_awaited) {
     const auto* run = record.run_of(role);
     if (!run || !known(record, *run) || !agents_.alive(record, role)) return false;
@@ -407,12 +408,13 @@ bool Activities::mark_usage_limit(TaskRecord& record, Role role, bool is_awaited
     const auto* notice = engine::find_notice(record, NoticeKind::usage_limit);
     if (notice && notice->cause != name) notice = nullptr;
     if (seen.seen->activity == Activity::busy) {
-        if (notice && !seen.limited_at) seen.limited_at = notice->since;  // an earlier daemon saw it
+        if (notice && !seen.limited_at) seen.limited_at = notice->since;  // an earlier daemon saw the limit
         lift(*run, seen);
     }
     if (seen.seen->activity != Activity::limited || !seen.usage_limit) return false;
     seen.limited_at = world_.clock.now();
-    // One that waits may have been at it for long when this daemon sees it first.
+    // An agent that rests may have met its limit long before this daemon sees it first. Such an old limit does not
+    // count.
     const bool is_new = !std::exchange(seen.limit_counted, true) && !notice && (is_awaited || seen.worked_at);
     if (is_new) usage_.add(run->harness, seen.resets);
     if (!is_awaited) return false;
@@ -424,7 +426,7 @@ bool Activities::mark_usage_limit(TaskRecord& record, Role role, bool is_awaited
         told != record.typed.rend() && *told->typed_at > (notice ? notice->since : seen.seen->since);
     if (told_since && now - *told->typed_at > k_shows_anew) usage_.add(run->harness, seen.resets);
     const auto pause = pause_of(record, role, {});
-    if (!pause) {  // it goes on
+    if (!pause) {  // the limit is over: the agent continues
         const bool waits = std::any_of(record.outbox.begin(), record.outbox.end(), is_it);
         if (!told_since && !waits) {
             add_message(world_, record, role, Role::system, k_go_on_text, false, id + "-" + to_rfc3339(now));
@@ -460,7 +462,7 @@ bool Activities::mark_held_start(TaskRecord& record, const HeldStart& start) con
     return true;
 }
 
-/// The human is told once of each limit, and once of the end of a limit after which the agent waits for them.
+/// The human gets one notice for each limit, and one for the end of a limit after which the agent waits for them.
 void Activities::raise_limit(TaskRecord& record, Role role, const UsagePause& pause, std::string text,
                              std::string command) const {
     const auto name = name_text(role);
@@ -531,8 +533,8 @@ Awaitable<void> Activities::update(TaskId id) {
     if (turn && !turn->record.intent) mark_and_save(turn->record);
 }
 
-/// The human is notified when a limit is over and agents wait for them. That the task needs help is no news then: it
-/// did at the limit, too.
+/// Notifies the human when a limit is over and agents wait for them. The attention mark does not show that: the task
+/// already had it during the limit.
 void Activities::mark_and_save(TaskRecord& record) {
     const bool asked = asks_to_resume(record);
     if (mark(record)) return;

@@ -16,7 +16,7 @@
 namespace orange {
 namespace {
 
-/// Checks the id of a conversation, which becomes an argument.
+/// True for a conversation id that is safe as a command-line argument.
 bool is_plain_id(const std::string& id) {
     constexpr std::size_t k_longest = 64;
     const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
@@ -43,7 +43,8 @@ Path AgentControl::log_file(const TaskRecord& record, const AgentRun& run) const
     return world_.tasks.folder(record) / "logs" / (run.window_name + "-" + run.run.value + ".log");
 }
 
-/// Another program, another worktree, or a file that is gone or half written: then it begins anew.
+/// A conversation is continued only by the same program in the same worktree, and only if its file exists and ends with
+/// a whole record.
 bool AgentControl::can_resume(const TaskRecord& record, const agents::HarnessEntry& harness,
                               const agents::LaunchRequest& launch, Role role) const {
     const auto& session = harness.harness.session;
@@ -97,7 +98,7 @@ void AgentControl::has_ended(const TaskRecord& record, const AgentRun& run) {
     unlisted_[{record.task.id.value, run.role}] = run;
 }
 
-/// The program may have died before it had answered, or before the agent has called `orange`.
+/// The program may have died before it answered the first query, or before the agent called `orange`.
 Awaitable<void> AgentControl::find_session(TaskRecord& record, Role role) {
     const auto found = unlisted_.find({record.task.id.value, role});
     if (found == unlisted_.end() || record.session_of(role) != nullptr) co_return;
@@ -108,8 +109,8 @@ Awaitable<void> AgentControl::find_session(TaskRecord& record, Role role) {
     if (is_plain_id(id)) record.sessions.push_back({role, run.harness, std::move(id), worktree_of(record).string()});
 }
 
-/// Worker and reviewer share the worktree, and tasks before them had it. The conversation of a run is the first that
-/// began there after it.
+/// Worker and reviewer share the worktree, and earlier tasks have used it. The conversation of a run is the first one
+/// that began there after the run.
 Awaitable<std::string> AgentControl::listed_session(const TaskRecord& record, const agents::HarnessEntry& entry,
                                                     AgentRun run) {
     constexpr auto k_patience = std::chrono::seconds(60);  // opencode needs 25 seconds on a busy machine
@@ -151,11 +152,11 @@ Awaitable<bool> AgentControl::bury_dead(TaskRecord& record, Role role) {
     co_return true;
 }
 
-/// One that waits already keeps its place.
+/// An order that already waits keeps its place.
 Result<void> AgentControl::hold(TaskRecord& record, const SpawnOrder& order) {
     const auto* before = record.held_start(order.role);
     auto since = before ? before->since : world_.clock.now();
-    for (const auto& id : world_.tasks.held()) {  // whatever the clock says: it may have been set back
+    for (const auto& id : world_.tasks.held()) {  // keeps the order even if the clock was set back
         if (!before) since = std::max(since, world_.tasks.find(id)->held.front().since + std::chrono::milliseconds(1));
     }
     drop_held(record, order.role);
@@ -181,7 +182,7 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     if (!run) co_return Result<void>{};
     world_.launcher.forget_unknown(run->run);
     const bool was_alive = agents::may_live(world_.launcher.liveness(*run));
-    if (was_alive) record.died.erase(role);  // one that had died by itself before has not been ended
+    if (was_alive) record.died.erase(role);  // an agent that had died by itself keeps its mark
     if (!run->ending) {
         run->ending = true;
         CO_TRY(turns_.try_save(record, Durability::atomic));
@@ -204,7 +205,7 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     co_return Result<void>{};
 }
 
-/// Those of runs that nobody has the ids of: a start that timed out, a window that could not be closed.
+/// Closes windows that no record knows: after a start that timed out, or after a window could not be closed.
 Awaitable<void> AgentControl::close_dead_windows(const TaskRecord& record) {
     const auto state = co_await world_.tmux.list();
     if (!state) co_return;
@@ -246,7 +247,7 @@ Awaitable<void> AgentControl::settle_starting(TaskRecord& record) {
             co_await leave_executor(world_, record, starting);
             forget_run(record, role);
         } else {
-            co_return;  // tmux does not answer: nothing is known, nothing is concluded
+            co_return;  // tmux does not answer: leave the run as it is
         }
         turns_.save(record);
     }

@@ -15,62 +15,68 @@
 
 namespace orange {
 
-/// Which of its harness's permissions the role's agent of this task gets: "full", "reduced" or "review". `ordered`:
-/// what the action says; empty: as at the role's first spawn.
+/// Returns the permissions that the role's agent of this task gets from its harness: "full", "reduced" or "review".
+/// `ordered` is the value of the action; if it is empty, the permissions of the role's first spawn apply.
 std::string permissions_of(const engine::Definition& definition, const Task& task, Role role,
                            const std::string& ordered = {});
 
-/// How a role's agent is to be started.
+/// An order to start a role's agent.
 struct SpawnOrder {
     Role role = Role::worker;
     std::string prompt;       ///< key of the workflow's prompts
     std::string permissions;  ///< "full" or "reduced"; empty: those of the role's first spawn
-    std::string intent;       ///< id of the intent that asks, empty for a respawn
-    bool respawn = false;     ///< history says agent.respawned
-    bool resume = false;      ///< continues the program's own conversation, if it is known and can be continued
+    std::string intent;       ///< id of the intent that asks; empty for a respawn
+    bool respawn = false;     ///< history gets agent.respawned
+    bool resume = false;      ///< continue the program's own conversation if that is possible
 };
 
-/// How an agent that waits for room is started.
+/// Returns the order with which an agent that waits for room is started.
 inline SpawnOrder order_of(const HeldStart& held) {
     return {held.role, held.prompt, held.permissions, held.intent, held.respawn, held.resume};
 }
 
-/// A task's worker and reviewer: started and ended. Every function is called under the task's lock with the
-/// task's record, changes it, and saves it at the points where a crash must find the truth:
-/// a run is saved as `starting` before its window opens, so that the next daemon adopts it instead of starting another.
+/// Starts and ends a task's worker and reviewer. Except for learn_session(), every function that changes a record is
+/// called under the task's lock with that record. It saves the record wherever a crash must leave the truth: a run is
+/// saved as `starting` before its window opens, so that the next daemon adopts it instead of starting another agent.
 class AgentControl {
   public:
     AgentControl(World& world, Turns& turns, Room& room) : world_(world), turns_(turns), room_(room) {}
 
-    /// Called with each run that has begun or was adopted: the monitor watches its exit.
+    /// Registers the function that is called with each run that was started or adopted. The monitor then watches its
+    /// exit.
     void on_started(std::function<void(const TaskId&, const AgentRun&)> observer) { started_ = std::move(observer); }
 
-    /// Starts the role's agent; where one is alive, the prompt is delivered to it as a message instead. If there is no
-    /// room for it, the record says how it is to be started, and Queue does that when there is.
+    /// Starts the role's agent. If one is alive, it gets the prompt as a message instead. If a limit leaves no room,
+    /// the record keeps the order in `held`, the call succeeds, and the agent is started when there is room. Fails with
+    /// conflict without a workspace, with not_found if the program or something that it needs is missing, and with
+    /// unavailable if tmux does not answer.
     Awaitable<Result<void>> spawn(TaskRecord& record, const engine::Definition& definition, SpawnOrder order);
 
-    /// An agent calls: where its program chooses the name of its conversation, the caller's environment has it, or the
-    /// program lists it.
+    /// Saves the id of the calling agent's conversation if it is not known yet. The id is in the caller's environment,
+    /// or in the program's list of conversations. Takes the task's lock.
     Awaitable<void> learn_session(Caller caller);
 
-    /// The run has ended. If its conversation is not known by then, its program is asked when it is to be continued.
+    /// Remembers an ended run whose conversation is not known. spawn() asks the program for it when it has to be
+    /// continued.
     void has_ended(const TaskRecord& record, const AgentRun& run);
 
-    /// Ends the role's agent: marked first, so that its death reaches no rule; scrollback kept; processes gone when
-    /// done.
+    /// Ends the role's agent. The run is saved as ending first, so that its exit triggers no rule. The window's
+    /// scrollback goes to the log. When the call returns successfully, the agent's processes are gone.
     Awaitable<Result<void>> end(TaskRecord& record, Role role);
 
     /// Ends both agents and the task's tmux session.
     Awaitable<Result<void>> end_session(TaskRecord& record);
 
-    /// After a restart: a run that was `starting` is adopted or forgotten.
+    /// Adopts or forgets runs that an interrupted start has left as `starting`. Changes nothing if tmux does not
+    /// answer.
     Awaitable<void> settle_starting(TaskRecord& record);
 
-    /// Also where it cannot be looked at just now: two of one role must never be.
+    /// True if the role has an agent that lives, or may live because that cannot be determined now: a role must never
+    /// have two agents.
     bool alive(const TaskRecord& record, Role role) const;
     agents::Liveness liveness(const TaskRecord& record, Role role) const;
 
-    /// Empty where it has none.
+    /// Returns the task's worktree; empty if it has none or another directory has replaced it.
     Path worktree_of(const TaskRecord& record) const {
         if (!record.task.workspace || world_.pool.is_replaced(*record.task.workspace)) return {};
         return world_.pool.path_of(*record.task.workspace);
@@ -78,8 +84,8 @@ class AgentControl {
     Path run_folder(const TaskRecord& record) const { return world_.tasks.folder(record) / "run"; }
     Path log_file(const TaskRecord& record, const AgentRun& run) const;
 
-    /// The whole environment of a task's agent (docs/files.md, "An agent's environment"). `program_path`: the PATH that
-    /// its program was found in.
+    /// Returns the whole environment of a task's agent (docs/files.md, "An agent's environment"). `program_path` is the
+    /// PATH in which its program was found.
     std::map<std::string, std::string> environment(const TaskRecord& record, std::map<std::string, std::string> harness,
                                                    Role role, const RunId& run,
                                                    const std::string& program_path = {}) const;
@@ -101,9 +107,9 @@ class AgentControl {
     Result<void> note_starting(TaskRecord& record, const agents::StartRequest& request);
     Awaitable<Result<agents::Started>> open_window(TaskRecord& record, const agents::StartRequest& request);
     Result<void> note_started(TaskRecord& record, const SpawnOrder& order, const agents::Started& started);
-    /// The prompt as a message: a file, and a line that names it.
+    /// Writes the prompt to a file, and queues a message that names the file.
     Result<void> hand_over_prompt(TaskRecord& record, Role role, const std::string& prompt, const std::string& id);
-    /// The id of the run's conversation, as its program lists it.
+    /// Returns the id of the run's conversation as its program lists it; empty if it is unknown.
     Awaitable<std::string> listed_session(const TaskRecord& record, const agents::HarnessEntry& entry, AgentRun run);
     Awaitable<void> find_session(TaskRecord& record, Role role);
     static void drop_held(TaskRecord& record, Role role);
@@ -119,9 +125,8 @@ class AgentControl {
     Turns& turns_;
     Room& room_;
     std::function<void(const TaskId&, const AgentRun&)> started_ = [](const TaskId&, const AgentRun&) {};
-    std::set<std::string> listing_;  ///< runs whose programs are asked for their conversations
-    std::map<std::pair<std::string, Role>, AgentRun> unlisted_;  ///< of tasks: the last run, if nobody knows its
-                                                                 ///< conversation; only while the task is active
+    std::set<std::string> listing_;                              ///< runs for which listed_session() has been called
+    std::map<std::pair<std::string, Role>, AgentRun> unlisted_;  ///< last runs with an unknown conversation, by task
 };
 
 }  // namespace orange

@@ -24,7 +24,7 @@
 namespace orange {
 namespace {
 
-/// The permissions that the workflow gives the role's first spawn: a respawn gets the same.
+/// Returns the permissions of the role's first spawn in the workflow. A respawn gets the same.
 std::string first_permissions(const engine::Definition& definition, Role role) {
     for (const auto& transition : definition.transitions) {
         for (const auto& hook : transition.hooks) {
@@ -34,8 +34,8 @@ std::string first_permissions(const engine::Definition& definition, Role role) {
     return role == Role::reviewer ? "reduced" : "full";
 }
 
-/// worker, review-1, worker-2, review-2 …: a worker that starts after round 1 works for the next one, whichever
-/// workflow starts it and why.
+/// Returns worker, review-1, worker-2, review-2 …: a worker that starts after round 1 works for the next round,
+/// whichever workflow starts it and why.
 std::string window_name(const TaskRecord& record, Role role) {
     const auto round = record.task.review_round();
     if (role == Role::reviewer) return "review-" + std::to_string(round);
@@ -95,13 +95,13 @@ Awaitable<Result<std::string>> AgentControl::prompt_text(const TaskRecord& recor
         CO_TRY(base, co_await target_ref(world_, record, project));
     }
     base = git::shown_ref(base);
-    const auto settings = settings_of(world_, project);  // outlives the loop
+    const auto settings = settings_of(world_, project);  // must outlive the loop
     std::vector<std::string> checks;
     for (const auto& check : *settings.checks) checks.push_back(join(check, " "));
     co_return engine::build_prompt(definition, record.task, key, record.task_file, base, checks);
 }
 
-/// Collects what the definition of a harness may name in its command.
+/// Collects the values that a harness definition may name in its command.
 Awaitable<Result<agents::LaunchRequest>> AgentControl::launch_request(const TaskRecord& record,
                                                                       const engine::Definition& definition,
                                                                       const SpawnOrder& order,
@@ -122,7 +122,7 @@ Awaitable<Result<agents::LaunchRequest>> AgentControl::launch_request(const Task
     launch.trusted = project.lets_trust(harness.harness.name);
     CO_TRY(check_trust(harness.harness, project));
     launch.shipped = (world_.installation.share / "harnesses").string();
-    const auto settings = settings_of(world_, project);  // outlives the loop
+    const auto settings = settings_of(world_, project);  // must outlive the loop
     for (const auto& check : *settings.checks) launch.checks.push_back(join(check, " "));
     launch.resume = order.resume && can_resume(record, harness, launch, order.role);
     if (launch.resume) {
@@ -133,7 +133,7 @@ Awaitable<Result<agents::LaunchRequest>> AgentControl::launch_request(const Task
     co_return launch;
 }
 
-/// Completes the environment of the request, and checks what the program needs to start in it.
+/// Completes the environment of the request, and checks that the program can start in it.
 Awaitable<Result<void>> AgentControl::complete_environment(agents::StartRequest& request,
                                                            const agents::HarnessEntry& harness,
                                                            const git::Pinned& worktree,
@@ -229,10 +229,10 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     const auto has_room = [&] { return room_.may_start(record, order.role) && !room_.is_logging_in(harness); };
     if (!has_room()) {
         const bool was_there = co_await bury_dead(record, order.role);
-        if (was_there) CO_TRY(turns_.try_save(record, Durability::atomic));  // it took a place itself
+        if (was_there) CO_TRY(turns_.try_save(record, Durability::atomic));  // the dead agent held a slot
         if (!was_there || !has_room()) co_return hold(record, order);
     }
-    // Git and tmux take their time, and other agents ask for the same place meanwhile.
+    // Reserve the slot: git and tmux take their time, and other agents ask for it meanwhile.
     std::optional<InSet<std::pair<TaskId, Role>>> promise;
     promise.emplace(room_.promised(), std::pair(record.task.id, order.role));
     if (order.resume) co_await find_session(record, order.role);
@@ -258,12 +258,12 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         CO_TRY(hand_over_prompt(record, order.role, request.typed, id));
     }
     if (!record.held_start(order.role)) co_return Result<void>{};
-    drop_held(record, order.role);  // now that the history has it: until then the next daemon comes here again
+    drop_held(record, order.role);  // last: if the daemon dies before, the next one comes here again
     co_return turns_.try_save(record, Durability::atomic);
 }
 
-/// Returns true if the role has an agent already: the one that this order has started before it was interrupted, or one
-/// that works and gets the prompt as a message.
+/// Returns true if the role already has an agent: the one that this order started before it was interrupted, or a
+/// living one, which gets the prompt as a message.
 Awaitable<Result<bool>> AgentControl::use_existing(TaskRecord& record, const engine::Definition& definition,
                                                    const SpawnOrder& order) {
     const auto* run = record.run_of(order.role);
@@ -305,8 +305,8 @@ Result<void> AgentControl::note_starting(TaskRecord& record, const agents::Start
     return turns_.try_save(record, Durability::atomic);
 }
 
-/// Opens the agent's window. A failure removes the run from the record, unless tmux does not say whether it has opened
-/// the window: then the run stays `starting`, and no second agent is started.
+/// Opens the agent's window. A failure removes the run from the record. After a timeout tmux may still open the window:
+/// then the run stays `starting`, and no second agent is started.
 Awaitable<Result<agents::Started>> AgentControl::open_window(TaskRecord& record, const agents::StartRequest& request) {
     const auto role = request.run.role;
     auto started = co_await world_.launcher.start(request, run_folder(record));
@@ -322,7 +322,7 @@ Awaitable<Result<agents::Started>> AgentControl::open_window(TaskRecord& record,
     co_return started;
 }
 
-/// Saves that the agent runs, and tells the history and the monitor.
+/// Saves that the agent runs, writes history and calls the observer.
 Result<void> AgentControl::note_started(TaskRecord& record, const SpawnOrder& order, const agents::Started& started) {
     *record.run_of(order.role) = started.run;
     record.died.erase(order.role);

@@ -27,7 +27,7 @@ Result<void> check_is_initial(const World& world, const TaskRecord& record) {
     return record.task.status == definition->initial().name ? Result<void>{} : has_begun(record.task);
 }
 
-/// One of `all` that a person means.
+/// Returns the element of `all` that a person means with this name.
 Result<TaskId> one_of(const World& world, const std::vector<TaskId>& all, const std::string& name) {
     std::vector<TaskId> found;
     for (const auto& id : all) {
@@ -67,7 +67,7 @@ std::vector<engine::Blocker> blockers_of(const World& world, const TaskRecord& r
 }
 
 Result<void> check_cycle(const World& world, const TaskRecord& record) {
-    // A parent may wait for its sub-tasks.
+    // A parent also waits for its sub-tasks.
     const auto blockers_of = [&](const TaskId& id) {
         const auto* task = world.tasks.find(id);
         if (!task || store::has_ended(*task)) return std::vector<TaskId>();

@@ -9,29 +9,32 @@
 #include "daemon/engine/blocking.hpp"
 #include "daemon/runner/world.hpp"
 
-/// The tasks that a task waits for. No I/O.
+/// A task may wait for others, its blockers: the queue starts it when all of them are done. These functions read and
+/// change the list of blockers in a record. They save nothing.
 namespace orange {
 
 using engine::BlockerState;
 
-/// Returns what has become of a task that another one waits for.
+/// Returns the state of a task that another one waits for.
 BlockerState blocker_state(const World& world, const TaskId& id);
 /// Returns the blockers that the task still waits for, with the state of each.
 std::vector<engine::Blocker> blockers_of(const World& world, const TaskRecord& record);
 
-/// Puts the named tasks behind those that `record` waits for already; names are those of TaskStore::resolve(). An error
-/// if one is the task itself, is gone or waits for the task, or if the task has begun.
+/// Appends the named tasks to the blockers of `record`. TaskStore::resolve() defines the names. conflict if a name is
+/// the task itself, a task that has ended without success, or a task that waits for this one, or if the task has
+/// started. invalid_argument above 100 blockers. On failure the record may be half changed; the caller drops it.
 Result<void> add_blockers(const World& world, TaskRecord& record, const std::vector<std::string>& names);
-/// Takes them out, by the same names. One that is deleted has only its id.
+/// Removes the named tasks from the blockers. A deleted task has only its id. invalid_argument if the task does not
+/// wait for one of them.
 Result<void> drop_blockers(const World& world, TaskRecord& record, const std::vector<std::string>& names);
-/// conflict, with the cycle, if the task waits for itself.
+/// Returns conflict, with the cycle in `details`, if the task waits for itself.
 Result<void> check_cycle(const World& world, const TaskRecord& record);
 
-/// Those that it waits for, as people type them: "4f2a,7b1c".
+/// Returns the blockers that the task still waits for, as people type them: "4f2a,7b1c".
 std::string waits_text(const World& world, const TaskRecord& record);
-/// The same of those that are gone; empty: none is.
+/// Returns the blockers that will never be done, in the same form; empty if there are none.
 std::string gone_text(const World& world, const TaskRecord& record);
-/// What it waits for, and how to start it without.
+/// Returns a sentence with the blockers and the command that starts the task without them.
 std::string waits_sentence(const World& world, const TaskRecord& record);
 
 }  // namespace orange

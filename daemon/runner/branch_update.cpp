@@ -16,15 +16,15 @@ namespace {
 
 constexpr std::size_t k_named_columns = 200;
 
-/// What is merged.
+/// The commit that is merged into the task's branch.
 struct Base {
     std::string commit;
     std::string name;  ///< "origin/main"
     std::vector<std::string> notes;
 };
 
-/// Of the default branch, as origin has it now, or as it is here where merges are not pushed; a parent's branch is
-/// merged as it is here, once it exists.
+/// Returns the newest commit of the branch that the task is merged into. The default branch is fetched from origin
+/// first, unless merges are not pushed. A parent's branch is used as it is here, if it exists.
 Awaitable<Result<Base>> newest_base(World& world, const TaskRecord& record, const Project& project) {
     const auto repo = project.path, default_branch = project.default_branch;
     CO_TRY(const auto target, co_await existing_target(world, record, project));
@@ -46,7 +46,7 @@ Awaitable<Result<Base>> newest_base(World& world, const TaskRecord& record, cons
     co_return base;
 }
 
-/// It would find files changed under its hands, and might commit a conflict as it stands.
+/// An agent at work would find files changed while it edits them, and might commit unresolved conflicts.
 Result<void> check_no_agent_works(Runner& runner, const TaskRecord& record) {
     TRY(const auto definition, runner.turns.definition_of(record.task));
     const auto* state = definition->state(record.task.status);
@@ -117,7 +117,7 @@ Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
                                     git::missing_command(settings->missing));
         }
     }
-    // Without a commit of its own before, it has none now.
+    // A branch that had no commits of its own has none after a fast-forward.
     if (record.branch_start == *head && *merged == base.commit) record.branch_start = *merged;
     CO_TRY(runner.turns.try_save(record));
     world.journal.write(record, "branch.updated",

@@ -27,7 +27,7 @@ GitCommand git_in(const std::string& repo, std::vector<std::string> args) {
     return command;
 }
 
-/// "12\t3\tpath" lines; "-" for a binary file.
+/// Adds up the lines of `git diff --numstat`: "12\t3\tpath", with "-" for a binary file.
 void count_lines(std::string_view numstat, Changes& changes) {
     for (const auto line : split_lines(numstat)) {
         const auto parts = split(line, '\t');

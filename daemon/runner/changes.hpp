@@ -7,26 +7,26 @@
 
 namespace orange {
 
-/// What a task's branch changes: from `base`, where it left the branch that it is compared with, to `tip`.
+/// The changes of a task's branch: from `base`, where it left the branch that it is compared with, to `tip`.
 struct Changes {
     std::string repository;
     std::string base;         ///< a commit
     std::string commit = {};  ///< the branch's newest commit
-    std::string tip;          ///< a tree with all files of the worktree, or without a workspace the branch's commit
+    std::string tip;          ///< the branch's commit; with uncommitted changes, a tree of the worktree's files
     std::int64_t commits = 0, files = 0, added = 0, removed = 0;
     bool uncommitted = false;
 };
 
-/// Counts what the commits of `tip` change since it left `target`, both names of commits. `known` is an earlier count
-/// of the branch, or empty: it stands if the branch began at the same commit then, and nothing is counted.
+/// Counts what the commits of `tip` change since it left `target`; both are names of commits. `known` is an earlier
+/// count of the branch, or empty. It is returned, without counting, if its tip and base are the same.
 Awaitable<Result<Changes>> committed_changes(World& world, std::string repository, std::string target, std::string tip,
                                              Changes known);
 
-/// Looks at the task's worktree, or at its branch if it has none. not_found if there is neither. `since_review`: from
-/// the commit that was reviewed last; not_found if there is none.
+/// Returns the changes in the task's worktree, or of its branch if it has no worktree. not_found if there is neither.
+/// With `since_review`, counts from the commit that was reviewed last; not_found if there is none.
 Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record, bool since_review = false);
 
-/// The changes themselves, as git shows them without colours.
+/// The text of changes, as git prints it without colours.
 struct Patch {
     std::string stat;
     std::string text;  ///< at most k_largest_patch bytes, whole lines

@@ -9,9 +9,9 @@ namespace orange::checked {
 namespace {
 
 constexpr std::size_t k_tail_lines = 20, k_tail_columns = 160;
-constexpr int k_time_is_over = 124, k_no_program = 127;  ///< as timeout(1) and a shell say it
+constexpr int k_time_is_over = 124, k_no_program = 127;  ///< the exit statuses of timeout(1) and of a shell
 
-/// Lines as an error lists them.
+/// Indents lines as an error lists them.
 std::string as_list(const std::string& lines) {
     std::string text;
     for (const auto line : split_lines(lines)) text += "    " + std::string(line) + "\n";

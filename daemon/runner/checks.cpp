@@ -18,18 +18,18 @@
 namespace orange {
 namespace {
 
-constexpr std::size_t k_kept_output = 256 << 10;  ///< bytes of one command
+constexpr std::size_t k_kept_output = 256 << 10;  ///< bytes of output of one command
 constexpr std::size_t k_log_size = 1 << 20;
-constexpr std::chrono::milliseconds k_setup_deadline = std::chrono::minutes(10);  ///< at least
+constexpr std::chrono::milliseconds k_setup_deadline = std::chrono::minutes(10);  ///< the minimum
 
-/// The newest that fits, from the beginning of a line.
+/// Keeps the newest part that fits, from the beginning of a line.
 std::string bounded(std::string text) {
     if (text.size() <= k_log_size) return text;
     const auto line = text.find('\n', text.size() - k_log_size / 2);
     return line == std::string::npos ? text.substr(text.size() - k_log_size / 2) : text.substr(line + 1);
 }
 
-/// `merge`: the command that waited for them, if one did.
+/// `merge` is the command that waited for the checks, if one did.
 Error has_changed(const TaskId& id, bool asked_by_agent, const std::string& merge) {
     const auto again = merge.empty() ? "Run them again:\n  orange task check " + id.value : "Try again:\n  " + merge;
     return {ErrorCode::conflict,
@@ -53,7 +53,7 @@ std::int64_t seconds_since(async::Moment begun) {
 
 }  // namespace
 
-/// What is to be run, as it was when that was decided.
+/// The checks that are to be run, with the state of the task when that was decided.
 struct Checks::Job {
     TaskRecord record;
     Project project;
@@ -67,14 +67,14 @@ struct Checks::Job {
     std::chrono::milliseconds time_limit{};
     std::map<std::string, std::string> env;
     std::string place;
-    std::shared_ptr<const UniqueFd> folder;  ///< `place`, as it was opened
-    bool in_worktree = false;                ///< else in the checks' own place
+    std::shared_ptr<const UniqueFd> folder;  ///< `place`, opened
+    bool in_worktree = false;                ///< false: in the checks' own place
     Path log;
 
     const TaskId& id() const { return record.task.id; }
-    /// Names what is tested, which tells this run from one of the same commands on something else.
+    /// Identifies what is tested, and so tells this run from one of the same commands on something else.
     const std::string& tested() const { return result.commit.empty() ? commit : result.tree; }
-    /// "origin/main", for the histories and the log.
+    /// Adds the tested commits to the fields of an event.
     std::map<std::string, Scalar> told(std::map<std::string, Scalar> fields) const {
         fields["commit"] = commit;
         if (!result.merged_with.empty()) fields["merged_with"] = result.merged_with;
@@ -82,7 +82,7 @@ struct Checks::Job {
     }
 };
 
-/// They are under way for as long as this lives.
+/// Registers the running checks as long as it lives, and wakes those that wait for their result at the end.
 class Checks::AtWork {
   public:
     AtWork(std::shared_ptr<AllRunning> all, TaskId id, std::shared_ptr<Running> running)
@@ -134,7 +134,7 @@ Awaitable<Result<CheckReport>> Checks::run(TaskId id, CheckOrder order) {
         if (found == running_->end()) break;
         const auto other = found->second;
         const bool same = other->tested == job.tested() && other->checks == engine::hash_of(job.checks);
-        // What an agent has asked for on a commit that it has left since is of no use any more.
+        // An agent may have asked for checks and then committed again: their result is of no use any more.
         const bool stale = other->beside_agent && other->commit != job.commit;
         if (!same && !stale && !job.beside_agent) {
             co_return Error(ErrorCode::conflict, "other checks of task " + id.value + " are already running" +
@@ -160,7 +160,7 @@ Awaitable<Result<CheckReport>> Checks::run(TaskId id, CheckOrder order) {
     co_return *running->result;
 }
 
-/// Since then the task may have been cancelled, and its worktree may be another's.
+/// The task may have been cancelled since prepare(), and its worktree may belong to another task.
 bool Checks::is_as_prepared(const Job& job) const {
     const auto record = turns_.record_of(job.id());
     return record && record->task.status == job.record.task.status &&
@@ -188,7 +188,7 @@ Awaitable<Result<CheckReport>> Checks::run_and_remember(Job job, Running& runnin
 }
 
 Awaitable<async::Mutex::Lock> Checks::take_place(TaskId id, std::string project) {
-    const auto waiting = waiting_;  // what is cut off may outlive its owner
+    const auto waiting = waiting_;  // a cancelled coroutine may outlive its owner
     const InSet<TaskId> waits(*waiting, std::move(id));
     co_return co_await world_.pool.take_checks_place(std::move(project));
 }
@@ -239,7 +239,8 @@ Awaitable<Result<Checks::Job>> Checks::prepare(TaskId id, CheckOrder order) {
     co_return job;
 }
 
-/// What is tested there is what is merged, and nobody changes it meanwhile.
+/// In a clean worktree at the commit, the tested files are those that are merged. An agent must not change them
+/// meanwhile.
 Awaitable<bool> Checks::is_in_worktree(TaskRecord record, Job& job) {
     const auto definition = turns_.definition_of(record.task);
     const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
@@ -254,7 +255,7 @@ Awaitable<bool> Checks::is_in_worktree(TaskRecord record, Job& job) {
     co_return true;
 }
 
-/// The checks' own place, prepared as a workspace; returns the setup command that is to be run first.
+/// Prepares the checks' own place like a workspace, and returns the setup command that has to run first.
 Awaitable<Result<std::vector<std::string>>> Checks::make_ready(Job& job, std::shared_ptr<Stop> stop) {
     auto commit = job.result.commit.empty() ? job.commit : job.result.commit;
     CO_TRY(const auto worktree, co_await world_.pool.open_checks_place(job.project, std::move(commit)));
@@ -266,7 +267,7 @@ Awaitable<Result<std::vector<std::string>>> Checks::make_ready(Job& job, std::sh
     co_return setup;
 }
 
-/// One command, and the end of whatever it left behind.
+/// Runs one command, and ends the processes that it left behind.
 Awaitable<Result<Completed>> Checks::run_one(const Job& job, std::vector<std::string> argv,
                                              std::chrono::milliseconds deadline, Running& running) {
     Command command;
@@ -292,7 +293,7 @@ Awaitable<Result<CheckReport>> Checks::run_all(Job& job, Running& running) {
     auto commands = job.checks;
     if (job.in_worktree) {
         co_await agents::end_left_by_daemons(job.place, world_.pool.mark());
-    } else if (running.stop->requested()) {  // while the place was another's
+    } else if (running.stop->requested()) {  // the checks were stopped while others used the place
         co_return were_stopped(job.id());
     } else {
         running.command = "git -C " + shell_word(job.place) + " checkout " + job.commit.substr(0, 12);
@@ -336,7 +337,7 @@ void Checks::write_log(const Job& job, const std::string& command, const checked
     if (!written) log::warn("runner", written.error().message, {{"task", job.id().value}});
 }
 
-/// Publishes an event for subscribers alone; the history gets the result.
+/// Publishes an event to subscribers only; the history gets the result.
 void Checks::publish(const Job& job, const char* type, std::map<std::string, Scalar> fields) {
     HistoryEvent event;
     event.type = type;
@@ -353,7 +354,7 @@ Awaitable<Result<void>> Checks::remember(const Job& job, const CheckReport& repo
         Result<git::Standing> standing = git::Standing();
         if (worktree) standing = co_await git::standing_of(world_.git, *worktree);
         same = worktree && record.task.status == job.record.task.status && standing && standing->head == job.commit;
-        // Somebody was there: what was tested need not be what the commit has.
+        // Files have changed while the checks ran: the tested files may differ from the commit.
         if (same && job.beside_agent && !standing->clean) co_return was_edited(standing->uncommitted);
     }
     if (!same) co_return has_changed(job.id(), job.beside_agent, job.merge);

@@ -19,7 +19,7 @@ Error over_limit(const Project& project, const std::string& setting, int limit, 
                                      setting + "=" + std::to_string(limit + 1)};
 }
 
-/// 1 for the sub-task of a task that has no parent itself.
+/// Returns the depth of a sub-task of `parent`: 1 if the parent has no parent itself.
 int depth_below(const World& world, const TaskRecord& parent) {
     int depth = 1;
     for (const auto* task = &parent; task != nullptr && !task->task.parent.empty(); ++depth) {
@@ -45,7 +45,8 @@ Result<void> check_limits(const World& world, const TaskRecord& parent) {
     return {};
 }
 
-/// It is fixed for a task when it is created. A parent that never waits for its sub-tasks would not go on with theirs.
+/// True if the sub-task is merged into its parent's branch, which is fixed when it is created. A parent that never
+/// waits for its sub-tasks would not continue with their commits.
 bool goes_into_parent(const World& world, const TaskRecord& parent) {
     const auto* project = world.projects.find(parent.task.project);
     if (!project || *settings_of(world, *project).children_into != "parent") return false;
@@ -126,7 +127,7 @@ Awaitable<Result<engine::ChildrenOutcome>> decide_after_children(World& world, T
     facts.children = children_of(world, record);
     if (engine::have_come_back(*definition, record.task, facts.children)) {
         CO_TRY(facts.own_work, co_await has_own_work(world, record));
-        facts.children = children_of(world, record);  // another one may have been created meanwhile
+        facts.children = children_of(world, record);  // another sub-task may have been created meanwhile
     }
     const engine::Artifacts none;
     const engine::Situation situation{record.task, none, record.entry_sections, facts};

@@ -29,7 +29,7 @@ void Committed::moved(const std::string& project) {
     async::spawn(world_.executor, "counting changes", count());
 }
 
-/// Returns false when the daemon ends.
+/// Waits until moved() is not called for 300 ms, at most 3 s. Returns false if the daemon ends.
 Awaitable<bool> Committed::is_quiet() {
     for (int waits = 0; waits < k_most_waits; ++waits) {
         const auto calls = calls_;
@@ -107,7 +107,7 @@ Awaitable<Result<void>> Committed::refresh(std::string project, std::vector<Task
             const auto own = refs.find(*record->task.base);
             const bool is_commit = record->task.base->find('/') == std::string::npos;
             if (is_commit) target = *record->task.base;
-            if (own != refs.end()) target = own->second.commit;  // else it was merged, and its work is in the target
+            if (own != refs.end()) target = own->second.commit;  // a base that is gone was merged into the target
         }
         const auto known = counted_.find(id);
         if (known != counted_.end() && known->second.target == target && known->second.tip == tip->second.commit) {

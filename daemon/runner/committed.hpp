@@ -19,7 +19,7 @@ class Committed {
         std::string target;  ///< the commit that the branch was compared with
         std::string tip;
         Changes changes;
-        Timestamp at;  ///< when git said last that both commits are still the newest
+        Timestamp at;  ///< when git last confirmed that both commits are the newest
     };
 
     explicit Committed(World& world) : world_(world) {}
@@ -32,8 +32,8 @@ class Committed {
     bool is_counting() const { return counting_; }
     /// Counts these tasks of one project at once: one git process, and three for each branch that has moved.
     Awaitable<Result<void>> refresh(std::string project, std::vector<TaskId> ids);
-    /// The last count; of an ended task the one before its end. Null for a task whose branch was not counted yet, or is
-    /// gone although the task has not ended.
+    /// Returns the last count; for an ended task the one before its end. Null for a task whose branch was not counted
+    /// yet, or no longer exists although the task has not ended.
     const Counted* of(const TaskId& id) const;
 
   private:

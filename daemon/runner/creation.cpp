@@ -22,10 +22,10 @@ Result<void> Creation::tell_created(const TaskRecord& record) {
     return {};
 }
 
-/// The task is written in its state, with the transition as the intent that only history still lacks.
+/// The task was written in its target state, with the transition as its intent. Only the history is missing.
 Awaitable<Result<Outcome>> Creation::enter_at_once(TaskId id, workflow::Library::DefinitionPtr definition) {
     CO_TRY(auto turn, co_await turns_.begin_turn(std::move(id)));
-    if (!turn.record.intent) co_return Outcome{};  // finished by somebody who was quicker
+    if (!turn.record.intent) co_return Outcome{};  // another call has finished it
     co_return co_await transitions_.finish(turn.record, definition);
 }
 
@@ -44,7 +44,7 @@ Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string conte
             engine::enter(record, *definition, decision, std::move(entrance));
         }
     }
-    CO_TRY(registered_project(world_, record.task.project));  // it may have been removed while this was prepared
+    CO_TRY(registered_project(world_, record.task.project));  // the project may have been removed meanwhile
     if (const auto other = world_.tasks.on_branch(record.task.project, record.task.branch)) {
         co_return Error(ErrorCode::conflict, "branch " + record.task.branch + " belongs to task " + other->task.value +
                                                  " (" + other->status + ")");

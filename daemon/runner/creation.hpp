@@ -9,18 +9,19 @@
 
 namespace orange {
 
-/// How a task begins to exist.
+/// Creates tasks: checks a new task, writes it, and starts it or puts it into the queue.
 class Creation {
   public:
     Creation(World& world, Turns& turns, Transitions& transitions, Queue& queue)
         : world_(world), turns_(turns), transitions_(transitions), queue_(queue) {}
 
-    /// Creates a task in the workflow's initial state and, unless `no_spawn`, starts it (or queues it): in
-    /// `record.start` where that is set. A state that needs no agent is entered at once. Everything that can be refused
-    /// is refused before anything is written; a daemon that is killed leaves no task, or a whole one.
+    /// Creates a task in the workflow's initial state. Unless `no_spawn`, starts or queues it; if `record.start` is
+    /// set, it starts in that state, which is entered at once if it needs no agent. Everything that can be refused is
+    /// refused before anything is written. A daemon that is killed leaves no task, or a whole one.
     Awaitable<Result<Outcome>> create(TaskRecord record, std::string context, bool no_spawn, Caller by);
 
-    /// Once, however often it is tried: a daemon that died right after it had written the task leaves it to the next.
+    /// Writes the event `task.created` if the history is empty. A daemon that was killed after it had written the task
+    /// leaves this call to the next one.
     Result<void> tell_created(const TaskRecord& record);
 
   private:

@@ -33,7 +33,8 @@ bool Deaths::are_many(const RunId& run, std::size_t runs, Time now) {
     const auto dead = open_->size() + deaths_.size();
     const auto all = runs + missing_;
     if (all >= k_least && dead * 2 >= all) many_ = now;
-    // Dealing with hundreds may take longer than the window: the last of them was counted when they were many.
+    // Handling hundreds of ends may take longer than the window. A death also counts if it was open when there were
+    // many.
     const auto open = open_->find(run);
     return many_ && open != open_->end() && open->second <= *many_;
 }

@@ -18,7 +18,7 @@ std::string ids_text(const std::vector<TaskId>& ids) {
     return join(texts, " ");
 }
 
-/// Tells the human that the task could not go on. `tries_again`: Orange does so by itself.
+/// Raises the notice that the task could not continue. `tries_again`: Orange tries again by itself.
 void tell_of_failure(Runner& runner, TaskRecord& record, const Error& why, bool tries_again) {
     log::warn("runner", why.message, {{"task", record.task.id.value}});
     const auto& id = record.task.id.value;
@@ -54,7 +54,7 @@ Awaitable<Result<void>> tell_of_children(World& world, Turns& turns, TaskRecord&
         raise(world, record, NoticeKind::children_unapproved, engine::unapproved_text(tell.unapproved.size()),
               "orange task approve " + record.task.id.value);
     }
-    // A notice that stands says what is true now, even if nobody has to be told again.
+    // Keep the text of an open notice up to date, even if the human is not notified again.
     if (!tell.trouble) {
         (void)clear(record, NoticeKind::child_needs_you);
     } else if (trouble_is_news || engine::find_notice(record, NoticeKind::child_needs_you)) {

@@ -9,7 +9,7 @@
 namespace orange {
 namespace {
 
-/// A human who has acknowledged that a blocker is gone is not told so again.
+/// A human who has acknowledged that a blocker is gone gets no second notice.
 void tell_gone(const World& world, TaskRecord& record, const std::vector<engine::Blocker>& gone) {
     const bool is_told =
         std::ranges::all_of(gone, [&](const auto& blocker) { return record.blockers_gone.contains(blocker.id); });

@@ -6,12 +6,12 @@
 #include "daemon/runner/turns.hpp"
 #include "daemon/runner/waiting.hpp"
 
-/// Steps of the reconciler for a task that waits for others.
+/// Steps of the reconciler for a task that waits for other tasks.
 namespace orange {
 
-/// Writes into the record which blockers are done, and tells the human of those that never will be. If nothing is open
-/// any more, the queue may start the task. `record` is that of the task's turn. Repeated after a crash, it writes and
-/// tells nothing twice: the history is written first and is recognized.
+/// Notes in the record which blockers are done, and raises a notice about those that will never be done. If no blocker
+/// is left, the queue may start the task. `record` is that of the task's turn. The call can be repeated after a crash:
+/// history is written first, and an event that it already has is not written again.
 Awaitable<Result<void>> note_blockers(World& world, Turns& turns, Waiting& waiting, TaskRecord& record,
                                       engine::step::NoteBlockers ended);
 

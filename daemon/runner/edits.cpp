@@ -27,7 +27,7 @@ Error taken_by(const std::string& branch, const store::BranchHolder& other) {
     return Error(ErrorCode::conflict, "branch " + branch + " belongs to task " + other.task.value);
 }
 
-/// An open pull request keeps the branch that it was opened with: the forge would go on with the old one.
+/// An open pull request keeps the branch that it was opened with: the forge would continue with the old one.
 Result<void> check_may_leave_branch(const TaskRecord& record, const std::string& branch) {
     const auto& task = record.task;
     if (branch == task.branch || !pulls::may_be_open(record)) return {};
@@ -166,11 +166,11 @@ Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord& changed, C
     std::vector<std::string> notes;
     const auto& was = before.task;
     const auto& is = changed.task;
-    if (is.branch != was.branch) {  // git took its time: another task may have come to this branch meanwhile
+    if (is.branch != was.branch) {  // git took time: another task may use this branch by now
         const auto other = world_.tasks.on_branch(is.project, is.branch);
         if (other && other->task != is.id) co_return taken_by(is.branch, *other);
     }
-    if (is.blocked_by != was.blocked_by) CO_TRY(check_cycle(world_, changed));  // nothing is awaited from here on
+    if (is.blocked_by != was.blocked_by) CO_TRY(check_cycle(world_, changed));  // no co_await until the save
     CO_TRY(turns_.try_save(changed));
     note_model(was.model, is.model, "worker", is.harness, notes);
     note_model(was.review_model, is.review_model, "reviewer", is.review_harness, notes);
@@ -231,7 +231,7 @@ Awaitable<void> Edits::undo(Edited edited) {
     auto undone = Result<void>{};
     if (!old) {
         undone = old.error();
-    } else if (old->empty()) {  // renamed; else there was another, which is checked out now
+    } else if (old->empty()) {  // it was renamed; otherwise another one was checked out
         undone = co_await git::rename_branch(world_.git, *worktree, changed.task.branch, before.task.branch);
     } else if (const auto now = co_await git::current_branch(world_.git, *worktree);
                worktree->pinned() && now && *now != before.task.branch) {
@@ -299,7 +299,7 @@ Awaitable<Result<bool>> Edits::change_branch(TaskRecord& record, std::string bra
     if (!task.workspace) {
         CO_TRY(const auto old, co_await git::commit_of(world_.git, project.path, "refs/heads/" + task.branch));
         CO_TRY(const auto had_branch, has_had_branch(world_, record));
-        moved = !old.empty() && had_branch && is_free;  // else nothing is checked out yet: only a name
+        moved = !old.empty() && had_branch && is_free;  // otherwise the branch is only a name so far
         if (moved) CO_TRY(co_await git::rename_branch(world_.git, project.path, task.branch, branch));
         task.branch = branch;
         co_return moved;
@@ -361,7 +361,7 @@ Awaitable<void> Edits::rename_session(TaskRecord& record) {
     }
     if (!renamed) {
         log::warn("runner", renamed.error().message, {{"task", record.task.id.value}});
-        co_return;  // the name is a convenience; ids are what counts
+        co_return;  // the name is only for people; Orange uses ids
     }
     record.task.tmux_session = name;
     turns_.save(record);

@@ -10,43 +10,45 @@
 
 namespace orange {
 
-/// One line of at most 500 bytes of UTF-8, whoever gives it to a task and when.
+/// Checks that a summary is one line of at most 500 bytes of UTF-8.
 Result<void> check_summary(const std::string& summary);
 
-/// A record to which an edit is applied, and which is not saved yet.
+/// A record with an edit applied, before it is saved.
 struct Edited {
     TaskRecord record;
     bool moved_branch = false;  ///< git has renamed or switched the branch
 };
 
-/// What may be changed of a task beside its status. Everything is checked before anything is done; the branch, whose
-/// change git may refuse, goes before the write of the record, so that a refusal leaves all fields alone. Every
-/// function is called in a turn of the task's.
+/// Edits the fields of a task other than its status. Everything is checked before anything is changed. Git may refuse a
+/// change of the branch, so that comes before the write of the record: a refusal leaves all fields as they were. Every
+/// function is called in the task's turn.
 class Edits {
   public:
     Edits(World& world, Turns& turns) : world_(world), turns_(turns) {}
 
-    /// The agents that are chosen and their efforts, in `record` alone. Each must exist, have what the task asks of it
-    /// and, if it `must_be_installed`, be found on this machine.
+    /// Sets the chosen harnesses, models and efforts in `record`. Each harness must exist, offer what the task asks of
+    /// it and, if it `must_be_installed`, be found on this machine.
     Result<void> choose_agents(TaskRecord& record, const Choices& choices, bool must_be_installed);
 
-    /// Chooses where its agents run, in `record` alone. Pins the executor's definition, which the task keeps.
+    /// Sets in `record` where its agents run. Pins the executor's definition, which the task keeps.
     Result<void> choose_executor(TaskRecord& record, const Choices& choices);
 
-    /// Applies all fields of an edit to the record. Only the branch of a task that has one is changed outside of it, in
-    /// git; undo() takes that back.
+    /// Applies all fields of an edit to the record. Only an existing branch is also changed in git; undo() reverts
+    /// that.
     Awaitable<Result<Edited>> apply(TaskRecord record, const Edit& edit, Caller by);
-    /// Takes back what apply() did to the branch in git. The saved record still has the former branch.
+    /// Reverts what apply() did to the branch in git. The saved record must still have the former branch.
     Awaitable<void> undo(Edited edited);
 
-    /// The commit point: writes the record, and into history what differs from the saved record beside the status.
-    /// Returns notes for the caller.
+    /// Commits the edit: saves the record, and writes each difference from the saved record to the history, except the
+    /// status. Returns notes for the caller.
     Awaitable<Result<std::vector<std::string>>> commit(TaskRecord& changed, Caller by);
 
-    /// The definition that the task would be moved over to, or why not.
+    /// Returns the definition that the task would use in this workflow. Fails if the caller may not change the
+    /// workflow, or if it does not have the task's status.
     Result<workflow::Library::DefinitionPtr> workflow_for(const TaskRecord& record, const std::string& name,
                                                           const Caller& by);
-    /// A transition cannot be finished without its definition: where that is lost, moving over comes before it.
+    /// Moves a task with an interrupted transition to the edit's workflow at once if its definition is lost: without
+    /// one the transition cannot be finished.
     Result<void> leave_lost_workflow(TaskRecord& record, const Edit& edit, const Caller& by);
 
   private:
@@ -55,7 +57,7 @@ class Edits {
     Awaitable<Result<bool>> change_branch(TaskRecord& record, std::string branch);
     Awaitable<Result<void>> take_over_branch(TaskRecord& record);
     Awaitable<void> rename_session(TaskRecord& record);
-    /// Adds what the caller should know of a role's model that has changed.
+    /// Adds a note for the caller if a role's model has changed.
     void note_model(const std::optional<std::string>& before, const std::optional<std::string>& now,
                     const std::string& role, const std::string& harness, std::vector<std::string>& notes) const;
 

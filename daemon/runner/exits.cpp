@@ -23,26 +23,26 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A program that cannot continue a conversation says so and ends at once.
+/// A program that cannot continue a conversation ends within this time.
 constexpr auto k_resume_window = 15s;
 constexpr int k_signalled = 128;
-/// A program that ends by itself so soon has not begun to work.
+/// A program that ends by itself within this time has not begun to work.
 constexpr auto k_start_window = 5s;
-/// The call that started an agent waits so long for its end. A shell or a program that refuses an option needs a few
-/// milliseconds; programs that need half a second to read their options are told by their notice.
+/// The call that starts an agent waits this long for its end. A shell, or a program that refuses an option, needs a few
+/// milliseconds. Programs that need half a second to read their options fail later, and only a notice reports that.
 constexpr auto k_start_patience = 100ms;
 constexpr auto k_start_step = 5ms;
 constexpr std::chrono::milliseconds k_calm = 50ms, k_longest_storm = 2s;
 
-/// An agent that left its artifact has finished, as has one that ended well while nothing was expected of it. Every
-/// other end that Orange did not bring about is a death.
+/// An agent that left its artifact has finished. So has an agent that exits with 0 while its task expects nothing of
+/// it. Every other end that Orange did not cause is a death.
 bool has_died(const engine::ExitOutcome& outcome, const engine::AgentExit& exit) {
     if (const auto* advance = std::get_if<engine::Advance>(&outcome)) return advance->crash.has_value();
     return !std::holds_alternative<engine::NothingToDo>(outcome) || exit.exit_status != 0;
 }
 
-/// The first and the last lines that its window showed, without blank ones: a program that cannot start says why in its
-/// first line or in its last one. Empty if there are none.
+/// Returns the first and the last lines of a log, without blank ones; empty if there are none. A program that cannot
+/// start says why in its first line or in its last one.
 std::string shown_lines(std::string_view log, std::size_t first, std::size_t last) {
     constexpr std::size_t k_longest_line = 200;
     std::vector<std::string> lines;
@@ -57,7 +57,7 @@ std::string shown_lines(std::string_view log, std::size_t first, std::size_t las
     return join(lines, " / ");
 }
 
-/// Changes the reason of a death, wherever the outcome says it.
+/// Changes the reason of a death in each kind of outcome.
 void change_reason(engine::ExitOutcome& outcome, const std::function<std::string(const std::string&)>& changed) {
     if (auto* crash = std::get_if<engine::Crash>(&outcome)) crash->reason = changed(crash->reason);
     if (auto* dead = std::get_if<engine::MarkDead>(&outcome)) dead->reason = changed(dead->reason);
@@ -70,7 +70,7 @@ void change_reason(engine::ExitOutcome& outcome, const std::function<std::string
     reason = better;
 }
 
-/// What agent.crashed says: all that agent.exited says, and what it counts as.
+/// Returns the fields of agent.crashed: those of agent.exited, and how the crash counts.
 std::map<std::string, Scalar> crash_fields(std::map<std::string, Scalar> exited, const TaskRecord& record,
                                            const engine::Crash& crash) {
     exited["status"] = record.task.status;
@@ -79,20 +79,20 @@ std::map<std::string, Scalar> crash_fields(std::map<std::string, Scalar> exited,
     return exited;
 }
 
-/// Why the kernel ended the agent itself, if it did so because memory was used up. Processes that the agent started and
-/// that were ended before have been noted in the run.
+/// Returns why the kernel killed the agent itself because memory was used up; empty if it did not. The run counts the
+/// processes of the agent that were killed before.
 std::string memory_reason(const AgentRun& run, const agents::RunEnd& end) {
     if (end.signal != SIGKILL || !end.use || end.use->oom_kills <= run.oom_kills) return {};
     const auto used = "it used " + size_text(end.use->memory_peak);
     const bool by_limit = end.use->memory_limit > 0 && end.use->at_limit > 0;
-    if (by_limit && end.use->memory_peak == 0) {  // a kernel that does not count it
+    if (by_limit && end.use->memory_peak == 0) {  // the kernel does not report the peak
         return "it used all of " + size_text(end.use->memory_limit) + " (limits.memory)";
     }
     if (by_limit) return used + " of " + size_text(end.use->memory_limit) + " (limits.memory)";
     return "memory of the machine was used up" + (end.use->memory_peak > 0 ? "; " + used : std::string());
 }
 
-/// The run leaves the record, and its death stays in it until an agent of that role is started or released.
+/// Removes the run from the record. A death stays noted until an agent of that role is started or released.
 void forget_run(TaskRecord& record, const AgentRun& run, bool died) {
     std::erase_if(record.runs, [&](const AgentRun& one) { return one.run == run.run; });
     if (record.runs.empty()) record.task.tmux_session.reset();
@@ -112,31 +112,31 @@ Deaths::Open Exits::death_of(const TaskId& id, const RunId& run) {
 }
 
 Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string unchecked) {
-    const auto death = death_of(id, run_id);  // counts from now on, however long its turn takes to begin
+    const auto death = death_of(id, run_id);  // counts from now on: the turn may begin much later
     auto turn = co_await turns_.begin_turn(id);
     if (!turn) co_return;
     auto& record = turn->record;
     const auto found =
         std::find_if(record.runs.begin(), record.runs.end(), [&](const AgentRun& run) { return run.run == run_id; });
-    if (found == record.runs.end()) co_return;  // dealt with already
+    if (found == record.runs.end()) co_return;  // already handled
     const auto run = *found;
     if (world_.launcher.liveness(run) != agents::Liveness::dead) co_return;
-    if (gates_.end_waits(id)) co_return;                        // for checks; they come back to it
-    if (record.intent) co_return;                               // resume() comes first, and looks at the dead itself
-    if (record.merge && record.merge->unfinished()) co_return;  // it ends the task, or the poll looks again
+    if (gates_.end_waits(id)) co_return;                        // the checks call this again when they have run
+    if (record.intent) co_return;                               // resume() comes first, and handles dead agents itself
+    if (record.merge && record.merge->unfinished()) co_return;  // the merge ends the task, or the poll calls again
     const bool has_ended = co_await placements_.has_ended(id, run, agents_.run_folder(record));
-    if (!has_ended) co_return;  // asked for again until it is known
+    if (!has_ended) co_return;  // the poll calls again until it is known
     co_await handle_exit(std::move(record), run, std::move(unchecked));
 }
 
-/// A program that is started holds up the daemon until it gets a processor. While many agents die, hundreds of ending
-/// processes are before it.
+/// Starting a program blocks the daemon until the program gets a processor. While many agents die, hundreds of ending
+/// processes come first.
 Awaitable<void> Exits::wait_for_calm() const {
     const auto end = async::now() + k_longest_storm;
     while (async::now() < end && deaths_.come_together(async::now(), k_calm)) co_await async::sleep(k_calm);
 }
 
-/// Reads how the run ended, and ends what it has left.
+/// Reads how the run ended, and ends the processes that it has left.
 Awaitable<Exits::End> Exits::bury(TaskRecord& record, AgentRun run, std::vector<process::Leftover> left) {
     End end;
     const auto server = co_await world_.launcher.server_of(run);
@@ -162,7 +162,7 @@ Awaitable<Exits::End> Exits::bury(TaskRecord& record, AgentRun run, std::vector<
 }
 
 Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string unchecked) {
-    // Asked before the wait for a place, so that one look serves all who have died.
+    // Search before the wait for a slot: one search then serves all agents that died together.
     auto left = co_await world_.launcher.left_by(run, agents_.run_folder(record));
     auto place = co_await burials_.take();
     co_await wait_for_calm();
@@ -175,7 +175,7 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     if (!stepped) log::error("runner", stepped.error().message);
     place.reset();
     const auto definition = turns_.definition_of(record.task);
-    const bool unreadable = !definition && definition.error().code == ErrorCode::io;  // and not lost
+    const bool unreadable = !definition && definition.error().code == ErrorCode::io;  // a lost one gives another error
     if (end.run.ending || end.is_lost || (stepped && !definition && !unreadable)) {
         end_without_rule(record, end, definition ? std::string() : definition.error().message);
     } else if (!stepped) {
@@ -211,8 +211,8 @@ Awaitable<void> Exits::undo_start(TaskRecord record, End end) {
     async::spawn(world_.executor, "undone start", give_back_untouched(record.task.id));
 }
 
-/// Concludes nothing: nobody knows whether the agent left its artifact, and what that means. The poll sees the same
-/// death again.
+/// Keeps the run in the record: without TASK.md or the workflow, Orange cannot tell whether the agent left its
+/// artifact. The poll reports the same death again.
 void Exits::keep_for_later(const TaskId& id, Role role, const std::string& problem) {
     auto record = turns_.record_of(id).value();
     const auto before = record.notices;
@@ -221,8 +221,8 @@ void Exits::keep_for_later(const TaskId& id, Role role, const std::string& probl
     if (record.notices != before) turns_.save(record);
 }
 
-/// Records an end that the workflow says nothing about: Orange ended the agent, the tmux server ended with it, or
-/// nobody knows the workflow (`problem`).
+/// Records an end for which the workflow has no rule: Orange ended the agent, the tmux server ended with it, or the
+/// workflow is lost (`problem`).
 void Exits::end_without_rule(TaskRecord& record, const End& end, const std::string& problem) {
     const auto role = name_text(end.run.role);
     forget_run(record, end.run, !end.run.ending);
@@ -236,7 +236,7 @@ void Exits::end_without_rule(TaskRecord& record, const End& end, const std::stri
     world_.journal.write(record, end.is_lost ? "session.lost" : "agent.exited", end.fields);
 }
 
-/// Asks the workflow what the agent's end means, and performs that.
+/// Asks the workflow what follows from the agent's end, and performs it.
 Awaitable<void> Exits::apply_rules(TaskRecord record, workflow::Library::DefinitionPtr definition, Stepped stepped,
                                    End end, std::string unchecked) {
     const auto& run = end.run;
@@ -254,7 +254,7 @@ Awaitable<void> Exits::apply_rules(TaskRecord record, workflow::Library::Definit
     const engine::AgentExit exit{run.role, end.how.exit_status};
     auto outcome = engine::decide_exit(*definition, situation, exit);
     if (auto* wanted = std::get_if<engine::AwaitChecks>(&outcome)) {
-        // The run stays in the record: this daemon or the next one comes back to its end when they have run.
+        // The run stays in the record: when the checks have run, this daemon or the next one handles its end again.
         const auto id = record.task.id;
         gates_.run_for_exit(id, std::move(*wanted), [this, id, run = run.run](std::string why) {
             async::spawn(world_.executor, "exit", agent_exited(id, run, std::move(why)));
@@ -287,7 +287,8 @@ Awaitable<void> Exits::apply_rules(TaskRecord record, workflow::Library::Definit
     }
 }
 
-/// Completes the reason of a death. An agent that the machine or somebody else ended is not restarted automatically.
+/// Completes the reason of a death. An agent that was killed by the machine or from outside is not restarted
+/// automatically.
 void Exits::explain_death(const TaskRecord& record, const End& end, engine::ExitOutcome& outcome) const {
     const auto& run = end.run;
     const auto role = name_text(run.role);
@@ -325,7 +326,7 @@ Awaitable<std::string> Exits::failed_start(TaskId id) {
     for (const auto& run : runs) {
         const auto folder = agents_.run_folder(*found);
         while (alive(run) && async::now() < end) co_await async::sleep(k_start_step);
-        // Its shim writes this before it ends what the program has left.
+        // The shim writes this file before it ends the processes that the program has left.
         if (alive(run) && !is_missing(world_.files, agents::Launcher::exit_file(folder, run.run))) {
             (void)co_await world_.exits.wait(run.pid, run.start_time);
         }
@@ -333,7 +334,7 @@ Awaitable<std::string> Exits::failed_start(TaskId id) {
         found = world_.tasks.find(id);
         if (!found) co_return std::string();
     }
-    // An agent that has moved its task on did start, however it ended.
+    // An agent that has moved its task did start, however it ended.
     if (!found || is_restarting(id) || found->task.status != status) co_return std::string();
     std::string text;
     for (const auto kind : {NoticeKind::agent_crashed, NoticeKind::agent_ended, NoticeKind::start_failed}) {
@@ -352,7 +353,7 @@ Awaitable<bool> Exits::is_untouched(const TaskRecord& record) {
         standing->branch == record.task.branch;
 }
 
-/// The cause may keep the next agents from starting, too, so no task of the queue is started because of it.
+/// The cause may keep the next agents from starting, too. So the freed workspace does not start a queued task.
 Awaitable<void> Exits::give_back_untouched(TaskId id) {
     auto turn = co_await turns_.begin_turn(id);
     if (!turn) co_return;
@@ -385,7 +386,7 @@ std::string Exits::lines_of(const TaskRecord& record, const AgentRun& run, std::
     return log ? shown_lines(*log, first, last) : std::string();
 }
 
-/// A one-shot program that its provider refuses says so and ends: there is no window that shows it.
+/// A one-shot program at its limit says so in its output and ends: there is no window to look at.
 std::optional<agents::Reading> Exits::usage_limit_of(const TaskRecord& record, const AgentRun& run) const {
     const auto entry = world_.harnesses.find(run.harness);
     if (!entry || entry->harness.mode != agents::Mode::oneshot) return std::nullopt;
@@ -396,8 +397,8 @@ std::optional<agents::Reading> Exits::usage_limit_of(const TaskRecord& record, c
     return limit;
 }
 
-/// Its end is no crash, and the next run has the same to do; `fresh`: because its conversation could not be continued,
-/// which the next one does not try.
+/// Starts the agent again without counting a crash: the next run has the same work to do. `fresh`: the run could not
+/// continue its conversation, so the next one begins a new one. Otherwise the run was at its usage limit.
 Awaitable<void> Exits::begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, End end, bool fresh) {
     const auto& run = end.run;
     const auto role = name_text(run.role);
@@ -423,7 +424,8 @@ Awaitable<void> Exits::begin_anew(TaskRecord record, workflow::Library::Definiti
     co_await turns_.show(record);
 }
 
-/// The run goes with the write that commits the transition: a daemon that died before it sees the same death again.
+/// The commit of the transition also removes the run. A daemon that dies before the commit leaves the same death to the
+/// next.
 Awaitable<void> Exits::advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                      engine::Advance advance, Stepped stepped, End end) {
     world_.journal.note_once(record, "agent.exited", end.fields);
@@ -456,7 +458,7 @@ Awaitable<void> Exits::handle_crash(TaskRecord record, workflow::Library::Defini
         record.asked.reset();
         add_message(world_, record, run.role, Role::system, "Your last run ended, and " + crash.tell, true);
     }
-    // Until it is started again this is so: a daemon that dies in between leaves somebody to be told.
+    // Save the notice before the restart: if the daemon dies in between, the human is still notified.
     const bool restarts = crash.respawn && !held_back;
     if (restarts) restarting_.insert(record.task.id);
     if (!turns_.save(record)) {  // not counted: the poll sees the same death again

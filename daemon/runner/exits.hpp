@@ -20,8 +20,9 @@
 
 namespace orange {
 
-/// What follows from an agent's death. Exit notification and poll both end here; the run's entry in state.json is what
-/// makes a death count once: it goes in the same write that counts it.
+/// Handles the ends of agents. Exit notifications and the poll both call agent_exited(). A death counts once, because
+/// the write that counts it also removes the run from state.json. If TASK.md, the workflow or the disk cannot be used,
+/// the run stays in the record, and the poll reports the same end again.
 class Exits {
   public:
     Exits(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Respawns& respawns, Gates& gates,
@@ -36,18 +37,19 @@ class Exits {
           placements_(placements),
           burials_(world.executor, k_burials) {}
 
-    /// A run's process is gone, as far as somebody saw.
+    /// Handles the end of a run. Changes nothing if the run still lives or was already handled.
     Awaitable<void> agent_exited(TaskId id, RunId run) { return agent_exited(std::move(id), std::move(run), {}); }
 
-    /// Called after an agent was started. Waits at most 100 ms for its end, deals with it, gives back a workspace in
-    /// which nothing has changed, and returns why the agent ended; empty if it lives on. A program that needs longer to
-    /// fail is told by its notice alone, and its task keeps the workspace.
+    /// Called after an agent was started. Waits at most 100 ms for the agent's end, handles it, releases a workspace in
+    /// which nothing has changed, and returns why the agent ended; empty if it lives. If a program needs longer to
+    /// fail, only its notice reports that, and its task keeps the workspace.
     Awaitable<std::string> failed_start(TaskId id);
 
-    /// Its agent crashed and is being started again, so its notice needs nobody yet. A save of the record ends that.
+    /// True while a crashed agent of the task is being started again, so that its notice does not ask for the human
+    /// yet. The record is saved when that ends.
     bool is_restarting(const TaskId& id) const { return restarting_.contains(id); }
 
-    /// True while somebody deals with the end of an agent.
+    /// True while an agent's end is being handled.
     bool are_under_way() const { return deaths_.any_open(); }
 
   private:
@@ -56,14 +58,14 @@ class Exits {
         AgentRun run;
         agents::RunEnd how;
         bool is_lost = false;                  ///< the tmux server ended with the agent
-        bool by_itself = false;                ///< with an exit status of its own, and not 0
+        bool by_itself = false;                ///< with an exit status from 1 to 127
         bool moved_task = false;               ///< the task changed its state since the agent started
-        Timestamp::duration age = {};          ///< of the run when it ended
-        std::string out_of_memory;             ///< why the kernel ended the agent; empty: it did not
-        std::map<std::string, Scalar> fields;  ///< of agent.exited
+        Timestamp::duration age = {};          ///< age of the run at its end
+        std::string out_of_memory;             ///< why the kernel ended the agent; empty if it did not
+        std::map<std::string, Scalar> fields;  ///< the fields of agent.exited
     };
 
-    /// `unchecked`: why the checks that its end waited for cannot be run; empty: nothing of the kind.
+    /// `unchecked` is the reason why the checks that this end waited for cannot run; otherwise empty.
     Awaitable<void> agent_exited(TaskId id, RunId run, std::string unchecked);
     Awaitable<void> handle_exit(TaskRecord record, AgentRun run, std::string unchecked);
     Awaitable<End> bury(TaskRecord& record, AgentRun run, std::vector<process::Leftover> left);
@@ -80,18 +82,18 @@ class Exits {
                                  engine::Crash crash);
     Awaitable<void> advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                   engine::Advance advance, Stepped stepped, End end);
-    /// The first and the last lines of what a run's window showed, in one line.
+    /// Returns the first and the last lines of a run's output, joined to one line.
     std::string lines_of(const TaskRecord& record, const AgentRun& run, std::size_t first, std::size_t last) const;
-    /// True if nobody has written anything into the task's worktree, and nobody is there.
+    /// True if the task's worktree has no changes, and no process works in it.
     Awaitable<bool> is_untouched(const TaskRecord& record);
-    /// Gives back the workspace of a task whose agent has not begun to work.
+    /// Releases the workspace of a task whose agent has not begun to work.
     Awaitable<void> give_back_untouched(TaskId id);
     std::optional<agents::Reading> usage_limit_of(const TaskRecord& record, const AgentRun& run) const;
     Awaitable<void> begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, End end, bool fresh);
-    /// Empty if the run is no agent that has ended by itself.
+    /// Counts the end of an agent that has ended by itself. Empty for any other run.
     Deaths::Open death_of(const TaskId& id, const RunId& run);
 
-    /// The number of ends that are dealt with at a time. Each starts programs, and a thousand agents may end at once.
+    /// The number of ends that are handled at a time. Each starts programs, and a thousand agents may end at once.
     static constexpr std::size_t k_burials = 8;
 
     World& world_;

@@ -17,7 +17,7 @@ namespace {
 
 Awaitable<Result<void>> look_at_worktree(World& world, const TaskRecord& record, engine::Facts& facts) {
     const auto& task = record.task;
-    if (!task.workspace) {  // nothing can be uncommitted
+    if (!task.workspace) {  // without a worktree nothing is uncommitted
         CO_TRY(const auto project, registered_project(world, task.project));
         CO_TRY(facts.commit, co_await git::branch_tip(world.git, project.path, task.branch));
         co_return Result<void>{};
@@ -27,7 +27,7 @@ Awaitable<Result<void>> look_at_worktree(World& world, const TaskRecord& record,
     if (!standing.known || standing.head.empty()) {
         co_return Error(ErrorCode::conflict, "git does not say which commit " + worktree.path() + " is on");
     }
-    if (standing.branch != task.branch) {  // what is merged is the branch
+    if (standing.branch != task.branch) {  // a merge takes the branch, not the worktree
         const auto on = standing.branch.empty() ? "no branch" : "branch " + standing.branch;
         co_return Error(ErrorCode::conflict, "the worktree is on " + on + ", and the task's branch is " + task.branch +
                                                  ". Switch to that in the worktree:\n  git switch " +
@@ -58,7 +58,7 @@ Awaitable<Result<void>> count_commits(World& world, const TaskRecord& record, co
     co_return Result<void>{};
 }
 
-/// As a merge that begins now would do it, which leaves no ref.
+/// Tries the merge as it would happen now, and leaves no ref.
 Awaitable<Result<void>> try_merge(World& world, const TaskRecord& record, const Project& project,
                                   engine::Facts& facts) {
     git::MergeRequest request;
@@ -68,7 +68,7 @@ Awaitable<Result<void>> try_merge(World& world, const TaskRecord& record, const 
     request.tip = facts.commit;
     CO_TRY(const auto target, co_await existing_target(world, record, project));
     request.target = target.branch;
-    request.has_origin = false;  // of no meaning for a parent's branch
+    request.has_origin = false;  // irrelevant for a parent's branch
     if (!target.is_parents()) {
         CO_TRY(request.has_origin, co_await world.pool.known().has_origin(world.git, project.path));
     }
@@ -85,7 +85,7 @@ Awaitable<Result<void>> try_merge(World& world, const TaskRecord& record, const 
     co_return Result<void>{};
 }
 
-/// What one fact lacks does not hinder the others.
+/// If one fact cannot be determined, the other facts still are.
 Awaitable<void> find_out(World& world, const TaskRecord& record, const Project& project,
                          const engine::GateFacts& wanted, engine::Facts& facts) {
     if (const auto looked = co_await look_at_worktree(world, record, facts); !looked) {
@@ -102,7 +102,7 @@ Awaitable<void> find_out(World& world, const TaskRecord& record, const Project& 
     }
 }
 
-/// Merged into that commit, the branch would change nothing: others have brought its work along with theirs.
+/// True if a merge into that commit would change nothing: the target already has the branch's changes in other commits.
 Awaitable<Result<bool>> is_in_it(World& world, const TaskRecord& record, const Project& project, std::string target,
                                  std::string tip) {
     git::MergeRequest request;
@@ -113,7 +113,7 @@ Awaitable<Result<bool>> is_in_it(World& world, const TaskRecord& record, const P
     request.target = merge_target(world, record, project).branch;
     const auto base = target, message = std::string();
     const auto built = co_await git::build_merge(world.git, request, git::MergeStrategy::merge, base, message);
-    if (!built && built.error().details.contains("files")) co_return false;  // they conflict
+    if (!built && built.error().details.contains("files")) co_return false;  // the branches conflict
     if (!built) co_return built.error();
     GitCommand trees;
     trees.place = project.path;

@@ -35,7 +35,7 @@ Result<void> Gates::ask(TaskRecord& record, const engine::AwaitChecks& checks, c
     Asked asked{checks.to, checks.commit, by, world_.clock.now(), request.force};
     const auto& now = record.asked;
     if (now && now->to == asked.to && now->commit == asked.commit && pursuits_->contains(record.task.id)) return {};
-    if (now) checks_.stop(record.task.id);  // of what was asked for before
+    if (now) checks_.stop(record.task.id);  // the checks of the former request
     record.asked = std::move(asked);
     TRY(turns_.try_save(record));
     world_.journal.write(record, "status.asked",
@@ -77,7 +77,7 @@ void Gates::stop() {
     }
 }
 
-/// Somebody goes on with it for as long as this lives.
+/// Removes the request from the map when it is destroyed, and wakes the waiting callers.
 class Gates::AtWork {
   public:
     AtWork(std::shared_ptr<Pursuits> pursuits, TaskId id) : pursuits_(std::move(pursuits)), id_(std::move(id)) {}
@@ -98,7 +98,7 @@ Awaitable<void> Gates::pursue(TaskId id, std::shared_ptr<Pursuit> pursuit) {
     pursuit->end = co_await follow(id, pursuit);
 }
 
-/// Until it is decided. Whatever is found out in between is in the record, and the daemon that goes on finds it there.
+/// Repeats the steps until the request is decided. Each result is in the record, where the next daemon finds it.
 Awaitable<Result<Outcome>> Gates::follow(TaskId id, std::shared_ptr<Pursuit> pursuit) {
     while (true) {
         auto next = co_await step(id, pursuit->is_heard());
@@ -126,7 +126,7 @@ Awaitable<Gates::Step> Gates::step(TaskId id, bool is_waited_for) {
     if (!turn) co_return ended(turn.error());
     auto& record = turn->record;
     if (!record.asked) co_return ended(no_longer_asked(id));
-    if (record.merge && record.merge->unfinished()) {  // the end of the merge decides what becomes of the task
+    if (record.merge && record.merge->unfinished()) {  // the merge decides the task's next state
         co_return ended(Error(ErrorCode::conflict, "a merge of task " + id.value + " is not finished"));
     }
     step.asked = *record.asked;
@@ -154,7 +154,7 @@ Awaitable<Gates::Step> Gates::step(TaskId id, bool is_waited_for) {
     auto caller = by;
     auto moved = co_await transitions_.perform(record, *definition, std::get<engine::Decision>(std::move(outcome)),
                                                std::move(*stepped), std::move(caller));
-    // A write that failed is tried again; everything else that is in the way has to be told.
+    // A failed write is tried again. Every other failure is reported.
     if (!moved && moved.error().code != ErrorCode::io) moved = drop(record, moved.error(), is_waited_for);
     co_return ended(std::move(moved));
 }
@@ -163,7 +163,7 @@ Awaitable<Error> Gates::drop(TaskId id, Asked asked, Error why, bool is_waited_f
     auto turn = co_await turns_.begin_turn(id);
     if (!turn) co_return turn.error();
     auto& record = turn->record;
-    if (!record.asked || !(*record.asked == asked)) co_return no_longer_asked(id);  // something else was, meanwhile
+    if (!record.asked || !(*record.asked == asked)) co_return no_longer_asked(id);  // another request has replaced it
     co_return drop(record, std::move(why), is_waited_for);
 }
 
@@ -174,7 +174,7 @@ Error Gates::drop(TaskRecord& record, Error why, bool is_waited_for) {
     if (!is_waited_for && is_agent(asked.by.role)) {
         if (agents_.alive(record, asked.by.role)) {
             add_message(world_, record, asked.by.role, Role::system, text);
-        }  // else its end says so
+        }  // a dead agent gets the text when its end is handled
     } else if (!is_waited_for) {
         raise(world_, record, NoticeKind::checks_failed, text, "orange task why " + record.task.id.value);
     }
@@ -198,7 +198,7 @@ Awaitable<void> Gates::check_for_exit(TaskId id, engine::AwaitChecks wanted,
     const auto report = co_await checks_.run(id, std::move(order));
     ends_waiting_.erase(id);
     if (stopped_ || checks_.have_ended()) co_return;  // the next daemon sees the same end again
-    // A conflict is that the task has changed, or another run: it is looked at anew.
+    // A conflict means that the task has changed or that other checks run: handle the end again without a reason.
     then(report || report.error().code == ErrorCode::conflict ? std::string() : report.error().message);
 }
 

@@ -15,10 +15,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A clock that is further back than this was set; until then the later of two events just gets a later time.
+/// A clock that is further back than this was set back, and its time is used. Otherwise the event gets a time of
+/// k_later after the last one.
 constexpr auto k_clock_was_set = 1s;
 constexpr auto k_later = 1ms;
-/// Between an event's time and the file system's time of writing it.
+/// The tolerance between an event's time and the file system's time of writing it.
 constexpr auto k_slack = 5s;
 
 std::optional<std::int64_t> integer(std::string_view digits) {
@@ -33,13 +34,13 @@ void sort_by_time(std::vector<StreamEvent>& events) {
                      [](const StreamEvent& a, const StreamEvent& b) { return a.event.timestamp < b.event.timestamp; });
 }
 
-/// Leaves the `count` events that happened last, in the order in which they happened.
+/// Keeps the `count` latest events, in the order of their times.
 void keep_last(std::vector<StreamEvent>& events, std::size_t count) {
     sort_by_time(events);
     if (events.size() > count) events.erase(events.begin(), events.end() - static_cast<std::ptrdiff_t>(count));
 }
 
-/// When the first of the `count` events happened that happened last. There are so many.
+/// Returns the time of the oldest of the `count` latest events. There must be at least `count`.
 Timestamp oldest_of_last(const std::vector<StreamEvent>& events, std::size_t count) {
     std::vector<Timestamp> times;
     times.reserve(events.size());
@@ -49,12 +50,12 @@ Timestamp oldest_of_last(const std::vector<StreamEvent>& events, std::size_t cou
     return *place;
 }
 
-/// What is told once is told again right after a crash: nobody writes more than this in between.
+/// A crash repeats the last events at once: less than this is written in between.
 constexpr std::uintmax_t k_told_again_within = std::uintmax_t{1} << 20;
-/// So many older events one after the other, and it is no clock that was set back: nothing newer is before them.
+/// After this many older events in a row, no newer event comes before them, even if the clock was set back.
 constexpr std::size_t k_surely_older = 256;
 
-/// What of an event goes into the log: who, what and which, never what people and agents wrote.
+/// The fields of an event that go into the log. Texts that people and agents wrote never do.
 constexpr std::array k_logged = {"from",        "to",     "by",   "role",     "run",       "harness", "window",
                                  "exit_status", "reason", "hook", "ended_by", "workspace", "commit",  "crash_count"};
 
@@ -95,10 +96,10 @@ void Journal::write(const TaskRecord& record, std::string type, std::map<std::st
     write(record, HistoryEvent{std::move(type), clock_.now(), std::move(fields)});
 }
 
-/// A history that somebody else has torn says so in the stream too, in its own place before what comes next.
+/// Repairs a history with a torn line. The repair is an event, published before the next one.
 void Journal::mend(const TaskRecord& record) {
     auto repaired = tasks_.mend_history(record.task.id, [this] { return stamp({}); });
-    if (!repaired || !*repaired) return;  // what failed is tried and told by the append that follows
+    if (!repaired || !*repaired) return;  // the append that follows tries again and reports the failure
     note(record.task.id, record.task.project, **repaired);
     send(record.task.id, record.task.project, std::move(**repaired));
 }
@@ -119,7 +120,7 @@ Result<bool> Journal::is_told(const TaskId& id, const std::string& type,
     while (history.read() < k_told_again_within) {
         TRY(const auto line, history.next_line());
         if (!line) break;
-        if (line->find(type) == std::string::npos) continue;  // far cheaper than to parse it
+        if (line->find(type) == std::string::npos) continue;  // far cheaper than parsing
         const auto event = store::event_from_line(*line);
         if (event && event->type == type && event->fields == fields) return true;
     }
@@ -192,7 +193,7 @@ std::optional<Journal::Place> Journal::place_from(const std::string& cursor) {
 }
 
 Timestamp Journal::remembered_from() const {
-    // Whatever is older than the first event of this daemon has been there before it, up to its own beginning.
+    // If the first event of this daemon is still in memory, all events since its start are.
     return recent_.empty() || recent_.front().number == 1 ? began_ : recent_.front().event.timestamp;
 }
 
@@ -251,10 +252,10 @@ std::vector<StreamEvent> Journal::recent(const EventFilter& filter, std::size_t 
     std::reverse(events.begin(), events.end());
     if (events.size() == limit) return events;
 
-    // The rest from the histories, the one that was written to last first, until no other can have later events.
+    // Take the rest from the histories, the last written first, until no other history can have later events.
     const auto missing = limit - events.size();
     std::vector<StreamEvent> older;
-    // Of a home that was copied or restored every history may be newer than its events: of each only what may count.
+    // In a copied or restored home, each history may be newer than its events: read from each only what can count.
     Timestamp after{};
     const auto look_at = [&](const TaskRecord& record) {
         std::vector<StreamEvent> found;

@@ -15,57 +15,58 @@
 
 namespace orange {
 
-/// An event and where it belongs, as subscribers get it.
+/// An event with its task and project, as subscribers get it.
 struct StreamEvent {
-    std::int64_t number = 0;  ///< its place in this daemon's stream; 0: read back from a history
+    std::int64_t number = 0;  ///< its place in this daemon's stream; 0: read from a history
     TaskId task;
     std::string project;
     HistoryEvent event;
 };
 
-/// Which events somebody wants.
+/// Selects events.
 struct EventFilter {
     std::optional<TaskId> task;
     std::optional<std::string> project;
-    std::vector<std::string> types;  ///< whole types, or what stands before the dot; empty: all
+    std::vector<std::string> types;  ///< whole types, or the part before the dot; empty: all
 
     bool wants(const StreamEvent& event) const;
 };
 
-/// What happened: into history.jsonl, durably, and out to whoever listens.
+/// Writes events durably to each task's history.jsonl, and publishes them to subscribers.
 ///
 /// A cursor is "<boot>-<number>-<milliseconds>": an event's place in the stream of one daemon, and its time. The last
-/// few thousand events are kept in memory, where the place tells. What is older, or of a daemon before this one, is
-/// read back from the tasks' histories by the time: no two events of a daemon have the same (a collision moves the
-/// later one by a millisecond), so nothing is lost or told twice. Only the events of deleted tasks are gone with them.
+/// few thousand events are kept in memory and are found by their place. Older events, and those of earlier daemons, are
+/// read from the tasks' histories by their time. No two events of a daemon have the same time (a collision moves the
+/// later one by a millisecond), so no event is lost or repeated. Only the events of deleted tasks are lost with them.
 class Journal {
   public:
     Journal(store::TaskStore& tasks, const Clock& clock);
 
-    /// Appends to the task's history and publishes. A history that cannot be written is logged; the event still goes
-    /// out.
+    /// Appends an event to the task's history and publishes it. A history that cannot be written is logged; the event
+    /// is still published.
     void write(const TaskRecord& record, std::string type, std::map<std::string, Scalar> fields = {});
     void write(const TaskRecord& record, HistoryEvent event);
-    /// For what is repeated after a crash: writes unless the last mebibyte of the history has an event of this type
-    /// with these fields (one of which makes it unique). An Error has written and published nothing.
+    /// Writes an event that may have been written before a crash. Does nothing if the last mebibyte of the history has
+    /// an event of this type with these fields (one of which must make it unique). After an Error, nothing is written
+    /// or published.
     Result<void> write_once(const TaskRecord& record, std::string type, std::map<std::string, Scalar> fields);
-    /// The same for callers that continue without the event: a failure is logged, and false.
+    /// Calls write_once() for a caller that continues without the event: logs a failure and returns false.
     bool note_once(const TaskRecord& record, std::string type, std::map<std::string, Scalar> fields);
-    /// Publishes without a task's history (a task that was deleted, the daemon itself).
+    /// Publishes an event that no history keeps.
     void publish(const TaskId& task, const std::string& project, HistoryEvent event);
 
     using Listener = std::function<void(const StreamEvent&)>;
     int listen(Listener listener);
     void unlisten(int id);
 
-    /// Where the stream is now.
+    /// Returns the cursor of the last event.
     std::string cursor() const;
     std::string cursor_of(const StreamEvent& event) const;
-    /// The events after a cursor, oldest first. Nothing where that cannot be told: it is no cursor, it is of the
-    /// future (a clock was set back), or so much has happened since that reading the state anew is cheaper.
+    /// Returns the events after a cursor, oldest first. nullopt if they are not known: the text is no cursor, its time
+    /// is in the future (a clock was set back), or there are so many events that reading the state again is cheaper.
     std::optional<std::vector<StreamEvent>> since(const std::string& cursor) const;
-    /// The last `limit` events that `filter` wants, oldest first, of this daemon and those before it. Of what is read
-    /// back, no more than a task's last few thousand are looked at.
+    /// Returns the last `limit` events that match `filter`, oldest first, also those of earlier daemons. Of a history,
+    /// at most the last few thousand events are read.
     std::vector<StreamEvent> recent(const EventFilter& filter, std::size_t limit) const;
 
   private:
@@ -83,7 +84,7 @@ class Journal {
     void mend(const TaskRecord& record);
     void note(const TaskId& task, const std::string& project, const HistoryEvent& event);
     void send(const TaskId& task, const std::string& project, HistoryEvent event);
-    /// From when on everything is in memory.
+    /// Returns the time since which all events are in memory.
     Timestamp remembered_from() const;
     std::vector<StreamEvent> read_back(Timestamp after, Timestamp before) const;
     void read_back_of(const TaskRecord& record, Timestamp after, Timestamp before,

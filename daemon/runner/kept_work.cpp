@@ -42,7 +42,7 @@ Awaitable<Result<KeptWork>> look_for_work(World& world, const TaskRecord& record
         if (name == "merged") kept.merged = commit;
         if (name == "ignored") kept.ignored = commit;
         if (name == "wip" || name == "merged" || name == "ignored") continue;
-        // Of a repository that was inside the worktree, all refs are below one.
+        // All refs of a repository that was inside the worktree are below one name.
         auto ref = own + "/" + std::string(name.substr(0, name.find('/')));
         if (kept.others.empty() || kept.others.back() != ref) kept.others.push_back(std::move(ref));
     }

@@ -7,19 +7,21 @@
 
 namespace orange {
 
-/// Work of a task that has ended, as the branch that holds it now.
+/// The work of an ended task, and the branch that holds it now.
 struct RestoredWork {
     std::string branch;
     std::string commit;
-    std::vector<std::string> notes;  ///< how to look at it, and how to go on with it
+    std::vector<std::string> notes;  ///< how to look at it, and how to continue with it
 };
 
-/// What a cancelled task leaves, in sentences, with the command that brings it back; none where there is no work.
+/// Returns sentences about the work that a cancelled task leaves, with the command that restores it; empty if there is
+/// no work.
 Awaitable<std::vector<std::string>> kept_work(World& world, TaskRecord record);
 
-/// Makes a branch of a task's work: of its uncommitted work with the commits below it, else of its branch, else of what
-/// was merged. `branch`: its name; empty: the task's own with "-restored". The same again changes nothing. conflict if
-/// the name is another commit's, or the task has not ended; not_found if there is no work.
+/// Creates a branch for a task's work: for its uncommitted work with the commits below it, otherwise for its branch,
+/// otherwise for the merged commit. `branch` is the name; if it is empty, the task's own with "-restored". A repeated
+/// call changes nothing. conflict if the name belongs to another commit, or if the task has not ended; not_found if
+/// there is no work.
 Awaitable<Result<RestoredWork>> restore_work(World& world, TaskRecord record, std::string branch);
 
 }  // namespace orange

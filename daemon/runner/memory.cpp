@@ -29,7 +29,7 @@ Awaitable<void> Memory::update(TaskId id) {
     }
 }
 
-/// Most of those that one call alone has found are agents that have ended since.
+/// Most entries that only one call has found belong to agents that have ended since.
 void Memory::forget_ended() {
     std::erase_if(first_seen_, [this](const auto& each) {
         const auto& [task, run] = each.first;

@@ -9,13 +9,13 @@
 
 namespace orange {
 
-/// Processes of living agents that the kernel has ended because memory was used up: a compiler, a test. The agent goes
-/// on, and its human is told. The death of an agent itself is for Exits.
+/// Counts processes of living agents that the kernel has killed because memory was used up, such as compilers and
+/// tests. The agent continues, and the human gets a notice. Exits handles the death of an agent itself.
 class Memory {
   public:
     Memory(World& world, Turns& turns) : world_(world), turns_(turns) {}
 
-    /// Reads how many processes of the task's living agents the kernel has ended, and takes the task's lock only if
+    /// Reads how many processes of the task's living agents the kernel has killed, and takes the task's lock only if
     /// there are new ones. A process counts at the second call: at the first one it may be the agent itself, whose end
     /// is not known yet.
     Awaitable<void> update(TaskId id);

@@ -2,8 +2,9 @@
 #include "daemon/runner/merge_run.hpp"
 #include "daemon/runner/merges.hpp"
 
-/// The checks that a merge waits for. They run without the task's lock, so after them the merge is tried again from its
-/// beginning. While it has the place in which the checks run, no other merge that needs that place moves the target.
+/// The checks that a merge waits for. They run without the task's lock, so the merge is tried again from its beginning
+/// after them. While a merge holds the place in which checks run, no other merge that needs this place can move the
+/// target.
 namespace orange {
 namespace {
 
@@ -36,11 +37,11 @@ Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Calle
             const bool others_first = world_.pool.is_checks_place_taken(way.project.name);
             way.place = co_await checks_.take_place(id, way.project.name);
             way.has_place = true;
-            if (others_first) continue;  // they may have moved the target
+            if (others_first) continue;  // the other merge may have moved the target
         }
         if (++runs > k_most_check_runs) co_return always_moved(id, way.target.branch, way.project.name);
         way.wanted->has_place = way.has_place;
-        if (way.wanted->for_merge) order.tip = way.wanted->commit;  // what has passed is what is merged
+        if (way.wanted->for_merge) order.tip = way.wanted->commit;  // exactly the commit that has passed is merged
         const auto wanted = *way.wanted;
         CO_TRY(co_await checks_.pass(id, wanted));
     }
@@ -54,7 +55,7 @@ Awaitable<Result<std::optional<CheckOrder>>> Merges::checks_before(TaskRecord re
     wanted->commit = tip;
     wanted->for_merge = true;
     if (settings.checks->empty() || (by_result && !via_pull)) co_return std::optional<CheckOrder>();
-    if (by_result) {  // the forge makes the merge; what is known of it is the branch
+    if (by_result) {  // the forge makes the merge, so only the branch can be tested
         CO_TRY(auto tree, co_await git::tree_of(world_.git, project.path, tip));
         if (Checks::have_passed(record, engine::hash_of(*settings.checks), tree)) co_return std::optional<CheckOrder>();
         wanted->result = {std::move(tip), std::move(tree), {}};

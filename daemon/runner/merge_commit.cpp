@@ -8,7 +8,7 @@
 #include "daemon/runner/merge_run.hpp"
 #include "daemon/runner/merge_target.hpp"
 
-/// The commit that a merge publishes: made anew on whatever the target is at, each time that somebody else was faster.
+/// Builds the commit that a merge publishes. It is built again on the new target each time another push was faster.
 namespace orange {
 namespace {
 
@@ -16,7 +16,7 @@ git::MergeStrategy strategy_of(const MergeRecord& merge) {
     return git::from_name(merge.strategy, git::MergeStrategy{}).value_or(git::MergeStrategy::merge);
 }
 
-/// A squashed commit is the work itself, so it has the task's summary as its title.
+/// A squashed commit is the work itself, so its title is the task's summary.
 std::string message_for(const TaskRecord& record, bool into_parent) {
     const auto& task = record.task;
     const auto merged = "Merge branch '" + task.branch + "'" + (into_parent ? " into " + record.merge->target : "");
@@ -34,7 +34,7 @@ std::string short_commit(const std::string& commit) {
 
 }  // namespace
 
-/// The commit of this attempt, saved before anybody is shown it.
+/// Builds the commit of this attempt, and saves it before it is pushed.
 Awaitable<Result<void>> MergeRun::build() {
     auto& merge = *record_.merge;
     const auto& request = request_;
@@ -43,12 +43,12 @@ Awaitable<Result<void>> MergeRun::build() {
     CO_TRY(const auto view, co_await git::inspect_merge(world_.git, request));
     if (first) CO_TRY(check_tip(view.tip));
     remote_ = view.remote;
-    // Whoever resolves a conflict has to look at what it is with.
+    // The name of the other branch is shown with a conflict.
     request_.shown_base = (!view.remote.empty() && view.base == view.remote ? "origin/" : "") + request.target;
     const auto target = request.push && !view.remote.empty() ? view.remote : view.base;
     CO_TRY(co_await find_elsewhere(target));
     if (merge.elsewhere) co_return co_await check_own_commits();
-    // What is not elsewhere is not in the target either.
+    // Work that is not found elsewhere is not in the target either.
     CO_TRY(auto commit, co_await commit_on(view.base, view.base != target));
     CO_TRY(co_await check_result(commit));
     merge.base = view.base;
@@ -58,7 +58,8 @@ Awaitable<Result<void>> MergeRun::build() {
     co_return turns_.try_save(record_);
 }
 
-/// A commit is published only if it has passed the project's checks, however often another push was faster.
+/// A commit is published only if it has passed the project's checks. After a lost race, the new commit has to pass
+/// again.
 Awaitable<Result<void>> MergeRun::check_result(std::string commit) {
     const auto& wanted = record_.merge->checks;
     if (wanted.empty()) co_return Result<void>{};
@@ -72,7 +73,8 @@ Awaitable<Result<void>> MergeRun::check_result(std::string commit) {
                     {{"untested", commit}, {"tree", tree}, {"merged_with", request_.shown_base}});
 }
 
-/// In full once; in a race with others only for what they merged meanwhile, since every look makes it longer.
+/// Searches the target completely once. After a lost race, only checks whether the target has the tip by now, since
+/// each search makes the race longer.
 Awaitable<Result<void>> MergeRun::find_elsewhere(std::string target) {
     auto& merge = *record_.merge;
     const auto& repo = request_.repo;
@@ -87,8 +89,8 @@ Awaitable<Result<void>> MergeRun::find_elsewhere(std::string target) {
     co_return Result<void>{};
 }
 
-/// A commit of the target itself is no work of the task's, unless the target was fast-forwarded to it. The branch has
-/// had work of its own if it has moved since its start to a commit that was made on it.
+/// A commit of the target itself is not the task's work, unless the target was fast-forwarded to it. The branch has had
+/// work of its own if it has moved since its start to a commit that was made on it.
 Awaitable<Result<void>> MergeRun::check_own_commits() {
     auto& merge = *record_.merge;
     if (merge.commit != merge.tip) co_return Result<void>{};
@@ -117,12 +119,12 @@ Result<void> MergeRun::check_tip(const std::string& tip) {
                                           " in the meantime; try again");
 }
 
-/// A merge that was built on this base already is pushed again as it is.
+/// A merge that was already built on this base is pushed again unchanged.
 Awaitable<Result<std::string>> MergeRun::commit_on(std::string base, bool may_have_it) {
     const auto& merge = *record_.merge;
     if (may_have_it) {
         CO_TRY(const auto contained, co_await git::has_commit(world_.git, request_.repo, base, merge.tip));
-        if (contained) co_return base;  // merged by hand here, and not published
+        if (contained) co_return base;  // merged by hand on this machine, but not pushed
     }
     if (merge.base == base) {
         CO_TRY(const auto made, co_await git::commit_of(world_.git, request_.repo, merge.commit));
@@ -144,7 +146,7 @@ Awaitable<Result<std::string>> MergeRun::commit_on(std::string base, bool may_ha
     co_return built;
 }
 
-/// Asks before anything is pushed: a server may refuse unsigned commits, or a colleague.
+/// Asks before anything is pushed: a server or a colleague may refuse unsigned commits.
 Result<void> MergeRun::accept_unsigned(const std::string& why) {
     const MergeConcern concern{"the merge commit would not be signed, although commit.gpgsign is set: " + why,
                                "Merge without a signature?"};
@@ -162,7 +164,8 @@ Error MergeRun::with_next_step(Error conflict) {
     auto command = giving_back(conflict.details.at("files"));
     const auto& task = record_.task;
     if (command.empty() && task.workspace) {
-        // That merges what tasks begin at; with other commits (--no-push) the human does it.
+        // update-branch merges the branch at which tasks begin. If the merge is with another one (--no-push), the human
+        // merges.
         const auto* project = world_.projects.find(task.project);
         const bool local = project && merges_of(world_, *project) == git::MergesTo::local;
         const bool has_origins = request_.shown_base.starts_with("origin/");
@@ -178,7 +181,7 @@ Error MergeRun::with_next_step(Error conflict) {
     return conflict;
 }
 
-/// To the worker, if the workflow lets a human give the task back; empty if not.
+/// Returns the command with which a human gives the task back to the worker; empty if the workflow has no such way.
 std::string MergeRun::giving_back(const std::string& conflicting) {
     const auto& task = record_.task;
     const auto definition = world_.workflows.pinned(task.workflow, task.workflow_hash);
@@ -188,7 +191,7 @@ std::string MergeRun::giving_back(const std::string& conflicting) {
     for (const auto& edge : engine::explain(**definition, situation)) {
         const auto* to = (*definition)->state(edge.to);
         const bool human = std::find(edge.by.begin(), edge.by.end(), Role::human) != edge.by.end();
-        // A worker hands its work over as after a review; it is not asked for a plan or for help.
+        // The worker is to hand its work over as after a review. A state that asks for a plan or for help does not fit.
         const bool back = to && to->agent == Role::worker && to->meaning == engine::Meaning::none;
         if (!human || !back || edge.needs_force || !edge.guard_holds) continue;
         std::vector<std::string> files;

@@ -38,7 +38,7 @@ Awaitable<Result<std::string>> commits_since_review(Git& git, std::string repo, 
     GitCommand log;
     log.place = std::move(repo);
     log.args = {"log", "--no-show-signature", "--format=%h %s", seen + ".." + tip};
-    // The target's own commits are no news there.
+    // Commits of the target need no review here.
     std::vector<std::string> refs = {"refs/remotes/origin/" + target.branch, "refs/heads/" + target.branch};
     if (target.is_parents()) refs.erase(refs.begin());
     for (const auto& ref : refs) {
@@ -52,7 +52,8 @@ Awaitable<Result<std::string>> commits_since_review(Git& git, std::string repo, 
         (seen == "none" ? "" : " of " + seen.substr(0, 12)) + ": " + named(lines);
 }
 
-/// The default branch was rewritten after the task's branch began at it: a merge would undo that.
+/// If the default branch was rewritten after the task's branch began at it, a merge would bring the removed commits
+/// back.
 Awaitable<Result<void>> add_removed_commits(World& world, TaskRecord record, Project project, std::string tip,
                                             std::vector<MergeConcern>& concerns) {
     if (merge_target(world, record, project).is_parents()) co_return Result<void>{};
@@ -79,7 +80,7 @@ Awaitable<Result<void>> add_removed_commits(World& world, TaskRecord record, Pro
     co_return Result<void>{};
 }
 
-/// Others could not check the target out if one of its submodules is at a commit that only this machine has.
+/// Other clones cannot check the target out if one of its submodules is at a commit that only this machine has.
 Awaitable<Result<void>> add_unpublished_submodules(World& world, TaskRecord record, Project project, std::string tip,
                                                    bool may_fetch, std::vector<MergeConcern>& concerns) {
     const auto& task = record.task;
@@ -146,7 +147,7 @@ Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRe
                             "Cancel the task\n  orange task cancel " + task.id.value});
     }
     for (const auto& notice : all_notices(record)) {
-        // This merge finds out whether they still stand, or is what they ask for.
+        // This merge checks the causes of these notices again, or is what they ask for.
         if (notice.kind == NoticeKind::merge_failed || notice.kind == NoticeKind::checks_failed ||
             notice.kind == NoticeKind::merged_without || notice.kind == NoticeKind::other_branch) {
             continue;

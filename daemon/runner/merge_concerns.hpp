@@ -9,19 +9,19 @@
 
 namespace orange {
 
-/// Something that a human has to confirm before a merge.
+/// A fact that a human has to confirm before a merge.
 struct MergeConcern {
     std::string text;         ///< the fact, as the merge commit and the history repeat it
     std::string question;     ///< for a terminal
-    std::string advice = {};  ///< what to do instead: a few words, and its command on a line below
+    std::string advice = {};  ///< an alternative: a few words, and its command on a line below
 };
 
-/// All that a human has to confirm before this commit is merged, but for a state that is not reviewed. `may_fetch`: the
-/// remotes of submodules are asked.
+/// Returns all that a human has to confirm before this commit is merged, except an unreviewed state. `may_fetch`: the
+/// remotes of submodules may be queried.
 Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRecord record, std::string tip,
                                                             bool may_fetch);
 
-/// needs_force, with what there is to confirm. `command`: the merge, which becomes one with --force.
+/// Returns the error needs_force for these concerns. `command` is the merge command without --force.
 Error confirmation(const std::string& command, const std::vector<MergeConcern>& concerns, const std::string& tip);
 
 }  // namespace orange

@@ -8,7 +8,7 @@
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/merge_run.hpp"
 
-/// What follows when a merge is published.
+/// The steps that follow when a merge is published.
 namespace orange {
 namespace {
 
@@ -22,7 +22,7 @@ Caller merging_for(const Caller& by) {
 
 }  // namespace
 
-/// Published: nothing can refuse it any more. What comes now is repeated after a crash, and recognized.
+/// Nothing can refuse the merge any more. These steps are repeated after a crash, and recognise what was already done.
 Awaitable<Result<void>> MergeRun::complete() {
     auto& merge = *record_.merge;
     co_await follow_locally();
@@ -64,11 +64,11 @@ Awaitable<Result<void>> MergeRun::complete() {
     co_return Result<void>{};
 }
 
-/// The local branch after the merge is published; whatever is in its way is the user's, and only told.
+/// Moves the local branch after the merge is published. An obstacle is the user's to remove, and only becomes a note.
 Awaitable<void> MergeRun::follow_locally() {
     const auto& merge = *record_.merge;
-    const bool brought = merge.elsewhere || merge.pull != 0;  // by somebody else
-    if (!merge.push && !brought) co_return;                   // that was the publication
+    const bool brought = merge.elsewhere || merge.pull != 0;  // this merge pushed nothing
+    if (!merge.push && !brought) co_return;                   // the local branch was the publication
     if (merge.pull != 0) {
         const std::chrono::milliseconds deadline = k_fetch_deadline;
         const auto fetched = co_await git::fetch(world_.git, request_.repo, deadline);
@@ -84,7 +84,7 @@ Awaitable<void> MergeRun::follow_locally() {
     const auto followed = co_await git::follow(world_.git, request_, to);
     if (followed) co_return;
     const auto pull = "git -C " + shell_word(request_.repo) + " pull ";
-    const auto from = " origin " + shell_word(merge.target);  // it may follow no branch there
+    const auto from = " origin " + shell_word(merge.target);  // the local branch may have no upstream
     const auto ahead = followed.error().details.find("ahead");
     if (ahead != followed.error().details.end()) {
         const auto count = static_cast<std::size_t>(std::atoi(ahead->second.c_str()));

@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds k_first_look = 200ms, k_longest_look = 2s;
-constexpr std::chrono::milliseconds k_forge_patience = 20s;  ///< with a merge that the forge has accepted
+constexpr std::chrono::milliseconds k_forge_patience = 20s;  ///< for a merge that the forge has accepted
 
 std::string on_a_line(const TaskRecord& record, const char* option) {
     return "\n  " + merge_command(record.task.id, option);
@@ -29,7 +29,7 @@ std::string why_of(const Error& error) {
     return found == error.details.end() ? std::string() : found->second;
 }
 
-/// `question` and `flag`: what a terminal asks, and the option that answers it; not for a merge of the pull request.
+/// `question` and `flag` are what a terminal asks and the option that answers it; not for a merge of the pull request.
 Error pull_not_known(const TaskRecord& record, const Error& why, bool via_pull) {
     const auto what =
         record.task.pr_url ? "what became of " + *record.task.pr_url : "whether the branch has a pull request";
@@ -76,7 +76,7 @@ Error is_draft(const TaskRecord& record, const PullRequest& pull) {
             {{"why", "pull_request_draft"}, {"command", command}, {"url", pull.url}}};
 }
 
-/// What there is to be told of this work, once.
+/// Returns the key under which the record remembers that this text was reported.
 std::string key_of(const std::string& left) {
     return "merged_without@" + content_hash(left);
 }
@@ -110,7 +110,7 @@ Awaitable<Result<Merges::PullFirst>> Merges::ask_pull_request(TaskRecord& record
                             on_a_line(record, ""));
     }
     if (!place || place->kind == ForgeKind::other) {
-        if (!usual) co_return first;  // what is wrong with origin is the merge's to tell
+        if (!usual) co_return first;  // the merge itself reports what is wrong with origin
         co_return Error(ErrorCode::conflict,
                         "the setting merge of " + record.task.project +
                             " is pr, and origin is not at GitHub. To merge here:" + on_a_line(record, " --local"));
@@ -139,7 +139,7 @@ Awaitable<Result<Merges::PullFirst>> Merges::ask_pull_request(TaskRecord& record
         first.merged = pull;
         co_return first;
     }
-    if (store::has_ended(record)) co_return first;  // which is what there is to say
+    if (store::has_ended(record)) co_return first;  // the caller reports that the task has ended
     if (pull.state == PullState::closed) co_return is_closed(record, pull);
     if (!order.via_pull && !usual) co_return is_open(record, pull);
     if (unpushed) co_return not_without_push(record);
@@ -192,7 +192,8 @@ Awaitable<Result<MergeOutcome>> Merges::finish_merged(TaskRecord record, PullReq
     co_return co_await run(std::move(record), std::move(notes), Start::asked);
 }
 
-/// Whether it is merged is always asked; what the forge answers to the merge itself is only why it is not.
+/// Queries again and again whether the pull request is merged. The forge's answer to the merge itself is only used as
+/// the reason if it is not.
 Awaitable<Result<void>> MergeRun::publish_at_forge() {
     CO_TRY(const auto project, registered_project(world_, record_.task.project));
     CO_TRY(const auto place, co_await pulls::place_of(world_, project));
@@ -215,7 +216,7 @@ Awaitable<Result<void>> MergeRun::publish_at_forge() {
             arriving_ = false;
             co_return is_closed(record_, *found);
         }
-        if (refused) {  // and is open: whatever the answer was, it was a no
+        if (refused) {  // still open after an answer: the merge was refused
             arriving_ = false;
             co_return *refused;
         }
@@ -236,7 +237,8 @@ Awaitable<Result<void>> MergeRun::publish_at_forge() {
                         "merged: nothing is left to do");
 }
 
-/// The merge of exactly the commit that was confirmed. An Error is a refusal unless the merge may still arrive.
+/// Merges exactly the commit that was confirmed. An Error is a refusal, unless `arriving_` says that the merge may
+/// still happen.
 Awaitable<Result<void>> MergeRun::merge_at_forge(ForgePlace place, PullRequest pull) {
     arriving_ = false;  // it was just seen open
     if (pull.commit != merge().tip) {

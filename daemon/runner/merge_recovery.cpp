@@ -8,8 +8,7 @@
 #include "daemon/runner/merges.hpp"
 #include "daemon/runner/pull_requests.hpp"
 
-/// A merge that was begun and not finished: by a daemon that was killed, or since the remote or the disk did not
-/// answer.
+/// Merges that were begun and not finished: the daemon was killed, or the remote or the disk did not answer.
 namespace orange {
 namespace {
 
@@ -78,7 +77,7 @@ Awaitable<Result<MergeOutcome>> Merges::finish(TaskRecord record) {
     co_return Error(ErrorCode::conflict, record.merge->failure);
 }
 
-/// Not more often than it can help: each try may wait for a remote that is silent, with the task locked.
+/// Tries once a minute at most: each try may wait for a silent remote while the task is locked.
 Awaitable<void> Merges::resume(TaskRecord record) {
     const auto id = record.task.id;
     const auto now = async::now();
@@ -91,10 +90,10 @@ Awaitable<void> Merges::resume(TaskRecord record) {
     if (!finished) log::warn("runner", finished.error().message, {{"task", id.value}});
 }
 
-/// Asked anew: what git remembers of origin may be of a push that never ended.
+/// Fetches first: the remote-tracking ref may come from a push that never ended.
 Awaitable<Result<bool>> Merges::was_published(TaskRecord record, Project project) {
     const auto merge = *record.merge;
-    // A push of a killed daemon would land behind the back of whoever looks now.
+    // A push of a killed daemon could land after the query.
     co_await agents::end_left_by_daemons(project.path, world_.pool.mark());
     if (merge.pull != 0) {
         CO_TRY(const auto place, co_await pulls::place_of(world_, project));
@@ -128,13 +127,13 @@ Awaitable<Result<std::vector<std::string>>> Merges::give_up(TaskRecord& record, 
     co_return notes;
 }
 
-/// Checkouts that versions before this one left when they were killed in a merge, and folders of this one.
+/// Removes checkouts that earlier versions left when they were killed in a merge, and folders that this version left.
 Awaitable<void> Merges::remove_left(Project project) {
     co_await checks_.remove_left(project);
     const auto turn = co_await repository_turns_.acquire(project.path);  // no merge of this repository is at work
     const auto lock = co_await world_.repositories.acquire(project.path);
     const auto trees = co_await git::worktrees(world_.git, project.path);
-    if (!trees) co_return;  // collecting its workspaces says so
+    if (!trees) co_return;  // the collection of its workspaces reports it
     std::vector<std::string> left;
     const auto prefix = (world_.paths.workspaces() / ".merge-").string();
     for (const auto& tree : *trees) {

@@ -44,8 +44,7 @@ Awaitable<Result<void>> MergeRun::go_on() {
     co_return co_await complete();
 }
 
-/// Success when the commit is where it is to be published. A lost race is no failure: it is built again on what has
-/// won.
+/// Succeeds when the commit is published. A lost race is no failure: the merge is built again on the commit that won.
 Awaitable<Result<void>> MergeRun::publish() {
     const auto give_up = async::now() + world_.settings.push_patience;
     for (auto pause = k_first_pause;; pause = std::min(pause * 2, k_longest_pause)) {
@@ -74,7 +73,7 @@ Error MergeRun::not_landed(const git::PushAnswer& answer) {
     return {ErrorCode::unavailable, "origin gave no answer: " + answer.why};
 }
 
-/// Fetches, too, so that what is looked at is as it is now.
+/// Fetches first, so that the answer is current.
 Awaitable<Result<bool>> MergeRun::is_published() {
     const auto& repo = request_.repo;
     auto ref = "refs/heads/" + request_.target;
@@ -94,8 +93,8 @@ Awaitable<Result<bool>> MergeRun::is_published() {
     co_return co_await git::has_commit(world_.git, repo, ref, merge().commit);
 }
 
-/// Of a parent's branch, under the repository's lock, which is held wherever a worktree is put on a branch: nobody
-/// works on it, and it still is the one that the parent is merged from.
+/// Checks a parent's branch under the repository's lock, which is also held while a worktree is put on a branch: no
+/// agent works on the branch, and the parent is still merged from it.
 Result<void> MergeRun::check_target() {
     const auto* project = world_.projects.find(record_.task.project);
     if (!project || !stays_local(record_, *project)) return {};

@@ -10,11 +10,11 @@
 
 namespace orange {
 
-/// For a merge that somebody waits for.
+/// The deadline of a fetch during a merge that a caller waits for.
 inline constexpr std::chrono::milliseconds k_fetch_deadline = std::chrono::seconds(60);
 
-/// The checks have not run on what the merge would publish: `details` has that commit (`untested`), its `tree`, and
-/// what the branch is `merged_with`.
+/// True if the checks have not run on what the merge would publish. `details` then has the commit (`untested`), its
+/// `tree`, and the name that the branch is `merged_with`.
 bool is_untested(const Error& error);
 
 /// One merge at work, from its plan to its end. How far it has come is in the task's state.json (MergeRecord): each
@@ -27,13 +27,15 @@ bool is_untested(const Error& error);
 /// makes, merge_end.cpp what follows.
 class MergeRun {
   public:
-    /// `turn`: one merge of a repository at a time. `force`: a human has confirmed whatever is found out.
+    /// `turn` ensures that one merge of a repository runs at a time. `force`: a human has confirmed all concerns, also
+    /// those that are found later.
     MergeRun(World& world, Turns& turns, Transitions& transitions, TaskRecord& record, git::MergeRequest request,
              async::Mutex::Lock turn, bool force);
 
-    /// From the phase that it is in to its end. Failing, it is to be undone unless it may_be_published().
+    /// Runs the merge from its saved phase to its end. After a failure the caller undoes the merge, unless it
+    /// may_be_published().
     Awaitable<Result<void>> go_on();
-    /// Nothing is undone on a mere suspicion.
+    /// True if the commit is published or may be. Then nothing is undone.
     bool may_be_published() const { return arriving_ || record_.merge->phase == MergePhase::pushed; }
 
     const TaskRecord& record() const { return record_; }
@@ -57,7 +59,7 @@ class MergeRun {
     Result<void> accept_unsigned(const std::string& why);
     Awaitable<Result<void>> check_result(std::string commit);
     Awaitable<Result<std::string>> commit_on(std::string base, bool may_have_it);
-    /// Who resolves it: the worker; else the human, in the worktree.
+    /// Adds the command that resolves the conflict: for the worker, otherwise for the human in the worktree.
     Error with_next_step(Error conflict);
     std::string giving_back(const std::string& conflicting);
 
@@ -73,9 +75,9 @@ class MergeRun {
     bool force_;
     bool arriving_;                              ///< the commit may have been published
     bool not_signed_ = false;                    ///< a human has accepted that the commit is not signed
-    bool looked_ = false;                        ///< whether the work is there already was asked in full
-    std::vector<std::string> missing_identity_;  ///< of the user, in the commit that was built
-    std::string remote_;                         ///< where origin's target was at the last look
+    bool looked_ = false;                        ///< the target was searched completely for the work
+    std::vector<std::string> missing_identity_;  ///< settings of the user that the built commit needed
+    std::string remote_;                         ///< origin's target at the last fetch
 };
 
 }  // namespace orange

@@ -15,8 +15,8 @@
 #include "daemon/runner/other_branch.hpp"
 #include "daemon/runner/programs.hpp"
 
-/// `orange task merge`: what has to hold before a merge begins, and what one leaves that failed. It is the caller of
-/// the engine, not a hook (seed 003, "The Merge Command").
+/// `orange task merge`: checks what has to hold before a merge begins, and cleans up after one that failed. The merge
+/// calls the engine; it is no hook of a workflow (seed 003, "The Merge Command").
 namespace orange {
 namespace {
 
@@ -31,12 +31,12 @@ MergeOutcome remembered(const MergeRecord& merge) {
     return outcome;
 }
 
-/// A conflict or a refusal is the branch's or the remote's, and stands until somebody does something about it.
+/// True if the failure stays until the branch or the remote changes: a conflict, a refusal, or lost races.
 bool stands(const Error& error) {
     return error.details.contains("files") || error.details.contains("refused") || error.details.contains("raced");
 }
 
-/// The parent has to be there with a branch, and nobody may be at work on that.
+/// The parent must have a branch that no workspace and no merge uses.
 Awaitable<Result<void>> check_parents_branch(World& world, const MergeTarget& target, const Project& project) {
     if (!target.is_parents()) co_return Result<void>{};
     CO_TRY(check_parent_rests(world, target));
@@ -50,8 +50,8 @@ Awaitable<Result<void>> check_parents_branch(World& world, const MergeTarget& ta
                         id + "\n  orange task update " + id + " --branch NAME");
 }
 
-/// The tip of the task's branch, and origin as it is by now, which the concerns are about. The merge itself reports a
-/// remote that does not answer.
+/// Returns the tip of the task's branch. Fetches origin first, since the concerns compare with it. The merge itself
+/// reports a remote that does not answer.
 Awaitable<Result<std::string>> tip_by_now(World& world, TaskRecord record, Project project, std::string initial) {
     const auto& task = record.task;
     CO_TRY(auto tip, co_await git::commit_of(world.git, project.path, "refs/heads/" + task.branch));
@@ -89,7 +89,7 @@ Awaitable<Result<void>> Merges::check(TaskRecord record) {
     if (!project) co_return Result<void>{};
     CO_TRY(check_parent_rests(world_, merge_target(world_, record, *project)));
     const auto tip = co_await git::branch_tip(world_.git, project->path, record.task.branch);
-    if (!tip && tip.error().code == ErrorCode::not_found) co_return Result<void>{};  // the merge itself says so
+    if (!tip && tip.error().code == ErrorCode::not_found) co_return Result<void>{};  // the merge itself reports it
     if (!tip) co_return tip.error();
     CO_TRY(const auto concerns, co_await merge_concerns(world_, record, *tip, false));
     if (concerns.empty()) co_return Result<void>{};
@@ -98,7 +98,7 @@ Awaitable<Result<void>> Merges::check(TaskRecord record) {
 
 Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const engine::Definition& definition,
                                                      MergeOrder order, MergeRecord& merge, Way& way) {
-    CO_TRY(const auto project, registered_project(world_, record.task.project));  // may be gone since the caller looked
+    CO_TRY(const auto project, registered_project(world_, record.task.project));  // it may have been removed meanwhile
     CO_TRY(auto stepped, co_await turns_.step_bodies(record));
     engine::Request done;
     done.to = definition.name_for(engine::Meaning::done);
@@ -112,7 +112,7 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
     done.force = true;
     if (refusal != nullptr && not_reviewed) possible = engine::decide_request(definition, situation, done);
     refusal = std::get_if<engine::Refusal>(&possible);
-    if (refusal != nullptr && refusal->checks) {  // of the workflow's own gate
+    if (refusal != nullptr && refusal->checks) {  // checks of the workflow's own gate
         way.wanted.emplace();
         way.wanted->checks = refusal->checks->checks;
         way.wanted->commit = refusal->checks->commit;
@@ -212,7 +212,7 @@ Awaitable<Result<MergeOutcome>> Merges::attempt(TaskId id, MergeOrder order, Cal
     way.target = merge_target(world_, record, way.project);
     CO_TRY(co_await check_parents_branch(world_, way.target, way.project));
     CO_TRY(co_await check_own_branch(record));
-    // This attempt finds out itself whether the cause of the last failure still stands.
+    // This attempt checks again whether the cause of the last failure still stands.
     if (record.merge) (void)clear(record, NoticeKind::merge_failed);
     CO_TRY(way.pull, co_await ask_pull_request(record, way.project, order));
     if (auto& merged = way.pull.merged) {
@@ -236,7 +236,7 @@ Awaitable<Result<MergeOutcome>> Merges::attempt(TaskId id, MergeOrder order, Cal
     co_return merged;
 }
 
-/// Merges into this branch that were not pushed: they are Orange's, not commits of the user's that must stay private.
+/// Returns the merges into this branch that were not pushed. They are Orange's, not private commits of the user.
 std::map<std::string, std::string> Merges::unpushed(const Project& project, const std::string& target) const {
     std::map<std::string, std::string> all;
     world_.tasks.each([&](const TaskRecord& record) {
@@ -260,21 +260,21 @@ git::MergeRequest Merges::request_for(const TaskRecord& record, const Project& p
     request.push = record.merge->push;
     request.include_unpushed = record.merge->include_unpushed;
     request.unpushed = unpushed(project, request.target);
-    if (stays_local(record, project)) request.has_origin = false;  // what it has of that branch does not count
+    if (stays_local(record, project)) request.has_origin = false;  // origin's branch of that name does not count
     return request;
 }
 
 Awaitable<Result<MergeOutcome>> Merges::run(TaskRecord record, std::vector<std::string> notes, Start start,
                                             async::Mutex::Lock* checks_place) {
     CO_TRY(const auto project, registered_project(world_, record.task.project));
-    // Merges run one after the other: the second begins at what the first has pushed.
+    // Merges run one after the other: the second begins at the result of the first.
     auto turn = co_await repository_turns_.acquire(project.path);
     MergeRun run(world_, turns_, transitions_, record, request_for(record, project), std::move(turn),
                  start == Start::forced);
     run.outcome.notes = std::move(notes);
     run.checks_place = checks_place;
     const bool resumed = start == Start::resumed;
-    // A push of a killed daemon that is still under way would land behind the back of whoever looks now.
+    // A push of a killed daemon could land after the query.
     if (resumed) co_await agents::end_left_by_daemons(project.path, world_.pool.mark());
     auto done = turns_.try_save(record);
     if (done) done = co_await run.go_on();

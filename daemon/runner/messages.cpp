@@ -5,7 +5,7 @@
 namespace orange {
 namespace {
 
-/// Every message begins so: a leading "!" or "/" would be a command to some agent programs.
+/// Every message begins with this: a leading "!" or "/" would be a command to some agent programs.
 constexpr std::string_view k_message_prefix = "[orange] ";
 
 /// A message that ends in a word with an @ opens a list of files in some programs, and Enter would choose from it.

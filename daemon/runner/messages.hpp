@@ -8,12 +8,14 @@
 
 namespace orange {
 
-/// In a turn of the task's: puts a message into its durable outbox, for Outbox to deliver when the agent can take it.
-/// `key` names what must not be queued twice (the action of an interrupted transition); empty: no such thing.
+/// Puts a message into the task's durable outbox and saves the record. Called in the task's turn. Outbox delivers the
+/// message when the agent can take it. A message with the same `key` is queued once, so that an interrupted transition
+/// can repeat the call; an empty key is never the same.
 Result<void> queue_message(World& world, Turns& turns, TaskRecord& record, Role to, Role from, std::string text,
                            std::string key = {});
 
-/// The same for a record that the caller saves. `lasts`: for the agent's next run, if this one has ended.
+/// Adds a message to a record that the caller saves. `lasts`: if this run has ended, the message stays for the agent's
+/// next run.
 void add_message(World& world, TaskRecord& record, Role to, Role from, std::string text, bool lasts = false,
                  std::string key = {});
 

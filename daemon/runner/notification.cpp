@@ -25,8 +25,8 @@ std::string joined(const std::vector<News>& news, const std::function<std::strin
     return join(parts, separator);
 }
 
-/// At most five lines: nobody reads a hundred. The first news of each need comes first, so that many crashes hide no
-/// question.
+/// Returns at most five lines, since a longer text is not read. The first news of each need comes first, so that many
+/// crashes do not hide a question.
 std::string text_of(const std::vector<News>& news) {
     constexpr std::size_t k_most = 4;
     if (news.size() == 1) return news.front().text;
@@ -41,7 +41,7 @@ std::string text_of(const std::vector<News>& news) {
     return text;
 }
 
-/// `text` with its placeholders filled in; other braces stay.
+/// Returns `text` with its placeholders filled in; other braces stay.
 std::string filled_in(const std::string& text, const Words& words, bool& found) {
     std::string out;
     for (std::size_t at = 0; at < text.size();) {
@@ -60,7 +60,7 @@ std::string filled_in(const std::string& text, const Words& words, bool& found) 
     return out;
 }
 
-/// Desktops read the body as markup.
+/// Escapes the text, because desktops read the body as markup.
 std::string without_markup(const std::string& text) {
     std::string out;
     for (const char c : text) {
@@ -131,7 +131,7 @@ std::string Delivery::why_unheard() const {
            "to off";
 }
 
-/// Empty if there is no desktop.
+/// Returns the command that notifies on the desktop; empty if there is no desktop.
 std::vector<std::string> Delivery::desktop_argv(const Words& words) const {
     const auto& environment = world_.base_environment;
     const auto path = variable(environment, "PATH");
@@ -164,7 +164,7 @@ Awaitable<void> Delivery::run(std::vector<std::string> argv, std::string input) 
     command.env = world_.base_environment;
     command.input = std::move(input);
     command.deadline = k_deadline;
-    command.shown = argv.front();  // the other words may hold a secret address, and end in the log
+    command.shown = argv.front();  // the other words may contain a secret address, and would be logged
     const auto done = co_await world_.processes.run(std::move(command));
     if (done && done->ok()) {
         problem_.clear();
@@ -183,7 +183,7 @@ Awaitable<void> Delivery::tell_terminals(std::string text) {
     for (const auto& client : all) {
         auto name = client.name;
         const auto told = co_await world_.tmux.display_message(std::move(name), text);
-        if (!told) log::info("notifier", told.error().message);  // it has detached meanwhile
+        if (!told) log::info("notifier", told.error().message);  // the client has detached meanwhile
     }
 }
 

@@ -77,7 +77,7 @@ std::vector<News> Notifier::take_ready() {
     return ready;
 }
 
-/// Other coroutines run between the tasks: there may be a thousand.
+/// Yields between the tasks: there may be a thousand.
 Awaitable<void> Notifier::send(std::vector<News> all) {
     ++sending_;
     std::vector<News> news;
@@ -106,7 +106,7 @@ bool Notifier::is_over(const News& news) const {
     return !is_between && needs_of(runner_, *record).kind <= Need::start;
 }
 
-/// Without the tasks at whose session a person is.
+/// Leaves out the tasks to whose session a person is attached.
 Awaitable<std::vector<News>> Notifier::unattended(std::vector<News> news) {
     if (news.empty()) co_return news;
     const auto clients = co_await world_.tmux.clients();
@@ -123,7 +123,7 @@ Awaitable<std::vector<News>> Notifier::unattended(std::vector<News> news) {
     co_return news;
 }
 
-/// Written before it is sent: a daemon that is killed in between tells nothing twice.
+/// Saves before the notification is sent: a daemon that is killed in between does not notify twice.
 Awaitable<void> Notifier::remember(News news) {
     auto turn = co_await runner_.turns.begin_turn(news.task);
     if (!turn) co_return;

@@ -9,25 +9,25 @@
 
 namespace orange {
 
-/// What the human is notified of: one task, and why.
+/// A notification about one task.
 struct News {
     TaskId task;
     std::string project;
     std::string summary;
-    Need need = Need::nothing;             ///< nothing: the workflow's `notify` action alone asked for it
+    Need need = Need::nothing;             ///< nothing: only the workflow's `notify` action asked for it
     std::string text;                      ///< one printable line; begins with the project and the branch
-    Timestamp since{};                     ///< of the need
-    std::optional<std::string> said = {};  ///< the record's text for the human, which `text` has; nothing: none
+    Timestamp since{};                     ///< when the need began
+    std::optional<std::string> said = {};  ///< the record's text for the human, as part of `text`
 };
 
-/// Notifies the human of what the reconciler says they are to be notified of (step::Notify). The news of two seconds is
-/// sent together. While ended agents are dealt with, tasks that need help wait for up to thirty seconds, so that agents
-/// that die together make one notification. Nothing is sent about a task at whose session a person is, or about a need
-/// that has ended meanwhile.
+/// Notifies the human when the reconciler performs step::Notify. The news of two seconds is sent together. While the
+/// ends of agents are handled, tasks that need help wait for up to thirty seconds, so that agents that die together
+/// make one notification. Nothing is sent about a task whose session a person is attached to, or about a need that has
+/// ended.
 class Notifier {
   public:
     using Deliver = std::function<Awaitable<void>(std::vector<News>)>;
-    /// Calls its argument after the time in which news is collected (two seconds, in the daemon).
+    /// Calls its argument after the time in which news is collected (two seconds in the daemon).
     using Later = std::function<void(std::function<void()>)>;
 
     Notifier(Runner& runner, Deliver deliver, Later later);
@@ -56,7 +56,7 @@ class Notifier {
     std::vector<News> waiting_;
     bool is_collecting_ = false;
     int sending_ = 0;
-    int times_kept_ = 0;  ///< how often in a row news was kept because ended agents are dealt with
+    int times_kept_ = 0;  ///< how often in a row news was kept while ends were handled
 };
 
 }  // namespace orange

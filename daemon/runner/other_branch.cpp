@@ -17,8 +17,8 @@ std::string on_text(const std::string& branch, const std::string& commit) {
     return "branch " + printable(branch);
 }
 
-/// The task takes the other branch; if that belongs to somebody else, a branch of its own begins at that commit. A task
-/// with an open pull request keeps its branch, which gets the commits.
+/// The task uses the other branch. If another task has that one, or it is the default branch, a new branch begins at
+/// its commit. A task with an open pull request keeps its branch, which gets the commits.
 std::string command_for(World& world, const TaskRecord& record, const std::string& branch, const std::string& head,
                         const Path& worktree, bool has_all) {
     const auto& task = record.task;
@@ -58,7 +58,7 @@ Awaitable<Result<std::optional<OtherBranch>>> other_branch_of(World& world, Task
         const auto target = co_await target_ref(world, record, project);
         if (target) {
             const auto has_it = co_await git::contains(world.git, worktree, *target, head);
-            if (has_it && *has_it) co_return found;  // an agent looks at what is merged already
+            if (has_it && *has_it) co_return found;  // an agent looks at merged commits
         }
     }
     bool has_all = own.empty();

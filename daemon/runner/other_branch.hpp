@@ -6,13 +6,13 @@
 #include "common/model/record.hpp"
 #include "daemon/runner/world.hpp"
 
-/// A merge brings the task's branch, but the reviewer sees what the worktree has. An agent may have switched to another
-/// branch, renamed its branch, or detached HEAD.
+/// The branch that a worktree is on instead of its task's branch. A merge brings the task's branch, but the reviewer
+/// sees the worktree. An agent may have switched to another branch, renamed its branch, or detached HEAD.
 namespace orange {
 
 struct OtherBranch {
-    std::string text;     ///< what the worktree is on, a sentence
-    std::string command;  ///< makes the task's branch the one with that work
+    std::string text;     ///< a sentence about what the worktree is on
+    std::string command;  ///< makes the task's branch have that work
 };
 
 /// Returns the branch that the worktree of a task is on, if it has commits that the task's branch does not have.

@@ -17,9 +17,9 @@ constexpr std::size_t k_kept_messages = 5;
 constexpr std::chrono::milliseconds k_first_delay = 500ms, k_longest_delay = 5s;
 constexpr std::chrono::milliseconds k_between_looks = 2s;
 constexpr auto k_swallowed_after = 8s;
-/// A message that an agent has had for so long while it worked is one that its program has put into its queue.
+/// A message that an agent has had for this long while it worked was put into the queue of its program.
 constexpr auto k_queued_after = 30s;
-/// A window that shows neither a prompt nor work may be one that is still drawn.
+/// Before this time, a window that shows neither a prompt nor work may still be drawn.
 constexpr auto k_unknown_after = 30s;
 
 }  // namespace
@@ -71,7 +71,7 @@ Awaitable<bool> Outbox::shows_dialog(const TaskRecord& record, Role role) {
 Awaitable<Outbox::Typed> Outbox::type(const TaskRecord& record, AgentRun run, Message message) {
     Typed typed;
     const auto harness = world_.harnesses.find(run.harness);
-    // Started in what is the future now: the clock was set back, and nobody is to wait until it is there again.
+    // A negative age means that the clock was set back. The message must not wait for the old time to come again.
     const auto age = world_.clock.now() - run.began_at();
     if (harness && age >= age.zero() && age < harness->harness.ready_after) co_return typed;
     const auto window = co_await activities_.look_before_typing(record, run.role);
@@ -84,7 +84,7 @@ Awaitable<Outbox::Typed> Outbox::type(const TaskRecord& record, AgentRun run, Me
     co_return typed;
 }
 
-/// A question about the limit would swallow what is typed: it is closed first.
+/// A dialog about the limit would swallow the text, so the dialog is closed first.
 Awaitable<bool> Outbox::is_held_by_limit(AgentRun run) {
     if (usage_.of(run.harness)) co_return true;
     const auto harness = world_.harnesses.find(run.harness);
@@ -107,11 +107,12 @@ Awaitable<Result<std::optional<engine::Hold>>> Outbox::deliver_next(TaskRecord& 
     if (is_alive && !run->has_begun()) {
         co_return engine::Hold{std::nullopt, "the " + name_text(message.to) + " has not begun", true, false};
     }
-    const bool is_dropped = !run && !message.waits();  // Orange's own, to an agent that is gone
+    const bool is_dropped = !run && !message.waits();  // Orange's own message to an agent that is gone
     Typed typed{unwritten_.contains(id) || is_dropped};
     if (!typed.done && is_alive) typed = co_await type(record, *run, message);
     if (typed.done) {
-        // Saved after the keys were typed: a crash in between repeats the message, which is harmless; losing it is not.
+        // Saved after the keys were typed: a crash in between repeats the message. A repetition is harmless, a loss is
+        // not.
         if (!is_dropped) unwritten_.insert(id);
         CO_TRY(note_typed(record, message, !is_dropped));
         unwritten_.erase(id);
@@ -131,7 +132,7 @@ Result<void> Outbox::drop_first(TaskRecord& record) {
     return turns_.try_save(record);
 }
 
-/// `heard`: an agent's window got it.
+/// `heard`: the message was typed into an agent's window.
 Result<void> Outbox::note_typed(TaskRecord& record, const Message& message, bool heard) {
     if (heard) {
         auto typed = message;
@@ -149,8 +150,8 @@ Result<void> Outbox::note_typed(TaskRecord& record, const Message& message, bool
 }
 
 /// Reads the window of a message's agent. A program whose prompt Orange can read shows the message among its turns, or
-/// as queued; another program has taken it if it began to work since. A program that worked for long may show it no
-/// more.
+/// as queued. Another program has taken the message if it began to work since. After long work, a program may no longer
+/// show the message.
 Awaitable<std::optional<Outbox::Traces>> Outbox::traces_of(const TaskRecord& record, AgentRun run, Message message) {
     const auto entry = world_.harnesses.find(run.harness);
     const auto view = co_await world_.tmux.view_pane(run.pane_id);
@@ -173,7 +174,7 @@ Awaitable<std::optional<Outbox::Traces>> Outbox::traces_of(const TaskRecord& rec
     co_return traces;
 }
 
-/// Returns true if nothing more is to be found out about the message for now.
+/// Returns true if nothing more can be found out about the message for now.
 Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
     const auto* current = record.run_of(message.to);
     if (message.seen || !current || current->spawned_at > *message.typed_at) co_return true;
@@ -186,7 +187,7 @@ Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
         co_return true;
     }
     if (traces->age <= k_swallowed_after) co_return false;
-    if (traces->activity == Activity::unknown) co_return true;  // nothing is concluded from a window without signs
+    if (traces->activity == Activity::unknown) co_return true;  // a window without signs proves nothing
     if (traces->activity != Activity::idle || (traces->shown && !traces->held)) co_return false;
     if (traces->held || message.times > 1) {
         tell_not_taken(record, message, traces->held);
@@ -237,12 +238,12 @@ bool Outbox::may_be_seen(const TaskId& id) const {
     });
 }
 
-/// Its human was told of it, and the task has got further without it: somebody has told the agent.
+/// True if the human got a notice of the message, and the task has moved on without it: the agent learned it otherwise.
 bool Outbox::is_outdated(const TaskRecord& record, const Message& message) const {
     return message.told && !message.waits() && record.entered_at && *record.entered_at > message.queued_at;
 }
 
-/// With a definition that names no sign of a prompt, no time makes it safe to type.
+/// If the harness definition names no sign of a prompt, waiting does not make it safe to type.
 bool Outbox::waits_too_long(const TaskRecord& record, const Message& message, agents::Typing window,
                             async::Moment since) const {
     std::chrono::milliseconds patience = world_.settings.message_patience;
@@ -259,11 +260,12 @@ bool Outbox::tell_undelivered(TaskRecord& record, Message& message, agents::Typi
     const auto id = record.task.id.value;
     const auto* run = record.run_of(message.to);
     if (run && usage_.of(run->harness)) return false;
-    if (record.held_start(message.to)) return false;  // its view says what that one waits for
-    // Orange tells the worker of a passed review, for example. While a human is to act, nothing waits for the agent.
+    if (record.held_start(message.to)) return false;  // the task shows what that start waits for
+    // Orange informs the worker of a passed review, for example. While the human has to act, no step depends on the
+    // agent.
     if (message.from == Role::system && activities_.awaited(record).empty()) return false;
     const auto seen = activities_.of(record, message.to);
-    // A turn ends, and a dialog has a notice of its own.
+    // A turn ends by itself, and a dialog has a notice of its own.
     if (seen && (seen->activity == Activity::busy || seen->activity == Activity::waiting)) return false;
     if (!waits_too_long(record, message, window, since)) return true;
     if (window == agents::Typing::unknown && message.acknowledged) return true;

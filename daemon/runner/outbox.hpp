@@ -14,41 +14,44 @@
 
 namespace orange {
 
-/// Why no agent of this role takes a message or shows a screen, and the command that starts one or says more.
+/// Returns the error that no agent of this role takes a message or shows a screen, with the command that starts one or
+/// says more.
 Error not_running(const engine::Definition& definition, const Task& task, Role role);
 
-/// The tries of a message that were in vain, and when they began. The steady clock counts: a wall clock that is set, or
-/// a machine that slept, does not use up the patience with an agent.
+/// The failed tries of a step, and when they began. The steady clock counts: a wall clock that is set, or a machine
+/// that slept, does not use up the patience with an agent.
 struct Tries {
     int count = 0;
     async::Moment since = async::now();
 };
 
-/// Messages to agents, from the durable outbox in state.json into their windows. Only what comes through here is typed.
+/// Delivers messages to agents: from the durable outbox in state.json into their windows. No other code types into a
+/// window.
 class Outbox {
   public:
     Outbox(World& world, AgentControl& agents, Turns& turns, Activities& activities, const UsageHolds& usage)
         : world_(world), agents_(agents), turns_(turns), activities_(activities), usage_(usage) {}
 
-    /// Puts what a human says to a living agent into the outbox, and types it if that can be done now.
+    /// Puts a human's message to a living agent into the outbox, and types it if that can be done now.
     Awaitable<Result<Outcome>> send(TaskId id, Role to, std::string text);
 
-    /// The same for an agent that may not run yet: it hears the message when it does.
+    /// Puts a human's message into the outbox of an agent that may not run yet. The agent gets it when it runs.
     Awaitable<Result<void>> leave(TaskId id, Role to, std::string text);
 
     /// Types the first message of the outbox into its agent's window, or drops it if it is out of date. `record` is
-    /// that of the task's turn and has a message. Returns a Hold if the message cannot be typed yet; the human is told
-    /// of one that waits for long.
+    /// that of the task's turn and has a message. Returns a Hold if the message cannot be typed yet. If a message waits
+    /// for long, the human gets a notice.
     Awaitable<Result<std::optional<engine::Hold>>> deliver_next(TaskRecord& record, Tries tries);
 
-    /// Looks whether the agents have taken what was typed. A message that an idle program swallowed is typed once more,
-    /// then the human is told. Returns until when nothing more can be found out.
+    /// Looks whether the agents have taken the typed messages. A message that an idle program swallowed is typed once
+    /// more; if that does not help, the human gets a notice. Returns a Hold for the time in which nothing more can be
+    /// found out.
     Awaitable<Result<std::optional<engine::Hold>>> acknowledge(TaskRecord& record);
 
     /// Returns true if the role's agent waits for a human's answer in its window.
     Awaitable<bool> shows_dialog(const TaskRecord& record, Role role);
 
-    /// Returns true if a message was typed, nobody knows whether its agent took it, and the agent has nothing to do.
+    /// Returns true if a message was typed, its agent is idle, and it is not known whether the agent took the message.
     bool may_be_seen(const TaskId& id) const;
 
   private:
@@ -56,7 +59,7 @@ class Outbox {
         bool done = false;
         agents::Typing window = agents::Typing::later;  ///< whether the agent's window could be typed into
     };
-    /// Types everything that can be typed now. True if nothing is left.
+    /// Types all messages that can be typed now. Returns true if none is left.
     Awaitable<bool> deliver(TaskId id);
     Awaitable<Typed> type(const TaskRecord& record, AgentRun run, Message message);
     bool is_outdated(const TaskRecord& record, const Message& message) const;

@@ -39,7 +39,7 @@ Awaitable<void> note_programs(World& world, TaskRecord& record) {
 
 namespace {
 
-/// Adds the names of what differs from the record to its alarm; returns these names.
+/// Adds the names of changed programs to the record's alarm, and returns them.
 std::vector<std::string> add_changed(TaskRecord& record, const git::Programs& before, const git::Programs& now) {
     auto names = git::changed_programs(before, now);
     auto& changed = record.programs_changed;
@@ -55,7 +55,7 @@ Awaitable<void> watch_programs(World& world, TaskRecord& record) {
     if (!record.task.workspace) co_return;
     const auto before = record.programs;
     co_await note_programs(world, record);
-    if (!before || !record.programs) co_return;  // not known, or a task of an older version
+    if (!before || !record.programs) co_return;  // not known, or the task is from an older version
     const auto names = add_changed(record, *before, *record.programs);
     if (names.empty()) co_return;
     std::string state;  // the same names may change again
@@ -72,7 +72,7 @@ Awaitable<std::string> current_alarm(World& world, TaskRecord record) {
     if (!project || !record.task.workspace || !record.programs) co_return alarm_of(record);
     auto copy = *project;
     auto name = *record.task.workspace;
-    const auto worktree = co_await world.pool.verify(std::move(copy), std::move(name));  // restores nothing
+    const auto worktree = co_await world.pool.verify(std::move(copy), std::move(name));  // repairs nothing
     Result<git::Programs> found = git::Programs{};
     if (worktree) found = co_await world.programs.of(world.git, *worktree);
     if (worktree && found) add_changed(record, *record.programs, *found);

@@ -12,7 +12,7 @@ namespace orange {
 /// Records the programs for a task that has just got its workspace. Later changes are compared with them.
 Awaitable<void> note_programs(World& world, TaskRecord& record);
 
-/// Records what has changed since the last look, and adds it to the task's alarm; the caller saves the record. Called
+/// Records what has changed since the last call, and adds it to the task's alarm; the caller saves the record. Called
 /// before a merge and by `orange task ack`.
 Awaitable<void> watch_programs(World& world, TaskRecord& record);
 
@@ -25,10 +25,10 @@ Awaitable<std::string> current_alarm(World& world, TaskRecord record);
 /// saved.
 void watch_harness(World& world, TaskRecord& record, const AgentRun& run);
 
-/// The texts of the alarms, which stand until `orange task ack`; empty if nothing was changed.
+/// Return the texts of the alarms, which stand until `orange task ack`; empty if nothing was changed.
 std::string programs_alarm(const TaskRecord& record);
 std::string harness_alarm(const TaskRecord& record);
-/// Both.
+/// Returns both texts, with the command that acknowledges them; empty if there is no alarm.
 std::string alarm_of(const TaskRecord& record);
 
 }  // namespace orange

@@ -9,20 +9,20 @@
 
 namespace orange {
 
-/// Fails if the workflow, the harness or the executor that a project has for its tasks is not there. The Error says
-/// which there are.
+/// Checks that the workflow, the harness and the executor that a project names for its tasks exist. The Error names the
+/// missing one and the existing ones.
 Result<void> check_names(const World& world, const Project& project);
 
 struct ProjectProblem {
     std::string text;
-    std::string command;  ///< that helps
+    std::string command;  ///< the command that helps
 };
 
-/// Names what is wrong with projects.json: it cannot be used; a project names what is not there; a project that is
-/// missing while its tasks have not ended.
+/// Returns the problems of projects.json: the file cannot be used, a project names a workflow or harness that does not
+/// exist, or a project is missing while its tasks have not ended.
 std::vector<ProjectProblem> project_problems(const World& world);
 
-/// A sentence for each harness that config.yml limits and that there is not: its limit holds nothing back.
+/// Returns a sentence for each harness that config.yml limits but that does not exist: its limit has no effect.
 std::vector<std::string> check_harness_limits(const World& world);
 
 }  // namespace orange

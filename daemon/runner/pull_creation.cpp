@@ -25,7 +25,7 @@ Result<void> check_under_way(const engine::Definition& definition, const TaskRec
                  "a merge of task " + id + " is not finished. Finish it:\n  orange task merge " + id);
 }
 
-/// Where the workflow takes a task whose pull request is opened; empty: it stays.
+/// Returns the state to which the workflow moves a task when its pull request is opened; empty: the task stays.
 std::string step_that_opens(const engine::Definition& definition, const TaskRecord& record) {
     for (const auto& to : definition.targets_from(record.task.status)) {
         for (const auto* edge : definition.between(record.task.status, to)) {

@@ -12,15 +12,15 @@
 namespace orange::pulls {
 namespace {
 
-/// GitHub takes 65,536 characters.
+/// GitHub accepts 65,536 characters.
 constexpr std::size_t k_longest_body = 60'000;
 
-/// Where GitHub looks for it, in its order.
+/// The places in which GitHub looks for a template, in its order.
 const char* const k_templates[] = {".github/pull_request_template.md", "pull_request_template.md",
                                    "docs/pull_request_template.md",    ".github/pull_request_template.txt",
                                    "pull_request_template.txt",        "docs/pull_request_template.txt"};
 
-/// From the commit, never from a worktree: a link that an agent put there could lead to any file of the user's.
+/// Reads the commit, never a worktree: an agent could put a link there that leads to any file of the user.
 Awaitable<Result<std::string>> template_text(Git& git, Project project) {
     CO_TRY(const auto base, co_await git::base_ref(git, project.path, project.default_branch));
     std::vector<std::string> names(std::begin(k_templates), std::end(k_templates));
@@ -37,7 +37,7 @@ void append(std::string& body, std::string_view part) {
 
 constexpr std::size_t k_longest_text = 16'000;
 
-/// Longer than any run of tildes in the text, so that nothing in it ends the fence.
+/// Returns a fence that is longer than any run of tildes in the text, so that the text cannot end it.
 std::string fence_for(std::string_view text) {
     std::size_t longest = 3, run = 0;
     for (const char c : text) {

@@ -10,11 +10,11 @@
 
 namespace orange::pulls {
 
-/// What a task's pull request says: the summary, TASK.md's `## Context`, and the repository's own template as it is on
-/// the default branch. Cut where GitHub would not take more.
+/// Returns the text of a task's pull request: the summary, `## Context` of TASK.md, and the repository's template as it
+/// is on the default branch. Cut to what GitHub accepts.
 Awaitable<Result<std::string>> pull_request_body(World& world, const TaskRecord& record, Project project);
 
-/// The three parts put together.
+/// Joins the three parts.
 std::string joined_body(std::string_view summary, std::string_view background, std::string_view repository_text);
 
 /// Returns what people and checks said about a pull request, as an agent gets it: fenced, and marked as text from

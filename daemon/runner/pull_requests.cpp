@@ -41,7 +41,7 @@ Awaitable<Result<NewPullRequest>> request_for(World& world, const TaskRecord& re
     co_return request;
 }
 
-/// Commits of the branch that the pull request had not, if its commit is known here.
+/// Returns the commits of the branch that the pull request did not have. Its commit must exist here.
 Awaitable<Result<std::vector<std::string>>> commits_after(Git& git, std::string repo, std::string commit,
                                                           std::string tip) {
     GitCommand log;
@@ -125,7 +125,7 @@ Awaitable<Result<Opened>> open(World& world, TaskRecord& record, PullText text) 
     CO_TRY(const auto project, project_of(world, record));
     CO_TRY(check_may_have_one(world, record, project));
     CO_TRY(const auto place, co_await place_of(world, project, record.task.id.value));
-    // Without the repository's lock: a remote that is silent for minutes must hold up no checkout.
+    // The repository's lock is not held: a remote that is silent for minutes must not block checkouts.
     CO_TRY(auto pushed, co_await git::push_branch(world.git, project.path, record.task.branch));
     Opened opened;
     if (place.kind == ForgeKind::other) {
@@ -160,7 +160,7 @@ Awaitable<Result<std::vector<std::string>>> left_behind(World& world, TaskRecord
     if (!tip.empty() && tip != pull.commit) {
         CO_TRY(auto known, co_await git::commit_of(world.git, repo, pull.commit));
         if (known.empty()) {
-            // Others have added to it; origin's branch may be gone, but GitHub keeps this ref.
+            // Other people have pushed to it. origin's branch may be gone, but GitHub keeps this ref.
             const std::chrono::milliseconds deadline = k_fetch_deadline;
             auto ref = "refs/pull/" + std::to_string(pull.number) + "/head";
             CO_TRY(co_await git::fetch_ref(world.git, repo, std::move(ref), deadline));

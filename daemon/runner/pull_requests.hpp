@@ -10,32 +10,33 @@
 #include "daemon/forge/forge.hpp"
 #include "daemon/runner/world.hpp"
 
-/// A task's pull request: asked for, and opened (docs/pull-requests.md). PullSync follows those that there are; Merges
-/// asks before it merges.
+/// A task's pull request: finds it and opens it (docs/pull-requests.md). PullSync follows the existing pull requests;
+/// Merges queries one before it merges.
 namespace orange::pulls {
 
-/// The project's work is merged through pull requests (its setting `merge`).
+/// True if the project's work is merged through pull requests (its setting `merge`).
 bool are_usual(const World& world, const Project& project);
 
-/// conflict, with the merge as the way out, for a task that is merged into its parent's branch. No I/O.
+/// Returns conflict, with the merge as the way out, for a task that is merged into its parent's branch. No I/O.
 Result<void> check_may_have_one(const World& world, const TaskRecord& record, const Project& project);
 
-/// Where the project's pull requests are. `other` for a remote that is no GitHub; not_found if there is no origin, with
-/// the merge of `task` as the way out.
+/// Returns where the project's pull requests are. The kind is `other` for a remote that is not GitHub. not_found if
+/// there is no origin, with the merge of `task` as the way out.
 Awaitable<Result<ForgePlace>> place_of(World& world, Project project, std::string task = "ID");
 
-/// The number in a pull request's URL; 0 if it has none.
+/// Returns the number in a pull request's URL; 0 if it has none.
 std::int64_t number_of(const std::string& url);
 
-/// What a forge is asked for to find the task's.
+/// Returns the query with which a forge finds the task's pull request.
 WantedPull wanted(const TaskRecord& record);
-/// The task's own of those that the forge knows: the one of its number, else the newest open one of its branch.
+/// Returns the task's own pull request among those that the forge knows: the one with its number, otherwise the newest
+/// open one of its branch.
 std::optional<PullRequest> own_of(const TaskRecord& record, const std::vector<PullRequest>& known);
 
-/// Asks for the task's. Nothing: it has none. An Error: not known.
+/// Queries the task's pull request. nullopt: the task has none. An Error: it is not known whether it has one.
 Awaitable<Result<std::optional<PullRequest>>> ask(World& world, const ForgePlace& place, TaskRecord record);
 
-/// What a human gives instead of what the task says.
+/// The texts that a human gives instead of those of the task.
 struct PullText {
     std::optional<std::string> title;
     std::optional<std::string> body;
@@ -43,28 +44,29 @@ struct PullText {
 };
 
 struct Opened {
-    std::optional<PullRequest> pull;  ///< nothing: the forge is only pushed to
-    std::string url;                  ///< where it is, or where it can be opened; empty: the remote did not say
-    bool adopted = false;             ///< it was there
+    std::optional<PullRequest> pull;  ///< nullopt: the branch was only pushed to this forge
+    std::string url;                  ///< its address, or where it can be opened; empty: the remote did not say
+    bool adopted = false;             ///< it existed already
 };
 
-/// Pushes the task's branch and opens its pull request, or adopts the open one that it has. `record` has it then;
-/// saving it is the caller's. Repeated after a crash, it finds what it had opened.
+/// Pushes the task's branch and opens its pull request, or adopts the open one. Puts it into `record`, which the caller
+/// saves. Repeated after a crash, it finds the pull request that it had opened.
 Awaitable<Result<Opened>> open(World& world, TaskRecord& record, PullText text);
 
-/// What to say about a branch whose forge is only pushed to.
+/// Returns a sentence about a pushed branch whose forge is not GitHub.
 std::string pushed_only(const TaskRecord& record, const std::string& url);
 
-/// What the task has that its merged pull request had not, in words: commits of its branch, changes in its worktree.
+/// Returns in words what the task has that its merged pull request did not have: commits of its branch, changes in its
+/// worktree.
 Awaitable<Result<std::vector<std::string>>> left_behind(World& world, TaskRecord record, PullRequest pull);
 
-/// Notes what is known now in the record. True if that is something new.
+/// Notes the state of the pull request in the record. Returns true if it is new.
 bool note(TaskRecord& record, const PullRequest& pull);
 
-/// The task has a pull request that is not known to have ended.
+/// True if the task has a pull request that is not known to have ended.
 bool may_be_open(const TaskRecord& record);
 
-/// "pull request #7"
+/// Returns a name such as "pull request #7".
 std::string name_of(const PullRequest& pull);
 
 }  // namespace orange::pulls

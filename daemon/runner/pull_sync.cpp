@@ -19,9 +19,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds k_longest_pause = 10min;
-/// Work that a merged pull request had not ends by a command of its human's; that it is gone by itself is rare.
+/// After this many poll intervals, a task that a merged pull request left with more work is tried again. Usually a
+/// command of the human ends that.
 constexpr int k_pauses_after_left = 10;
-/// How long a task that was cancelled with its pull request is followed, in case that is opened again.
+/// A task that was cancelled with its pull request is followed for this long, in case that is opened again.
 constexpr auto k_follow_closed = std::chrono::hours(7 * 24);
 
 std::string detail_of(const Error& error, const char* name) {
@@ -41,7 +42,8 @@ std::map<std::string, Scalar> fields_of(const PullRequest& pull) {
             {"conflicts", pull.conflicts}};
 }
 
-/// In a row, until its human looks: whatever stays wrong must not keep an agent busy all night.
+/// The worker gets problems back this often in a row without the human: a problem that stays must not keep an agent
+/// busy all night.
 constexpr std::ptrdiff_t k_most_returns = 3;
 constexpr const char* k_return = "returned@";  ///< in `pull_told`, with the commit
 
@@ -49,19 +51,19 @@ bool is_return(const std::string& key) {
     return key.starts_with(k_return);
 }
 
-/// In `pull_told` of a task that was cancelled with its pull request, and once its human was told of that.
+/// Marks in `pull_told`: the task was cancelled with its pull request, and the human was informed of that.
 constexpr const char* k_cancelled = "cancelled";
 constexpr const char* k_closed = "closed";
 
-/// The facts that somebody should do something about, and which of them are news.
+/// The problems of a pull request, and which of them are new.
 struct Troubles {
     std::vector<std::string> all;
     std::vector<std::string> news;
     std::set<std::string> told;
 };
 
-/// A request has its time. Checks and conflicts are of a commit: what was told of it is not told again because the
-/// forge forgot it meanwhile.
+/// A change request has its own time. Checks and conflicts belong to a commit, and are reported once for it, even if
+/// the forge forgets them in between.
 Troubles troubles_of(const TaskRecord& record, const PullRequest& pull) {
     Troubles troubles;
     const auto of_commit = "@" + pull.commit;
@@ -101,7 +103,7 @@ void PullSync::start() {
     for (const auto& [project, ids] : followed_) begin(project);
 }
 
-/// Of all tasks, once; from then on the store tells.
+/// Reads all tasks once; from then on the store reports changes.
 void PullSync::find_followed() {
     if (std::exchange(found_, true)) return;
     world_.tasks.each([&](const TaskRecord& record) {
@@ -163,8 +165,8 @@ Awaitable<void> PullSync::follow(std::string project, std::shared_ptr<async::Not
     looking_.erase(project);
 }
 
-/// Those that have a pull request, and the others of the project in the same question: theirs may be opened by hand.
-/// Of many such, 50 at a time.
+/// Returns the tasks that have a pull request, and for the same query the project's other tasks: a person may have
+/// opened theirs by hand. Of many such tasks, 50 at a time.
 std::vector<TaskId> PullSync::asked_for(const std::string& project, const std::set<TaskId>& soon) {
     std::vector<TaskId> ids;
     if (const auto followed = followed_.find(project); followed != followed_.end()) {
@@ -236,7 +238,7 @@ Awaitable<std::chrono::milliseconds> PullSync::poll(std::string project) {
     } else if (std::exchange(problems_[project], unknown) != unknown) {
         log::warn("pull requests", unknown, {{"project", project}});
     }
-    // What was closed may be opened again; nobody waits for it.
+    // A closed pull request may be opened again, but that is not urgent.
     co_return open ? std::min(pause, k_longest_pause) : k_longest_pause;
 }
 
@@ -254,11 +256,11 @@ Awaitable<void> PullSync::apply(TaskId id, std::vector<PullRequest> known) {
     auto turn = co_await transitions_.begin_turn(id);
     if (!turn) co_return;
     auto& record = turn->record;
-    if (record.merge && record.merge->unfinished()) co_return;  // whoever finishes it asks
+    if (record.merge && record.merge->unfinished()) co_return;  // the merge itself queries it
     auto pull = pulls::own_of(record, known);
     if (!pull) co_return;
     const auto before = record.pull_request;
-    // The answer may be older than the end of the task. Only a closed one can be opened again.
+    // The answer may be older than the end of the task. Only a closed pull request can be opened again.
     if (store::has_ended(record) && !(before && before->state == PullState::closed)) co_return;
     const bool adopted = !record.task.pr_url;
     if (pulls::note(record, *pull)) {
@@ -288,12 +290,12 @@ Awaitable<Result<void>> PullSync::follow_up(TaskRecord record, PullRequest pull)
     const auto finished =
         co_await merges_.finish_merged(std::move(record), std::move(pull), std::nullopt, std::move(by));
     if (finished) not_before_.erase(id);
-    // That work was left out is a notice, too; all else is tried again.
+    // Work that was left out has its notice. Every other failure is tried again.
     if (!finished && detail_of(finished.error(), "why") != "merged_without") co_return finished.error();
     co_return Result<void>{};
 }
 
-/// The task was cancelled with its pull request. Its human learns that from a notice, once.
+/// Raises, once, the notice that the task was cancelled with its pull request.
 Result<void> PullSync::tell_of_end(TaskRecord record, const PullRequest& pull) {
     if (!record.pull_told.contains(k_cancelled) || !record.pull_told.insert(k_closed).second) return {};
     const auto& id = record.task.id.value;
@@ -355,7 +357,7 @@ Awaitable<Result<void>> PullSync::report_troubles(TaskRecord record, PullRequest
         const auto definition = turns_.definition_of(record.task);
         const bool back = definition && engine::rejection_target(**definition, record.task);
         const auto& id = record.task.id.value;
-        // Where merges stay here, update-branch would bring what origin does not have.
+        // If merges stay on this machine, update-branch would bring commits that origin does not have.
         const auto* project = world_.projects.find(record.task.project);
         const bool only_conflicts = pull.conflicts && troubles.all.size() == 1 && project &&
                                     merges_of(world_, *project) == git::MergesTo::origin;
@@ -369,8 +371,8 @@ Awaitable<Result<void>> PullSync::report_troubles(TaskRecord record, PullRequest
     co_return turns_.try_save(record);
 }
 
-/// True if the workflow let the task go back to its worker, which reads the feedback in TASK.md. Else a living worker
-/// gets it as a message, and the human is told, too.
+/// Returns true if the workflow let the task go back to its worker, which reads the feedback in TASK.md. Otherwise a
+/// living worker gets the feedback as a message, and the human is informed, too.
 Awaitable<Result<bool>> PullSync::give_to_worker(TaskRecord& record, PullRequest pull, std::string what,
                                                  std::set<std::string> told) {
     const auto definition = turns_.definition_of(record.task);
@@ -379,7 +381,7 @@ Awaitable<Result<bool>> PullSync::give_to_worker(TaskRecord& record, PullRequest
     if (!project) co_return false;
     CO_TRY(const auto place, co_await pulls::place_of(world_, *project));
     const auto remarks = co_await world_.forge.remarks(place.repository, pull.number);
-    if (!remarks) {  // the human looks there
+    if (!remarks) {  // the human gets the notice instead
         log::warn("pull requests", remarks.error().message, {{"task", record.task.id.value}});
         co_return false;
     }
@@ -394,7 +396,7 @@ Awaitable<Result<bool>> PullSync::give_to_worker(TaskRecord& record, PullRequest
         sent.pull_told = std::move(told);
         const auto moved = co_await transitions_.request(std::move(sent), request, std::move(by), std::move(edit));
         if (moved) co_return true;
-        CO_TRY(record, turns_.record_of(record.task.id));  // what the attempt has found out is saved
+        CO_TRY(record, turns_.record_of(record.task.id));  // the attempt may have saved changes
     }
     if (record.run_of(Role::worker)) {
         const auto file = world_.tasks.folder(record) / "run" / ("feedback-" + random_id(6) + ".md");

@@ -19,8 +19,8 @@ namespace orange {
 
 /// Follows the pull requests of tasks. If one is merged, its task is done; if it is closed, its task is cancelled, and
 /// the work is kept. If it is opened again after that, or has requested changes, failing checks or conflicts, the human
-/// or the worker is told, once for each fact. A project is asked for as long as one of its tasks has a pull request,
-/// with one question for all of them. A fact that cannot be found out changes nothing.
+/// or the worker is informed, once for each fact. A project is polled as long as one of its tasks has a pull request,
+/// with one query for all of them. A fact that cannot be determined changes nothing.
 class PullSync {
   public:
     PullSync(World& world, Turns& turns, Transitions& transitions, Merges& merges);
@@ -32,12 +32,13 @@ class PullSync {
     void start();
     void stop();
 
-    /// Asks once for a project's tasks, and does what follows. Returns how long to leave the forge alone then.
+    /// Queries the pull requests of a project's tasks once, and acts on the answers. Returns how long to wait before
+    /// the next query.
     Awaitable<std::chrono::milliseconds> poll(std::string project);
-    /// Polls soon for a task that was made for a branch that exists: it may have a pull request already.
+    /// Polls soon for a task whose branch already existed: it may have a pull request.
     void poll_soon(const TaskRecord& record);
 
-    /// The problems that stand, by project: "github.com: gh is not logged in …".
+    /// Returns the current problems by project: "github.com: gh is not logged in …".
     const std::map<std::string, std::string>& problems() const { return problems_; }
 
   private:
@@ -56,8 +57,8 @@ class PullSync {
     Result<void> reopened(TaskRecord record, const PullRequest& pull);
     Awaitable<Result<void>> cancel(TaskRecord record, PullRequest pull);
     bool is_for_agent(const TaskRecord& record) const;
-    /// Gives what is wrong with an open pull request to the worker, or raises a notice; clears the notice if nothing
-    /// is.
+    /// Gives the problems of an open pull request to the worker, or raises a notice; clears the notice if there are
+    /// none.
     Awaitable<Result<void>> report_troubles(TaskRecord record, PullRequest pull);
     Awaitable<Result<bool>> give_to_worker(TaskRecord& record, PullRequest pull, std::string what,
                                            std::set<std::string> told);
@@ -71,11 +72,11 @@ class PullSync {
     bool found_ = false;
     std::map<std::string, std::set<TaskId>> followed_;                 ///< by project
     std::map<std::string, std::shared_ptr<async::Notifier>> looking_;  ///< projects with a loop, and what wakes it
-    std::map<std::string, std::set<TaskId>> soon_;                     ///< of poll_soon(), by project
-    std::map<std::string, int> failures_;                              ///< in a row, by project
+    std::map<std::string, std::set<TaskId>> soon_;                     ///< tasks of poll_soon(), by project
+    std::map<std::string, int> failures_;                              ///< failed polls in a row, by project
     std::map<std::string, std::string> problems_;
-    std::map<std::string, std::size_t> first_other_;  ///< of more than can be asked for at once, by project
-    std::map<TaskId, async::Moment> not_before_;      ///< merged ones whose tasks are not done
+    std::map<std::string, std::size_t> first_other_;  ///< where the next query for other tasks begins, by project
+    std::map<TaskId, async::Moment> not_before_;      ///< next tries to finish tasks that are merged
 };
 
 }  // namespace orange

@@ -20,7 +20,7 @@
 namespace orange {
 namespace {
 
-/// Git and setup commands say it in the same words as the daemon's own writes.
+/// Git and setup commands report a full disk in the same words as the daemon's own writes.
 bool is_disk_full(const Error& error) {
     return error.message.find(std::strerror(ENOSPC)) != std::string::npos ||
            error.message.find(std::strerror(EDQUOT)) != std::string::npos;
@@ -46,7 +46,7 @@ std::string Queue::waits(const TaskRecord& record) const {
            record.task.id.value;
 }
 
-/// Whatever the clock says: it may have been set back since.
+/// The order is kept even if the clock was set back.
 void Queue::enqueue(TaskRecord& record) {
     for (const auto& id : world_.tasks.queue(record.task.project)) {
         if (const auto* waiting = world_.tasks.find(id)) next_seq_ = std::max(next_seq_, waiting->queued_seq);
@@ -79,7 +79,7 @@ bool Queue::is_next(const TaskRecord& record) const {
     return queue::is_next(room_.snapshot(), room_.pending(record));
 }
 
-/// A start under way has its workspace and its agent's place, whether it is in the queue or not.
+/// Keeps the workspace and the agent's slot of a start under way reserved, whether the task is in the queue or not.
 class Queue::Preparing {
   public:
     Preparing(Queue& queue, TaskId id) : preparing_(queue.preparing_, id), starting_(queue.room_.starting(), id) {}
@@ -88,7 +88,7 @@ class Queue::Preparing {
     InSet<TaskId> preparing_, starting_;
 };
 
-/// Counts as a workspace taken before it has claimed one, so that no turn of the queue is promised the same.
+/// Reserves a slot while starting, so that the queue cannot hand out the same workspace.
 Awaitable<Result<Outcome>> Queue::start_now(TaskRecord record, Caller by) {
     const Preparing preparing(*this, record.task.id);
     co_return co_await start_pending(std::move(record), by);
@@ -101,12 +101,12 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
         auto& record = turn.record;
         project = record.task.project;
         CO_TRY(const auto definition, turns_.definition_of(record.task));
-        // A task whose sub-tasks are done may wait in the queue for its next step. Then that step is meant.
+        // A task whose sub-tasks are done may wait in the queue for its next step. Then the request means that step.
         if (record.task.status != definition->initial().name && !record.queued) {
             co_return engine::spawn_target(*definition, record.task).error();
         }
         if (std::exchange(record.unapproved, false)) CO_TRY(turns_.try_save(record));  // a human starts it
-        if (record.queued && room_.is_paused(record)) {  // after a usage limit: the human lets it go on
+        if (record.queued && room_.is_paused(record)) {  // after a usage limit, the human lets it continue
             enqueue(record);
             CO_TRY(turns_.try_save(record));
         }
@@ -166,13 +166,13 @@ void Queue::kick(const std::string& project) {
     async::spawn(world_.executor, "queue", run_soon(project));
 }
 
-/// Not on the stack of whoever ends: starts that fail at once would pile up there.
+/// Yields first: starts that fail at once would otherwise pile up on the caller's stack.
 Awaitable<void> Queue::run_soon(std::string project) {
     co_await async::yield();
     co_await run(std::move(project));
 }
 
-/// Side by side, since one project's setup may take minutes.
+/// The starts run side by side, since one project's setup may take minutes.
 Awaitable<void> Queue::run(std::string project) {
     const auto* registered = world_.projects.find(project);
     if (!registered) co_return;
@@ -182,7 +182,7 @@ Awaitable<void> Queue::run(std::string project) {
     while (started->under_way > 0) co_await started->ended.wait();
 }
 
-/// Begins the pending tasks that are due and `wanted`, and says which tasks that have begun may start their agents.
+/// Begins the pending tasks that are due and `wanted`, and reports the tasks that have begun whose agents may start.
 void Queue::begin_due(const queue::Snapshot& look, const std::function<bool(const TaskRecord&)>& wanted,
                       const std::shared_ptr<Starts>& starts) {
     having_room_.clear();
@@ -211,15 +211,15 @@ void Queue::room_changed() {
     async::spawn(world_.executor, "held back", look_again());
 }
 
-/// Later: whoever has saved the task is not through with it.
+/// Yields first: the code that saved the task still works with it.
 Awaitable<void> Queue::look_again() {
     co_await async::yield();
-    looking_again_ = false;  // before looking: what comes while we look is looked at again
+    looking_again_ = false;  // reset first: a change during the look causes another look
     co_await run_held_back();
 }
 
-/// A workspace that became free starts no pending task by itself (a cancelled task starts none), a limit does that held
-/// one back.
+/// A freed workspace does not start a pending task (a cancelled task starts none). A lifted limit starts the tasks that
+/// it held back.
 Awaitable<void> Queue::run_held_back() {
     const auto snapshot = room_.snapshot();
     auto started = std::make_shared<Starts>(world_.executor);
@@ -235,7 +235,7 @@ Awaitable<void> Queue::run_held_back() {
 Awaitable<Outcome> Queue::run_for(TaskId id, std::string project) {
     starts_[id] = {};
     co_await run(std::move(project));
-    // Somebody else's turn of the queue may have taken this one up: its start holds the task's lock until it is over.
+    // Another run of the queue may have begun this start, which holds the task's lock until it ends.
     while (preparing_.contains(id)) {
         co_await turns_.free(id);
         co_await async::yield();
@@ -262,12 +262,12 @@ Awaitable<void> Queue::restart_stalled() {
 }
 
 Awaitable<void> Queue::start_queued(TaskId id, std::shared_ptr<Starts> starts) {
-    struct Ending {  // also where the start fails with an exception
+    struct Ending {  // its destructor also runs if the start throws
         Queue& queue;
         TaskId id;
         Starts& starts;
-        std::optional<std::string> go_on = {};  ///< the project whose next task may be started in its place
-        std::string project = {};               ///< to be tried again, where the start fails with an exception
+        std::optional<std::string> go_on = {};  ///< the project whose next task may be started instead
+        std::string project = {};               ///< the project to try again if the start throws
         bool finished = false;
         ~Ending() {
             queue.preparing_.erase(id);
@@ -283,7 +283,7 @@ Awaitable<void> Queue::start_queued(TaskId id, std::shared_ptr<Starts> starts) {
     ending.project = turn->record.task.project;
     auto started = co_await start_pending(turn->record, daemon_for("queue"));
     ending.finished = true;
-    // Its workspace is free again. The same cause may keep all agents from starting: the poll goes on.
+    // The workspace is free again, but the same cause may keep all agents from starting: the poll runs the queue.
     if (started && !started->spawn_error.empty()) stalled_.insert(ending.project);
     if (started && starts_.contains(id)) starts_[id] = *started;
     if (started || started.error().code == ErrorCode::pool_exhausted) co_return;
@@ -314,7 +314,7 @@ Awaitable<Result<void>> Queue::start_held(TaskRecord& record) {
     co_return done;
 }
 
-/// Tells the human of the failure. Returns it as an error if it may be over in a moment, so that it is tried again.
+/// Raises a notice about the failure. Returns the error if its cause may pass soon, so that the start is tried again.
 Result<void> Queue::note_failure(TaskRecord& record, Role role, const Error& why) {
     const auto& id = record.task.id.value;
     const bool again = why.code == ErrorCode::unavailable || why.code == ErrorCode::timeout || is_disk_full(why);
@@ -328,8 +328,8 @@ Result<void> Queue::note_failure(TaskRecord& record, Role role, const Error& why
     return again ? Result<void>(why) : Result<void>{};
 }
 
-/// A task that would fail the same way for ever holds up the others: it leaves the queue, and a human is told. If the
-/// disk is full or the repository does not answer, all would fail: they keep their places and go on later.
+/// A task that would always fail in the same way blocks the others: it leaves the queue, and the human gets a notice.
+/// If the disk is full or the repository does not answer, all starts would fail: the tasks keep their places.
 Awaitable<std::optional<std::string>> Queue::note_failure(TaskId id, Error why) {
     auto record = turns_.record_of(id);
     if (!record) co_return std::nullopt;
@@ -354,8 +354,8 @@ Awaitable<std::optional<std::string>> Queue::note_failure(TaskId id, Error why) 
     } else {
         raise(world_, *record, NoticeKind::start_failed, "the task could not be started: " + error, again);
     }
-    if (!own_fault && record->notices == before) co_return std::nullopt;  // told
-    if (!turns_.save(*record)) {  // still in the queue: to go on now would only meet it again
+    if (!own_fault && record->notices == before) co_return std::nullopt;  // the notice is not new
+    if (!turns_.save(*record)) {  // still in the queue: the next run would only fail again
         stalled_.insert(project);
         if (starts_.contains(id)) starts_[id].spawn_error = why.message + "; Orange tries again";
         co_return std::nullopt;

@@ -19,9 +19,9 @@
 
 namespace orange {
 
-/// What waits for its start: pending tasks and those whose sub-tasks are done, each project's first in, first out,
-/// until there are a workspace and room for their agent; and agents of tasks that have begun, until there is room for
-/// them (room.hpp, queue_order.hpp). Nothing here holds a task's lock while it waits for another's.
+/// Starts what waits for its start. Pending tasks, and tasks whose sub-tasks are done, wait in their project's queue,
+/// first in, first out, for a workspace and for room for their agent. Agents of tasks that have begun wait for room
+/// under a limit (room.hpp, queue_order.hpp). No function holds a task's lock while it waits for another one's.
 class Queue final : public Waiting {
   public:
     Queue(World& world, Room& room, Turns& turns, AgentControl& agents, Transitions& transitions)
@@ -32,38 +32,39 @@ class Queue final : public Waiting {
     /// Starts a pending task now, or puts it into its project's queue.
     Awaitable<Result<Outcome>> spawn(TaskId id, Caller by);
 
-    /// Starts what an agent has created and a human had to approve: the task, or its sub-tasks.
+    /// Approves and starts what an agent has created and a human has to approve: the task, or its sub-tasks.
     Awaitable<Result<Outcome>> approve(TaskId id, Caller by);
 
-    /// Puts a record, which the caller saves, behind everything that waits.
+    /// Puts a record behind everything that waits. The caller saves the record.
     void enqueue(TaskRecord& record);
-    /// Runs the queue that a new task was put into, and says what became of its start.
+    /// Runs the queue that a new task was put into, and returns the outcome of its start.
     Awaitable<Outcome> run_for(TaskId id, std::string project);
-    /// A sentence about its place.
+    /// Returns a sentence about what the task waits for.
     std::string waits(const TaskRecord& record) const;
 
     void kick(const std::string& project) override;
-    /// The same, awaited.
+    /// Does the same as kick(), and waits until the starts have ended.
     Awaitable<void> run(std::string project);
     bool is_starting(const TaskId& id) const override { return preparing_.contains(id); }
 
-    /// There may be more room, or somebody waits who did not: looks soon whose turn it is. Pending tasks that a limit
-    /// has held back are started; `on_room` gets each task whose agents may start. Every save of a task calls it.
+    /// Says that there may be more room, or that another agent waits. Soon afterwards the pending tasks that a limit
+    /// has held back are started, and the observer of on_room() gets each task whose agents may start. Every save of a
+    /// task calls it.
     void room_changed();
     void on_room(std::function<void(const TaskId&)> observer) { has_room_now_ = std::move(observer); }
     /// Returns true if the task's agents that wait for room may start, as of the last look.
     bool has_room(const TaskId& id) const { return having_room_.contains(id); }
-    /// Starts the agents of a task that has begun, as far as there is room. `record` is that of the task's turn. What
-    /// fails and may succeed later is an error; of everything else the human is told.
+    /// Starts the agents of a task that has begun, as far as there is room. `record` is that of the task's turn. A
+    /// failure that may pass is returned, so that the start is tried again; any other failure becomes a notice.
     Awaitable<Result<void>> start_held(TaskRecord& record);
 
-    /// Tries queues again that stand still because their repository did not answer or the disk was full.
+    /// Runs queues again that stopped because their repository did not answer or the disk was full.
     Awaitable<void> restart_stalled();
 
   private:
     class Preparing;
 
-    /// Starts of one turn of the queue that have not ended.
+    /// The starts of one run of the queue that have not ended.
     struct Starts {
         explicit Starts(const async::Executor& executor) : ended(executor) {}
         int under_way = 0;
@@ -83,8 +84,8 @@ class Queue final : public Waiting {
     Awaitable<void> start_queued(TaskId id, std::shared_ptr<Starts> starts);
     Awaitable<void> look_again();
     Result<void> note_failure(TaskRecord& record, Role role, const Error& why);
-    /// A task whose start has failed leaves the queue, or waits until what hinders all of them is over. The project
-    /// whose next task may be started in its place, if there is one.
+    /// Removes a task whose start has failed from the queue, or lets it wait if the cause affects all tasks. Returns
+    /// the project whose next task may be started instead, if there is one.
     Awaitable<std::optional<std::string>> note_failure(TaskId id, Error why);
     std::string command_to_try_again(const TaskRecord& record) const;
 
@@ -94,10 +95,10 @@ class Queue final : public Waiting {
     AgentControl& agents_;
     Transitions& transitions_;
     std::function<void(const TaskId&)> has_room_now_ = [](const TaskId&) {};
-    std::map<TaskId, Outcome> starts_;  ///< of tasks that run_for() waits for
-    std::set<std::string> stalled_;     ///< projects whose queue stands still: no task of theirs could be started
+    std::map<TaskId, Outcome> starts_;  ///< outcomes for the tasks that run_for() waits for
+    std::set<std::string> stalled_;     ///< projects whose queue stopped, since no task of theirs could be started
     std::set<TaskId> preparing_;        ///< pending tasks whose start is under way
-    std::set<TaskId> held_back_;        ///< pending tasks that would start but for a limit
+    std::set<TaskId> held_back_;        ///< pending tasks that only a limit holds back
     std::set<TaskId> having_room_;      ///< tasks that have begun and whose agents may start, as of the last look
     bool looking_again_ = false;
     std::int64_t next_seq_ = 0;

@@ -7,11 +7,11 @@
 
 #include "common/base/ids.hpp"
 
-/// The order in which waiting tasks and agents start, as far as there is room for them. Pure.
+/// Decides the order in which waiting tasks and agents start, as far as there is room for them. Pure.
 namespace orange::queue {
 
-/// A thing of which there is a limited number: "workspace", "worker" or "reviewer" of a project; "harness", "memory" or
-/// "login" of a harness.
+/// A resource with a limited number: "workspace", "worker" or "reviewer" of a project; "harness", "memory" or "login"
+/// of a harness.
 struct Resource {
     std::string what;
     std::string of;
@@ -25,10 +25,10 @@ struct Candidate {
     bool starting = false;  ///< its start is under way; `room` no longer has what it takes
 };
 
-/// All that waits for its start at one moment, and the room for it.
+/// Everything that waits for its start at one moment, and the room for it.
 struct Snapshot {
     std::vector<Candidate> waiting;  ///< in the order in which they start
-    std::map<Resource, int> room;    ///< what is left of each; one that is not here has no limit
+    std::map<Resource, int> room;    ///< how many are left of each; a resource that is not here has no limit
 };
 
 /// Returns the tasks that are to be started now, in order. A task without room does not hold up tasks that need other

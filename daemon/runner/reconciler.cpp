@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds k_first_retry{1'000}, k_longest_retry{30'000};
 
-/// Doubles with each try in vain.
+/// Returns a delay that doubles with each failed try.
 milliseconds delay_after(int tries) {
     constexpr int k_most_doublings = 5;
     return std::min(k_first_retry * (1 << std::min(tries - 1, k_most_doublings)), k_longest_retry);
@@ -31,7 +31,7 @@ milliseconds delay_after(int tries) {
 
 using Held = std::optional<engine::Hold>;
 
-/// One function for each step, with the record of the task's turn.
+/// Performs each kind of step with the record of the task's turn.
 struct Reconciler::Performer {
     Runner& runner;
     TaskRecord& record;
@@ -70,13 +70,13 @@ struct Reconciler::Performer {
         auto& self = runner.reconciler;
         auto& task = self.tasks_[record.task.id];
         task.needed = step.needs.kind;
-        task.handed_over = record.to_tell;  // the notifier takes it from the record when it sends it
+        task.handed_over = record.to_tell;  // the notifier removes it from the record when it sends it
         if (self.notified_) self.notified_(record, step.needs, record.to_tell);
         publish(step.needs);
         co_return Held{};
     }
 
-    /// Not every need comes with another event.
+    /// Publishes the need, since not every need comes with another event.
     void publish(const Needs& needs) const {
         if (needs.kind <= Need::start) return;
         HistoryEvent event{"task.needs", {}, {{"needs", name_text(needs.kind)}, {"text", needs.text}}};
@@ -129,7 +129,7 @@ void Reconciler::saved(const TaskId& id) {
         return;
     }
     if (!record->task.parent.empty()) wake(record->task.parent);
-    const bool by_own_step = task != tasks_.end() && task->second.is_stepping;  // which is followed by another look
+    const bool by_own_step = task != tasks_.end() && task->second.is_stepping;  // another look follows
     if (!by_own_step) wake(id);
 }
 
@@ -184,7 +184,7 @@ void Reconciler::start_over(const TaskId& id) {
 }
 
 Awaitable<void> Reconciler::loop(TaskId id) {
-    co_await async::yield();  // whoever woke the task may not be through with it
+    co_await async::yield();  // the code that woke the task may still work with it
     while (!stopped_) {
         tasks_[id].again = false;
         std::optional<engine::Until> until;
@@ -225,7 +225,7 @@ Awaitable<void> Reconciler::settle(TaskId id) {
         const auto until = co_await step(id, true);
         if (until) break;
     }
-    begin(id);  // for the alarm of what is not due yet
+    begin(id);  // sets the alarm for the steps that are not due yet
 }
 
 Awaitable<Result<void>> Reconciler::pass_on_end(TaskId id) {
@@ -364,7 +364,7 @@ void Reconciler::note(const TaskId& id, const engine::Step& step, const Result<H
     auto& task = tasks_[id];
     if (changed) end_waits_for_change(task);
     Held hold = done ? *done : Held{};
-    if (done && !hold && !changed) hold.emplace();  // it would change nothing again
+    if (done && !hold && !changed) hold.emplace();  // a repetition would change nothing
     if (done && !hold) {
         task.attempts.erase(step.index());
         return;
@@ -383,7 +383,7 @@ void Reconciler::note(const TaskId& id, const engine::Step& step, const Result<H
     if (!hold->counts) attempt.tries.since = async::now();
     attempt.not_before.reset();
     if (hold->left) attempt.not_before = async::now() + *hold->left;
-    if (hold->ends_with_change && task.again) attempt.not_before = async::now();  // it changed meanwhile
+    if (hold->ends_with_change && task.again) attempt.not_before = async::now();  // the task has changed meanwhile
 }
 
 }  // namespace orange

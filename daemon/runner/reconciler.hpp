@@ -17,12 +17,12 @@ namespace orange {
 
 struct Runner;
 
-/// The loop of each task. wake() says that something about the task may have changed. The task is then looked at
-/// (engine::next), the most urgent step that is due is performed in the task's turn, and it is looked at again until
-/// nothing is due. Tasks run side by side; one task has one loop at a time. The reconciler remembers only why a step
-/// is not tried again yet. What is to be done follows from the records, so the next daemon finds the same.
+/// Runs the loop of each task: looks at the task (engine::next), performs the most urgent step that is due in the
+/// task's turn, and looks again until no step is due. wake() says that something about the task may have changed. Tasks
+/// run side by side; one task has one loop at a time. The reconciler remembers only why a step is not tried again yet.
+/// All steps follow from the records, so the next daemon finds the same ones.
 ///
-/// It observes the store: a save wakes the task, its parent and the tasks that wait for it.
+/// The reconciler observes the store: a save wakes the task, its parent and the tasks that wait for it.
 class Reconciler {
   public:
     explicit Reconciler(Runner& runner);
@@ -32,33 +32,34 @@ class Reconciler {
 
     /// Calls the function after that time, unless the result is destroyed before.
     using SetAlarm = std::function<async::Stopper(std::chrono::milliseconds, std::function<void()>)>;
-    /// The daemon is on duty from now on: it types into windows and notifies the human, and an alarm wakes each task
-    /// when a step becomes due. Before, what follows from the records alone is done.
+    /// Puts the daemon on duty: from now on it types into windows and notifies the human, and an alarm wakes each task
+    /// when a step becomes due. Before that, only steps that follow from the records alone are performed.
     void start();
     void start(SetAlarm set_alarm) { set_alarm_ = std::move(set_alarm); }
     void stop();
 
-    /// `observer` gets each need that the human is to be notified of, and the text of the workflow's `notify` action,
+    /// The observer gets each need that the human is to be notified of, and the text of the workflow's `notify` action
     /// if one has asked for it.
     using Notified = std::function<void(const TaskRecord&, const Needs&, std::optional<std::string>)>;
     void on_need(Notified observer) { notified_ = std::move(observer); }
 
     void wake(const TaskId& id);
-    /// Wakes every active task and every ended one that has sub-tasks, whatever delays their steps have. A daemon that
-    /// starts and the poll call it. Between tasks, other coroutines run.
+    /// Wakes every active task and every ended one that has sub-tasks, and ends the delays of their steps. Called at
+    /// the start and by the poll. Other coroutines run between the tasks.
     Awaitable<void> wake_all();
 
-    /// Limits have changed, or what kept agents from starting may be over: those that wait for room are tried at once.
+    /// Lets all agents that wait for room be tried at once: limits have changed, or the cause that kept agents from
+    /// starting may be over.
     void room_changed();
 
-    /// Performs all that is due for the task now, on duty or not and whatever delays its steps have, and returns when
-    /// nothing more is.
+    /// Performs all steps that are due for the task now, on duty or not, without their delays. Returns when no step is
+    /// due.
     Awaitable<void> settle(TaskId id);
-    /// Ends the delays of the task's steps and begins to count their time again: its human has looked.
+    /// Ends the delays of the task's steps and counts their time from now on, because the human has looked.
     void start_over(const TaskId& id);
 
-    /// Writes the end of a task that is to be deleted into its parent and into the tasks that wait for it: a deleted
-    /// task no longer says that it was done. An error names the task that could not be written.
+    /// Writes the end of a task that is to be deleted into its parent and into the tasks that wait for it, since a
+    /// deleted task cannot say that it was done. An error names the task that could not be written.
     Awaitable<Result<void>> pass_on_end(TaskId id);
 
     /// Returns what Orange will do for the task by itself, and when, as far as is known now.
@@ -67,13 +68,13 @@ class Reconciler {
     bool is_reminder_due(const TaskRecord& record) const;
 
   private:
-    /// A step that was tried in vain.
+    /// A step that failed or could not be performed yet.
     struct Attempt {
         Tries tries;
-        std::optional<async::Moment> not_before;  ///< nothing: only a change of the task ends the delay
+        std::optional<async::Moment> not_before;  ///< nullopt: only a change of the task ends the delay
         bool ends_with_change = false;
         std::string why;
-        std::string message;  ///< of Deliver: which message it was
+        std::string message;  ///< the message, if the step is Deliver
     };
     struct Task {
         bool is_awake = false;                    ///< its loop runs
@@ -83,10 +84,10 @@ class Reconciler {
         std::optional<async::Stopper> alarm;
         std::optional<Need> needed;              ///< what the task needed when it was last looked at
         std::optional<std::string> handed_over;  ///< the record's text for the human, once the notifier has it
-        std::string body;  ///< hash of TASK.md as this daemon saw it last, and since when it is so
+        std::string body;  ///< hash of TASK.md as this daemon saw it last; the same since body_since
         std::optional<Timestamp> body_since;
     };
-    /// All that the view refers to.
+    /// A view of a task, with the definition to which it refers.
     struct Sight {
         workflow::Library::DefinitionPtr definition;
         engine::View view;
@@ -94,18 +95,18 @@ class Reconciler {
     struct Performer;
 
     void saved(const TaskId& id);
-    /// Begins the task's loop, if it does not run, without ending the waits for a change.
+    /// Begins the task's loop if it does not run. Does not end the waits for a change.
     void begin(const TaskId& id);
     static void end_waits_for_change(Task& task);
     void end_delays(const TaskId& id);
     Awaitable<void> loop(TaskId id);
-    /// Performs the most urgent step that is due. Returns until when nothing is; nothing if a step was performed.
+    /// Performs the most urgent step that is due, and returns nullopt. If no step is due, returns until when.
     Awaitable<std::optional<engine::Until>> step(TaskId id, bool on_duty);
-    /// Notes what the task needs, if nobody is at it: then it is between two steps.
+    /// Notes what the task needs, unless a transition or a merge is under way.
     engine::Until rest(const TaskId& id, const engine::View& view, engine::Until until);
     void note(const TaskId& id, const engine::Step& step, const Result<std::optional<engine::Hold>>& done,
               bool changed);
-    /// `record` outlives the result.
+    /// `record` must outlive the result.
     Sight look_at(const TaskRecord& record, bool on_duty) const;
     void look_at_agents(engine::View& view) const;
     void look_at_holds(engine::View& view) const;

@@ -9,7 +9,7 @@
 
 namespace orange {
 
-/// What a daemon that ended, or a tmux that did not answer, left in the middle of a task.
+/// Resumes tasks that were left in the middle of a step by a daemon that ended, or by a tmux that did not answer.
 class Recovery {
   public:
     Recovery(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Merges& merges, Gates& gates,
@@ -22,11 +22,11 @@ class Recovery {
           gates_(gates),
           creation_(creation) {}
 
-    /// At start: finishes an interrupted transition or merge, goes on with one that waits for checks, adopts what was
-    /// being started.
+    /// Called for each task when the daemon starts: finishes an interrupted transition or merge, continues a transition
+    /// that waits for checks, and adopts agents that were being started.
     Awaitable<void> resume(TaskId id);
 
-    /// Finds out what became of agents that were being started when tmux did not answer.
+    /// Adopts or forgets agents that were being started when tmux did not answer.
     Awaitable<void> settle_starting(TaskId id);
 
   private:

@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// When a person last pressed a key in a terminal that shows the task's session.
+/// Returns when a person last pressed a key in a terminal that shows the task's session.
 Awaitable<std::optional<Timestamp>> human_at(World& world, const TaskRecord& record) {
     const auto session = record.task.tmux_session.value_or("");
     std::optional<Timestamp> last;
@@ -28,7 +28,7 @@ Awaitable<std::optional<Timestamp>> human_at(World& world, const TaskRecord& rec
     co_return last;
 }
 
-/// Text that a person has typed and not sent: Enter would send it with the reminder.
+/// True if a person has typed text and not sent it: Enter would send it together with the reminder.
 Awaitable<bool> has_draft(World& world, const TaskRecord& record, Role role) {
     const auto run = *record.run_of(role);
     const auto harness = world.harnesses.find(run.harness);
@@ -37,7 +37,7 @@ Awaitable<bool> has_draft(World& world, const TaskRecord& record, Role role) {
     co_return !view || !agents::composer_is_empty(harness->harness, view->screen);
 }
 
-/// `command`: what the human does about it.
+/// `command` is what the human can do about it.
 Result<void> tell(Runner& runner, TaskRecord& record, Role role, std::string what, std::string command) {
     const auto name = name_text(role);
     raise(runner.world, record, NoticeKind::agent_idle, "the " + name + " " + std::move(what), std::move(command),
@@ -49,7 +49,7 @@ std::string attach_command(const TaskRecord& record) {
     return "orange task attach " + record.task.id.value;
 }
 
-/// The section lies ready; `why` says what Orange knows of the agent. The human can hand over in its place.
+/// The section is complete; `why` says what Orange knows of the agent. The human can hand over in the agent's place.
 Result<void> tell_of_handover(Runner& runner, TaskRecord& record, Role role, const engine::Handover& handover,
                               const std::string& why) {
     return tell(runner, record, role,
@@ -67,7 +67,7 @@ Result<void> type_reminder(Runner& runner, TaskRecord& record, Role role, std::s
     return {};
 }
 
-/// The agent was reminded twice.
+/// Called when the agent was reminded twice.
 Awaitable<Result<void>> give_up(Runner& runner, TaskRecord record, workflow::Library::DefinitionPtr definition,
                                 Stepped stepped, Role role, std::string text) {
     const auto* project = runner.world.projects.find(record.task.project);
@@ -136,7 +136,7 @@ Awaitable<Result<std::optional<engine::Hold>>> remind(Runner& runner, TaskRecord
     const auto next = engine::idle_step(*text, record.reminder, entered, since, human, idle_times(world, record, role));
     const auto left = std::chrono::ceil<milliseconds>(next.at - world.clock.now());
     if (left.count() > 0) co_return engine::Hold{left};
-    co_await runner.activities.update_in_turn(record);  // it may have begun to work a moment ago
+    co_await runner.activities.update_in_turn(record);  // the agent may have begun to work
     if (!runner.reconciler.is_reminder_due(record)) co_return until_change;
     const bool draft = co_await has_draft(world, record, role);
     if (draft) {

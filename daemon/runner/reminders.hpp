@@ -6,12 +6,12 @@
 #include "daemon/engine/next.hpp"
 #include "daemon/runner/turns.hpp"
 
-/// Steps of the reconciler for agents that ended their turn and forgot to tell Orange. One that is idle in a status
-/// that its own exit rule leads on from is told exactly which command is missing (engine/reminder.hpp), twice. Then its
-/// human is told (notice `agent_idle`), or with the setting `advance_idle` the rule is applied. Nothing is typed while
-/// the task needs its human, while checks run, soon after a human typed into the window, or over a human's draft. If
-/// Orange cannot read the agent's window, it types nothing either, and tells the human when the agent has written what
-/// the next status asks for.
+/// Steps of the reconciler for agents that ended their turn and forgot to call orange. If an agent is idle in a status
+/// that its own exit rule leads on from, Orange types exactly which command is missing (engine/reminder.hpp), twice.
+/// Then the human gets the notice `agent_idle`, or with the setting `advance_idle` the rule is applied. Nothing is
+/// typed while the task needs its human, while checks run, soon after a human typed into the window, or over a human's
+/// draft. If Orange cannot read the agent's window, it types nothing either, and raises the notice when the agent has
+/// written what the next status asks for.
 namespace orange {
 
 struct Runner;
@@ -19,8 +19,8 @@ struct Runner;
 /// Clears the notice that the agent is idle.
 Awaitable<Result<void>> clear_idle(Turns& turns, TaskRecord& record);
 
-/// Reminds the idle agent of what it has forgotten, or tells the human. `record` is that of the task's turn. Returns a
-/// Hold if the agent has forgotten nothing, or it is too early.
+/// Reminds the idle agent of what it has forgotten, or raises the notice. `record` is that of the task's turn. Returns
+/// a Hold if the agent has forgotten nothing, or if it is too early.
 Awaitable<Result<std::optional<engine::Hold>>> remind(Runner& runner, TaskRecord& record, engine::step::Remind step);
 
 /// Returns how long agents of the task may be idle: the setting of the project, of the harness, or the default.

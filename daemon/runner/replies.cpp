@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds k_restart_pause = 1s, k_longest_restart_pause = 5min;
-/// A program that has run for so long is started again after the first pause.
+/// A program that has run for this long is started again after the first pause.
 constexpr auto k_lasted = 1min;
 constexpr std::chrono::milliseconds k_no_deadline = std::chrono::hours(24 * 365);
 constexpr std::size_t k_longest_answer = 16 * 1024, k_kept_errors = 4096;
@@ -29,7 +29,7 @@ bool wants_text(const std::string& does) {
     return does == "reply" || does == "reject";
 }
 
-/// Makes the text that a person reads on a phone.
+/// Returns the text that a person reads on a phone.
 std::string message_of(const std::string& text, const Json& tasks) {
     std::string message = text + "\n";
     const auto word = [](const Json& json, const char* key) { return printable(json.value(key, std::string()), true); };
@@ -74,7 +74,7 @@ Awaitable<std::string> Replies::input_of(std::vector<News> news) {
     co_return dump(Json{{"text", text}, {"message", message_of(text, tasks)}, {"tasks", tasks}}) + "\n";
 }
 
-/// Returns the projects whose branches could be looked at.
+/// Returns the projects whose branches could be counted.
 Awaitable<std::set<std::string>> Replies::count_changes(std::vector<News> news) {
     std::map<std::string, std::vector<TaskId>> tasks;
     for (const auto& each : news) {
@@ -157,7 +157,7 @@ Awaitable<void> Replies::run() {
     }
 }
 
-/// In a folder of its own, by which the program that a killed daemon has left is found.
+/// Runs the program in a folder of its own. A program that a killed daemon has left is found by that folder.
 Awaitable<Result<Completed>> Replies::run_program(std::vector<std::string> argv) {
     tokens_.save();  // makes the folder
     const auto folder = replies_folder(world_);
@@ -165,7 +165,7 @@ Awaitable<Result<Completed>> Replies::run_program(std::vector<std::string> argv)
     line_.clear();
     stop_ = std::make_shared<Stop>();
     Command command;
-    command.shown = argv.front();  // the other words may hold a secret address, and end in the log
+    command.shown = argv.front();  // the other words may contain a secret address, and would be logged
     command.argv = std::move(argv);
     command.cwd = folder.string();
     command.env = world_.base_environment;
@@ -264,7 +264,7 @@ Awaitable<void> Replies::take(std::string line) {
         refuse(token + why, why);
         co_return;
     }
-    // Before the call: a daemon that is killed meanwhile does nothing twice.
+    // Marked before the call: a daemon that is killed meanwhile does nothing twice.
     choice->used = true;
     tokens_.save();
     const auto taken = *choice;
@@ -301,7 +301,7 @@ std::string Replies::obstacle(const ReplyChoice& choice, const std::string& text
     return {};
 }
 
-/// The human is notified once for each key; that of all unknown tokens is empty, and counts again after an answer.
+/// Notifies the human once for each key. All unknown tokens share the empty key, which counts again after an answer.
 void Replies::refuse(const std::string& key, const std::string& why) {
     log::warn("replies", "an answer was refused: " + why);
     if (told_.insert(key).second) tell_("Orange: an answer was refused. " + why);

@@ -14,11 +14,11 @@
 
 namespace orange {
 
-/// The evidence, in the history, of an answer that came this way.
+/// The evidence, in the history, of an answer that came through a token.
 inline constexpr const char* k_reply_evidence = "via reply";
 
-/// Answers to notifications. The command `notify` of config.yml gets a token for each thing that the human can do about
-/// a need. The program `reply` of config.yml, which this class keeps running, prints lines `TOKEN text`. A token
+/// Takes answers to notifications. The command `notify` of config.yml gets a token for each thing that the human can do
+/// about a need. The program `reply` of config.yml, which this class keeps running, prints lines `TOKEN text`. A token
 /// answers, approves, rejects or acknowledges, once, and only while the need lasts.
 class Replies {
   public:
@@ -34,12 +34,12 @@ class Replies {
     /// Returns the JSON that the command `notify` reads, and makes the tokens in it.
     Awaitable<std::string> input_of(std::vector<News> news);
 
-    /// Keeps the program running until stop(). One that ends is started again, each time after a longer pause.
+    /// Keeps the program running until stop(). If it ends, it is started again, each time after a longer pause.
     Awaitable<void> run();
-    /// config.yml was read again.
+    /// Applies the settings after config.yml was read again.
     void settings_changed();
     void stop();
-    /// Why no answer can arrive; empty if nothing is known to be wrong.
+    /// Returns why no answer can arrive; empty if no problem is known.
     std::string problem() const;
 
   private:
@@ -62,14 +62,14 @@ class Replies {
     Tell tell_;
     ReplyTokens tokens_;
     async::Notifier changed_;
-    std::shared_ptr<Stop> stop_;     ///< of the program that runs; null: none does
-    std::vector<std::string> argv_;  ///< of that program
+    std::shared_ptr<Stop> stop_;     ///< stops the running program; null: none runs
+    std::vector<std::string> argv_;  ///< the running program
     std::string problem_;
     bool stopped_ = false;
     std::string line_;                 ///< the beginning of a line that is not complete
     std::deque<std::string> waiting_;  ///< lines
     bool is_working_ = false;
-    async::Moment minute_{};  ///< the one whose lines are counted
+    async::Moment minute_{};  ///< the beginning of the minute whose lines are counted
     int lines_ = 0;
     std::set<std::string> told_;  ///< refusals that the human was notified of
 };

@@ -9,17 +9,17 @@
 
 namespace orange {
 
-/// The folder of the tokens, in which the program `reply` runs.
+/// Returns the folder of the tokens, in which the program `reply` runs.
 inline Path replies_folder(const World& world) {
     return world.paths.home / "replies";
 }
 
-/// One thing that a human can do about one need of a task by sending a token.
+/// An action on a need of a task that a human can take by sending a token.
 struct ReplyChoice {
-    std::string hash;  ///< of the token; who can read the file cannot send it
+    std::string hash;  ///< hash of the token, so that a reader of the file cannot send it
     TaskId task;
     Need need = Need::nothing;
-    Timestamp since{};  ///< of the need
+    Timestamp since{};  ///< when the need began
     std::string does;   ///< reply, approve, reject or ack
     bool used = false;
 
@@ -34,17 +34,17 @@ struct ReplyChoice {
     }
 };
 
-/// The tokens of notifications. They are kept in replies/tokens.json, so that an answer counts that comes after a
-/// restart of the daemon. The oldest ones are forgotten.
+/// The tokens of notifications. They are kept in replies/tokens.json, so that an answer also counts after a restart of
+/// the daemon. Only the newest ones are kept.
 class ReplyTokens {
   public:
     explicit ReplyTokens(World& world);
 
-    /// Returns a new token for the choice. save() makes it last.
+    /// Returns a new token for the choice. It outlives the daemon only after save().
     std::string add(ReplyChoice choice);
-    /// Null if no such token is known.
+    /// Returns the choice of a token; null if the token is not known.
     ReplyChoice* find(const std::string& token);
-    /// An error is only logged: the tokens count until the daemon ends.
+    /// Saves the tokens. A failure is only logged: the tokens are valid until the daemon ends.
     void save() const;
 
     /// Returns true if the word has the form of a token: eight small letters and digits, at least one of each.

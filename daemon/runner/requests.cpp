@@ -30,7 +30,7 @@ bool Requests::is_open(const TaskId& id, engine::Request request, const Caller& 
 }
 
 Awaitable<Result<Outcome>> Requests::move(TaskId id, engine::Request request, Caller by, Edit edit) {
-    // Giving up a task does not wait until its setup command has ended, which holds the lock and may take long.
+    // A cancellation does not wait for the end of a setup command, which holds the lock and may take long.
     if (request.goal == engine::Goal::cancelled && is_open(id, request, by)) {
         world_.pool.stop_acquire(id);
         merges_.stop(id);
@@ -44,7 +44,7 @@ Awaitable<Result<Outcome>> Requests::move(TaskId id, engine::Request request, Ca
     const bool was_asked = record.asked.has_value(), edits = edit.any();
     std::optional<engine::AwaitChecks> checks;
     auto moved = co_await transitions_.request(std::move(record), request, by, std::move(edit), &checks);
-    if (moved && was_asked) gates_.stop_checks(id);  // of what was asked for before
+    if (moved && was_asked) gates_.stop_checks(id);  // the checks of the former request
     if (checks) {
         if (edits) {
             co_return Error(ErrorCode::conflict, moved.error().message +
@@ -68,8 +68,8 @@ Awaitable<Result<Outcome>> Requests::edit(TaskId id, Edit edit, Caller by) {
     CO_TRY(engine::may_change(record, by, false));
     const bool was_blocked = record.blocked();
     const auto task = record.task;
-    // An edit of an agent does not give up a merge. Nor does another workflow: it is the way out for a task that its
-    // own workflow cannot take to its end.
+    // An edit of an agent does not give up a merge. A new workflow does not either: it is the way out for a task that
+    // its own workflow cannot take to its end.
     if (edit.branch || (by.role == Role::human && !edit.workflow)) CO_TRY(co_await merges_.give_up(record, false));
     CO_TRY(auto edited, co_await edits_.apply(std::move(record), edit, by));
     auto& changed = edited.record;

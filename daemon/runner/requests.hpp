@@ -11,7 +11,8 @@
 
 namespace orange {
 
-/// What people and agents ask of one task: to be moved, edited, acknowledged, deleted. Who may: engine/permissions.hpp.
+/// Handles what people and agents ask of one task: to move, edit, acknowledge or delete it. engine/permissions.hpp
+/// decides who may.
 class Requests {
   public:
     Requests(World& world, Turns& turns, Edits& edits, Transitions& transitions, Merges& merges, Workspaces& workspaces,
@@ -25,22 +26,22 @@ class Requests {
           gates_(gates),
           waiting_(waiting) {}
 
-    /// Moves a task: Transitions::request() in a turn of its own, after a merge that is not published is given up. If
-    /// checks have to run first, they do, and after a while the answer is that they still run; then the task moves by
-    /// itself (Gates).
+    /// Gives up a merge that is not published, and moves the task with Transitions::request() in a turn of its own. If
+    /// checks have to run first, waits for them for a while. Then the answer is that they still run, and the task moves
+    /// by itself (Gates).
     Awaitable<Result<Outcome>> move(TaskId id, engine::Request request, Caller by, Edit edit);
 
     /// Changes fields without a transition.
     Awaitable<Result<Outcome>> edit(TaskId id, Edit edit, Caller by);
 
-    /// A human has seen what asked for attention.
+    /// Acknowledges all notices and alarms of the task: a human has seen them.
     Awaitable<Result<Outcome>> acknowledge(TaskId id);
 
-    /// Removes an ended task and its files.
+    /// Removes an ended task and its files. needs_force if the task has not ended.
     Awaitable<Result<Outcome>> remove(TaskId id, Caller by, bool force = false);
 
   private:
-    /// Whether the task's workflow lets this caller do that now, sections apart.
+    /// True if the task's workflow allows this human's request now, apart from sections.
     bool is_open(const TaskId& id, engine::Request request, const Caller& by);
 
     World& world_;

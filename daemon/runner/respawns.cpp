@@ -17,7 +17,7 @@ bool Respawns::is_dead(const TaskRecord& record, Role role) const {
     }
     if (record.held_start(role)) return false;
     if (record.died.contains(role)) return true;
-    if (record.intent || record.stopped) return false;  // the actions have not started it yet; a human ended it
+    if (record.intent || record.stopped) return false;  // the actions have not started it yet, or a human ended it
     const auto definition = turns_.definition_of(record.task);
     const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
     return state && state->agent == role;
@@ -50,11 +50,11 @@ Awaitable<Result<Role>> Respawns::start_again(TaskRecord& record, const engine::
     order.prompt = need.prompt;
     order.respawn = true;
     order.resume = !fresh;
-    if (room_.is_paused(record)) {  // after a usage limit: the human lets it go on
+    if (room_.is_paused(record)) {  // after a usage limit, the human lets it continue
         for (auto& start : record.held) start.since = world_.clock.now();
         (void)clear(record, NoticeKind::usage_limit);
     }
-    if (const auto* held = record.held_start(role)) {  // it is still to be started for the first time
+    if (const auto* held = record.held_start(role)) {  // it was not started yet
         order = order_of(*held);
         order.resume = held->resume && !fresh;
     }
@@ -63,7 +63,7 @@ Awaitable<Result<Role>> Respawns::start_again(TaskRecord& record, const engine::
 }
 
 Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by, bool fresh) {
-    // As the caller sees it: what died may be started again by Orange itself before the lock is free.
+    // Look before the lock is taken: Orange itself may start the agent again while this call waits.
     const auto seen = turns_.record_of(id);
     std::set<Role> dead;
     for (const Role role : {Role::worker, Role::reviewer}) {
@@ -141,7 +141,7 @@ Awaitable<Result<Outcome>> Respawns::stop(TaskId id) {
     }
     engine::clear_for_agents(record);
     record.task.updated_at = world_.clock.now();
-    const auto asked = std::exchange(record.asked, std::nullopt);  // nothing moves it by itself now
+    const auto asked = std::exchange(record.asked, std::nullopt);  // a stopped task does not move by itself
     CO_TRY(turns_.try_save(record));
     if (asked) {
         world_.journal.write(record, "status.dropped",

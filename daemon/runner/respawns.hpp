@@ -9,7 +9,7 @@
 
 namespace orange {
 
-/// Agents that are dead, and are started again. Not a transition.
+/// Starts dead agents again, and stops living ones. Neither is a transition.
 class Respawns {
   public:
     Respawns(World& world, Room& room, AgentControl& agents, Turns& turns, Transitions& transitions,
@@ -21,26 +21,27 @@ class Respawns {
           transitions_(transitions),
           workspaces_(workspaces) {}
 
-    /// Starts the dead agent of the task's state again, in its own conversation if that can be continued; `fresh`: in a
-    /// new one.
+    /// Starts the dead agent of the task's state again, in its own conversation if that can be continued; with `fresh`
+    /// in a new one.
     Awaitable<Result<Outcome>> respawn(TaskId id, Caller by, bool fresh = false);
 
-    /// Ends a run that has done nothing yet and starts it in the same way once more: what its program asked for has
-    /// changed. Nothing if that run is not there any more.
+    /// Ends a run that has done nothing yet and starts it in the same way once more, because the answer to what its
+    /// program asked for has changed. Does nothing if the run no longer exists.
     Awaitable<Result<void>> start_over(TaskId id, RunId run);
 
-    /// Ends the agents that run; nothing starts them again by itself. Not a crash.
+    /// Ends the running agents. They are not started again automatically, and this counts as no crash.
     Awaitable<Result<Outcome>> stop(TaskId id);
 
-    /// In a turn of the task's: the agent that its state needs, where it is not alive; which one that is.
+    /// Starts the agent that the task's state needs, and returns its role. Called in the task's turn. conflict if it is
+    /// alive.
     Awaitable<Result<Role>> start_again(TaskRecord& record, const engine::Definition& definition, bool fresh = false);
 
-    /// Whether the role's agent died without Orange ending it and was not started again since, or does not run although
-    /// the task's state wants it.
+    /// True if the role's agent died without Orange ending it and was not started again, or if it does not run although
+    /// the task's state needs it.
     bool is_dead(const TaskRecord& record, Role role) const;
 
-    /// The tasks of which respawn() starts an agent that died. The worker of a task under review is started again after
-    /// the review; that of one in `reviewing` is among them.
+    /// Returns the tasks with a dead agent that respawn() would start, or say why it cannot. A dead worker does not
+    /// count while the task's state needs the reviewer.
     std::vector<TaskId> with_dead_agents() const;
 
   private:

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char *k_workspace = "workspace", *k_harness = "harness", *k_memory = "memory", *k_login = "login",
                      *k_resume = "resume", *k_executor = "executor";
-/// A list asks for each of its tasks.
+/// The pressure is read once in this time, because a list queries it for each of its tasks.
 constexpr std::chrono::seconds k_pressure_holds{1};
 /// An executor that needs longer to begin an agent holds up no others.
 constexpr std::chrono::milliseconds k_executor_start{30'000};
@@ -29,12 +29,12 @@ bool has_begun(const TaskRecord& record) {
     return !record.held.empty();
 }
 
-/// Since when a task is in the queue: what gives the order there is a time, too.
+/// Returns the time since which a task is in the queue: the number that gives the order is a time, too.
 Timestamp queued_since(const TaskRecord& record) {
     return Timestamp(std::chrono::milliseconds(record.queued_seq));
 }
 
-/// "until 11:36, goes on at 08:00"
+/// Returns a text such as "until 11:36, goes on at 08:00".
 std::string spoken_pause(const UsagePause& pause, Timestamp now) {
     const bool is_over = pause.limit_until <= now;
     auto text = is_over ? std::string("is over") : "until " + spoken_time(pause.limit_until, now);
@@ -55,7 +55,7 @@ Room::Resources Room::held_needs(const TaskRecord& record) const {
     Resources needs;
     for (const auto& start : record.held) {
         const auto* run = record.run_of(start.role);
-        if (run && !run->ending) continue;  // started; only that it has been is not written down everywhere
+        if (run && !run->ending) continue;  // it runs, and only the record's wait is not removed yet
         for (auto& need : agent_needs(record, start.role)) needs.push_back(std::move(need));
         if (is_paused(record, start.role, start.since)) needs.push_back({k_resume, {}});
         needs.push_back({k_login, harness_of(record.task, start.role)});
@@ -86,7 +86,7 @@ bool Room::is_paused(const TaskRecord& record) const {
     return role && is_paused(record, *role, queued_since(record));
 }
 
-/// Of a task in the queue: the agent that its start brings, or its step when all sub-tasks are done.
+/// Returns the agent that a task in the queue starts: with its start, or with its step when all sub-tasks are done.
 std::optional<Role> Room::role_of(const TaskRecord& record) const {
     const auto definition = turns_.definition_of(record.task);
     if (!definition) return std::nullopt;
@@ -95,7 +95,7 @@ std::optional<Role> Room::role_of(const TaskRecord& record) const {
     return engine::first_agent(**definition, record.task, waits ? state->children->when_commits : record.start);
 }
 
-/// The agent that a transition which is under way is about to start: nobody else takes its place meanwhile.
+/// Returns the agent that a transition under way is about to start, so that its slot is not given away meanwhile.
 std::optional<Role> Room::about_to_start(const TaskRecord& record) const {
     if (!record.intent) return std::nullopt;
     const auto definition = turns_.definition_of(record.task);
@@ -105,14 +105,14 @@ std::optional<Role> Room::about_to_start(const TaskRecord& record) const {
     return run && !run->ending ? std::nullopt : state->agent;
 }
 
-/// What the agents of a task have taken, and those that are being started.
+/// Returns the resources that a task's agents use, including agents that are being started.
 Room::Resources Room::running_of(const TaskRecord& record) const {
     std::set<Role> roles;
-    std::map<Role, std::string> programs;  // of those that run: the task's may have been changed since
+    std::map<Role, std::string> programs;  // of running agents: the task's may have changed
     const auto definition = turns_.definition_of(record.task);
     for (const auto& run : record.runs) {
         const bool works = !definition || engine::is_at_work(**definition, record.task, run.role);
-        // One that a transition is ending takes its place until it has gone.
+        // An agent that a transition is ending keeps its slot until it has gone.
         if (run.ending ? !record.intent : !works) continue;
         roles.insert(run.role);
         programs[run.role] = run.harness;
@@ -152,7 +152,7 @@ std::map<queue::Resource, int> Room::running() const {
     return running;
 }
 
-/// 0: there is none.
+/// Returns the limit of a resource; 0: there is none.
 int Room::limit_of(const queue::Resource& resource) const {
     if (resource.what == k_harness) {
         const auto found = world_.settings.harness_limits.find(resource.of);
@@ -185,7 +185,7 @@ bool Room::is_logging_in(const std::string& harness) const {
     for (const auto& id : world_.tasks.runs().tasks()) {
         const auto* record = world_.tasks.find(id);
         for (const auto& run : record ? record->runs : std::vector<AgentRun>()) {
-            // If the clock was set back, it was started in what is the future now.
+            // If the clock was set back, the agent was started in what is the future now.
             const auto age = now - run.began_at();
             if (!run.has_begun() && run.place->queued_since) continue;  // it may wait for hours
             const auto until = run.has_begun() ? time : k_executor_start;
@@ -211,7 +211,7 @@ int Room::high_pressure() const {
     return pressure_ >= world_.settings.start_pressure ? pressure_ : 0;
 }
 
-/// Nothing: there is no limit.
+/// Returns how many are left of a resource; nullopt: it has no limit.
 std::optional<int> Room::left_of(const queue::Resource& resource, int running) const {
     if (resource.what == k_executor) return 0;
     if (resource.what == k_memory) return high_pressure() > 0 ? std::optional(0) : std::nullopt;
@@ -244,7 +244,7 @@ queue::Candidate Room::pending(const TaskRecord& record) const {
     return waiting;
 }
 
-/// Those who have begun hold a workspace until they are through.
+/// Tasks that have begun come first, since they hold a workspace until they end.
 queue::Snapshot Room::snapshot() const {
     queue::Snapshot snapshot;
     std::vector<std::tuple<bool, std::int64_t, TaskId>> order;  // a task that has begun first, then by age
@@ -301,9 +301,9 @@ bool Room::may_start(const TaskRecord& record, Role role) const {
     }
     for (const auto& need : needs) {
         const auto left = left_of(need, 0);
-        if (left && !snapshot.room.contains(need)) snapshot.room[need] = *left;  // none of them runs
+        if (left && !snapshot.room.contains(need)) snapshot.room[need] = *left;  // no running agent uses it
     }
-    // The place that it finds taken is its own, where running() has counted it.
+    // running() may already count this agent: give its slot back.
     const auto* saved = world_.tasks.find(record.task.id);
     if (saved && about_to_start(*saved) == role && world_.tasks.runs().tasks().contains(record.task.id)) {
         for (const auto& need : needs) {
@@ -316,7 +316,7 @@ bool Room::may_start(const TaskRecord& record, Role role) const {
     return std::ranges::find(due, record.task.id) != due.end();
 }
 
-/// Without snapshot(): a list asks for each of its tasks.
+/// Does not use snapshot(), because a list queries each of its tasks.
 std::optional<StartWait> Room::wait_of(const TaskRecord& record) const {
     const bool begun = has_begun(record);
     if (!begun && (!record.queued || record.kept_back())) return std::nullopt;
@@ -354,7 +354,7 @@ std::optional<StartWait> Room::wait_of(const TaskRecord& record) const {
     return wait;
 }
 
-/// Says in `wait` what has no room for its agent, and until when.
+/// Explains in `wait` which resource has no room for the agent, and until when.
 void Room::explain(StartWait& wait, const queue::Resource& full, int running,
                    const std::optional<UsagePause>& pause) const {
     const bool resumes = full.what == k_resume;
@@ -384,7 +384,7 @@ void Room::explain(StartWait& wait, const queue::Resource& full, int running,
     }
 }
 
-/// Among the tasks that have begun and wait for one of the same.
+/// Returns the task's place among those that have begun and wait for one of the same resources.
 std::int64_t Room::held_place(const TaskRecord& record, const Resources& for_one_of) const {
     std::int64_t place = 1;
     for (const auto& id : world_.tasks.held()) {

@@ -17,46 +17,48 @@
 
 namespace orange {
 
-/// How many agents may run, and which tasks wait for their start: the limits of projects and harnesses, the workspaces,
-/// harnesses at their usage limit, and memory that is short. Everything follows from the records and settings of this
-/// moment, so that the next daemon finds the same. An agent counts while its task's state is one that it works in: a
-/// worker whose task waits for its review takes nobody's place. Costs as much as agents run and, where a limit is in
-/// force, tasks wait.
+/// Decides how many agents may run, and which tasks wait for their start: by the limits of projects and harnesses, the
+/// workspaces, harnesses at their usage limit, and memory that is short. Everything follows from the records and
+/// settings of this moment, so that the next daemon finds the same. An agent takes a slot while its task's state is one
+/// in which it works: a worker whose task waits for its review takes none. The cost grows with the running agents and,
+/// if a limit is in force, with the waiting tasks.
 class Room {
   public:
     Room(World& world, Turns& turns, const UsageHolds& usage) : world_(world), turns_(turns), usage_(usage) {}
 
-    /// Whether the role's agent of this task may be started now.
+    /// Returns true if the role's agent of this task may be started now.
     bool may_start(const TaskRecord& record, Role role) const;
 
-    /// Returns true if an agent of that harness has just been started, and may refresh the login that all of them
+    /// Returns true if an agent of that harness has just been started, and may refresh the login that all its agents
     /// share.
     bool is_logging_in(const std::string& harness) const;
 
-    /// Why an agent of the task is not started yet. Nothing if none waits, or if all that it waits for is a workspace.
+    /// Returns why an agent of the task is not started yet. nullopt if no agent waits, or if it waits only for a
+    /// workspace.
     std::optional<StartWait> wait_of(const TaskRecord& record) const;
 
-    /// Returns all that waits for its start, and what is left of each resource. The agents of tasks that have begun
-    /// come before the tasks that have not.
+    /// Returns everything that waits for its start, and what is left of each resource. The agents of tasks that have
+    /// begun come before the tasks that have not.
     queue::Snapshot snapshot() const;
     /// Returns a pending task as it would wait if it were in the queue.
     queue::Candidate pending(const TaskRecord& record) const;
 
-    /// Returns true if an agent of the task was held at a usage limit that is over, and does not go on yet, or not by
+    /// Returns true if an agent of the task was held at a usage limit that is over, and continues later, or not by
     /// itself.
     bool is_paused(const TaskRecord& record) const;
 
-    /// Some agent waits because of a limit, or may have to.
+    /// Returns true if an agent waits because of a limit, or may have to.
     bool is_limited() const;
 
-    /// Tasks whose start is under way: what they need is taken. Queue fills it.
+    /// The tasks whose start is under way: the resources that they need are taken. Queue fills the set.
     std::set<TaskId>& starting() { return starting_; }
     const std::set<TaskId>& starting() const { return starting_; }
 
-    /// Agents that may start and are not in their task's record yet: their place is taken. AgentControl fills it.
+    /// The agents that may start and are not in their task's record yet: their slots are taken. AgentControl fills the
+    /// set.
     std::set<std::pair<TaskId, Role>>& promised() { return promised_; }
 
-    /// Sets the file in which the kernel tells how much of the time programs wait for memory.
+    /// Sets the file in which the kernel reports how much of the time programs wait for memory.
     void read_pressure_from(Path file) {
         pressure_file_ = std::move(file);
         pressure_at_.reset();
@@ -68,7 +70,7 @@ class Room {
     Resources held_needs(const TaskRecord& record) const;
     /// Returns the resources that the agent of a task in the queue needs.
     Resources queued_needs(const TaskRecord& record, Role role) const;
-    /// Returns the usage limit that holds the role's agent, which waits since then; nothing if none does.
+    /// Returns the usage limit that holds the role's agent, which waits since `since`; nullopt if none does.
     std::optional<UsagePause> pause_of(const TaskRecord& record, Role role, Timestamp since) const;
     /// True if that limit is over.
     bool is_paused(const TaskRecord& record, Role role, Timestamp since) const;
@@ -86,9 +88,10 @@ class Room {
     World& world_;
     Turns& turns_;
     const UsageHolds& usage_;
-    /// How long the next agent of that harness waits for this one's login; 0: not at all.
+    /// Returns how long the next agent of that harness waits for this one's login; 0: it does not wait.
     std::chrono::milliseconds login_time(const std::string& harness) const;
-    /// The percentage, if it is so high that no agent starts; 0 otherwise, and if the kernel does not tell it.
+    /// Returns the memory pressure in percent if it is so high that no agent starts; 0 otherwise, and if the kernel
+    /// does not report it.
     int high_pressure() const;
 
     std::set<TaskId> starting_;
@@ -98,11 +101,11 @@ class Room {
     mutable std::optional<async::Moment> pressure_at_;  ///< when it was read
 };
 
-/// Why it waits, when that is over, and the command that lets one more run.
+/// Returns a sentence: why the agent waits, when that ends, and the command that lets one more run.
 std::string waits_sentence(const StartWait& wait, const std::string& project);
 
-/// "orange project update shop --set limits.reviewer=3", or how to raise the harness' limit; empty if no limit is the
-/// reason.
+/// Returns a command such as "orange project update shop --set limits.reviewer=3"; empty if the reason is no limit of
+/// the project.
 std::string command_for_more(const StartWait& wait, const std::string& project);
 
 }  // namespace orange

@@ -5,7 +5,8 @@
 namespace orange {
 namespace {
 
-/// The program that draws the window, and its wrapper: what they start later is in a group of its own, as a rule.
+/// True for the program that draws the window, and for its wrapper. Commands that they start later are usually in a
+/// process group of their own.
 bool draws_window(std::int64_t pid, const AgentRun& run) {
     constexpr auto k_slow_start = std::chrono::seconds(30);
     const auto later = process::is_in_foreground(pid) ? process::began_after(pid, run.pid) : std::nullopt;

@@ -12,31 +12,32 @@
 
 namespace orange {
 
-/// The processes of runs. A kernel that tells the children of a process is asked for those of the run alone. Elsewhere
-/// one look at all processes serves every run for two seconds.
+/// The processes of runs. If the kernel reports the children of a process, only those of the run are read. Otherwise
+/// one scan of all processes serves every run for two seconds.
 class RunProcesses {
   public:
     using ChildrenOf = std::function<std::optional<std::vector<std::int64_t>>(std::int64_t pid)>;
 
     RunProcesses() : RunProcesses(process::children_of) {}
-    /// Tests choose what the kernel tells.
+    /// Tests choose what the kernel reports.
     explicit RunProcesses(ChildrenOf children_of) : children_of_(std::move(children_of)) {}
 
-    /// The processes below `ancestor`, itself included: a program may sit behind a wrapper of its own.
+    /// Returns the processes below `ancestor`, including itself: a program may run behind a wrapper of its own.
     std::vector<std::int64_t> family_of(std::int64_t ancestor);
 
-    /// The processor time in milliseconds of all processes of a run.
+    /// Returns the processor time of all processes of a run, in milliseconds.
     std::int64_t cpu_ms_of_all(const AgentRun& run);
 
-    /// Returns the same for the commands that the agent runs. A spinner alone may use more than a third of a processor.
+    /// Returns the processor time of the commands that the agent runs, in milliseconds. The program itself does not
+    /// count, since a spinner alone may use more than a third of a processor.
     std::int64_t cpu_ms_of_commands(const AgentRun& run);
 
   private:
     const std::vector<std::int64_t>& seen_children_of(std::int64_t pid);
 
     ChildrenOf children_of_;
-    std::map<std::int64_t, std::vector<std::int64_t>> seen_;  ///< in the last look at all processes
-    std::optional<async::Moment> looked_;                     ///< when that was
+    std::map<std::int64_t, std::vector<std::int64_t>> seen_;  ///< children by parent, in the last scan
+    std::optional<async::Moment> looked_;                     ///< when the last scan was
 };
 
 }  // namespace orange

@@ -27,8 +27,8 @@
 
 namespace orange {
 
-/// All that changes tasks, put together; each owner has its own state and says in its header what it is for. Requests
-/// (rpc) and events (monitor) come in here, and end in turns of one task at a time (Turns) and, where a status changes,
+/// All owners that change tasks, put together. Each owner has its own state; its header says what it is for. Requests
+/// (rpc) and events (monitor) come in here. They end in turns of one task at a time (Turns) and, if a status changes,
 /// in Transitions.
 struct Runner {
     explicit Runner(World& its_world)

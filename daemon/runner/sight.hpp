@@ -8,10 +8,10 @@
 
 namespace orange {
 
-/// engine::needs_of() with what the runner sees of the task's agents and its place in the queue. No I/O.
+/// Returns engine::needs_of() for what the runner knows of the task's agents and its place in the queue. No I/O.
 Needs needs_of(const Runner& runner, const TaskRecord& record);
 
-/// engine::offers_of() likewise. `needs` is what needs_of() has found. No I/O.
+/// Returns engine::offers_of() in the same way. `needs` is the result of needs_of(). No I/O.
 std::vector<std::string> offers_of(const Runner& runner, const TaskRecord& record, const Needs& needs);
 
 }  // namespace orange

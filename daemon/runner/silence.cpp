@@ -57,7 +57,7 @@ void Silence::found(const std::string& screen, const Traces& traces, Timestamp n
     const bool worked = (traces.cpu_ms - before.cpu_ms) * k_share > passed || traces.changed != before.changed ||
                         traces.body_hash != before.body_hash;
     if (worked) since_ = now;
-    // A wall clock that is set, or a machine that slept, is no silence.
+    // A wall clock that was set, or a machine that slept, is no silence: the steady clock has to have run as well.
     constexpr int k_part = 4;
     const bool has_run = std::chrono::milliseconds(passed) * k_part >= patience;
     silent_ = !worked && has_run && now - since_ >= patience;

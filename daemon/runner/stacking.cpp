@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::string_view k_heads = "refs/heads/";
 
-/// Where the blocker's branch is, or was when it was merged; empty: nobody knows.
+/// Returns where the blocker's branch is, or was when it was merged; empty if that is not known.
 Awaitable<Result<std::string>> blockers_tip(World& world, std::string repo, TaskRecord record) {
     const auto base = record.task.base.value_or("");
     auto remote = base;
     if (remote.starts_with(k_heads)) remote = "refs/remotes/origin/" + base.substr(k_heads.size());
     std::vector<std::string> refs = {base, "refs/orange/" + record.stacked_on.value + "/merged", remote};
-    if (const auto* blocker = world.tasks.find(record.stacked_on)) {  // its agent may have renamed it
+    if (const auto* blocker = world.tasks.find(record.stacked_on)) {  // its agent may have renamed the branch
         refs.insert(refs.begin(), std::string(k_heads) + blocker->task.branch);
     }
     for (const auto& ref : refs) {
@@ -41,7 +41,7 @@ struct Stack {
     std::string base;   ///< of the branch that it will be merged into
     std::string shown;  ///< "origin/main"
     std::string scratch;
-    bool merges = true;  ///< it gets what that branch has
+    bool merges = true;  ///< the commits of that branch are merged into it
 };
 
 Error conflicts(const TaskRecord& record, const Stack& stack, Error conflict) {
@@ -56,7 +56,7 @@ Error conflicts(const TaskRecord& record, const Stack& stack, Error conflict) {
     return conflict;
 }
 
-/// The commit that the task's branch is to be at.
+/// Returns the commit that the task's branch has to be at.
 Awaitable<Result<std::string>> merged(World& world, TaskRecord record, Stack stack) {
     if (!stack.merges) co_return stack.tip;
     CO_TRY(const auto behind, co_await git::contains(world.git, stack.repo, stack.base, stack.tip));
@@ -74,7 +74,8 @@ Awaitable<Result<std::string>> merged(World& world, TaskRecord record, Stack sta
     co_return co_await git::build_merge(world.git, request, git::MergeStrategy::merge, stack.tip, std::move(message));
 }
 
-/// What it has waited for is in the branch of its parent, like its own work, and not in the default branch.
+/// True if the tasks that it has waited for were merged into its parent's branch, like its own work, and not into the
+/// default branch.
 bool waits_within_family(const World& world, const TaskRecord& record) {
     return !has_lost_its_target(world, record) && record.into_parent &&
            std::ranges::all_of(record.task.blocked_by, [&](const TaskId& id) {
@@ -83,11 +84,11 @@ bool waits_within_family(const World& world, const TaskRecord& record) {
            });
 }
 
-/// The work that the task's branch begins with.
+/// The commits that the task's branch begins with.
 struct Origins {
-    bool of_parent = false;      ///< with the branch of the task's parent, not with a blocker's
-    bool within_family = false;  ///< the work that it has waited for is in its parent's branch
-    bool merges = false;         ///< that work is merged into it, from the default branch or its parent's
+    bool of_parent = false;      ///< they are of the branch of the task's parent, not of a blocker
+    bool within_family = false;  ///< the work that the task has waited for is in its parent's branch
+    bool merges = false;         ///< that work is merged into the branch, from the default branch or the parent's
 };
 
 Origins origins_of(const World& world, const TaskRecord& record) {
@@ -119,7 +120,7 @@ Awaitable<Result<void>> begin_branch(World& world, Turns& turns, TaskRecord& rec
         CO_TRY(co_await git::move_branch(world.git, stack.repo, record.task.branch, commit, stack.old));
     }
     if (!to) co_return conflicts(record, stack, to.error());
-    // A merge brings its parent's commits along: its reviewer and its human have to see them.
+    // The merge also brings the commits of its parent: the reviewer and the human have to see them.
     CO_TRY(save_begun(turns, record, true));
     if (!stack.merges) co_return Result<void>{};
     world.journal.write(record, "branch.updated",
@@ -150,13 +151,13 @@ Awaitable<Result<void>> put_on_base(World& world, Turns& turns, TaskRecord& reco
     if (origins.of_parent && !origins.merges && !on_default && !origins.within_family) {
         CO_TRY(on_default, co_await git::contains(world.git, project.path, base_ref, below));
     }
-    if (on_default || (!origins.merges && !origins.of_parent)) {  // taking the workspace makes the branch
+    if (on_default || (!origins.merges && !origins.of_parent)) {  // acquiring the workspace makes the branch
         CO_TRY(const auto there, co_await git::commit_of(world.git, project.path, record.task.base.value_or(below)));
         if (there.empty()) record.task.base = below;
         co_return save_begun(turns, record, on_default);
     }
     CO_TRY(const auto state, co_await git::branch_state(world.git, project.path, record.task.branch));
-    if (!state.checkout.empty()) co_return Result<void>{};  // taking the workspace fails, and says why
+    if (!state.checkout.empty()) co_return Result<void>{};  // acquiring the workspace fails, and says why
     Stack stack;
     stack.repo = project.path;
     stack.merges = origins.merges;

@@ -24,7 +24,7 @@
 
 /// The story of a transition, in the order in which it happens:
 ///
-///   ask      begin_turn() takes the task's lock and finishes an interrupted transition. request(): somebody asks.
+///   ask      begin_turn() takes the task's lock and finishes an interrupted transition. request() is called.
 ///   decide   request() syncs TASK.md, finds out what gates name of the branch, and asks the engine. An agent's end,
 ///            passed checks, a merge, an idle agent and ended sub-tasks come with a decision of their own.
 ///   prepare  prepare() applies the edit, makes the branch of a task that begins with another's, and takes a workspace.
@@ -57,7 +57,8 @@ std::string unattested(const Caller& by, const std::string& section) {
     return "the review is not verified, because " + why + ". Read ## " + section + " yourself";
 }
 
-/// A verdict of this round in the words of the round before: a human decides whether it was meant.
+/// Returns a sentence if the verdict of this round has the same words as the one before: a human decides whether it was
+/// meant.
 std::string same_verdict(const engine::Definition& definition, const TaskRecord& before,
                          const engine::Decision& decision, const engine::Artifacts& artifacts) {
     const auto section = engine::verdict_section(definition, decision.from, decision.to);
@@ -68,7 +69,7 @@ std::string same_verdict(const engine::Definition& definition, const TaskRecord&
 }
 
 Error without_workspace(const TaskRecord& record, const engine::Decision& decision, Error error) {
-    // The queue knows what a full pool means for a task that has not begun.
+    // The queue handles a full pool for a task that has not begun.
     if (std::any_of(decision.actions.begin(), decision.actions.end(),
                     [](const Action& action) { return action.name == "acquire_workspace"; })) {
         return error;
@@ -117,7 +118,7 @@ Awaitable<Result<Outcome>> Transitions::request(TaskRecord record, engine::Reque
                                std::move(stepped), std::move(by), std::move(edit));
 }
 
-/// The worker of a stuck task asks for a step that only a human can take: its question says that it is ready.
+/// The worker of a stuck task may ask for a step that only a human can take: then its question says that it is ready.
 void Transitions::remember_readiness(TaskRecord& record, const engine::Definition& definition, const Caller& by,
                                      const engine::Refusal& refusal) {
     if (by.role != Role::worker || !definition.means(record.task.status, engine::Meaning::stuck)) return;
@@ -172,7 +173,7 @@ Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Lib
                                                 engine::Decision decision, Stepped stepped, Caller by, Edit edit) {
     CO_TRY(auto prepared, co_await prepare(std::move(record), *definition, decision, edit, by));
     auto& changed = prepared.record;
-    if (edit.feedback) {  // the new state begins with it
+    if (edit.feedback) {  // the new state begins with the feedback
         stepped.artifacts = store::parse_sections(store::with_section(stepped.body, "Feedback", *edit.feedback));
     }
     const auto same = same_verdict(*definition, changed, decision, stepped.artifacts);
@@ -208,7 +209,7 @@ Awaitable<void> Transitions::note_handover(Prepared& prepared, const engine::Def
     if (elsewhere) prepared.notes.push_back(elsewhere->text + ". To use that work:\n  " + elsewhere->command);
 }
 
-/// A verdict covers no later commits.
+/// Records the commit that the reviewer sees, since a verdict does not cover later commits.
 Awaitable<void> Transitions::note_reviewed_commit(TaskRecord& record) {
     record.reviewed_commit = "none";  // an unreadable worktree or an orphan branch counts as nothing seen
     if (!record.task.workspace) co_return;
@@ -226,7 +227,7 @@ Awaitable<Outcome> Transitions::finish(TaskRecord record, workflow::Library::Def
     if (const auto& workspace = record.intent->workspace; !workspace.empty()) {
         world_.journal.note_once(record, "workspace.acquired", {{"workspace", workspace}, {"tx", record.intent->id}});
     }
-    // Agents read the status in TASK.md: it is there before one of them is started.
+    // Agents read the status in TASK.md, so TASK.md shows it before an agent is started.
     co_await turns_.show(record);
     const auto alarm_before = alarm_of(record);
     Outcome outcome;
@@ -301,7 +302,7 @@ void Transitions::mark_failures(TaskRecord& record, const engine::Definition& de
 
 Result<void> Transitions::write_history(const TaskRecord& record, const Intent& intent) {
     std::map<std::string, Scalar> fields = {{"from", intent.from}, {"to", intent.to}, {"tx", intent.id}};
-    if (intent.at != Timestamp{}) fields["at"] = to_rfc3339(intent.at);  // its effects were written before it
+    if (intent.at != Timestamp{}) fields["at"] = to_rfc3339(intent.at);  // the events of its effects are older
     if (!intent.auto_reason.empty()) {
         auto advanced = fields;
         advanced["reason"] = intent.auto_reason;

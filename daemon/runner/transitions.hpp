@@ -29,12 +29,12 @@ class Transitions {
     /// Begins a turn of a task (Turns::begin_turn), and finishes an interrupted transition first: `record` has no
     /// intent.
     Awaitable<Result<TaskTurn>> begin_turn(TaskId id);
-    /// The second half of it, for a turn that has begun.
+    /// Finishes an interrupted transition, for a turn that has begun.
     Awaitable<Result<void>> finish_interrupted(TaskRecord& record);
 
-    /// In a turn of a task without an intent: decides on a request, and performs the transition. `edit` is applied
-    /// first and written with it; a refusal leaves the fields alone, too. Checks that have to run first refuse it, and
-    /// are then in `checks`.
+    /// Decides on a request, and performs the transition, in a turn of a task without an intent. `edit` is applied
+    /// first and saved with the transition; a refusal changes no field. If checks have to run first, the request is
+    /// refused, and `checks` gets them.
     Awaitable<Result<Outcome>> request(TaskRecord record, engine::Request request, Caller by, Edit edit,
                                        std::optional<engine::AwaitChecks>* checks = nullptr);
 
@@ -52,7 +52,7 @@ class Transitions {
     Awaitable<void> give_back(TaskRecord record);
 
     /// Releases the workspace of a task whose agent could not be started: no agent has worked there, and other tasks
-    /// may wait for it. The next start takes one again. Nothing if an agent runs, or will be started.
+    /// may wait for it. The next start takes one again. Does nothing if an agent runs, or will be started.
     Awaitable<void> release_unstarted(TaskRecord& record, const engine::Definition& definition);
 
     /// Returns every way out of the task's state, and what is missing for it.
@@ -61,12 +61,12 @@ class Transitions {
   private:
     /// A transition that can be committed: its record has the edit and the workspace.
     struct Prepared : Edited {
-        std::string workspace;  ///< that was taken for the transition; empty: it needed none
+        std::string workspace;  ///< taken for the transition; empty: none was needed
         std::vector<std::string> notes;
     };
     void remember_readiness(TaskRecord& record, const engine::Definition& definition, const Caller& by,
                             const engine::Refusal& refusal);
-    /// Everything that can fail and be taken back. A failure has changed nothing.
+    /// Does everything that can fail and be undone. A failure has changed nothing.
     Awaitable<Result<Prepared>> prepare(TaskRecord record, const engine::Definition& definition,
                                         const engine::Decision& decision, const Edit& edit, Caller by);
     Awaitable<Result<void>> take_workspace(Prepared& prepared, const engine::Decision& decision);

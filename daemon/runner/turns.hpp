@@ -13,13 +13,13 @@
 
 namespace orange {
 
-/// The part of a reply that a call tells its human beside the task itself.
+/// The notes of a call for its human, in addition to the task itself.
 struct Outcome {
     std::vector<std::string> notes;
-    std::string spawn_error;  ///< why an agent that was to start did not; empty: all did
+    std::string spawn_error;  ///< why an agent could not be started; empty: all were started
 };
 
-/// The daemon itself as a caller, and what it acts on.
+/// Returns the daemon itself as a caller, with the event on which it acts.
 inline Caller daemon_for(std::string evidence) {
     Caller caller;
     caller.role = Role::system;
@@ -27,56 +27,56 @@ inline Caller daemon_for(std::string evidence) {
     return caller;
 }
 
-/// A task while its lock is held: nobody else changes it meanwhile.
+/// A task while its lock is held: only the holder changes it.
 struct TaskTurn {
     async::Mutex::Lock lock;
     TaskRecord record;  ///< as it was saved when the turn began
 };
 
-/// A task's text, with its two copies in step.
+/// The text of a task after its two copies of TASK.md were synced.
 struct Stepped {
     engine::Artifacts artifacts;
     std::string body;
-    std::vector<Notice> notices_before;  ///< what a transition clears; what came with this look stays
+    std::vector<Notice> notices_before;  ///< before the sync: a transition clears only these
 };
 
 /// Gives a caller a turn at a task: its lock, its record, its workflow and its TASK.md. Writes the record back, and
-/// reports a failed write. An owner that watches tasks observes the store, which tells of every such write.
+/// reports a failed write. An owner that watches tasks observes the store, which reports every such write.
 class Turns {
   public:
     explicit Turns(World& world) : world_(world) {}
 
-    /// Waits for the task's lock, and returns it with the record. not_found if there is no such task then.
+    /// Waits for the task's lock, and returns it with the record. not_found if the task does not exist then.
     Awaitable<Result<TaskTurn>> begin_turn(TaskId id);
 
-    /// Waits until all turns have ended that have begun, or wait for the lock, when this is called.
+    /// Waits until all turns have ended that have begun, or wait for the lock, at the time of this call.
     Awaitable<void> free(TaskId id);
 
     Result<TaskRecord> record_of(const TaskId& id) const;
     Result<workflow::Library::DefinitionPtr> definition_of(const Task& task) const;
 
-    /// Under the lock: brings both copies of TASK.md in step, and reads them. What that finds out is saved.
+    /// Syncs both copies of TASK.md, and reads them. Called under the lock. Saves what that finds out.
     Awaitable<Result<Stepped>> step_bodies(TaskRecord& record);
 
-    /// The same for whoever only wants TASK.md to show what was changed. What is saved is done: if TASK.md cannot say
-    /// so yet, that is logged and noted in `told`, and the next poll tries again.
+    /// Syncs TASK.md so that it shows a saved change. Called under the lock. A failure is logged and noted in `told`,
+    /// and the next poll tries again: the change itself is saved already.
     Awaitable<void> show(TaskRecord& record, Outcome* told = nullptr);
 
-    /// The same without the lock: TASK.md changed somewhere, or might have.
+    /// Takes the lock and calls show(), because TASK.md has changed or may have.
     Awaitable<void> body_changed(TaskId id);
 
-    /// Under the lock, before the worktree is given back: the mirror's last text comes home, and the file goes. Nothing
-    /// if the task has no mirror.
+    /// Copies the last text of the mirror into the task's own TASK.md, and removes the mirror. Called under the lock,
+    /// before the worktree is released. Does nothing if the task has no mirror.
     Awaitable<Result<void>> retire_mirror(TaskRecord& record);
 
-    /// The two ways to save a task. For what the caller depends on: it returns the error.
+    /// Saves a task, and returns a failure. For changes on which the caller depends.
     Result<void> try_save(const TaskRecord& record, Durability durability = Durability::synced);
-    /// For what is found out again if it cannot be written: a failure is logged, and false.
+    /// Saves a task. Logs a failure and returns false. For changes that are found out again if they cannot be written.
     bool save(const TaskRecord& record, Durability durability = Durability::synced);
 
   private:
-    /// What a sync has found: events into the history; body hash, foreign frontmatter fields and attention into the
-    /// record, which is saved if any of them changed.
+    /// Puts the results of a sync into place: events into the history; body hash, foreign frontmatter fields and
+    /// attention into the record, which is saved if any of them changed.
     void apply(TaskRecord& record, const store::Synced& synced);
     Awaitable<void> sync_after(std::chrono::milliseconds time, TaskId id);
 

@@ -14,7 +14,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A limit whose reset is not known, or is said to be past, is tried again after this, and after twice as long.
+/// A limit whose reset is not known, or seems to be past, is tried again after the first time, which doubles up to the
+/// second.
 constexpr std::chrono::minutes k_try_again = 15min, k_longest_wait = 240min;
 /// A limit that comes back within this is the same one.
 constexpr auto k_same = 30min;
@@ -29,10 +30,10 @@ struct HoldsFile {
     }
 };
 
-/// The value of resume_after_limit without which agents do not go on at once.
+/// The value of resume_after_limit with which agents continue at once.
 constexpr std::string_view k_at_once = "true";
 
-/// The clocks of the provider and of this machine differ.
+/// Allows for the different clocks of the provider and this machine.
 constexpr auto k_grace = 1s;
 
 }  // namespace
@@ -74,7 +75,7 @@ bool UsageHolds::any() const {
                                [&](const Project& project) { return policy_of(&project) != k_at_once; });
 }
 
-/// Without settings_of(), because a list of tasks asks for each of them.
+/// Does not use settings_of(), because a list queries each of its tasks.
 const std::string& UsageHolds::policy_of(const Project* project) const {
     static const std::string at_once(k_at_once);
     if (project != nullptr && project->settings.resume_after_limit) return *project->settings.resume_after_limit;
@@ -145,7 +146,7 @@ std::optional<Timestamp> UsageHolds::next_end() const {
     return next;
 }
 
-/// What cannot be written down is found out again by the next daemon.
+/// A limit that cannot be saved is found out again by the next daemon.
 void UsageHolds::save() const {
     const auto saved = world_.files.replace(file_, dump(written(HoldsFile{1, holds_})) + "\n");
     if (!saved) log::warn("runner", saved.error().message);

@@ -6,7 +6,7 @@
 
 namespace orange {
 
-/// The tasks that wait for a workspace, for those who free one (Queue).
+/// Lets code that frees a workspace start the tasks that wait for one. Queue implements it.
 class Waiting {
   public:
     virtual ~Waiting() = default;
@@ -14,7 +14,7 @@ class Waiting {
     /// Starts queued tasks of a project, first in first out, as workspaces allow. Returns at once.
     virtual void kick(const std::string& project) = 0;
 
-    /// Its workspace is being made ready; that holds the task's lock, and may take minutes.
+    /// True while the task's workspace is prepared, which holds the task's lock and may take minutes.
     virtual bool is_starting(const TaskId& id) const = 0;
 };
 

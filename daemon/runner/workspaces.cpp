@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 constexpr auto k_between_releases = 30s;
 constexpr std::size_t k_looked_at = 1024;  ///< of a history, for the two transitions that came last
 
-/// The hooks that failed in the transition that came last.
+/// Returns the actions that failed in the last transition.
 std::vector<Scalar> failed_hooks(const std::vector<HistoryEvent>& history) {
     std::vector<Scalar> hooks;
     int transitions = 0;
@@ -34,7 +34,7 @@ bool failed_to_release(const std::vector<HistoryEvent>& history) {
     return std::ranges::find(hooks, Scalar{std::string("release_workspace")}) != hooks.end();
 }
 
-/// True if a release does again what failed.
+/// True if a release repeats all actions that failed.
 bool failed_to_release_only(const std::vector<HistoryEvent>& history) {
     const std::set<Scalar> done_again = {Scalar{std::string("kill_session")}, Scalar{std::string("kill_reviewer")},
                                          Scalar{std::string("release_workspace")}};
@@ -85,7 +85,7 @@ void Workspaces::tell_mended(const TaskId& id, const std::string& workspace, con
     world_.journal.write(*record, "workspace.mended", std::move(fields));
 }
 
-/// To whoever listens; the history gets what was kept.
+/// Publishes an event to subscribers only; the history gets what was kept.
 void Workspaces::tell_keeping(const TaskId& id, const Keeping& keeping) {
     log::info("runner", "Orange " + keeping.text(), {{"task", id.value}});
     const auto* record = world_.tasks.find(id);
@@ -134,7 +134,7 @@ Awaitable<Result<void>> Workspaces::release_owed(TaskRecord& record) {
     co_return Result<void>{};
 }
 
-/// A task that waits for its sub-tasks has none either, where its workflow says so: they may need that one.
+/// A task that waits for its sub-tasks also has to release its workspace if its workflow says so: they may need it.
 bool Workspaces::owes_release(const TaskRecord& record) const {
     if (!record.task.workspace) return false;
     if (store::has_ended(record)) return true;
@@ -159,7 +159,7 @@ Awaitable<void> Workspaces::release_left_over() {
         if (holder->intent || world_.task_locks.busy(id.value)) continue;
         const auto tried = release_tried_.find(id);
         if (tried != release_tried_.end() && now - tried->second < k_between_releases) continue;
-        if (!owes_release(*holder) || !workers_in(workspace.path).empty()) continue;  // that reads all of /proc
+        if (!owes_release(*holder) || !workers_in(workspace.path).empty()) continue;  // reads all of /proc
         std::erase_if(release_tried_, [&](const auto& each) { return now - each.second >= k_between_releases; });
         release_tried_[id] = now;
         auto turn = co_await turns_.begin_turn(id);
@@ -174,14 +174,14 @@ Awaitable<void> Workspaces::release_left_over() {
     }
 }
 
-/// A living task whose folder somebody has deleted gets it again, with what its branch has. What was not committed is
-/// lost with the folder; TASK.md is not.
+/// Makes the deleted folder of a living task again, with the commits of its branch. Uncommitted changes are lost with
+/// the folder; TASK.md is not.
 Awaitable<Result<void>> Workspaces::remake(TaskRecord& record) {
     CO_TRY(auto project, registered_project(world_, record.task.project));
     project.settings = settings_of(world_, project);
     const std::vector<std::string> no_more;
     CO_TRY(co_await world_.pool.acquire(project, record.task, no_more));
-    turns_.save(record, Durability::atomic);  // so that whoever watches it knows of the new folder
+    turns_.save(record, Durability::atomic);  // observers of the store learn of the new folder
     co_await turns_.show(record);
     co_return Result<void>{};
 }
@@ -245,7 +245,7 @@ Awaitable<Result<std::vector<std::string>>> Workspaces::collect(Project project)
             if (broken.id == id.value) return true;
         }
         const auto* record = world_.tasks.find(id);
-        // One whose lock is held may be taking a workspace right now, which its record does not say yet.
+        // A task whose lock is held may just be acquiring a workspace that is not in its record yet.
         return record && (record->task.workspace || record->intent || world_.task_locks.busy(id.value));
     };
     CO_TRY(auto collected, co_await world_.pool.gc(project, is_live));

@@ -13,36 +13,36 @@
 
 namespace orange {
 
-/// Who has which workspace, as the tasks say (Pool::adopt_claims). If two say the same, the one that has not ended is
-/// right: the other's end was not written down any more.
+/// Returns the workspaces that tasks claim in their records, for Pool::adopt_claims. If two tasks claim the same one,
+/// the task that has not ended is right: the release of the other was not saved.
 std::map<std::string, TaskId> claims_of(const store::TaskStore& tasks);
 
-/// Workspaces outside transitions: those that tasks lack, those that should be free and are not (of tasks that ended
-/// while their release failed; claims that a daemon left which died before it had written anything else down).
+/// Workspaces outside of transitions. Gives workspaces to tasks that need one, and releases those that should be free:
+/// of tasks that ended while their release failed, and of a daemon that died before it had saved more than its claim.
 class Workspaces {
   public:
     Workspaces(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Waiting& waiting);
 
-    /// Gives back workspaces of a project that no living task holds; those of tasks whose release had failed, too.
-    /// Living tasks whose folder is gone get it anew. Returns what was done, or could not be.
+    /// Releases the workspaces of a project that no living task holds, also those whose release had failed. Makes the
+    /// folders of living tasks again if they are gone. Returns what was done, or could not be done.
     Awaitable<Result<std::vector<std::string>>> collect(Project project);
 
-    /// Tries again to free the workspaces of tasks whose release was refused, where nobody works in them any more.
+    /// Tries again to release workspaces whose release was refused, if no process works in them any more.
     Awaitable<void> release_left_over();
 
-    /// In a turn of a task's that has ended, or waits for its sub-tasks: ends what is left of its agents, and gives its
-    /// workspace back.
+    /// Ends the rest of a task's agents, and releases its workspace. Called in a turn of a task that has ended or waits
+    /// for its sub-tasks.
     Awaitable<Result<void>> release_owed(TaskRecord& record);
 
-    /// In a turn of the task's: a workspace for one that has none, or whose folder is gone, for an agent to be started
-    /// in. Saved at once.
+    /// Gives a workspace to a task that has none, or whose folder is gone, for an agent to be started in. Called in the
+    /// task's turn. Saves at once.
     Awaitable<Result<void>> make_ready(TaskRecord& record, Outcome& outcome);
 
   private:
     /// Takes a workspace for a task that has none, and saves that.
     Awaitable<Result<void>> acquire(TaskRecord& record, Outcome& outcome);
     Awaitable<Result<void>> remake(TaskRecord& record);
-    /// What was done, or why not; empty where nothing was to be done.
+    /// Returns what was done, or why it failed; empty if nothing had to be done.
     Awaitable<std::string> make_anew(TaskId id);
     bool owes_release(const TaskRecord& record) const;
     bool has_its_folder(const TaskRecord& record) const;
@@ -54,7 +54,7 @@ class Workspaces {
     Turns& turns_;
     Transitions& transitions_;
     Waiting& waiting_;
-    std::map<TaskId, async::Moment> release_tried_;  ///< that failed
+    std::map<TaskId, async::Moment> release_tried_;  ///< the last failed tries
 };
 
 }  // namespace orange

@@ -33,32 +33,32 @@
 
 namespace orange {
 
-inline constexpr int k_ports_each = 10;  ///< of a workspace
+inline constexpr int k_ports_each = 10;  ///< ports of a workspace
 inline constexpr int k_default_port_base = 20000, k_lowest_port_base = 1024;
 
-/// config.yml, as far as the runner and the monitor go by it.
+/// The part of config.yml that the runner and the monitor use.
 struct Settings {
     std::optional<std::chrono::milliseconds> poll_interval;  ///< unset: the workflow's
-    bool exit_notification = true;  ///< off: only the poll sees an agent's end (a test of the safety net)
+    bool exit_notification = true;                           ///< off: only the poll sees an agent's end (for a test)
     bool notify = true;
     std::vector<std::string> notify_command;  ///< argv, as notification.hpp fills it in; empty: desktop and tmux
     std::vector<std::string> reply_command;   ///< argv of the program whose lines are answers; empty: there is none
     std::map<std::string, std::string> env;   ///< for all agents
     DetachKey detach_key;
     ProjectSettings project_defaults;
-    std::chrono::milliseconds pull_interval{std::chrono::seconds(30)};  ///< between two looks at pull requests
-    std::chrono::milliseconds push_patience{std::chrono::seconds(60)};  ///< with a remote that others push to as well
+    std::chrono::milliseconds pull_interval{std::chrono::seconds(30)};  ///< between two queries of pull requests
+    std::chrono::milliseconds push_patience{std::chrono::seconds(60)};  ///< if other people push, too
     log::Level log_level = log::Level::info;
     std::chrono::milliseconds message_patience{std::chrono::minutes(5)};  ///< of one daemon, on the steady clock
     int port_base = k_default_port_base;                                  ///< the first port of the first workspace
     std::map<std::string, int> harness_limits;  ///< how many agents of each run at once, over all projects
     std::optional<int> umask;                   ///< of all children; unset: the login shell's
     int start_pressure = 10;    ///< percent of time in which memory keeps all programs waiting; above it none starts
-    bool auto_restart = false;  ///< a daemon whose program was replaced becomes the new one
+    bool auto_restart = false;  ///< start the new program if the daemon's was replaced
     bool resume_after_reboot = false;  ///< the first daemon after a reboot starts the agents again
 };
 
-/// ORANGE_PORT of the workspace that has that range; 0 if there are no such ports.
+/// Returns ORANGE_PORT of the workspace that has that range; 0 if there are no such ports.
 inline int first_port(const Settings& settings, std::optional<int> range) {
     constexpr int k_beyond = 65536 - k_ports_each;
     if (!range || *range > k_beyond / k_ports_each) return 0;
@@ -66,14 +66,14 @@ inline int first_port(const Settings& settings, std::optional<int> range) {
     return first <= k_beyond ? first : 0;
 }
 
-/// What the runner and the actions reach the outside through. Put together by app (or a test), owned there, outlives
-/// everything that refers to it.
+/// The interfaces through which the runner and the actions reach the outside. app (or a test) makes and owns them. They
+/// outlive everything that refers to them.
 struct World {
     async::Executor executor;
     Paths paths;
     Installation installation;
     Settings settings;
-    std::map<std::string, std::string> base_environment;  ///< what agents' environments are built on
+    std::map<std::string, std::string> base_environment;  ///< the base of agents' environments
     FileSystem& files;
     ProcessRunner& processes;
     ExitWatcher& exits;
@@ -93,23 +93,23 @@ struct World {
     async::KeyedMutex& task_locks;
     async::KeyedMutex& repositories;
     git::RememberedPrograms programs = {};
-    /// The socket of a run that a record has; empty if it has none.
+    /// Returns the socket of a run that a record has; empty if it has none.
     std::function<std::string(const RunId&)> socket_of_run = [](const RunId&) { return std::string(); };
 };
 
-/// A copy of the project. not_found if it is not registered: somebody may remove it from projects.json at any time,
+/// Returns a copy of the project. not_found if it is not registered: it may be removed from projects.json at any time,
 /// also while its tasks run.
 inline Result<Project> registered_project(const World& world, const std::string& name) {
     if (const auto* project = world.projects.find(name)) return *project;
     return Error(ErrorCode::not_found, "project " + name + " is not registered");
 }
 
-/// What is in force for a project; every member has a value.
+/// Returns the settings that are in force for a project; every member has a value.
 inline ProjectSettings settings_of(const World& world, const Project& project) {
     return effective(world.settings.project_defaults, project.settings);
 }
 
-/// Where the project's merges go, for git::base_of().
+/// Returns where the project's merges go, for git::base_of().
 inline git::MergesTo merges_of(const World& world, const Project& project) {
     return merges_of(settings_of(world, project));
 }

@@ -10,7 +10,7 @@ Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, Task
     std::vector<std::string> exclude;
     for (const auto& name : {record.task.harness, record.task.review_harness}) {
         const auto entry = world.harnesses.find(name);
-        if (!entry) continue;  // starting the agent says what is wrong with it
+        if (!entry) continue;  // the start of the agent reports what is wrong
         exclude.insert(exclude.end(), entry->harness.exclude.begin(), entry->harness.exclude.end());
     }
     CO_TRY(auto acquired, co_await world.pool.acquire(project, record.task, std::move(exclude)));

@@ -21,7 +21,7 @@ const std::vector<Entry>& entries() {
         {"push_branch", push_branch},
         {"create_pr", create_pr},
         {"delete_remote_branch", delete_remote_branch},
-        {"run_command", run_command, Durability::synced},  // nobody recognizes that it has run
+        {"run_command", run_command, Durability::synced},  // a second run cannot be recognised
         {k_retire_branch, retire_branch},
     };
     return all;

@@ -24,7 +24,7 @@ struct Context {
     std::string tx;      ///< the id of the transition; empty if a failed release is repeated outside of one
     const engine::Definition& definition;
     std::function<void(const std::string& project)> kick;  ///< starts tasks that wait for a workspace, soon
-    std::vector<std::string> notes = {};                   ///< for the caller that asked for the transition
+    std::vector<std::string> notes = {};                   ///< for the caller of the transition
 };
 
 using Function = Awaitable<Result<void>> (*)(Context&, const Action&);
@@ -38,7 +38,7 @@ struct Entry {
     Durability mark = Durability::atomic;
 };
 const std::vector<Entry>& entries();
-/// Returns nullptr for a name without a row.
+/// Returns the row of a name; nullptr if there is none.
 const Entry* find(std::string_view name);
 
 Awaitable<Result<void>> acquire_workspace(Context& context, const Action& action);
@@ -55,16 +55,17 @@ Awaitable<Result<void>> create_pr(Context& context, const Action& action);
 Awaitable<Result<void>> delete_remote_branch(Context& context, const Action& action);
 Awaitable<Result<void>> run_command(Context& context, const Action& action);
 
-/// Not in the vocabulary of workflows: the runner appends it to the transition that a merge ends with.
+/// The runner appends this action to the transition that ends a merge. Workflows cannot name it.
 inline constexpr std::string_view k_retire_branch = "retire_branch";
-/// Keeps what was merged as refs/orange/<id>/merged and deletes the local branch, unless somebody is on it, it has
-/// moved since, or it is to be kept.
+/// Keeps the merged commits as refs/orange/<id>/merged and deletes the local branch. Keeps the branch if it is checked
+/// out somewhere, has moved since the merge, or has to stay (keep_branch).
 Awaitable<Result<void>> retire_branch(Context& context, const Action& action);
 
-/// The project of the task, or why there is none.
+/// Returns the project of the task. not_found if it is not registered.
 Result<Project> project_of(const Context& context);
 
-/// Takes and readies a workspace for the task and puts its name into the record: the prepare step.
+/// Takes and prepares a workspace for the task, and puts its name into the record. Called in the prepare step of a
+/// transition. Returns notes for the caller.
 Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, TaskRecord& record);
 
 }  // namespace orange::actions

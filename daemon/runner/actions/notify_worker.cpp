@@ -6,7 +6,7 @@ namespace orange::actions {
 
 Awaitable<Result<void>> notify_worker(Context& context, const Action& action) {
     auto& record = context.record;
-    // Nobody is there to be told: ensure_agent starts a worker whose prompt says the same, where the state wants one.
+    // If no worker runs, ensure_agent starts one if the state needs it, and its prompt has the same text.
     if (!context.agents.alive(record, Role::worker)) co_return Result<void>{};
     const auto name = action.param("message");
     const auto from = record.intent ? record.intent->from : std::string();

@@ -7,7 +7,7 @@
 namespace orange::actions {
 namespace {
 
-/// An agent may have renamed its branch with git, and ended before it said so: the task's work is on that one.
+/// An agent may have renamed its branch with git and ended before it called orange: the task's work is on that branch.
 Awaitable<Result<void>> follow_renamed_branch(Context& context, Project project, std::string branch) {
     auto& record = context.record;
     const auto old = record.task.branch;
@@ -20,7 +20,7 @@ Awaitable<Result<void>> follow_renamed_branch(Context& context, Project project,
     co_return Result<void>{};
 }
 
-/// Takes the text home, saves what is there, and gives the workspace back.
+/// Retires the mirror of TASK.md, saves the uncommitted work, and releases the workspace.
 Awaitable<Result<void>> empty_workspace(Context& context, Project project) {
     auto& record = context.record;
     CO_TRY(co_await context.turns.retire_mirror(record));
@@ -62,7 +62,7 @@ Awaitable<Result<void>> release_workspace(Context& context, const Action&) {
     auto& record = context.record;
     if (!record.task.workspace) co_return Result<void>{};
     CO_TRY(const auto project, project_of(context));
-    // An agent in a worktree that is reset under it would write into the next task's work.
+    // End the agents first: an agent in a worktree that is reset would write into the next task's work.
     for (const Role role : {Role::reviewer, Role::worker}) {
         CO_TRY(co_await context.agents.end(record, role));
     }
@@ -72,7 +72,7 @@ Awaitable<Result<void>> release_workspace(Context& context, const Action&) {
                             agents::name_in_executor(record.left.front().run.value) +
                             " yet; if you have ended it yourself, run: orange task ack " + record.task.id.value);
     }
-    // Given back before, by a release whose end could not be written: what is there now is another task's.
+    // Without a claim, an earlier release was not saved completely, and the workspace belongs to another task by now.
     if (context.world.pool.has_claim(record.task.id)) CO_TRY(co_await empty_workspace(context, project));
     const auto workspace = *record.task.workspace;
     record.task.workspace.reset();

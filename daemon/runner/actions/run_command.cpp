@@ -6,8 +6,8 @@
 
 namespace orange::actions {
 
-/// The workflow's own command: argv, in the task's worktree (its folder where there is none), with the agent's
-/// environment and a time limit (`timeout`, seconds; 60 where absent).
+/// Runs the workflow's own command: argv, in the task's worktree (or the task's folder if it has no workspace), with
+/// the agent's environment and a time limit (`timeout`, in seconds; 60 by default).
 Awaitable<Result<void>> run_command(Context& context, const Action& action) {
     const auto& record = context.record;
     Command command;

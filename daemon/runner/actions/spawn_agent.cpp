@@ -18,11 +18,11 @@ Awaitable<Result<void>> spawn_agent(Context& context, const Action& action) {
     return spawn(context, action, engine::spawned_role(action).value_or(Role::worker));
 }
 
-/// The last action of every transition into a state with `agent`: starts it where no hook has done so.
+/// The last action of every transition into a state with `agent`: starts the agent if no hook has started it.
 Awaitable<Result<void>> ensure_agent(Context& context, const Action& action) {
     const auto role = role_from(action.param("role")).value_or(Role::worker);
     if (context.agents.alive(context.record, role)) co_return Result<void>{};
-    // A hook has asked for it, and it waits for room with the prompt of that hook.
+    // A hook has requested the agent, which waits for room with the prompt of that hook.
     const auto* held = context.record.held_start(role);
     if (held && held->intent == context.tx) co_return Result<void>{};
     co_return co_await spawn(context, action, role);

@@ -2,7 +2,7 @@
 
 namespace orange::actions {
 
-/// Only asks: the next task is started on its own, after this transition, under its own lock.
+/// Only notifies the queue: the next task starts after this transition, under its own lock.
 Awaitable<Result<void>> spawn_next(Context& context, const Action&) {
     context.kick(context.record.task.project);
     co_return Result<void>{};
