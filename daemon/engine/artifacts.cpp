@@ -12,7 +12,7 @@ bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// "DONE: …, REMAINING: … or UNCERTAIN: …"
+/// Returns a text such as "DONE: …, REMAINING: … or UNCERTAIN: …".
 std::string fields_text(const std::vector<std::string>& fields) {
     std::vector<std::string> texts;
     for (const auto& field : fields) texts.push_back(field + ": …");
@@ -25,7 +25,7 @@ struct Item {
     bool ticked = false;
 };
 
-/// Without "- ", "* ", "> ", "1. " or "1) ", and the box of a list to be ticked off.
+/// Returns the line without "- ", "* ", "> ", "1. " or "1) ", and without the box of a checklist.
 Item item_of(std::string_view line) {
     auto mark = std::min(line.find_first_not_of("0123456789"), line.size());
     const bool is_number = mark > 0 && mark < line.size() && (line[mark] == '.' || line[mark] == ')');
@@ -40,7 +40,7 @@ Item item_of(std::string_view line) {
     return {line, true};
 }
 
-/// The contents that the section must have; the text follows "with ".
+/// Returns the contents that the section must have; the text follows "with ".
 std::string wanted(const Gate& gate) {
     std::string text;
     if (gate.verdict) {
@@ -78,7 +78,7 @@ bool has_field(std::string_view line, std::string_view field) {
            !trim(line.substr(field.size() + 1)).empty();
 }
 
-/// The names of the fields are there, but not as `NAME: text` at a line's beginning: worth saying which line it was.
+/// Quotes a line that names a field, but not as `NAME: text` at its beginning; empty if there is none.
 std::string near_miss(const Gate& gate, std::string_view text) {
     for (const auto line : split_lines(text)) {
         for (const auto& field : gate.fields) {
@@ -128,7 +128,7 @@ std::optional<Verdict> verdict_word(std::string_view word) {
     return std::nullopt;
 }
 
-/// The first whole word PASS or FAIL of a line, as /\b(PASS|FAIL)\b/i finds it.
+/// Returns the first whole word PASS or FAIL of a line, as /\b(PASS|FAIL)\b/i finds it.
 std::optional<Verdict> first_verdict_word(std::string_view line) {
     std::size_t at = 0;
     while (at < line.size()) {
@@ -157,7 +157,7 @@ std::string first_question(std::string_view text) {
         if (line.empty() || line.starts_with("<!--")) continue;
         ++lines;
         const auto item = item_of(line);
-        if (item.listed || items.empty()) items.push_back(item);  // else it belongs to the one above
+        if (item.listed || items.empty()) items.push_back(item);  // any other line belongs to the item above
     }
     if (items.empty()) return {};
     const auto open = std::find_if(items.begin(), items.end(), [](const Item& item) { return !item.ticked; });
@@ -196,7 +196,7 @@ std::optional<std::string> gate_problem(const Gate& gate, const Artifacts& artif
     if (gate.required && trim(section.text).empty()) {
         return "## " + gate.section + " is empty. Write " + wanted(gate) + " under that heading in TASK.md";
     }
-    // Stale comes first: the verdict of an old round must not be quoted as if somebody had just given it.
+    // Stale sections come first: the verdict of an old round must not be quoted like a new one.
     if (is_unchanged(artifacts, entry, gate.section) && gate.fresh && !artifacts.rewritten.contains(gate.section)) {
         return "## " + gate.section +
                " has not changed since the task entered this status. Update it in TASK.md with " + wanted(gate) +

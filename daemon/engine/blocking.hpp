@@ -13,12 +13,12 @@
 /// Tasks that wait for other tasks to be done. Pure.
 namespace orange::engine {
 
-/// The state of a task that another one waits for. Its end counts when it is finished: its branch is merged and its
-/// workspace is free.
+/// The state of a task that another one waits for. The end of that task counts when it is finished: its branch is
+/// merged and its workspace is free.
 enum class BlockerState {
     open,
     done,
-    gone,  ///< ended in another way, deleted, or not to be read: it will never be done
+    gone,  ///< ended in another way, deleted, or unreadable: it will never be done
 };
 std::string_view name_of(BlockerState state);
 
@@ -26,21 +26,21 @@ struct Blocker {
     TaskId id;
     BlockerState state = BlockerState::open;
     std::string short_id = {};
-    std::string fate = {};  ///< of one that is gone: "is deleted"
+    std::string fate = {};  ///< what became of a blocker that is gone: "is deleted"
 };
 
 /// Returns the sentence, with the ways out, for the human of a task that waits for tasks that are gone.
 std::string gone_text(const std::vector<Blocker>& gone);
 
-/// The tasks that a task waits for.
+/// Returns the tasks that a task waits for.
 using BlockersOf = std::function<std::vector<TaskId>(const TaskId&)>;
 
-/// If `task` waited for `blockers`, the way from it back to itself, itself first and last; empty if there is none.
-/// Looks at each task once.
+/// Returns the cycle that exists if `task` waits for `blockers`: the way from `task` back to itself, with `task` first
+/// and last; empty if there is none. Visits each task once.
 std::vector<TaskId> cycle_through(const TaskId& task, const std::vector<TaskId>& blockers, const BlockersOf& of);
 
-/// guard_failed if the task waits for others and the decision is not the end of it; `why` says for which, and the way
-/// out.
+/// Returns guard_failed with the message `why` if the task waits for other tasks and the decision does not end it.
+/// `why` names the tasks and the way out.
 Result<void> may_leave(const TaskRecord& record, const Definition& definition, const Decision& decision,
                        std::string why);
 

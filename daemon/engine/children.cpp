@@ -15,7 +15,7 @@ bool is_letter(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/// True if the child's id, or as much of it as names no other task, is one of the text's words.
+/// True if one of the text's words is the child's id, or the beginning of it that names no other task.
 bool names_child(std::string_view text, const Child& child) {
     const auto id = to_lower(child.id.value);
     for (std::size_t at = 0; at < text.size();) {
@@ -35,7 +35,7 @@ const ChildrenRule* rule_of_state(const Definition& definition, const Task& task
     return state != nullptr && state->children ? &*state->children : nullptr;
 }
 
-/// "- 4f2a: Round the total", for each of them.
+/// Returns a line such as "- 4f2a: Round the total" for each child.
 std::string lines_for(const Children& children) {
     std::string lines;
     for (const auto& child : children) lines += "\n    - " + child.short_id + ": " + printable(child.summary);

@@ -8,13 +8,14 @@
 namespace orange::engine {
 namespace {
 
-/// `edges` without those that the caller may not ask for.
+/// Returns `edges` without those that the caller may not ask for.
 std::vector<const Transition*> askable(std::vector<const Transition*> edges, Role by) {
     std::erase_if(edges, [by](const Transition* edge) { return !may_ask(*edge, by); });
     return edges;
 }
 
-/// Another way out of this state whose guard and gate hold now, for whom it is: what a rejected reviewer wants to know.
+/// Returns another transition from this state whose guard and gate hold now, with its command. A reviewer whose verdict
+/// does not fit needs it.
 std::string open_alternative(const Definition& definition, const Situation& situation, const Request& request) {
     for (const auto& to : definition.targets_from(situation.task.status)) {
         if (to == request.to) continue;
@@ -52,7 +53,8 @@ RequestOutcome decide_request(const Definition& definition, const Situation& sit
         refusal.why += open_alternative(definition, situation, request);
         return refusal;
     }
-    // The loader proves guards exclusive; a definition made by hand that is not must not be decided by its order.
+    // The loader proves that guards are exclusive. A definition that was made by hand may have others, and its order
+    // must not decide.
     if (holding.size() > 1) {
         return Refusal{ErrorCode::guard_failed,
                        task.status + " → " + request.to + " is ambiguous in the workflow " + definition.name};

@@ -14,16 +14,17 @@
 #include "daemon/engine/definition.hpp"
 #include "daemon/engine/facts.hpp"
 
-/// The engine: decides, and touches nothing. Every change of a task's status, whoever asks for it, is one call of
-/// decide_request() or decide_exit(); the runner performs what comes back. No clock, no randomness, no I/O: the same
-/// arguments always give the same decision.
+/// The engine decides each change of a task's status, and touches nothing. The runner asks it about a request
+/// (decide_request), a merge (decide_done), an agent's end (decide_exit) and ended sub-tasks (decide_children);
+/// start.hpp and reminder.hpp decide the other cases. The runner then performs the decision. No clock, no randomness,
+/// no I/O: the same arguments always give the same decision.
 namespace orange::engine {
 
-/// Nobody has looked: no gate on facts holds.
+/// Facts that were not determined: no gate on facts holds.
 inline const Facts k_no_facts;
 
 /// The engine's view of a task: its fields as they are now, its sections now and on entry, and the facts about its
-/// branch and its sub-tasks, if a gate may ask for them.
+/// branch and its sub-tasks, if a gate needs them.
 struct Situation {
     const Task& task;
     const Artifacts& artifacts;
@@ -31,34 +32,35 @@ struct Situation {
     const Facts& facts = k_no_facts;
 };
 
-/// The goal of a request. All but `status` find their state in the workflow, whatever it is called there.
+/// The goal of a request. All but `status` find their state in the workflow by its meaning, whatever its name is.
 enum class Goal { status, cancelled, stuck, review, rejected, approved };
 
-/// Somebody asks for a status.
+/// A request for a status.
 struct Request {
     std::string to;
     Role by = Role::human;
     bool force = false;
-    bool vouched = true;       ///< false: nobody can say that it is really `by` who asks, and who wrote the verdict
+    bool vouched = true;       ///< false: it is not certain that `by` asks, and who wrote the verdict
     Goal goal = Goal::status;  ///< if not `status`, `to` comes from target_of()
 };
 
-/// The process of `role` is gone. `exit_status` as a shell would show it (128+n for signals), or -1 where unknown.
+/// The end of the agent of `role`. `exit_status` is as a shell shows it (128+n for signals), or -1 if it is not known.
 struct AgentExit {
     Role role = Role::worker;
     int exit_status = -1;
 };
 
-/// A transition to perform: new status, the values (never deltas) of the counters it sets, and its actions in order.
-/// Increments and set_field have become values; acquire_workspace stays in the list, marked by the runner as prepared.
-/// The last action is `ensure_agent` (params: role, prompt) where the new state wants a living agent.
+/// A transition to perform: the new status, the values (never deltas) of the counters that it sets, and its actions in
+/// order. Increments and set_field have become values; acquire_workspace stays in the list and does nothing after the
+/// runner has prepared the workspace. The last action is `ensure_agent` (params: role, prompt) if the new state needs a
+/// living agent.
 struct Decision {
     std::string from;
     std::string to;
     std::map<std::string, std::int64_t> counters;
     std::vector<Action> actions;
-    std::string auto_reason;  ///< not empty for auto-advances: "worker exited, ## Handoff is there"
-    bool attested = true;     ///< false: passes a verdict gate on a request that nobody vouches for
+    std::string auto_reason;  ///< the reason of an automatic transition: "worker exited, ## Handoff is there"
+    bool attested = true;     ///< false: it passes a verdict gate, and the author of the verdict is not certain
 };
 
 /// The checks of a gate that have to run on a commit before a request for `to` can be decided.
@@ -68,67 +70,68 @@ struct AwaitChecks {
     Argvs checks;
 };
 
-/// Why a request is refused. worded() makes the error that the caller gets.
+/// The reason why a request is refused. worded() makes the error that the caller gets.
 struct Refusal {
     ErrorCode code = ErrorCode::illegal_transition;
-    std::string why = {};                    ///< in sentences: what is in the way, and what to do about it
+    std::string why = {};                    ///< sentences: the obstacle, and what to do about it
     std::string lead = {};                   ///< introduces `command`: "Ask the human to run:"
-    OrangeCommand command = {};              ///< with which a human gets there; empty: there is none
-    std::string attention = {};              ///< what the request of a stuck worker says: "ready for review"
-    std::string section = {};                ///< of the gate that does not hold
+    OrangeCommand command = {};              ///< leads a human there; empty: there is none
+    std::string attention = {};              ///< what a stuck worker's request says: "ready for review"
+    std::string section = {};                ///< the section of the gate that does not hold
     bool by_check = false;                   ///< a check failed on the commit
     std::optional<AwaitChecks> checks = {};  ///< the refusal stands only until these have run
 };
-/// The sentence, its command in the last line, and the same for programs in `details`: `human_command`, `attention`,
-/// `section`, `checks`.
+/// Returns the error for a refusal: its sentence, the command in the last line, and the same for programs in `details`:
+/// `human_command`, `attention`, `section`, `checks`.
 Error worded(const Refusal& refusal);
 
 using RequestOutcome = std::variant<Decision, Refusal>;
 
-/// Name of the action that decide() appends for a state with `agent`.
+/// The name of the action that a decision appends for a state with `agent`.
 inline constexpr std::string_view k_ensure_agent = "ensure_agent";
 
-/// The state that a request is for. illegal_transition if the workflow leads to none such from the task's state; the
-/// message has the commands that are open to a human.
+/// Returns the state that a request is for. illegal_transition if the workflow has no transition to such a state from
+/// the task's state; the message has the commands that are open to a human.
 Result<std::string> target_of(const Definition& definition, const Task& task, const Request& request);
 
-/// The work of a task in that state is finished: a way leads from there to the state that means done, and needs no
-/// force. Where a task waits for its sub-tasks that way is the daemon's own, for a task without unmerged work.
+/// True if the work of a task in that state is finished: a transition leads from there to the state that means done,
+/// and needs no force. False for a state that waits for sub-tasks: only the daemon takes its transition to done, for a
+/// task without unmerged work.
 bool can_be_merged_from(const Definition& definition, std::string_view from);
 /// Returns the state to which a human who rejects the work sends it; nullptr if the workflow has no such step here.
 const State* rejection_target(const Definition& definition, const Task& task);
-/// Returns the state to which a human who approves sends the task, if that is not a merge: from a state without an
-/// agent that a rejection leads back from, the first other state that the human may ask for. nullptr: there is no such
-/// step.
+/// Returns the state to which a human's approval sends the task, if the approval is not a merge: from a state without
+/// an agent that a rejection leads back from, the first other state that the human may ask for. nullptr: there is no
+/// such step.
 const State* approval_target(const Definition& definition, const Task& task);
 
-/// Performs steps 1–4 of a transition (workflow.md, "Executing a transition"): the edge exists, the caller may, exactly
-/// one guard holds, the gate holds. Refusals: illegal_transition, forbidden, needs_force, guard_failed, gate_failed.
-/// crash_count is reset by the runner when the actions have ended.
+/// Decides a request by steps 1–4 of a transition (workflow.md, "Executing a transition"): the edge exists, the caller
+/// may take it, exactly one guard holds, the gate holds. Refusals: illegal_transition, forbidden, needs_force,
+/// guard_failed, gate_failed. The runner resets crash_count when the actions have ended.
 RequestOutcome decide_request(const Definition& definition, const Situation& situation, const Request& request);
 
-/// The way to `done` for work that is merged already: gate, condition and force are passed over, since what they guard
-/// has happened. illegal_transition if the workflow has no way there from the task's state.
+/// Decides the transition to `done` for work that is already merged. Gate, condition and force are skipped, since what
+/// they guard has happened. illegal_transition if the workflow has no transition there from the task's state.
 Result<Decision> decide_done(const Definition& definition, const Situation& situation);
 
-/// The agent died and nothing follows for the task: a state without rules, a role the state does not wait for.
+/// The end of the agent changes nothing for the task: its state has no rules, or does not wait for that role.
 struct NothingToDo {
     std::string why;
 };
-/// Counts as a crash below the threshold; `respawn`: start the state's agent again. Also at the threshold in a workflow
-/// that has no state `stuck` (then never `respawn`).
+/// The end counts as a crash below the threshold. `respawn`: start the state's agent again. It is also the outcome at
+/// the threshold if the workflow has no state `stuck` (then never `respawn`).
 struct Crash {
     std::int64_t crash_count = 0;
     bool respawn = false;
     std::string reason;     ///< "process exited without ## Handoff (exit status 1)"
-    std::string tell = {};  ///< to its next run: what the check printed that kept the task from advancing
+    std::string tell = {};  ///< for its next run: output of the check that kept the task from advancing
 };
-/// Shown as dead, nothing else: a human is needed.
+/// The agent is shown as dead, and nothing else happens: a human is needed.
 struct MarkDead {
     std::string reason;
 };
-/// Moves the task: an artifact was there, or the crash threshold was reached (then `crash` is set, and the
-/// transition's gate and guard were skipped).
+/// The task moves: the artifact of a rule exists, or the crash threshold was reached. In the second case `crash` is
+/// set, and the transition's gate and guard were skipped.
 struct Advance {
     Decision decision;
     std::optional<Crash> crash;
@@ -141,11 +144,11 @@ ExitOutcome decide_exit(const Definition& definition, const Situation& situation
 
 using ChildrenOutcome = std::variant<NothingToDo, Trouble, Decision>;
 
-/// Decides what follows from its sub-tasks in the task's current status. The decision is taken once all are done; it
-/// needs `facts.own_work`.
+/// Decides what follows for a task whose current status waits for its sub-tasks. It moves once all of them are done;
+/// that needs `facts.own_work`.
 ChildrenOutcome decide_children(const Definition& definition, const Situation& situation);
 
-/// Step 8's prompt for a state's agent (its respawn_prompt), and which harness of the task it uses.
+/// The agent that works in a state, and the prompt with which it is started again (respawn_prompt).
 struct AgentNeed {
     Role role = Role::worker;
     std::string prompt;
@@ -153,27 +156,28 @@ struct AgentNeed {
 /// Returns the agent that respawning would start in the task's current state, or why there is none (no respawn_prompt).
 Result<AgentNeed> respawn_need(const Definition& definition, const Task& task);
 
-/// The transition that `task spawn` takes from the initial state: to the first non-terminal, non-clarification target,
-/// or to `clarification` where the summary is empty and the workflow has that state. illegal_transition if the task is
+/// Returns the target of the transition that `task spawn` takes from the initial state: the first non-terminal state
+/// without a meaning, or the state that means clarification if the summary is empty. illegal_transition if the task is
 /// in another state.
 Result<std::string> spawn_target(const Definition& definition, const Task& task);
 
-/// The names that build_prompt() puts in; the loader refuses others.
+/// Returns the names that build_prompt() replaces; the loader refuses any other name.
 const std::vector<std::string>& prompt_variables();
 
-/// `prompts[key]` with {summary} {project} {branch} {review_round} {status} {task_file} {base} put in; `base` is what
-/// the branch is compared with: `origin/<default_branch>`, or `<default_branch>` where there is no remote. Text of the
-/// task is inserted once and never expanded again.
+/// Returns `prompts[key]` with {summary} {project} {branch} {review_round} {status} {task_file} {base} {checks}
+/// replaced. `base` is the ref with which the branch is compared: `origin/<default_branch>`, or `<default_branch>` if
+/// there is no remote. Text of the task is inserted once and never expanded again. not_found if the workflow has no
+/// such prompt.
 Result<std::string> build_prompt(const Definition& definition, const Task& task, const std::string& key,
                                  const std::string& task_file, const std::string& base = "origin/HEAD",
                                  const std::vector<std::string>& checks = {});
 
-/// The section with the verdict by which a task goes `from` → `to`; empty where that takes none.
+/// Returns the section with the verdict by which a task goes `from` → `to`; empty if that transition needs no verdict.
 std::string verdict_section(const Definition& definition, std::string_view from, std::string_view to);
 
-/// Returns the text of notify_worker's `name` for the worker of a task that has come `from` a state into its status:
+/// Returns the text of notify_worker's `name` for the worker of a task that has come `from` a state into its status.
 /// `passed`, `failed` and `changes_requested` name the section to read, the one to write and the status to ask for as
-/// the workflow defines them; anything else is itself. Text of the task is never in it.
+/// the workflow defines them; any other name is the text itself. It never contains text of the task.
 std::string worker_message(const Definition& definition, const Task& task, std::string_view from,
                            const std::string& name, const std::string& task_file);
 

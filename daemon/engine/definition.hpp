@@ -12,8 +12,8 @@
 #include "common/model/record.hpp"
 #include "common/model/role.hpp"
 
-/// A workflow as data (seed 003, docs/workflow.md): what workflow/ loads and validates, and what decide() follows.
-/// A Definition in memory is always valid: the loader hands out no other.
+/// A workflow as data (seed 003, docs/workflow.md). workflow/ loads and validates it; decide() follows it. A Definition
+/// in memory is always valid, because the loader returns no other.
 namespace orange::engine {
 
 enum class Comparison { less, greater, less_equal, greater_equal, equal, not_equal };
@@ -25,7 +25,7 @@ struct Condition {
     std::int64_t value = 0;
 
     bool holds_for(std::int64_t actual) const;
-    /// "review_round < 2", as it would be written in the workflow.
+    /// Returns the condition as it is written in a workflow: "review_round < 2".
     std::string text() const;
 
     bool operator==(const Condition&) const = default;
@@ -36,36 +36,36 @@ enum class VerdictLine { first, any };
 
 std::string_view name_of(Verdict verdict);
 
-/// What must be so of the task's branch and worktree, whatever TASK.md says (engine/facts.hpp).
+/// The facts about the task's branch and worktree that a gate requires, whatever TASK.md says (engine/facts.hpp).
 struct GateFacts {
-    std::int64_t commits = 0;                     ///< at least so many that its base has not
+    std::int64_t commits = 0;                     ///< at least this many that its base does not have
     bool clean = false;                           ///< nothing is uncommitted
-    bool merges = false;                          ///< into the default branch, without a conflict
-    bool reviewed_head = false;                   ///< the reviewer was given the commit that it is on
-    bool checks = false;                          ///< these succeed on its commit
-    std::vector<std::vector<std::string>> argvs;  ///< of `checks`; empty: the project's, which may be none
+    bool merges = false;                          ///< it merges into the default branch without a conflict
+    bool reviewed_head = false;                   ///< the reviewer was given the commit that the branch is on
+    bool checks = false;                          ///< the checks succeed on its commit
+    std::vector<std::vector<std::string>> argvs;  ///< the checks; empty: the project's, which may be none
 
     bool any() const { return commits > 0 || clean || merges || reviewed_head || checks; }
     bool operator==(const GateFacts&) const = default;
 };
 
-/// What must hold before a transition is taken: something stands in TASK.md's body, or something is so of the branch.
-/// An exit rule's gate is about TASK.md alone.
+/// The conditions of a transition: a section in TASK.md's body, facts about the branch, or sub-tasks. An exit rule's
+/// gate has only a section.
 struct Gate {
     std::string section;              ///< the heading's text without "## ", as "Handoff"; empty: facts alone
     bool required = true;             ///< the section must have content
     std::vector<std::string> fields;  ///< any of these as `NAME: text` at a line's beginning
     std::optional<Verdict> verdict;
     VerdictLine verdict_line = VerdictLine::any;
-    bool fresh = false;  ///< must differ from what it was when the current state was entered
+    bool fresh = false;  ///< must differ from its text when the current state was entered
     GateFacts facts = {};
     bool children = false;  ///< the task has sub-tasks, and the section names each of them
 
     bool operator==(const Gate&) const = default;
 };
 
-/// What a state stands for. A workflow may have one state of each, whatever it is called; resolve_meanings() finds them
-/// when the workflow is loaded, and after that no code compares the names of states.
+/// The meaning of a state. A workflow may have one state of each meaning, whatever its name is. resolve_meanings()
+/// finds them when the workflow is loaded, and after that no code compares the names of states.
 enum class Meaning {
     none,
     initial,        ///< tasks are created in it
@@ -76,23 +76,23 @@ enum class Meaning {
 };
 inline constexpr Meaning k_meanings[] = {Meaning::initial, Meaning::done, Meaning::cancelled, Meaning::stuck,
                                          Meaning::clarification};
-/// As in `means:` of a workflow.
+/// Returns the name as in `means:` of a workflow.
 std::string_view name_of(Meaning meaning);
 
-/// `children:` of a state: where a task goes from there by itself when all of its sub-tasks are done. If one ends in
-/// another way, it needs help.
+/// `children:` of a state: the states to which a task moves by itself when all of its sub-tasks are done. If one ends
+/// in another way, the task needs help.
 struct ChildrenRule {
-    std::string when_commits;  ///< its branch has work of its own that the default branch has not
+    std::string when_commits;  ///< if its branch has changes that the default branch does not have
     std::string otherwise;
 };
 
 struct State {
     std::string name;
     bool terminal = false;
-    std::optional<Role> agent;   ///< whose process must be alive here: worker or reviewer
+    std::optional<Role> agent;   ///< the role whose process must be alive here: worker or reviewer
     std::string respawn_prompt;  ///< key into prompts; empty: cannot be respawned
     Meaning meaning = Meaning::none;
-    std::optional<Need> needs = {};             ///< what the task needs here; absent: what engine/needs.hpp finds
+    std::optional<Need> needs = {};             ///< what the task needs here; unset: engine/needs.hpp decides
     std::optional<ChildrenRule> children = {};  ///< the task waits for its sub-tasks here
 };
 
@@ -107,7 +107,7 @@ struct Transition {
     std::vector<Action> hooks;
 };
 
-/// "when …, then …" of an exit rule. An absent `when` always holds.
+/// "when …, then …" of an exit rule. A target without `when` always holds.
 struct Target {
     std::optional<Condition> when;
     std::string to;
@@ -115,45 +115,46 @@ struct Target {
 
 enum class ExitAction { advance, crash, mark_dead };
 
-/// What to do when the agent of a state is dead (seed 003, "Exit Monitoring"). Rules of one status are tried in order.
+/// A rule for the death of a state's agent (seed 003, "Exit Monitoring"). The rules of one status are tried in order.
 struct ExitRule {
     std::string status;
     std::optional<Gate> has_artifact;  ///< the rule applies only if this gate holds; absent: always
     ExitAction action = ExitAction::mark_dead;
-    std::vector<Target> targets;   ///< of `advance`: exactly one holds
-    std::int64_t stuck_after = 0;  ///< of `crash`: the count that moves the task to `stuck`; 0: never
-    bool respawn = false;          ///< of `crash` below the threshold: respawn the state's agent
+    std::vector<Target> targets;   ///< for `advance`: exactly one holds
+    std::int64_t stuck_after = 0;  ///< for `crash`: the count that moves the task to `stuck`; 0: never
+    bool respawn = false;          ///< for `crash` below the threshold: respawn the state's agent
 };
 
 struct Definition {
     std::string name;
     std::int64_t version = 1;
-    std::string hash;           ///< of the file's content; tasks pin it
+    std::string hash;           ///< hash of the file's content; tasks pin it
     std::vector<State> states;  ///< in the file's order
     std::vector<Transition> transitions;
     std::vector<ExitRule> exit_rules;
     std::int64_t poll_interval = 30;  ///< seconds
     std::map<std::string, std::string> prompts;
-    std::map<std::string, std::string> messages;  ///< what notify_worker says, by its name
+    std::map<std::string, std::string> messages;  ///< texts of notify_worker, by name
 
     const State* state(std::string_view name) const;
     const State* that_means(Meaning meaning) const;
     bool means(std::string_view state, Meaning meaning) const;
-    /// The name of the state that means it; if there is none, the usual name, which no state has then.
+    /// Returns the name of the state with this meaning; if there is none, the usual name, which no state has then.
     std::string name_for(Meaning meaning) const;
     const State& initial() const;
-    /// All transitions `from` → `to` that count: exact entries where there is one, else lists, else "*".
+    /// Returns the transitions `from` → `to` that count: entries with exactly this state, otherwise lists with it,
+    /// otherwise "*".
     std::vector<const Transition*> between(std::string_view from, std::string_view to) const;
-    /// Every state reachable in one step, in the file's order, without duplicates.
+    /// Returns every state that can be reached in one step, in the file's order, without duplicates.
     std::vector<std::string> targets_from(std::string_view from) const;
     bool has_transition(std::string_view from, std::string_view to) const { return !between(from, to).empty(); }
 };
 
-/// Gives the meanings that no state claims to the states with their usual names; tasks begin in `pending`, or else in
-/// the first state.
+/// Gives the meanings that no state claims to the states with their usual names. Tasks begin in `pending`, or otherwise
+/// in the first state.
 void resolve_meanings(Definition& definition);
 
-/// Whose agent a hook starts; nothing if it starts none.
+/// Returns the role of the agent that a hook starts; nullopt if it starts none.
 std::optional<Role> spawned_role(const Action& hook);
 
 }  // namespace orange::engine

@@ -8,7 +8,7 @@
 namespace orange::engine {
 namespace {
 
-/// The value of a decimal integer; 0 for anything else, which the loader let nobody write.
+/// Returns the value of a decimal integer; 0 for any other text, which the loader refuses.
 std::int64_t integer_of(const std::string& text) {
     const bool negative = text.starts_with('-');
     std::uint64_t value = 0;
@@ -71,7 +71,7 @@ std::string gate_text(const Gate& gate, const Argvs& project_checks) {
 
 std::optional<std::string> written_problem(const Gate& gate, const Situation& situation) {
     const bool hidden = situation.artifacts.swallowed_by_fence.contains(gate.section);
-    // The sub-tasks decide what has to be written.
+    // Sub-tasks come first, because they decide what has to be written.
     std::optional<std::string> problem;
     if (!hidden) problem = children_problem(gate, situation.task.id, situation.artifacts, situation.facts.children);
     return problem ? problem : gate_problem(gate, situation.artifacts, situation.entry_sections);

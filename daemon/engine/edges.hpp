@@ -7,48 +7,50 @@
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/permissions.hpp"
 
-/// The reading of one edge of the map, which decide() and explain() share. Private to this folder.
+/// Functions about one transition (an edge of the workflow), which decide() and explain() share. Private to this
+/// folder.
 namespace orange::engine {
 
-/// "task 4f2a…", as messages name it, or "the task" if it has no id yet.
+/// Returns "task 4f2a…", as messages name it, or "the task" if it has no id yet.
 std::string called(const Task& task);
-/// "a, b or c", if `last` is " or ".
+/// Returns "a, b or c", if `last` is " or ".
 std::string listed(std::vector<std::string> parts, std::string_view last, std::string_view comma = ", ");
-/// "worker, human or system"
+/// Returns a text such as "worker, human or system".
 std::string role_list(const std::vector<Role>& roles);
 
-/// "## Handoff with a line DONE:, changed since the task entered this status", for lists of edges.
-/// The project's checks are named if they are given.
+/// Returns a text such as "## Handoff with a line DONE:, changed since the task entered this status", for lists of
+/// edges. Names the project's checks if they are given.
 std::string gate_text(const Gate& gate, const Argvs& project_checks = {});
 
-/// Why the gate does not hold, as a sentence that says what to do; nothing where it does, or where only checks have to
-/// run to find it out.
+/// Returns why the gate does not hold, as a sentence that says what to do; nullopt if it holds, or if only its checks
+/// have to run.
 std::optional<std::string> problem_of(const Gate& gate, const Situation& situation);
-/// The part of it that is not about the branch.
+/// Returns the part of that problem that is not about the branch.
 std::optional<std::string> written_problem(const Gate& gate, const Situation& situation);
 
-/// The command with which a human asks for `to`.
+/// Returns the command with which a human asks for `to`.
 OrangeCommand human_command(const Definition& definition, const Task& task, std::string_view to, bool force = false);
-/// The command with which an agent asks for `to`; it is about the agent's own task.
+/// Returns the command with which an agent asks for `to` for its own task.
 OrangeCommand agent_command(const std::string& to);
-/// The command of a human or of an agent.
+/// Returns the command of a human or of an agent.
 OrangeCommand command_for(const Definition& definition, const Task& task, const std::string& to, Role by);
 
-/// Whose process does the work of a state: its `agent`, else the one that the transitions into it start.
+/// Returns the role that works in a state: its `agent`, otherwise the one that the transitions into the state start.
 Role role_of_state(const Definition& definition, const State& state);
 
-/// The effects of `transition` from the task's state: counters as values, actions, ensure_agent.
+/// Returns the effects of `transition` from the task's state: counters as values, actions, ensure_agent.
 Decision decision_for(const Definition& definition, const Task& task, const Transition& transition);
 
-/// "No state "reviewin" …", "From working a worker can set …": the rejection of an edge that is not in the map.
+/// Returns the refusal of a transition that the workflow does not have: "No state "reviewin" …", "From working a worker
+/// can set …".
 Refusal illegal(const Definition& definition, const Task& task, const Request& request);
-/// The caller is none of those who may ask. `edges` is not empty, unless the caller is Role::unknown, who may ask for
-/// nothing at all.
+/// Returns the refusal for a caller that may not take the transition. `edges` is not empty, unless the caller is
+/// Role::unknown, which may take none.
 Refusal forbidden(const Definition& definition, const Task& task, const Request& request,
                   const std::vector<const Transition*>& edges);
-/// A human has to confirm it.
+/// Returns the refusal of a transition that a human has to confirm.
 Refusal needs_force(const Definition& definition, const Task& task, const Transition& edge);
-/// No condition of the edges holds.
+/// Returns the refusal if no condition of the edges holds.
 Refusal guard_failed(const Task& task, const std::vector<const Transition*>& edges);
 
 }  // namespace orange::engine

@@ -9,17 +9,17 @@
 
 namespace orange::engine {
 
-/// What a task takes along into a state, besides the decision.
+/// The values with which a task enters a state, besides the decision.
 struct Entrance {
     std::string tx;  ///< random; becomes the intent's id
     Caller by;
     Timestamp at{};
-    std::map<std::string, std::string> sections;  ///< heading → hash: what `fresh` gates will compare with
-    std::vector<Notice> notices_before;           ///< those that the transition ends
+    std::map<std::string, std::string> sections;  ///< heading → hash, for `fresh` gates to compare with
+    std::vector<Notice> notices_before;           ///< the notices that the transition ends
 };
 
-/// Makes of `record` what the commit point of a transition writes: in the new state, with the intent. The only place
-/// where the status of a task changes. Transitions and Creation save the result.
+/// Changes `record` into what the commit point of a transition writes: in the new state, with the intent. No other code
+/// changes the status of a task. Transitions and Creation save the result.
 void enter(TaskRecord& record, const Definition& definition, const Decision& decision, Entrance entrance);
 
 }  // namespace orange::engine

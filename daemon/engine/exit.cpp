@@ -16,7 +16,7 @@ bool applies(const ExitRule& rule, const Situation& situation) {
            (!rule.has_artifact || !gate_problem(*rule.has_artifact, situation.artifacts, situation.entry_sections));
 }
 
-/// The sections that the rules of this status wait for: "without writing ## Handoff".
+/// Returns the sections that the rules of this status wait for: "without writing ## Handoff".
 std::string awaited(const Definition& definition, std::string_view status) {
     std::string text;
     for (const auto& rule : definition.exit_rules) {
@@ -27,7 +27,7 @@ std::string awaited(const Definition& definition, std::string_view status) {
     return text;
 }
 
-/// The transition to `stuck` that a crash takes: any that the map has, an unforced one first.
+/// Returns the transition to `stuck` that a crash takes: any that the workflow has, preferably one without force.
 const Transition* way_to_stuck(const Definition& definition, std::string_view from) {
     const Transition* way = nullptr;
     for (const auto* edge : definition.between(from, definition.name_for(Meaning::stuck))) {
@@ -49,7 +49,7 @@ ExitOutcome crashed(const Definition& definition, const Situation& situation, co
     return Advance{std::move(decision), crash};
 }
 
-/// An advance that its own transition rejects counts as a crash (seed 003), by the status's own crash rule.
+/// An advance that its own transition refuses counts as a crash (seed 003), by the crash rule of the status.
 ExitOutcome rejected(const Definition& definition, const Situation& situation, const AgentExit& exit,
                      const Refusal& refusal) {
     const auto text = worded(refusal).message;
@@ -79,7 +79,7 @@ ExitOutcome advanced(const Definition& definition, const Situation& situation, c
     if (target == nullptr) {
         return rejected(definition, situation, exit, {ErrorCode::guard_failed, "no then_when holds"});
     }
-    // The author is dead: the file cannot say who wrote a verdict.
+    // The author is dead, so it is not certain who wrote a verdict.
     auto outcome = decide_request(definition, situation, {target->to, Role::system, false, false});
     if (auto* refusal = std::get_if<Refusal>(&outcome)) {
         if (refusal->checks) return std::move(*refusal->checks);

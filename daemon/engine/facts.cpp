@@ -22,13 +22,13 @@ std::string files_text(const std::vector<std::string>& files) {
     return text;
 }
 
-/// The last result, if it is about this commit and these commands.
+/// Returns the last result if it is about this commit and these commands.
 const CheckRecord* result_of(const GateFacts& gate, const Facts& facts) {
     if (!facts.checked || facts.checked->commit != facts.commit) return nullptr;
     return facts.checked->checks == hash_of(checks_of(gate, facts)) ? &*facts.checked : nullptr;
 }
 
-/// Why what the gate names could not be found out; empty: it could.
+/// Returns why a required fact could not be determined; empty if all could.
 std::string unknown_of(const GateFacts& gate, const Facts& facts) {
     if (!facts.unknown.empty()) return facts.unknown;
     if (gate.commits > 0 && !facts.unknown_commits.empty()) return facts.unknown_commits;

@@ -11,7 +11,7 @@ bool open_to(const Task& task, const Transition& edge, Role by) {
     return may_ask(edge, by) && !edge.force && (!edge.when || edge.when->holds_for(task.counter(edge.when->field)));
 }
 
-/// The first state that `by` may ask for from the task's own without force, and that `fits`.
+/// Returns the first state that `by` may ask for from the task's state without force, and that `fits`.
 template <class Fits>
 const State* first_target(const Definition& definition, const Task& task, Role by, Fits fits) {
     for (const auto& to : definition.targets_from(task.status)) {
@@ -57,7 +57,7 @@ bool can_be_merged_from(const Definition& definition, std::string_view from) {
 const State* rejection_target(const Definition& definition, const Task& task) {
     const State* from = definition.state(task.status);
     if (from == nullptr || from->terminal || from->agent || from->meaning == Meaning::initial) return nullptr;
-    if (from->children) return nullptr;  // nobody has handed anything over
+    if (from->children) return nullptr;  // no work was handed over
     return first_target(definition, task, Role::human, [](const State& state) {
         return state.agent == Role::worker && state.meaning == Meaning::none;
     });

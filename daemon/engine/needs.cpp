@@ -55,13 +55,13 @@ class Question {
         return {kind, std::move(text), std::move(run), record_.entered_at.value_or(record_.task.updated_at)};
     }
     bool is_agents() const { return is_for_agent(definition_, *state_); }
-    /// An agent of the role that has died lives again. If the state does not say which role works in it, the notice
-    /// does.
+    /// True if an agent of the dead one's role lives again. If the state does not say which role works in it, the
+    /// notice does.
     bool is_replaced(const Notice& death) const {
         if (state_->agent || death.cause.empty()) return sight_.agent_alive;
         return std::ranges::find(sight_.living, death.cause) != sight_.living.end();
     }
-    /// "worker"; "agent" if the workflow does not say which.
+    /// Returns "worker", or "agent" if the workflow does not say which.
     std::string agent_name() const { return state_->agent ? name_text(*state_->agent) : "agent"; }
     const Notice* notice(NoticeKind kind) const {
         for (const auto& each : record_.notices) {
@@ -69,13 +69,13 @@ class Question {
         }
         return nullptr;
     }
-    /// A dead agent is no trouble in a state that wants none.
+    /// A dead agent is no trouble in a state that needs none.
     const Notice* notice_for_help() const {
         for (const auto& each : record_.notices) {
             const bool of_agent = each.kind == NoticeKind::agent_crashed || each.kind == NoticeKind::agent_ended ||
                                   each.kind == NoticeKind::session_lost;
             if (!rule_of(each.kind).help) continue;
-            // A worker that waits for its review does no harm by it.
+            // A worker that waits for its review may be at a limit or hang without harm.
             const bool of_role = each.kind == NoticeKind::usage_limit || each.kind == NoticeKind::agent_hung ||
                                  each.kind == NoticeKind::message_undelivered;
             const bool of_other = of_role && (state_ == nullptr || !is_agents() ||
@@ -86,7 +86,7 @@ class Question {
         }
         return nullptr;
     }
-    /// Opens the terminal of the agent, or starts it.
+    /// Returns the command that opens the terminal of the agent, or starts it.
     OrangeCommand to_agent() const {
         if (state_ == nullptr || state_->terminal) return command("show");
         if (sight_.agent_alive) return command("attach");
@@ -121,7 +121,7 @@ class Question {
         }
         return here(Need::review, "the status " + status() + " needs your decision", command("why"));
     }
-    /// The section with which tasks come into this state.
+    /// Returns the section with which tasks come into this state.
     std::string handed_over() const {
         for (const auto& transition : definition_.transitions) {
             if (transition.to == status() && transition.gate && !transition.gate->section.empty()) {
@@ -160,18 +160,18 @@ class Question {
         if (record_.stopped) return here(Need::start, "you stopped the " + role, command("restart"));
         return here(Need::start, "the " + role + " is not running", to_agent());
     }
-    /// Also when its human has acknowledged that a blocker is gone: it will not start by itself.
+    /// Holds even if the human has acknowledged that a blocker is gone: the task will not start by itself.
     Needs blocked() const {
         if (sight_.gone.empty()) return here(Need::nothing, "waits for " + sight_.waits_for);
         return here(Need::help, "waits for " + sight_.gone + ", which will never be done",
                     command("update", "--unblock " + sight_.gone));
     }
-    /// The parent says the same for all of its sub-tasks at once.
+    /// The notice of the parent covers all of its sub-tasks at once.
     Needs unapproved() const {
         if (sight_.parent_there) return here(Need::nothing, "waits for your approval");
         return here(Need::start, "waits for your approval", command("approve"));
     }
-    /// Also when its human has acknowledged the trouble: it does not go on by itself.
+    /// Holds even if the human has acknowledged the trouble: the task does not continue by itself.
     Needs children() const {
         if (const auto trouble = trouble_of(definition_, record_.task, sight_.children)) {
             return here(Need::help, std::string(first_line(trouble->text)), trouble->command);

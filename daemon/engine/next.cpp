@@ -10,10 +10,10 @@ namespace {
 using std::chrono::milliseconds;
 using namespace std::chrono_literals;
 
-/// A message that was typed is looked for in the agent's window until it is this old, and first when it is that old.
+/// A typed message is looked for in the agent's window until it is as old as the first time, beginning with the second.
 constexpr milliseconds k_message_window = 30s, k_first_look_at_message = 2s;
 
-/// A step, and how long it is not due yet.
+/// A step, and how long until it is due.
 struct Due {
     Step step;
     milliseconds in{};
@@ -63,7 +63,7 @@ MaybeDue tell_of_children(const View& view) {
     return Due{std::move(tell)};
 }
 
-/// A merge that is not finished ends the task, or its end asks again.
+/// An unfinished merge ends the task, or its end wakes the task's loop.
 bool may_go_on(const View& view) {
     return view.definition != nullptr && !(view.record.merge && view.record.merge->unfinished());
 }
@@ -78,7 +78,8 @@ MaybeDue wait_for_children(const View& view) {
     return Due{step::WaitForChildren{is_queued}};
 }
 
-/// In the queue, it goes on when a workspace is free. What failed for good goes on when its human has seen it.
+/// A queued task continues when a workspace is free. After a permanent failure, it continues when its human has
+/// acknowledged that.
 MaybeDue go_on_after_children(const View& view) {
     if (!may_go_on(view) || !have_come_back(*view.definition, view.record.task, view.children)) return std::nullopt;
     const auto* failed = find_notice(view.record, NoticeKind::start_failed);
@@ -100,8 +101,8 @@ MaybeDue deliver(const View& view) {
     return Due{step::Deliver{view.record.outbox.front().id}};
 }
 
-/// For half a minute after it was typed, and later whenever its agent is idle: a message may have been put into the
-/// queue of the agent's program.
+/// A message is looked for during half a minute after it was typed, and later whenever its agent is idle: the agent's
+/// program may have put it into its queue.
 MaybeDue acknowledge(const View& view) {
     if (!view.is_on_duty || view.ended) return std::nullopt;
     MaybeDue due;
@@ -109,7 +110,7 @@ MaybeDue acknowledge(const View& view) {
         if (message.seen || !message.typed_at) continue;
         const auto age = std::chrono::duration_cast<milliseconds>(view.now - *message.typed_at);
         if (age >= k_message_window && !view.idle.contains(message.to)) continue;
-        // By a clock that was set back since, it was typed in the future: it is looked at now.
+        // If the clock was set back, the message was typed in the future: look now.
         const auto in = age < 0ms ? 0ms : std::max(k_first_look_at_message - age, milliseconds(0));
         if (!due || in < due->in) due = Due{step::Acknowledge{}, in};
     }
@@ -154,27 +155,27 @@ struct Rule {
     MaybeDue (*due)(const View& view);
 };
 
-/// In the order of the variant.
+/// The rules of the steps, in the order of the variant.
 constexpr std::array<Rule, k_step_count> k_rules = {{
-    // The ends of other tasks are written down first: all that follows is decided from the record.
+    // The ends of other tasks are saved first: all later steps are decided from the record.
     {"note what became of the tasks that it waits for", note_blockers},
     {"note which sub-tasks are done", note_children},
-    // The human hears of trouble before Orange takes a step that might hide it.
+    // The human learns of trouble before Orange takes a step that might hide it.
     {"tell you of its sub-tasks", tell_of_children},
     // A task that must wait again leaves the queue before it could start.
     {"", wait_for_children},
     {"go on after its sub-tasks", go_on_after_children},
-    // No agent starts before the run before it has ended for sure.
+    // No agent starts before the previous run has certainly ended.
     {"end what an executor still has of a run", stop_runs_left},
-    // Before the messages for that agent.
+    // The agent starts before its messages are typed.
     {"start the agent that waited for room", start_agents},
-    // An agent hears what was said to it before it is reminded of anything.
+    // An agent gets its messages before it is reminded.
     {"type a message", deliver},
     {"", acknowledge},
-    // Before the agent is reminded again, and before the human hears of an idleness that is over.
+    // If the agent works again, it is not reminded, and the human is not notified of its idleness.
     {"", clear_idle},
     {"remind the agent", remind},
-    // The human hears last: of what Orange could not do by itself.
+    // The human comes last: for what Orange could not do by itself.
     {"", notify},
 }};
 

@@ -5,7 +5,7 @@
 namespace orange::engine {
 namespace {
 
-/// Most urgent first; the frontmatter shows that one.
+/// Sorts the notices, the most urgent first; the frontmatter shows that one.
 void show(TaskRecord& record) {
     std::sort(record.notices.begin(), record.notices.end(),
               [](const Notice& a, const Notice& b) { return a.kind < b.kind; });

@@ -2,17 +2,17 @@
 
 #include "common/model/record.hpp"
 
-/// Raising and clearing a task's notices; the frontmatter's `attention` follows. common/model/notice.hpp has the kinds,
+/// Raises and clears a task's notices; the frontmatter's `attention` follows. common/model/notice.hpp has the kinds,
 /// and what ends each.
 namespace orange::engine {
 
-/// In place of one of its kind. The same text again keeps its time.
+/// Raises a notice in place of one of its kind. If the text is the same, the notice keeps its time.
 void raise(TaskRecord& record, Notice notice);
-/// Whether there was one.
+/// Clears the notice of this kind. Returns true if there was one.
 bool clear(TaskRecord& record, NoticeKind kind);
-/// Those of `before` that a transition ends. What was raised since stays.
+/// Clears the notices of `before` that end with a transition. A notice that was raised later stays.
 void clear_for_transition(TaskRecord& record, const std::vector<Notice>& before);
-/// Those about its agents, which are stopped or started anew. What is to be said of its work stays.
+/// Clears the notices about its agents, which are stopped or started again. Notices about its work stay.
 void clear_for_agents(TaskRecord& record);
 void clear_all(TaskRecord& record);
 

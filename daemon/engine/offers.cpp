@@ -55,7 +55,7 @@ class Offers {
         if (begun && has_other_step()) add("move");
         if (!edges_to(Meaning::cancelled).empty()) add("cancel");
     }
-    /// A step that its human may ask for, and that no other name of the list stands for.
+    /// True if the human may ask for a transition that no other name in the list covers.
     bool has_other_step() const {
         const auto* back = rejection_target(definition_, record_.task);
         const auto* forth = approval_target(definition_, record_.task);

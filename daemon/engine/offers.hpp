@@ -8,7 +8,7 @@
 
 namespace orange::engine {
 
-/// What the record does not say of a task's agents and its branch.
+/// Facts about a task's agents and branch that are not in its record.
 struct Offering {
     bool alive = false;        ///< one of its agents runs
     bool state_alive = false;  ///< the agent that its state would start runs
@@ -20,10 +20,10 @@ struct Offering {
     bool children_unapproved = false;  ///< some of its sub-tasks wait for their human's approval
 };
 
-/// What a human can do with the task in its present state: names of methods without "task.", in the order of
-/// docs/protocol.md. `merge` is in it if the workflow leads from here to its state `done`; if only an edge with `force`
-/// does, that is `force_merge`. A call may still be refused for what the state does not show: a gate, a conflict.
-/// Pure; clients show exactly these as buttons and keys, and never compare the names of states.
+/// Returns what a human can do with the task in its present state: names of methods without "task.", in the order of
+/// docs/protocol.md. `merge` is one of them if the workflow leads from here to its state `done`; if only an edge with
+/// `force` does, that is `force_merge`. A call may still be refused for what the state does not show: a gate, a
+/// conflict. Pure. Clients show exactly these as buttons and keys, and never compare the names of states.
 std::vector<std::string> offers_of(const Definition& definition, const TaskRecord& record, const Offering& sight);
 
 }  // namespace orange::engine

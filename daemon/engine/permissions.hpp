@@ -21,7 +21,7 @@ enum class Access {
     human,  ///< a human or a human's script
 };
 
-/// The evidence for a caller that is known by nothing but the socket of its run, which ORANGE_SOCKET names.
+/// The evidence for a caller that is identified only by the socket of its run, which ORANGE_SOCKET names.
 inline constexpr std::string_view k_socket_evidence = "the run's socket, below no orange-agent";
 
 /// Returns "the worker of task 4f2a… (ancestor orange-agent 4711)", for the error of a refused call.
@@ -29,26 +29,26 @@ std::string describe(const Caller& caller);
 
 Result<void> may_call(const std::string& method, Access access, const Caller& by);
 
-/// An agent sets the summary and the branch of its task, and no other field.
+/// Lets an agent set the summary and the branch of its task, and no other field.
 Result<void> may_set(const Edit& edit, const Caller& by);
 
-/// An agent moves and edits its own task only, in its own run, and without force.
+/// Lets an agent move and edit its own task only, in its own run, and without force.
 Result<void> may_change(const TaskRecord& record, const Caller& by, bool force);
 
-/// The worker of `parent`, in its own run, creates a sub-task. `delegation` is the project's setting; `chosen` names
-/// the options of the call that only a human may choose.
+/// Lets the worker of `parent`, in its own run, create a sub-task. `delegation` is the project's setting; `chosen`
+/// names the options of the call that only a human may choose.
 Result<void> may_create_subtask(const TaskRecord& parent, const Caller& by, std::string_view delegation,
                                 const std::vector<std::string>& chosen);
-/// Refuses a sub-task that would wait for a task which is not another sub-task of its parent.
+/// Returns the refusal of a sub-task that would wait for a task which is not another sub-task of its parent.
 Error may_not_wait_for(const TaskId& other, const Caller& by);
 
 Result<void> may_change_workflow(const Caller& by);
 
-/// Returns the roles that may ask for a transition. If `by` is absent, all may, except for a worker if the gate wants a
-/// verdict, and only a human or the system if force is needed. Role::unknown is never among them.
+/// Returns the roles that may ask for a transition. If `by` is absent, all may; if the gate needs a verdict, all but a
+/// worker; if force is needed, only a human and the system. Role::unknown is never among them.
 std::vector<Role> askers(const Transition& transition);
 bool may_ask(const Transition& transition, Role role);
-/// Returns true if Orange may take the transition at any time: nothing has to be confirmed, written or counted first.
+/// Returns true if Orange may take the transition at any time: it needs no confirmation, no section and no counter.
 bool is_free(const Transition& transition);
 
 }  // namespace orange::engine

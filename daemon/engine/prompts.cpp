@@ -5,7 +5,7 @@
 namespace orange::engine {
 namespace {
 
-/// `text` with each {name} of `values` put in. One pass: what is put in is never looked at again.
+/// Returns `text` with each {name} of `values` replaced. One pass: inserted text is never expanded again.
 std::string substituted(std::string_view text, const std::map<std::string, std::string>& values) {
     constexpr std::size_t k_longest_name = 64;
     std::string out;
@@ -28,7 +28,7 @@ std::string substituted(std::string_view text, const std::map<std::string, std::
     return out;
 }
 
-/// The gate that a worker has to pass to go on from `status`; nullptr if the workflow has none for it there.
+/// Returns the transition whose gate a worker has to pass from `status`; nullptr if the workflow has none.
 const Transition* way_on(const Definition& definition, std::string_view status) {
     for (const auto& to : definition.targets_from(status)) {
         for (const auto* transition : definition.between(status, to)) {
@@ -39,7 +39,7 @@ const Transition* way_on(const Definition& definition, std::string_view status) 
     return nullptr;
 }
 
-/// Says what the worker has to write, and the command after that.
+/// Returns what the worker has to write, and the command after that.
 std::string worker_command(const Definition& definition, std::string_view status) {
     const auto* way = way_on(definition, status);
     if (way == nullptr) return {};

@@ -9,7 +9,7 @@
 namespace orange::engine {
 namespace {
 
-/// The states that `role` may ask for from `from` without force, in the file's order.
+/// Returns the states that `role` may ask for from `from` without force, in the file's order.
 std::vector<std::string> open_to(const Definition& definition, std::string_view from, Role role) {
     std::vector<std::string> states;
     for (auto& to : definition.targets_from(from)) {
@@ -21,8 +21,8 @@ std::vector<std::string> open_to(const Definition& definition, std::string_view 
     return states;
 }
 
-/// The status to set first in order to reach `to`: the first hop of a shortest way through the map whose first edge is
-/// the caller's. Ways through `stuck` count only where there is no other: it is where things go wrong.
+/// Returns the status to set first in order to reach `to`: the first step of a shortest way whose first edge the caller
+/// may take. Ways through `stuck` count only if there is no other one, since they are for failures.
 std::string first_hop(const Definition& definition, std::string_view from, std::string_view to, Role role) {
     for (const bool through_stuck : {false, true}) {
         std::set<std::string> seen{std::string(from)};
@@ -52,7 +52,7 @@ std::vector<std::string> state_names(const Definition& definition) {
     return names;
 }
 
-/// "From working, a worker can set: agent-review (needs …); stuck."
+/// Returns a text such as "From working, a worker can set: agent-review (needs …); stuck."
 std::string what_is_open(const Definition& definition, const Task& task, Role role) {
     std::vector<std::string> texts;
     for (const auto& to : open_to(definition, task.status, role)) {
@@ -65,7 +65,7 @@ std::string what_is_open(const Definition& definition, const Task& task, Role ro
     return who + (plain ? listed(std::move(texts), " or ") : listed(std::move(texts), "; or ", "; ")) + ".";
 }
 
-/// "a worker", "the system"
+/// Returns "a worker" or "the system".
 std::string with_article(Role role) {
     return (role == Role::system ? "the " : "a ") + name_text(role);
 }

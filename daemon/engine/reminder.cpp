@@ -16,7 +16,7 @@ const Target* target_of_rule(const ExitRule& rule, const Task& task) {
     return nullptr;
 }
 
-/// The rules that lead on from the status when something is written.
+/// Returns the rules that lead on from the status when a section is written.
 std::vector<const ExitRule*> rules_of(const Definition& definition, const Task& task) {
     std::vector<const ExitRule*> rules;
     for (const auto& rule : definition.exit_rules) {
@@ -26,7 +26,7 @@ std::vector<const ExitRule*> rules_of(const Definition& definition, const Task& 
     return rules;
 }
 
-/// The rule whose artifact is there.
+/// Returns the rule whose artifact exists; nullptr if none does.
 const ExitRule* ready_rule(const std::vector<const ExitRule*>& rules, const Situation& situation) {
     for (const auto* rule : rules) {
         if (!gate_problem(*rule->has_artifact, situation.artifacts, situation.entry_sections)) return rule;
@@ -34,7 +34,7 @@ const ExitRule* ready_rule(const std::vector<const ExitRule*>& rules, const Situ
     return nullptr;
 }
 
-/// One command for each of the rules, with the verdict that it is for.
+/// Returns one command for each of the rules, with the verdict that it is for.
 std::string commands_for(const std::vector<const ExitRule*>& rules, const Task& task) {
     std::vector<std::string> commands;
     for (const auto* rule : rules) {
@@ -45,7 +45,7 @@ std::string commands_for(const std::vector<const ExitRule*>& rules, const Task& 
     return join(commands, " or ");
 }
 
-/// An agent that waits for its human says so with a status, too.
+/// Tells an agent that may be waiting for its human which status says so.
 std::string question_hint(const Definition& definition, const Task& task, Role by) {
     const auto* state = definition.that_means(Meaning::clarification);
     if (state == nullptr) return {};
@@ -58,7 +58,7 @@ std::string question_hint(const Definition& definition, const Task& task, Role b
     return {};
 }
 
-/// A worker that has split its task, and has not said that it waits.
+/// Returns the reminder for a worker that has split its task, and has not said that it waits.
 std::optional<std::string> forgotten_wait(const Definition& definition, const Situation& situation, Role by) {
     const auto open = not_ended(situation.facts.children);
     if (open.empty()) return std::nullopt;
@@ -96,7 +96,7 @@ std::optional<std::string> forgotten(const Definition& definition, const Situati
         const auto* refusal = std::get_if<Refusal>(&outcome);
         if (refusal == nullptr || refusal->checks)
             return "Your ## " + rule->has_artifact->section + " is written. Run: " + agent_command(to).text();
-        // The edge asks for more than the rule does.
+        // The transition requires more than the rule does.
         return "The task is still in " + task.status + ": " + worded(*refusal).message;
     }
     if (auto wait = forgotten_wait(definition, situation, *state->agent)) return wait;

@@ -8,7 +8,7 @@
 namespace orange::engine {
 namespace {
 
-/// The transition that starts the state's agent on the way in; nullptr where none does.
+/// Returns the transition that starts the state's agent on the way in; nullptr if there is none.
 const Transition* entrance(const Definition& definition, const State& state) {
     for (const auto& transition : definition.transitions) {
         if (transition.to != state.name) continue;
@@ -20,7 +20,7 @@ const Transition* entrance(const Definition& definition, const State& state) {
     return nullptr;
 }
 
-/// Steps that a human or the daemon may take from `from` without confirming anything and without an artifact.
+/// Returns a transition that the daemon may take without a confirmation and without an artifact.
 const Transition* open_edge(const Definition& definition, std::string_view from, std::string_view to) {
     for (const auto* edge : definition.between(from, to)) {
         if (may_ask(*edge, Role::system) && !edge->force && !edge->gate) return edge;
