@@ -6,12 +6,12 @@
 #include "common/model/json.hpp"
 #include "daemon/agents/harness.hpp"
 
-// What an agent is doing, from what its program shows. Nothing here is proof: a program's screen may quote a dialog,
-// and then a message waits for longer than it had to.
+// Finds out what an agent does, from what its program shows. No sign is proof: a screen may quote a dialog, and then a
+// message waits for longer than it had to.
 namespace orange::agents {
 namespace {
 
-/// The last line that holds one of the signs.
+/// Returns the last line that has one of the signs.
 std::optional<std::string> line_with(const std::vector<std::string>& signs, std::string_view text) {
     std::size_t last = std::string_view::npos;
     for (const auto& sign : signs) {
@@ -24,14 +24,14 @@ std::optional<std::string> line_with(const std::vector<std::string>& signs, std:
     return std::string(trim(text.substr(from, text.find('\n', last) - from)));
 }
 
-/// Lines that the program broke, as one.
+/// Joins lines that the program broke.
 std::string joined(std::string_view text) {
     std::string out;
     for (const auto line : split_lines(text)) out += (out.empty() ? "" : " ") + std::string(trim(line));
     return out;
 }
 
-/// What follows the first of the signs; empty: none is there.
+/// Returns the text behind the first of the signs; empty if none is there.
 std::string text_behind(const std::vector<std::string>& signs, std::string_view text) {
     constexpr std::size_t k_most = 60;
     for (const auto& sign : signs) {
@@ -41,7 +41,7 @@ std::string text_behind(const std::vector<std::string>& signs, std::string_view 
     return {};
 }
 
-/// The last lines of a screen that are not empty. Lines of a panel at the right side alone do not count.
+/// Returns the last lines of a screen that are not empty. Lines that have only a panel at the right side do not count.
 std::string_view end_of(std::string_view screen) {
     constexpr int k_lines = 12;
     constexpr std::size_t k_panel = 60;  // blanks before it
@@ -57,7 +57,7 @@ std::string_view end_of(std::string_view screen) {
 constexpr std::string_view k_no_break_space = "\u00a0";
 constexpr std::size_t k_beginning = 60;
 
-/// What can be seen of a text, at most so many bytes: programs wrap and indent.
+/// Returns the visible characters of a text, at most `most` bytes: programs wrap and indent.
 std::string dense(std::string_view from, std::size_t most) {
     std::string out;
     for (const char c : from) {
@@ -66,7 +66,7 @@ std::string dense(std::string_view from, std::size_t most) {
     return out;
 }
 
-/// Letters and digits: what programs do not change when they draw Markdown, boxes and spinners.
+/// Returns letters and digits, which programs do not change when they draw Markdown, boxes and spinners.
 std::string plain(std::string_view from, std::size_t most) {
     constexpr unsigned char k_lead_of_signs = 0xe2;  // U+2000 to U+2FFF: punctuation, arrows, boxes, dingbats, Braille
     constexpr unsigned char k_lead_of_dots = 0xc2;   // U+0080 to U+00BF: claude's spinner has "·"
@@ -84,7 +84,8 @@ std::string plain(std::string_view from, std::size_t most) {
     return out;
 }
 
-/// A program that works turns a sign of the Braille block (U+2800 to U+28FF), and may show changing words beside it.
+/// A program at work shows a turning sign of the Braille block (U+2800 to U+28FF), and may show changing words beside
+/// it.
 bool begins_with_spinner(std::string_view line) {
     line = trim(line);
     return line.size() > 2 && line[0] == '\xe2' && line[1] >= '\xa0' && line[1] <= '\xa3';
@@ -175,7 +176,7 @@ bool shows_text(std::string_view screen, std::string_view text) {
 bool stands_at_cursor(std::string_view before_cursor, std::string_view text) {
     constexpr std::size_t k_telling = 4, k_enough = 20;
     const auto line = before_cursor.substr(before_cursor.rfind('\n') + 1);
-    if (plain(line, 1).empty()) return false;  // what is above belongs to a turn
+    if (plain(line, 1).empty()) return false;  // the text above belongs to a turn
     const auto words = plain(text, text.size());
     const auto end = words.substr(words.size() - std::min(words.size(), k_enough));
     return end.size() >= k_telling && plain(before_cursor, before_cursor.size()).ends_with(end);
@@ -202,7 +203,7 @@ bool composer_holds(const Harness& harness, std::string_view screen, std::string
 
 namespace {
 
-/// Completes a limit that the program has told of by what its screen shows.
+/// Completes a limit that the program has reported with what its screen shows.
 Reading told_limit(const Harness& harness, const Statement& told, std::string_view screen) {
     Reading reading{Activity::limited, "events", told.text, told.usage_limit};
     reading.resets = text_behind(harness.usage_limit.resets, joined(told.text));

@@ -17,9 +17,9 @@ constexpr std::size_t k_name_columns = 40, k_chain_columns = 400;
 constexpr std::array<std::string_view, 15> k_runners = {"make", "gmake", "ninja",  "cmake",  "ctest",
                                                         "npm",  "npx",   "pnpm",   "yarn",   "cargo",
                                                         "go",   "tox",   "pytest", "gradle", "mvn"};
-/// Of these the ones that also start agents.
+/// The runners that also start agents.
 constexpr std::array<std::string_view, 4> k_launchers = {"npm", "npx", "pnpm", "yarn"};
-/// Scripts that are not called what they are.
+/// Scripts whose file name is not the runner's name.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> k_runner_scripts = {
     {{"npm-cli.js", "npm"}, {"npx-cli.js", "npx"}, {"yarn.js", "yarn"}, {"pnpm.cjs", "pnpm"}, {"pnpm.mjs", "pnpm"}}};
 constexpr std::array<std::string_view, 8> k_shells = {"sh", "bash", "dash", "zsh", "ksh", "fish", "busybox", "ash"};
@@ -35,7 +35,7 @@ std::string_view last_part(std::string_view path) {
     return path.substr(path.rfind('/') + 1);
 }
 
-/// "python3.11" → "python"
+/// Returns "python" for "python3.11".
 std::string_view without_version(std::string_view name) {
     const auto end = name.find_last_not_of("0123456789.");
     return name.substr(0, end == std::string_view::npos ? 0 : end + 1);
@@ -48,8 +48,8 @@ std::string_view runner_of(std::string_view script) {
     return script;
 }
 
-/// What an interpreter was told to execute: a script's words, or a module's name. Options are passed over; one that
-/// brings its program along leaves nothing.
+/// The script or the module that an interpreter executes, by its arguments. Options are skipped. Both are empty if an
+/// option has the program's text.
 struct Told {
     std::string script;
     std::string module;
@@ -71,7 +71,7 @@ Told told(const std::vector<std::string>& argv, bool shell) {
     return {};
 }
 
-/// Java's tools have no program of their own.
+/// Tools of Java are known by a class among the arguments, since they have no executable of their own.
 std::string java_tool(const std::vector<std::string>& argv) {
     for (const auto& word : argv) {
         if (word.starts_with("org.gradle.")) return "gradle";
@@ -91,13 +91,13 @@ bool is_known_as(const Words& names, const Program& program) {
                        [&](const std::string& name) { return is_among(names, name); });
 }
 
-/// Where the agent's own program is among `programs`, the topmost being the last. A script at the top may be a wrapper
-/// of the agent or the agent itself: it is the latter if it starts make or the like.
+/// Returns the index of the agent's own program in `programs`, of which the topmost is the last. A script at the top
+/// may be a wrapper of the agent, or the agent itself: it is the agent if it starts a program such as make.
 std::size_t own_program(const std::vector<Program>& programs,
                         const std::function<bool(const std::string&)>& in_worktree) {
     const auto top = programs.size() - 1;
     bool below_script = false;
-    // The caller itself is no agent.
+    // The caller itself is not an agent.
     for (auto i = top; i > 0; --i) {
         const auto& program = programs[i];
         if (below_script && is_runner(program) && !is_known_as(k_launchers, program)) return top;
@@ -116,7 +116,7 @@ Program program_of(const std::string& exe, const std::vector<std::string>& argv,
     constexpr std::string_view k_deleted = " (deleted)";  // the kernel marks a replaced binary
     if (program.file.ends_with(k_deleted)) program.file.resize(program.file.size() - k_deleted.size());
     const auto executable = last_part(program.file);
-    // A program that gives itself a title has it in place of its words.
+    // A program that gives itself a title has the title in place of its arguments.
     const std::string title(last_part(argv.empty() ? "" : std::string_view(argv[0]).substr(0, argv[0].find(' '))));
     program.shell = is_among(k_shells, executable);
     program.name = executable.empty() ? title : executable;

@@ -70,7 +70,7 @@ bool EventReader::read(const Harness& harness, FileSystem& files, const Path& pa
     const bool is_cut = piece->from > at_;
     const auto end = lines.rfind('\n');
     if (end == std::string_view::npos) {
-        if (is_cut) at_ = facts->size;  // one line that nobody wants to read
+        if (is_cut) at_ = facts->size;  // a single line that is too long
         return false;
     }
     at_ = piece->from + end + 1;

@@ -9,11 +9,12 @@
 #include "daemon/agents/harness.hpp"
 #include "daemon/files/file_system.hpp"
 
-/// Programs tell what they do by lines in a file of their run. Each line is one event, as a word with
-/// text behind it, or as an object of JSON. The definition says what each event means (docs/harnesses.md, "Events").
+/// Reads the events of agents' programs. A program writes lines into a file of its run. Each line is one event, as a
+/// word with text behind it, or as a JSON object. The harness definition says what each event means (docs/harnesses.md,
+/// "Events").
 namespace orange::agents {
 
-/// Returns the meaning of a line; nothing for one that the definition does not name.
+/// Returns the meaning of a line; nullopt if the definition does not name its event.
 std::optional<Statement> told_by(const Harness& harness, std::string_view line);
 
 /// Returns the file into which a run's program writes its events.
@@ -26,8 +27,8 @@ inline Path rest_file(const Path& run_folder, const RunId& run) {
     return run_folder / (run.value + ".rest");
 }
 
-/// Reads what was added to such a file since the last read(). A line counts when its end is there. Of much at once only
-/// the end is read. A file that became shorter is read from its beginning.
+/// Reads what was added to such a file since the last read(). A line counts when it is complete. If much was added,
+/// only the end is read. A file that became shorter is read from its beginning.
 class EventReader {
   public:
     /// Returns true if there was a line that the definition names.
@@ -38,7 +39,7 @@ class EventReader {
   private:
     bool parse(const Harness& harness, std::string_view lines);
 
-    std::uintmax_t at_ = 0;  ///< what is before it has been read
+    std::uintmax_t at_ = 0;  ///< the offset up to which the file was read
     Statement last_;
 };
 

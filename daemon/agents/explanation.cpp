@@ -7,7 +7,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// Each text is looked for by the functions that decide, with a definition that has this text alone.
+/// Searches each text with the functions that decide, by a definition that has only this text.
 class Lookup {
   public:
     Lookup(std::string_view screen, std::string_view title) : screen_(screen), title_(title) {}
@@ -58,7 +58,7 @@ class Lookup {
         all_.push_back({std::move(key), std::move(text), std::move(line)});
     }
 
-    /// The first text of the key that was found in that line decides.
+    /// Marks the first text of the key that was found in that line as deciding.
     bool decide(const std::string& key, const std::string& line) {
         for (auto& each : all_) {
             if (each.key != key || each.line.empty() || (!line.empty() && each.line != line)) continue;

@@ -8,7 +8,7 @@
 
 namespace orange::agents {
 
-/// One text that a definition names, and where it was found.
+/// A text that a definition names, and the place where it was found.
 struct LookedFor {
     std::string key;       ///< "screen.waiting"
     std::string text;      ///< as in the definition
@@ -16,8 +16,8 @@ struct LookedFor {
     bool decides = false;  ///< the reading follows from it
 };
 
-/// Every text that the definition looks for in a screen and a title, in the order in which they count, and which of
-/// them the reading follows from. `reading` is what those sources, or others (a state file), say together.
+/// Returns every text that the definition looks for in a screen and a title, in the order in which they count, and
+/// marks those that decide the reading. `reading` is the result of these sources and others, such as a state file.
 std::vector<LookedFor> looked_for(const Harness& harness, std::string_view screen, std::string_view title,
                                   const Reading& reading);
 

@@ -8,12 +8,12 @@
 #include "common/model/json.hpp"
 #include "daemon/agents/placeholders.hpp"
 
-// From a definition to a command line. Whatever a task's author wrote is data: it is put into single arguments, in one
+// From a definition to a command line. All text of a task's author is data: it is put into single arguments, in one
 // pass, so that a prompt which itself says "{worktree}" stays as it is.
 namespace orange::agents {
 namespace {
 
-/// The kernel takes 128 KiB an argument (MAX_ARG_STRLEN), its NUL included.
+/// The kernel accepts 128 KiB for an argument (MAX_ARG_STRLEN), with its NUL.
 constexpr std::size_t k_argument_limit = 131'071;
 
 Error invalid(std::string message) {
@@ -49,7 +49,7 @@ std::map<std::string, std::string> values_of(const LaunchRequest& request) {
             {"events", request.events}};
 }
 
-/// One text for each check, the check's command line put in.
+/// Returns the texts once for each check, with the check's command line put in.
 std::vector<std::string> for_each_check(const std::vector<std::string>& texts, const LaunchRequest& request) {
     auto values = values_of(request);
     std::vector<std::string> all;

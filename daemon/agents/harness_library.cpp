@@ -37,8 +37,8 @@ Result<std::string> read_file(const fs::path& path) {
     return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-/// Returns the text of a program that stands beside its definition, which anybody who can write the definition can
-/// write, too. For a large program: its size and time.
+/// Returns the text of a program that stands beside its definition, since any person who can write the definition can
+/// write the program, too. For a large program, returns its size and time.
 std::string facts_of_own_program(const HarnessEntry& entry) {
     if (entry.program.empty() || entry.harness.program.find('/') == std::string::npos) return {};
     if (const auto text = read_file(entry.program)) return *text;
@@ -48,7 +48,7 @@ std::string facts_of_own_program(const HarnessEntry& entry) {
            std::to_string(static_cast<std::int64_t>(written));
 }
 
-/// "shipped 1.2.3" of "shipped 1.2.3 0123456789abcdef"; empty for a user's.
+/// Returns "shipped 1.2.3" for "shipped 1.2.3 0123456789abcdef"; empty for a user's definition.
 std::string_view origin_of(std::string_view hash) {
     const auto end = hash.rfind(' ');
     return end == std::string_view::npos ? std::string_view{} : hash.substr(0, end);

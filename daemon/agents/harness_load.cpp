@@ -11,12 +11,12 @@
 namespace orange::agents {
 namespace {
 
-/// Only these carry text that somebody wrote; the others are paths of Orange's own or words from closed lists.
+/// Only these placeholders carry text that a person wrote. The others are paths of Orange or words from closed lists.
 constexpr std::string_view k_free_text[] = {"prompt", "summary"};
 constexpr std::string_view k_argv_names[] = {"full",    "reduced",         "review",
                                              "oneshot", "oneshot_reduced", "oneshot_review"};
 
-/// Reads one document into a Harness.
+/// Reads one document into a Harness and collects all of its problems, so that a user can fix them at once.
 class Loader : DefinitionReader {
   public:
     Loader(std::string_view file_name, const Node& root) : DefinitionReader(file_name), root_(root) {}
@@ -140,8 +140,8 @@ class Loader : DefinitionReader {
         }
     }
 
-    /// Text of a task must not be able to pass for an option (faults.md X2): either "--" stands before it, or the
-    /// argument begins with fixed text that no option parser continues.
+    /// Text of a task must not be taken for an option (faults.md X2): either "--" stands before it, or the argument
+    /// begins with fixed text that no option parser continues.
     void check_free_text(const Node& item) {
         for (const auto name : k_free_text) {
             if (!mentions(item.scalar, name)) continue;
@@ -194,7 +194,7 @@ class Loader : DefinitionReader {
         if (!node.find("args")) problem(node.place, "model.args is missing");
     }
 
-    /// Each list of arguments passes what a task chose, or none does.
+    /// Each list of arguments must pass on what a task chose, or none of them may.
     void check_passed(const std::string& key, const List& args) {
         const auto placeholder = "{" + key + "_args}";
         for (const auto& [permissions, arguments] : harness_.argv) {
@@ -295,7 +295,7 @@ class Loader : DefinitionReader {
             harness_.otherwise_idle = activity.scalar == "idle";
         });
         members(node, "screen", readers);
-        auto& waiting = harness_.screen.waiting;  // such a screen takes keys, too
+        auto& waiting = harness_.screen.waiting;  // such a screen also takes keys
         waiting.insert(waiting.end(), harness_.screen.login.begin(), harness_.screen.login.end());
     }
 
@@ -437,7 +437,7 @@ class Loader : DefinitionReader {
                  {"rule", [&](const Node& rule) { text(rule, "checks.rule", harness_.check_rule); }}});
     }
 
-    /// A list that is given must be used, and one that is used must be given.
+    /// A list that is given must be used, and a list that is used must be given.
     void check_lists() {
         const std::pair<const char*, bool> lists[] = {
             {"session_args", harness_.session.can_resume()},

@@ -4,12 +4,12 @@
 
 #include "daemon/engine/permissions.hpp"
 
-// The evidence is asked in the order of how hard it is to fake. On Linux the shim is a child subreaper, so it remains
-// an ancestor whatever its agent does (setsid, double forks, an empty environment). Through tmux a process gets another
+// The evidence is used in the order of how hard it is to fake. On Linux the shim is a child subreaper, so it remains an
+// ancestor whatever its agent does (setsid, double forks, an empty environment). Through tmux a process gets another
 // ancestor, and any environment and terminal. A descendant of Orange's tmux server without a registered shim in between
 // is therefore unknown, whatever it says about itself, and so is a descendant of an orange-agent that the daemon did
 // not start. If the shim has died, its session is the evidence (also on macOS, which has no subreaper). Then come the
-// two other subreapers, whose orphans are unknown: the keeper above the tmux server, and the daemon. No terminal is
+// two other subreapers, whose orphans are unknown: the keeper above the tmux server, and the daemon. Terminals are not
 // compared: a terminal controls one session, and its leader is the shim.
 namespace orange::agents {
 namespace {
@@ -85,7 +85,7 @@ std::optional<Caller> by_session(const Evidence& evidence, const Registry& regis
     const auto run = leader.start_time == 0 ? registry.run_of_session(leader.pid) : registry.run_of_shim(leader);
     if (!run) return std::nullopt;
     auto caller = agent(*run, evidence.pid, "session " + std::to_string(leader.pid) + " of an orange-agent");
-    // The orange-agent is gone, and with it the list of programs between the reviewer and this call.
+    // The orange-agent is gone, so the programs between the reviewer and this call are not known.
     if (run->role == Role::reviewer) caller.through = "a process that had lost its orange-agent";
     return caller;
 }
@@ -103,7 +103,7 @@ std::optional<Caller> by_subreaper(const Evidence& evidence, const Registry& reg
     return std::nullopt;
 }
 
-/// Asks for the evidence that the kernel has and a process cannot choose.
+/// Uses the evidence that the kernel has and a process cannot choose.
 std::optional<Caller> by_kernel(const Evidence& evidence, const Registry& registry) {
     if (auto caller = by_ancestor(evidence, registry)) return caller;
     if (auto caller = by_stranger(evidence, registry)) return caller;
@@ -111,7 +111,7 @@ std::optional<Caller> by_kernel(const Evidence& evidence, const Registry& regist
     return by_subreaper(evidence, registry);
 }
 
-/// Decides about a caller that used a run's socket. All runs have one user, so an agent can open another one's.
+/// Decides about a caller that used a run's socket. All runs have one user, so an agent can open the socket of another.
 Caller by_socket(const Evidence& evidence, const Registry& registry, const std::optional<Caller>& traced) {
     const auto run = registry.run_of(evidence.socket_task, evidence.socket_run);
     if (traced && (traced->role == Role::unknown || (run && traced->run == run->run))) return *traced;
@@ -125,7 +125,7 @@ Caller by_socket(const Evidence& evidence, const Registry& registry, const std::
     return caller;
 }
 
-/// The environment makes no process a reviewer: each process of the user can read the id of the reviewer's run.
+/// The environment never makes a process a reviewer: each process of the user can read the id of the reviewer's run.
 std::optional<Caller> by_environment(const Evidence& evidence, const Registry& registry) {
     const auto& claim = evidence.claim;
     if (claim.task.empty()) return std::nullopt;

@@ -10,11 +10,11 @@
 #include "common/model/record.hpp"
 #include "daemon/agents/call_chain.hpp"
 
-/// Decides who is at the other end of a socket (docs/protocol.md, "Who is calling"). A guard rail against mistakes and
-/// self-promotion, no wall against a hostile process of the same user (docs/security.md).
+/// Identifies the caller at the other end of a socket (docs/protocol.md, "Who is calling"). It protects against
+/// mistakes and self-promotion, not against a hostile process of the same user (docs/security.md).
 namespace orange::agents {
 
-/// One process as the kernel shows it.
+/// A process as the kernel shows it.
 struct ProcessEntry {
     std::int64_t parent = 0;
     std::int64_t session = 0;
@@ -25,23 +25,23 @@ struct ProcessEntry {
     bool keeper = false;          ///< Orange's tmux server was started below it
 };
 
-/// The variables by which a process says which agent it belongs to. Empty where unset.
+/// The variables by which a process says to which agent it belongs. Empty if not set.
 struct Claim {
     std::string task;
     std::string role;
     std::string run;
 };
 
-/// The process table, as far as identity needs it.
+/// The part of the process table that identity needs.
 class ProcessTable {
   public:
     virtual ~ProcessTable() = default;
-    /// Returns nothing if the process has ended or is a zombie.
+    /// Returns nullopt if the process has ended or is a zombie.
     virtual std::optional<ProcessEntry> entry(std::int64_t pid) = 0;
     virtual Claim claim(std::int64_t pid) = 0;
-    /// The address that a person's ssh to this machine came from, as the process says; empty if there is none.
+    /// Returns the address from which a person's ssh came to this machine, as the process says; empty if there is none.
     virtual std::string ssh_client(std::int64_t pid) = 0;
-    /// Empty if it cannot be found out.
+    /// Returns the working directory; empty if it cannot be found out.
     virtual std::string working_directory(std::int64_t pid) = 0;
     virtual Program program(std::int64_t pid) = 0;
 };
@@ -61,7 +61,7 @@ class ProcProcessTable final : public ProcessTable {
     std::string home_;
 };
 
-/// A process by pid and start time: pids are reused.
+/// A process by pid and start time, because pids are reused.
 struct ProcessId {
     std::int64_t pid = 0;
     std::int64_t start_time = 0;
@@ -69,14 +69,14 @@ struct ProcessId {
     bool operator==(const ProcessId&) const = default;
 };
 
-/// All evidence about a peer, as plain data, so that a table can test the decision.
+/// All evidence about a peer, as plain data, so that a table of cases can test the decision.
 struct Evidence {
     bool same_user = true;
     std::int64_t pid = 0;
-    bool complete = false;             ///< the peer was there all the time, and its ancestors up to the first process
+    bool complete = false;             ///< the peer lived all the time, and the walk reached the first process
     std::vector<ProcessId> ancestors;  ///< the peer itself first
     std::size_t below_shim = 0;        ///< how many of them are below the topmost orange-agent of an agent
-    std::vector<Program> programs;     ///< of as many
+    std::vector<Program> programs;     ///< the programs of these
     bool under_shim = false;           ///< one of them is an agent's orange-agent, registered or not
     bool under_inner = false;          ///< one of them is an orange-agent on the far side of an executor
     bool under_keeper = false;         ///< one of them is the tmux server's
@@ -89,7 +89,7 @@ struct Evidence {
     RunId socket_run;        ///< empty: the peer used the daemon's socket
 };
 
-/// A run of an agent, as the registry of runs knows it.
+/// A run of an agent, as the registry knows it.
 struct KnownRun {
     TaskId task;
     Role role = Role::worker;
@@ -97,28 +97,29 @@ struct KnownRun {
     ProcessId shim;
 };
 
-/// Knows the agents and workspaces. Each question is a look-up, so that a call does not cost more with more tasks.
+/// Knows the agents and workspaces. Each query is a look-up, so that a call costs the same with many tasks.
 class Registry {
   public:
     virtual ~Registry() = default;
     virtual std::optional<KnownRun> run_of_shim(const ProcessId& shim) const = 0;
-    /// The run whose shim has or had that pid. The session of a leader that has ended keeps its number.
+    /// Returns the run whose shim has or had that pid. The session of a leader that has ended keeps its number.
     virtual std::optional<KnownRun> run_of_session(std::int64_t pid) const = 0;
     virtual std::optional<KnownRun> run_of_worker(const TaskId& task) const = 0;
-    /// The task's run of that id. The shim of a run that is just being started has the pid 0.
+    /// Returns the task's run of that id. The shim of a run that is just being started has the pid 0.
     virtual std::optional<KnownRun> run_of(const TaskId& task, const RunId& run) const = 0;
     virtual bool is_tmux_server(const ProcessId& process) const = 0;
-    /// The daemon itself.
+    /// True for the daemon itself.
     virtual bool is_daemon(std::int64_t pid) const = 0;
-    /// The task in whose worktree that directory is.
+    /// Returns the task whose worktree contains that directory.
     virtual std::optional<TaskId> task_at(const std::string& directory) const = 0;
 };
 
-/// Walks up from the peer. `start_time` is the peer's when it connected (0: not known; -1: it had ended). If the peer
-/// has another one at the end, the pid was reused.
+/// Walks up from the peer. `start_time` is that of the peer when it connected (0: not known; -1: it had ended). If the
+/// start time is different at the end of the walk, the pid was reused, and the result is empty.
 Evidence collect_evidence(ProcessTable& table, std::int64_t pid, std::int64_t start_time, bool same_user);
 
-/// Returns true if the caller is below an orange-agent that is about to be registered: ask again a moment later.
+/// Returns true if the caller is below an orange-agent that is about to be registered: the evidence has to be collected
+/// again a moment later.
 bool is_early(const Evidence& evidence, const Registry& registry);
 
 /// Decides by the first of these that holds: another user → unknown; a registered shim among the ancestors → that
@@ -127,12 +128,12 @@ bool is_early(const Evidence& evidence, const Registry& registry);
 /// daemon, among them → unknown; a task in the environment → its worker; a directory in a worktree, without a terminal
 /// → its worker; else a human.
 ///
-/// A process chooses its environment and directory, and they can only take rights from a human. A reviewer descends
+/// A process chooses its environment and directory, so these can only take rights from a human. A reviewer descends
 /// from the reviewer's shim or is in its session. `run` is empty if the evidence names a task and no run.
 ///
-/// A run's socket grants no more than its run. The kernel's traces, down to the daemon among the ancestors, count as
-/// on the daemon's socket; if they lead to another run, the caller is unknown. Only a caller without such a trace is
-/// the socket's run, and its verdict is not attested: any process of the user can open the socket.
+/// A run's socket grants no more than its run. The kernel's traces, down to the daemon among the ancestors, count as on
+/// the daemon's socket; if they lead to another run, the caller is unknown. Only a caller without such a trace is the
+/// socket's run, and its verdict is not attested: any process of the user can open the socket.
 Caller identify(const Evidence& evidence, const Registry& registry);
 
 }  // namespace orange::agents

@@ -29,10 +29,10 @@ using namespace std::chrono_literals;
 constexpr int k_scrollback_lines = 20'000;
 constexpr auto k_step = 20ms;
 constexpr auto k_after_kill = 2s;
-/// No process has it: the pid of a run that began and ended while nobody looked.
+/// The pid of a run that began and ended unseen. No process has it.
 constexpr std::int64_t k_ended_pid = -1;
 
-/// Neither there nor gone: it could not be looked at.
+/// True if the process can be found neither alive nor ended: it could not be examined.
 bool is_unknown(const Result<std::int64_t>& started) {
     return !started && started.error().code != ErrorCode::not_found;
 }
@@ -93,14 +93,14 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
     window.in_session = request.in_session;
     window.window = run.window_name;
     window.argv = {shim_.string(), spec_path.string()};
-    // Two branches can look alike in tmux's alphabet: the later one gets a number.
+    // Two branches may have the same name in tmux's alphabet: the later one gets a number.
     auto opened = co_await tmux_.open(window);
     for (int n = 2; !opened && opened.error().code == ErrorCode::conflict && n < 100; ++n) {
         window.session = request.session + "-" + std::to_string(n);
         opened = co_await tmux_.open(window);
     }
     if (!opened) {
-        // One that was merely too slow may have opened it: adopt() looks for it by its spec, and takes that away.
+        // After a timeout tmux may still open the window: adopt() looks for it by its spec, and removes that.
         if (opened.error().code == ErrorCode::timeout) co_return opened.error();
         if (auto removed = files_.remove(spec_path); !removed) log::warn("agents", removed.error().message);
         if (run.place) (void)files_.remove(inner_folder(run_folder, run.run));
@@ -142,7 +142,7 @@ Result<void> Launcher::write_inner_spec(RunSpec& spec, const std::vector<std::st
     return {};
 }
 
-/// Empty if it can have no scope. Only a manager that refuses is worth a line in the log, once.
+/// Returns an empty list if the run can have no scope. Only a manager that refuses is logged, once.
 Awaitable<std::vector<std::string>> Launcher::scope_for(AgentRun run) {
     std::vector<std::string> words;
     if (scopes_ == nullptr) co_return words;
@@ -173,7 +173,7 @@ Awaitable<std::vector<process::Leftover>> Launcher::left_by(AgentRun run, Path r
     co_return co_await remains_.of_run(std::move(id));
 }
 
-/// Without a control group, what the agent left elsewhere may be meant for others: it is named.
+/// Without a control group, processes that the agent left elsewhere may have another purpose: they are only named.
 Awaitable<std::string> Launcher::end_group(AgentRun run, std::vector<process::Leftover> left) {
     const auto group = group_of(run);
     if (run.run.empty()) co_return std::string();
@@ -205,7 +205,7 @@ Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
         run.pane_id = ref.pane_id;
     };
     for (const auto& pane : state->panes) {
-        if (pane.dead) {  // its window is closed with what else is left of the run
+        if (pane.dead) {  // its window is closed with the other remains of the run
             if (pane.command.find(run.run.value + ".json") == std::string::npos) continue;
             take_ids(pane.ref);
             ended = true;
@@ -224,7 +224,7 @@ Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
         run.pid = k_ended_pid;
         co_return run;
     }
-    // Its window may still be on its way, from a tmux client that outlived the daemon: without a spec the shim refuses.
+    // A tmux client that outlived the daemon may still open its window: without a spec the shim refuses to run.
     CO_TRY(files_.remove(spec));
     if (run.place) (void)files_.remove(inner_folder(run_folder, run.run));
     co_return Error(ErrorCode::not_found, "run " + run.run.value + " never began");
@@ -277,7 +277,7 @@ Liveness Launcher::liveness(const AgentRun& run) const {
 std::optional<std::int64_t> Launcher::server_start(const AgentRun& run) const {
     const auto started = run.server_pid > 0 ? exits_.start_time(run.server_pid) : Result<std::int64_t>(0);
     if (!started || *started == 0) return std::nullopt;
-    // Where the record does not have it, the shim vouches: it is the server's child.
+    // If the record does not have it, a living shim is the proof, because it is the server's child.
     const bool same = run.server_start != 0
                           ? *started == run.server_start
                           : liveness(run) == Liveness::alive && process::parent_of(run.pid) == run.server_pid;
@@ -308,7 +308,7 @@ Awaitable<bool> Launcher::on_same_server(AgentRun run) {
 
 Awaitable<void> Launcher::save_scrollback(AgentRun run, Path log) {
     const auto text = co_await tmux_.capture(run.pane_id, k_scrollback_lines);
-    if (!text) co_return;  // a window that somebody closed leaves nothing to save
+    if (!text) co_return;  // a window that a person closed leaves nothing to save
     if (auto saved = files_.replace(log, *text, Durability::atomic); !saved) log::warn("agents", saved.error().message);
 }
 
@@ -317,7 +317,7 @@ Awaitable<Result<void>> Launcher::end(AgentRun run, Path log) {
         co_await save_scrollback(run, log);
         CO_TRY(co_await tmux_.kill(run.window_id));
     }
-    // tmux returns long before the process has gone; nobody may be told that an agent has ended while it still acts.
+    // tmux returns long before the process has gone. An agent that still acts must not count as ended.
     for (std::chrono::milliseconds waited{}; may_live(liveness(run)); waited += k_step) {
         if (waited == patience_) signal_process(run.pid, run.start_time, SIGKILL);
         if (waited > patience_ + k_after_kill) {
@@ -360,7 +360,7 @@ Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log, Path w
         const auto spec = files_.read(spec_file(run_folder, run.run));
         const auto begun = spec ? spec_from_text(*spec) : Result<RunSpec>(spec.error());
         end.scope_killed = begun && !begun->scope.empty() && !process::has_processes(group_of(run));
-        (void)process::kill_all(group_of(run));  // at once: nothing watches what is in it
+        (void)process::kill_all(group_of(run));  // first of all: no shim watches them
         if (!left.empty()) co_await end_survivors(run, worktree);
     }
     end.left = co_await end_group(run, std::move(left));

@@ -25,9 +25,9 @@
 
 namespace orange::agents {
 
-/// What the launcher needs to start one run.
+/// A request to start one run.
 struct StartRequest {
-    AgentRun run;  ///< run, role, window_name set; the rest is filled in
+    AgentRun run;  ///< run, role, window_name are set; the launcher fills in the rest
     TaskId task;
     std::string project;
     std::vector<std::string> argv;
@@ -35,42 +35,42 @@ struct StartRequest {
     std::string worktree;
     std::string session;                   ///< name for a new session
     std::string in_session;                ///< id of the session to open a window in; empty: a new one
-    std::string native_session = {};       ///< the name of its program's conversation, where Orange chose it
-    std::string events = {};               ///< the file for its program's events; empty: it tells none
+    std::string native_session = {};       ///< the name of its program's conversation, if Orange chose it
+    std::string events = {};               ///< the file for its program's events; empty: none
     std::string typed = {};                ///< the prompt, for a program that loses it on its command line
     std::vector<std::string> around = {};  ///< argv of an executor, with the word {inner} for the agent's shim
     bool needs_socket = false;             ///< the agent can reach the daemon by the socket of its run only
 };
 
-/// A run that has begun, and the name of the session that it is in.
+/// A run that has begun, and the name of its session.
 struct Started {
     AgentRun run;
-    std::string session;  ///< empty: the one that it was opened in
+    std::string session;  ///< empty: the session in which it was opened
 };
 
-/// What is known of a run's end.
+/// The end of a run, as far as it is known.
 struct RunEnd {
     int exit_status = -1;         ///< as a shell shows it; -1: unknown
-    int signal = 0;               ///< that ended it; 0: none, or unknown
-    std::string error;            ///< why the program could not even be started
-    std::optional<GroupUse> use;  ///< of its control group; nothing: it had none
-    bool scope_killed = false;    ///< its shim was killed with all of its scope, as systemd-oomd does it
+    int signal = 0;               ///< the signal that ended it; 0: none, or unknown
+    std::string error;            ///< why the program could not be started
+    std::optional<GroupUse> use;  ///< of its control group; nullopt: it had none
+    bool scope_killed = false;    ///< its shim was killed with all of its scope, as by systemd-oomd
     bool not_started = false;     ///< its executor ended before the agent had begun
     /// When the agent began, as the far side of its executor says.
     std::optional<Timestamp> started_at = {};
     std::string left;  ///< what still runs that it started, because it had none: "sleep 600 (4711), …"
 };
 
-/// `unknown`: its process cannot be looked at just now, so that nothing may follow from it.
+/// `unknown`: its process cannot be examined now, so no decision may be based on it.
 enum class Liveness { none, starting, alive, dead, unknown };
 std::string_view name_of(Liveness liveness);
-/// Alive, as far as is known: what must not meet a second one of its kind.
+/// True if the run is alive, or may be: then no second one may be started.
 inline bool may_live(Liveness liveness) {
     return liveness == Liveness::alive || liveness == Liveness::unknown;
 }
 
-/// The server that answers is the one that the run's ids are of: by its pid, and by its start time where both are
-/// known.
+/// True if the server that answers is the one that the run's ids belong to: by its pid, and by its start time if both
+/// are known.
 inline bool is_on_server(const AgentRun& run, const TmuxState& state) {
     const bool same_start = run.server_start == 0 || state.server_start == 0 || run.server_start == state.server_start;
     return run.server_pid == state.server_pid && same_start;
@@ -86,13 +86,13 @@ enum class ServerOfRun {
 /// Knows nothing of workflows; what a run is for is the caller's.
 class Launcher {
   public:
-    /// What a process was started with (process::argv_of; tests have their own processes).
+    /// Returns the arguments of a process (process::argv_of; tests have their own processes).
     using ArgvOf = std::function<std::vector<std::string>(std::int64_t pid)>;
 
     Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim);
     Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim, ArgvOf argv_of);
 
-    /// Sets the source of the words that put a run into a scope of its own. Unset: runs have none.
+    /// Sets the source of the words that put a run into a scope of its own. If it is not set, runs have no scope.
     void start_in(process::RunScopes& scopes) { scopes_ = &scopes; }
     /// Sets the folder of the control groups of runs.
     void look_for_groups_in(Path folder) { groups_ = std::move(folder); }
@@ -106,27 +106,28 @@ class Launcher {
     /// Returns true if the kernel holds the run and all that it starts to its limit of memory.
     bool is_limited(const AgentRun& run) const { return process::is_limited_to(group_of(run), run.memory_limit); }
 
-    /// How long end() waits for a process that was asked to end, before it is made to.
+    /// Sets how long end() waits for a process to end before it kills the process.
     void set_patience(std::chrono::milliseconds patience) {
         patience_ = patience;
         server_patience_ = std::min(patience, server_patience_);
     }
 
-    /// Opens the window and returns the run with all ids filled in. `run_folder` is the task's run/. timeout: it may
-    /// have begun all the same (tmux was too slow, or its process cannot be looked at), which adopt() finds out.
+    /// Opens the window and returns the run with all ids filled in. `run_folder` is the task's run/. After a timeout
+    /// the run may have begun all the same (tmux was too slow, or its process cannot be examined); adopt() finds that
+    /// out.
     Awaitable<Result<Started>> start(StartRequest request, Path run_folder);
 
-    /// The run that a daemon which died in the middle of start(), or a timeout, left behind: found by its spec file
-    /// among the panes of our tmux server. not_found where it never began; unavailable where tmux does not answer, or a
-    /// process cannot be looked at.
+    /// Finds a run that a timeout left behind, or a daemon that died in the middle of start(): by its spec file among
+    /// the panes of Orange's tmux server. not_found if it never began; unavailable if tmux does not answer, or if a
+    /// process cannot be examined.
     Awaitable<Result<AgentRun>> adopt(AgentRun run, Path run_folder);
 
-    /// Saves the window's scrollback to `log`, kills the window and waits until its processes have ended, with force
-    /// where they do not. Success where it is gone already.
+    /// Saves the window's scrollback to `log`, kills the window and waits until its processes have ended; kills them if
+    /// they do not end. Succeeds if the window is already gone.
     Awaitable<Result<void>> end(AgentRun run, Path log);
 
-    /// Returns the processes that a run has left that has ended. Nothing if its shim has ended them, with its control
-    /// group. Takes a look at all processes, which serves all callers that ask before it begins.
+    /// Returns the processes that an ended run has left. Empty if its shim has ended them together with its control
+    /// group. Scans all processes; one scan serves all callers that come before it begins.
     Awaitable<std::vector<process::Leftover>> left_by(AgentRun run, Path run_folder);
     std::uint64_t looks_at_processes() const { return remains_.looks(); }
 
@@ -140,8 +141,8 @@ class Launcher {
 
     Liveness liveness(const AgentRun& run) const;
 
-    /// Lets a run whose shim is gone count as unknown until forgotten, because its executor cannot say if the run goes
-    /// on.
+    /// Makes a run whose shim is gone count as unknown until forgotten, because its executor cannot say whether the run
+    /// continues.
     void set_unknown(const RunId& run) { unknown_.insert(run.value); }
     void forget_unknown(const RunId& run) { unknown_.erase(run.value); }
 
@@ -149,8 +150,8 @@ class Launcher {
     /// ends closes its panes and stops answering before its process is gone: that is waited for.
     Awaitable<ServerOfRun> server_of(AgentRun run);
 
-    /// When the tmux server was started that the run's ids are of, where that server still runs, whether anybody can
-    /// reach it or not. Nothing where it does not, or cannot be told from a later process.
+    /// Returns the start time of the tmux server that the run's ids belong to, if that server still runs, even if it
+    /// cannot be reached. nullopt if it does not run, or cannot be distinguished from a later process.
     std::optional<std::int64_t> server_start(const AgentRun& run) const;
 
     static Path spec_file(const Path& run_folder, const RunId& run) { return run_folder / (run.value + ".json"); }
@@ -185,9 +186,9 @@ class Launcher {
     async::SharedAnswer<Result<TmuxState>> server_{[this] { return tmux_.server(); }};
     process::RunScopes* scopes_ = nullptr;
     std::set<std::string> unknown_;  ///< runs
-    std::string scope_problem_;      ///< that was logged last
+    std::string scope_problem_;      ///< the problem that was logged last
     Path groups_ = process::groups_of_runs();
-    // The shim gives its agent 5 s between HUP and KILL and its leftovers 2 s more; after that it is the shim that
+    // The shim gives its agent 5 s between HUP and KILL, and 2 s more for leftovers. If it takes longer, the shim
     // hangs.
     std::chrono::milliseconds patience_{9000};
     std::chrono::milliseconds server_patience_{2000};  ///< for a server that is ending

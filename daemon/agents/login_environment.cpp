@@ -18,7 +18,7 @@ LoginEnvironment fallback(Environment own, std::string problem) {
     return {std::move(own), k_own_environment, std::move(problem)};
 }
 
-/// What a service manager leaves out and every login has.
+/// Adds variables that every login has and a service manager omits.
 void add_user(Environment& variables) {
     const passwd* user = ::getpwuid(::geteuid());
     if (!user) return;
@@ -30,9 +30,9 @@ void add_user(Environment& variables) {
     if (user->pw_shell && *user->pw_shell) variables.emplace("SHELL", user->pw_shell);
 }
 
-/// argv for the shell: `flags`, then what it is to do. printf is a builtin of every usual shell, fish included; env
-/// comes by its path, since a broken rc file may have spoilt PATH. The marker stands in the text as two words, so that
-/// a shell that echoes its commands does not print it.
+/// Returns the argv for the shell: `flags`, then the commands. printf is a builtin of every usual shell, fish included.
+/// env has its whole path, because a broken rc file may have spoilt PATH. The marker is written as two words, so that a
+/// shell that echoes its commands does not print it.
 std::vector<std::string> question(const std::string& shell, const std::string& flags, const std::string& marker) {
     const auto half = marker.size() / 2;
     const auto halves = "'" + marker.substr(0, half) + "' '" + marker.substr(half) + "'";
@@ -61,7 +61,7 @@ struct Answer {
     std::optional<int> umask;
 };
 
-/// The environment that the shell has with these flags; an Error says why it could not be had.
+/// Returns the environment of the shell with these flags; an Error says why there is none.
 Awaitable<Result<Answer>> ask(ProcessRunner& runner, std::chrono::milliseconds deadline, Environment own,
                               std::string flags) {
     const auto shell = own.contains("SHELL") ? own.at("SHELL") : std::string{};
@@ -127,7 +127,7 @@ Awaitable<LoginEnvironment> resolve_login_environment(ProcessRunner& runner, std
 Awaitable<std::vector<SearchPath>> search_paths(ProcessRunner& runner, std::chrono::milliseconds deadline,
                                                 LoginEnvironment login, Environment own) {
     std::vector<SearchPath> paths = {{login.source, path_in(login.variables), {}}};
-    if (!login.problem.empty()) co_return paths;  // the one that reads more files would fail in the same way
+    if (!login.problem.empty()) co_return paths;  // the interactive shell would fail in the same way
     add_user(own);
     SearchPath interactive{own["SHELL"] + " -l -i", {}, {}};
     auto asking = own;
@@ -156,7 +156,7 @@ Environment agent_environment(EnvironmentLayers layers, const AgentVariables& ag
     if (!has_language) all["LANG"] = "C.UTF-8";  // agents draw with more than ASCII
     all.emplace("TERM", agent.terminal);
     all.emplace("PATH", "/usr/local/bin:/usr/bin:/bin");
-    // A layer that has a PATH of its own says what comes first, and takes no interpreter away.
+    // A layer with a PATH of its own decides what comes first, and must not remove the interpreter.
     all["PATH"] = joined_path(agent.bin, joined_path(all["PATH"], agent.program_path));
     if (!agent.working_dir.empty()) all["PWD"] = all["ORANGE_WORKSPACE"] = agent.working_dir;
     if (agent.port != 0) all["ORANGE_PORT"] = std::to_string(agent.port);

@@ -13,35 +13,37 @@
 /// The environment that agents get (docs/files.md, "An agent's environment").
 namespace orange::agents {
 
-/// What a login shell gives its user: PATH, keys, language; or, where that cannot be had, the daemon's own environment.
+/// The environment that a login shell gives its user: PATH, keys, language. If the shell does not give one, it is the
+/// daemon's own environment.
 struct LoginEnvironment {
     Environment variables;
-    std::string source;   ///< "/bin/bash -l", or "the daemon's own environment"
-    std::string problem;  ///< why the login shell's could not be had; empty: it could. `orange doctor` shows it.
+    std::string source;             ///< "/bin/bash -l", or "the daemon's own environment"
+    std::string problem;            ///< why the login shell gave none; empty: it did. `orange doctor` shows it.
     std::optional<int> umask = {};  ///< of the login shell, if it told
 };
 
-/// Asks the user's login shell, at the daemon's start and at each reload; never fails. `own` is the daemon's
-/// environment: its SHELL (else the password database's) is asked, and it is the fallback. Here alone shells are
-/// started: the user's shell is what is asked about, and it gets a fixed text.
+/// Queries the user's login shell, at the daemon's start and at each reload; never fails. `own` is the daemon's
+/// environment: its SHELL (otherwise that of the password database) is queried, and it is the fallback. Only this code
+/// starts shells: the user's shell is what is examined, and it gets a fixed text.
 Awaitable<LoginEnvironment> resolve_login_environment(ProcessRunner& runner, std::chrono::milliseconds deadline,
                                                       Environment own);
 Awaitable<LoginEnvironment> resolve_login_environment(ProcessRunner& runner, std::chrono::milliseconds deadline);
 
-/// The PATHs in which agents' programs are looked up: the login shell's; that of the same shell when it is interactive,
-/// since Debian's .bashrc returns early where it is not, and nvm and npm add their folders there; the daemon's own,
-/// which is that of the terminal where `orange` started it. Never fails: one that could not be had says why.
+/// Returns the PATHs in which agents' programs are looked up. The first is that of the login shell. The second is that
+/// of the same shell as an interactive one: Debian's .bashrc returns early if it is not, and nvm and npm add their
+/// folders there. The third is the daemon's own, from the terminal in which `orange` started it. Never fails: a PATH
+/// that could not be read has a problem.
 Awaitable<std::vector<SearchPath>> search_paths(ProcessRunner& runner, std::chrono::milliseconds deadline,
                                                 LoginEnvironment login, Environment own);
 
-/// The variables behind the last `marker` in a shell's output; rc files may print whatever they like before it. Empty
-/// where the marker is missing.
+/// Returns the variables behind the last `marker` in a shell's output; rc files may print anything before it. Empty if
+/// the marker is missing.
 Environment parse_environment(std::string_view output, std::string_view marker);
 
-/// The umask, in the last line before the last `marker`; nothing if that line is none.
+/// Returns the umask in the last line before the last `marker`; nullopt if that line has none.
 std::optional<int> parse_umask(std::string_view output, std::string_view marker);
 
-/// What is laid over the base, in this order, each overriding the one before.
+/// The layers of an agent's environment. Each overrides the one before.
 struct EnvironmentLayers {
     Environment base;     ///< LoginEnvironment::variables
     Environment config;   ///< env: of config.yml
@@ -49,25 +51,25 @@ struct EnvironmentLayers {
     Environment harness;  ///< Launch::env
 };
 
-/// Who the agent is.
+/// The values of an agent's own variables.
 struct AgentVariables {
     std::string task;
     std::string project;
     Role role = Role::worker;
-    std::string run;           ///< run id; identity goes by it
+    std::string run;           ///< run id, by which callers are identified
     std::string home;          ///< ORANGE_HOME
     std::string bin;           ///< folder of `orange`: first on PATH, whatever the layers say
-    std::string program_path;  ///< the PATH that its program was found in; empty: the base's
+    std::string program_path;  ///< the PATH in which its program was found; empty: the base's
     std::string terminal;      ///< TERM; see terminal_type()
     std::string working_dir;   ///< PWD, and ORANGE_WORKSPACE
-    int port = 0;              ///< the first of its workspace; 0: none
+    int port = 0;              ///< the first port of its workspace; 0: none
 };
 
-/// The complete environment of one agent. Nothing in the layers reaches ORANGE_*; from the base also GIT_*, TMUX*,
-/// LD_*, DYLD_* and what describes the terminal or shell that the daemon happened to be started from are left out.
+/// Returns the complete environment of one agent. The layers cannot set ORANGE_*. The base also cannot set GIT_*,
+/// TMUX*, LD_*, DYLD_*, or variables about the terminal or shell from which the daemon was started.
 Environment agent_environment(EnvironmentLayers layers, const AgentVariables& agent);
 
-/// TERM for a pane of Orange's tmux server: tmux-256color where this machine has it, else screen-256color.
+/// Returns TERM for a pane of Orange's tmux server: tmux-256color if this machine has it, otherwise screen-256color.
 std::string terminal_type();
 
 }  // namespace orange::agents

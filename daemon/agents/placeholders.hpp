@@ -8,10 +8,10 @@
 /// The {words} of harness definitions.
 namespace orange::agents {
 
-/// A stretch of an argument: fixed text, or a placeholder (then `text` is its name without braces). Only `{` + lower
-/// case letters and underscores + `}` is a placeholder, so that JSON can stand in an argument as it is. A name that
-/// ends in `_json` is the value as it goes between the quotes of a JSON (or TOML) string; `text` is the name without
-/// that.
+/// A part of an argument: fixed text, or a placeholder (then `text` is its name without braces). Only `{` + lower case
+/// letters and underscores + `}` is a placeholder, so that JSON can stand in an argument as it is. A name that ends in
+/// `_json` stands for the value as it goes between the quotes of a JSON (or TOML) string; `text` is the name without
+/// that ending.
 struct Piece {
     std::string text;
     bool placeholder = false;
@@ -22,13 +22,14 @@ std::vector<Piece> pieces_of(std::string_view argument);
 
 bool mentions(std::string_view argument, std::string_view placeholder);
 
-/// Each placeholder replaced once; what a value contains is never looked at again. Unknown ones stay as they are.
+/// Returns the argument with each placeholder replaced once; inserted values are never expanded again. Unknown
+/// placeholders stay.
 std::string filled(std::string_view argument, const std::map<std::string, std::string>& values);
 
-/// `text` as it goes between double quotes in JSON, and in TOML.
+/// Returns `text` as it goes between double quotes in JSON and in TOML.
 std::string json_escaped(std::string_view text);
 
-/// The list of all placeholders, for messages: "{prompt}, {effort}, …".
+/// Returns the list of all placeholders, for messages: "{prompt}, {effort}, …".
 std::string placeholder_list();
 bool is_placeholder(std::string_view name);
 

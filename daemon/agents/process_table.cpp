@@ -10,7 +10,7 @@
 namespace orange::agents {
 namespace {
 
-/// The path of its executable, not the short name, which any process may choose.
+/// Uses the path of the executable, because any process may choose its short name.
 bool is_orange_agent(std::int64_t pid) {
     auto program = std::filesystem::path(process::exe_of(pid).value_or("")).filename().string();
     constexpr std::string_view k_deleted = " (deleted)";  // the kernel marks a replaced binary
@@ -22,7 +22,7 @@ bool is_keeper(const std::vector<std::string>& argv, const std::string& home) {
     return argv.size() > 2 && argv[1] == k_keep_option && argv[2] == home;
 }
 
-/// It has a spec file below this home.
+/// A shim has a spec file below this home among its arguments.
 bool is_shim(const std::vector<std::string>& argv, const std::string& home) {
     return std::any_of(argv.begin(), argv.end(), [&](const std::string& word) { return word.starts_with(home + "/"); });
 }
@@ -59,7 +59,7 @@ std::string ProcProcessTable::ssh_client(std::int64_t pid) {
     return is_address ? address : std::string();
 }
 
-/// A word that names no file was none: an option's value, a command of the interpreter's.
+/// A word that names no file is no script: it is an option's value or a command of the interpreter.
 Program ProcProcessTable::program(std::int64_t pid) {
     auto program =
         program_of(process::exe_of(pid).value_or(""), process::argv_of(pid), process::cwd_of(pid).value_or(""));

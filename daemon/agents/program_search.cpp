@@ -18,7 +18,7 @@ bool has_interpreter(const std::string& file, const std::string& path) {
     return interpreter.empty() || !find_program(interpreter, path).empty();
 }
 
-/// What a client may add: absolute folders outside `never`.
+/// Returns the folders that a client may add: absolute ones outside of `never`.
 std::string acceptable(std::string_view path, const Path& never) {
     std::vector<std::string> folders;
     for (const auto folder : split(path, ':')) {
@@ -36,7 +36,7 @@ ProgramSearch::ProgramSearch(std::vector<SearchPath> paths, FileSystem& files, P
     read_kept();
 }
 
-/// A file that says nothing that can be used is no loss: the next client says it again.
+/// An unusable file is no loss: the next client gives its PATH again.
 void ProgramSearch::read_kept() {
     const auto text = files_->read(kept_file_);
     if (!text) return;

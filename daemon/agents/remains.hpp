@@ -10,15 +10,15 @@
 
 namespace orange::agents {
 
-/// Finds the processes that runs have left, by the run in the environment of each process. That takes a look at every
-/// process of the machine. One look serves all callers that ask before it begins. Other coroutines run in between.
+/// Finds the processes that runs have left, by the run in the environment of each process. That needs a scan of every
+/// process of the machine. One scan serves all callers that come before it begins. Other coroutines run in between.
 class Remains {
   public:
     Remains() : seen_(look) {}
 
     /// Returns the processes of the run that live at some moment after the call.
     Awaitable<std::vector<process::Leftover>> of_run(std::string run);
-    /// Returns the number of looks so far.
+    /// Returns the number of scans so far.
     std::uint64_t looks() const { return seen_.begun(); }
 
   private:

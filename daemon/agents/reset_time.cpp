@@ -65,7 +65,7 @@ std::string without_ordinal(std::string text) {
     return text;
 }
 
-/// "5 days 22 hours 11 minutes"
+/// Parses a text such as "5 days 22 hours 11 minutes".
 std::optional<std::chrono::seconds> duration(const std::string& text) {
     static const std::map<char, int> units = {{'d', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}};
     std::istringstream words(text);

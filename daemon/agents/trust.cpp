@@ -13,7 +13,7 @@ constexpr std::size_t k_largest = std::size_t{16} << 20;
 bool is_true_at(const Json& root, const std::vector<std::string>& names) {
     const Json* value = &root;
     for (const auto& name : names) {
-        const auto found = value->find(name);  // the end of whatever is no object
+        const auto found = value->find(name);  // end() if it is no object
         if (found == value->end()) return false;
         value = &*found;
     }

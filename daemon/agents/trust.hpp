@@ -6,22 +6,22 @@
 #include "daemon/agents/harness.hpp"
 #include "daemon/files/file_system.hpp"
 
-/// A program's own question whether it may trust a repository. Where the program takes the answer on its command line,
-/// it gets it there, once the human has consented (`trusted` in projects.json). Where it only looks into a file of its
-/// own, that file is the human's to write: Orange says what belongs there, and looks whether it is there.
+/// A program's own question whether it may trust a repository. If the program takes the answer on its command line, it
+/// gets it there, once the human has consented (`trusted` in projects.json). If it only reads a file of its own, the
+/// human has to write that file: Orange shows what belongs there, and checks whether it is there.
 namespace orange::agents {
 
 struct TrustInFile {
     Path file;
     std::string lines;   ///< what belongs there, as JSON
-    bool there = false;  ///< false, too, where the file cannot be read or understood
+    bool there = false;  ///< false also if the file cannot be read or understood
 };
 
-/// invalid_argument where the file cannot be named: the agents' environment has no HOME.
+/// Returns the file and its state. invalid_argument if the agents' environment has no HOME to name the file.
 Result<TrustInFile> trust_in_file(FileSystem& files, const Trust& trust, const std::string& repo,
                                   const std::string& home);
 
-/// What {trust_args} stands for.
+/// Returns the arguments that replace {trust_args}.
 std::vector<std::string> trust_arguments(const Trust& trust, const std::string& repo);
 
 }  // namespace orange::agents

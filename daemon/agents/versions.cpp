@@ -23,7 +23,7 @@ std::string version_in(std::string_view output) {
     for (const auto line : split_lines(output)) {
         for (auto word : split(line, ' ')) {
             if (word.starts_with('v')) word = word.substr(1);
-            while (word.ends_with('.') || word.ends_with(',')) word.remove_suffix(1);  // of a sentence
+            while (word.ends_with('.') || word.ends_with(',')) word.remove_suffix(1);  // the end of a sentence
             const bool digit = !word.empty() && word.front() >= '0' && word.front() <= '9';
             if (digit && word.find('.') != word.npos) return ellipsized(printable(word), k_longest);
         }
@@ -38,7 +38,7 @@ std::string version_text(const std::string& version, const std::string& measured
 
 namespace {
 
-/// Runs the program and returns the version that it prints. Returns an empty text if it prints none.
+/// Runs the program and returns the version that it prints; empty if it prints none.
 Awaitable<std::string> asked_version(ProcessRunner& processes, std::string program, std::vector<std::string> args,
                                      std::map<std::string, std::string> environment) {
     Command command;
@@ -61,7 +61,7 @@ Awaitable<std::vector<std::string>> unmet_needs(ProcessRunner& processes, Harnes
     const auto need = entry.harness.needs.find(interpreter);
     if (need == entry.harness.needs.end()) co_return unmet;
     auto program = find_program(interpreter, environment["PATH"]);
-    if (program.empty()) co_return unmet;  // it is missing, which others say
+    if (program.empty()) co_return unmet;  // other checks report that it is missing
     const auto where = program;
     std::vector<std::string> args = {"--version"};
     const auto version = co_await asked_version(processes, std::move(program), std::move(args), std::move(environment));
@@ -74,7 +74,7 @@ Awaitable<std::vector<std::string>> unmet_needs(ProcessRunner& processes, Harnes
 
 Awaitable<void> Versions::ask(HarnessEntry entry, std::map<std::string, std::string> environment,
                               std::shared_ptr<Asking> asking) {
-    struct Ending {  // also where asking fails with an exception
+    struct Ending {  // its destructor also runs if the query throws
         Asking& all;
         ~Ending() {
             --all.under_way;
