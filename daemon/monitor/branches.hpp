@@ -9,9 +9,10 @@
 
 namespace orange {
 
-/// Watches the files in which git notes that a branch has moved, and tells Committed: logs/HEAD of the worktree of each
-/// task, and the refs of the branch that a project's tasks are compared with. A watch that cannot be made is no error:
-/// poll() finds what no file told (packed refs, reftable, network file systems, repositories without reflogs).
+/// Watches the files that git writes when a branch moves, and tells Committed: logs/HEAD of the worktree of each task,
+/// and the refs of the branch with which the tasks of a project are compared. A watch that fails is no error: poll()
+/// also finds the moves that no file reported (packed refs, reftable, network file systems, repositories without
+/// reflogs).
 class Branches {
   public:
     Branches(Runner& runner, FileWatcher& files) : runner_(runner), world_(runner.world), files_(files) {}
@@ -20,7 +21,8 @@ class Branches {
 
     /// Watches the task's worktree if it has one, and ends the watch if it has none any more.
     void follow(const TaskId& id);
-    /// Has the branches of all projects with open tasks counted, and forgets projects that are gone.
+    /// Lets Committed count the branches of all projects that have an open task with a workspace, and forgets removed
+    /// projects.
     void poll();
 
   private:

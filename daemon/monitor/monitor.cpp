@@ -11,12 +11,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Long enough for the second half of a save to arrive, short enough that nobody notices.
+/// Enough time for the second half of a save to arrive, and too short for users to notice.
 constexpr auto k_settle = 25ms;
-/// Editors that delete and create leave the file away for a moment; restoring it at once would be in their way.
+/// Editors that delete and create a file leave a moment without it; restoring it at once would disturb them.
 constexpr auto k_settle_missing = 300ms;
 constexpr auto k_default_interval = 30s;
-constexpr std::size_t k_polls_anyway = 10;  ///< of so many polls one looks at every window
+constexpr std::size_t k_polls_anyway = 10;  ///< one of this many polls looks at every window
 constexpr std::chrono::milliseconds k_longest_sleep = 30s;
 
 }  // namespace
@@ -42,7 +42,7 @@ Monitor::~Monitor() {
 }
 
 Awaitable<void> Monitor::run() {
-    // Watched first: what one task's interrupted hooks wait for must not keep the others from being seen.
+    // Watch first: a task whose interrupted hooks take long must not keep other tasks from being watched.
     watch_projects();
     usage_limits_changed();
     runner_.reconciler.start();
@@ -60,7 +60,7 @@ Awaitable<void> Monitor::run() {
     }
     for (const auto& id : active) {
         const auto* record = world_.tasks.find(id);
-        // In order, but for those that may take minutes: a request may be at one already.
+        // Resume in order, except for tasks that may take minutes, or on which a request already works.
         if (record && (record->intent || !Merges::under_way(*record).empty() || world_.task_locks.busy(id.value))) {
             async::spawn(world_.executor, "resume", runner_.recovery.resume(id));
         } else {
@@ -78,7 +78,8 @@ Awaitable<void> Monitor::run() {
     }
 }
 
-/// What follows from their ends comes first: it is seen as ever that they ended, and of what.
+/// First handles the end of each agent as usual, so that the task's history has it with its cause; then starts them
+/// again.
 Awaitable<void> Monitor::bring_agents_back() {
     const auto active = world_.tasks.active();
     for (const auto& id : active) {
@@ -95,7 +96,7 @@ Awaitable<void> Monitor::bring_agents_back() {
     }
 }
 
-/// Each project by itself: one whose remote is silent holds up no other.
+/// Each project has its own coroutine, so that the silent remote of one project does not block the others.
 Awaitable<void> Monitor::collect(Project project) {
     co_await runner_.merges.remove_left(project);
     const auto collected = co_await runner_.workspaces.collect(project);
@@ -146,7 +147,7 @@ void Monitor::projects_touched() {
     async::spawn(world_.executor, "projects", settle_projects());
 }
 
-/// An editor that saves may have removed the file for a moment.
+/// Looks again after a moment: an editor that saves may have removed the file only briefly.
 Awaitable<void> Monitor::settle_projects() {
     co_await async::sleep(k_settle_missing);
     projects_settling_ = false;
@@ -185,34 +186,34 @@ Awaitable<void> Monitor::poll() {
 
 Awaitable<void> Monitor::look_at(TaskId id) {
     const auto* record = world_.tasks.find(id);
-    if (!record || world_.task_locks.busy(id.value)) co_return;  // somebody is at it
+    if (!record || world_.task_locks.busy(id.value)) co_return;  // a call works on it
     if (record->intent || !Merges::under_way(*record)
-                               .empty()) {  // and nobody is: the disk was full when its transition was to be finished
+                               .empty()) {  // no call works on it: its transition was left, for example by a full disk
         async::spawn(world_.executor, "resume", runner_.recovery.resume(id));  // its actions may take minutes
         co_return;
     }
-    if (record->asked) runner_.gates.go_on(id);  // its transition could not be written down
+    if (record->asked) runner_.gates.go_on(id);  // its transition could not be saved
     const auto runs = record->runs;
     if (!record->task.workspace && runs.empty()) co_return;
     for (const auto& run : runs) {
         const auto liveness = world_.launcher.liveness(run);
-        if (liveness == agents::Liveness::dead) {  // what follows from it may take minutes, and looks at the rest
+        if (liveness == agents::Liveness::dead) {  // handling it may take minutes, and covers the other runs
             async::spawn(world_.executor, "exit", runner_.exits.agent_exited(id, run.run));
             co_return;
         }
-        // Nobody is at it, so that whoever started it has given up waiting for tmux.
+        // No call works on the task, so the start has given up waiting for tmux.
         if (liveness == agents::Liveness::starting) co_await runner_.recovery.settle_starting(id);
     }
     co_await runner_.memory.update(id);
     co_await runner_.turns.body_changed(id);
-    // A thousand idle windows would cost tmux much of a processor; now and then each is looked at all the same.
+    // A thousand idle windows would cost tmux much of a processor, so most polls skip windows without news.
     const bool anyway = polls_ % k_polls_anyway == 0;
     if (anyway || !shows_nothing_new(id)) co_await runner_.activities.update(id);
     task_changed(id);
 }
 
-/// Its agents have written nothing, and nothing else tells what they do. What a busy agent or one at a limit does may
-/// have to be told after a while, although its window stands still.
+/// Returns true if the task's agents have written nothing and have no other source of events. False for agents that are
+/// busy or at a limit: their state may have to be reported after a while, although the window does not change.
 bool Monitor::shows_nothing_new(const TaskId& id) const {
     const auto* record = world_.tasks.find(id);
     if (!record || !terminals_.is_quiet(id) || runner_.activities.is_due(*record)) return false;
@@ -231,7 +232,7 @@ void Monitor::usage_limits_changed() {
     async::spawn(world_.executor, "usage limits", wait_for_usage_limits());
 }
 
-/// In pieces: a machine that sleeps stops the timer, not the limit.
+/// Sleeps in pieces: a suspended machine stops the timer, but not the limit.
 Awaitable<void> Monitor::wait_for_usage_limits() {
     for (auto end = runner_.usage.next_end(); end && !stopping_; end = runner_.usage.next_end()) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(*end - world_.clock.now());
@@ -243,7 +244,7 @@ Awaitable<void> Monitor::wait_for_usage_limits() {
     waiting_for_limits_ = false;
 }
 
-/// Agents that were at their limit are told to go on, and those that wait for it are started.
+/// Tells agents that were at a limit that has ended to continue, and starts those that waited for it.
 void Monitor::go_on_after_limits() {
     if (stopping_) return;
     runner_.reconciler.room_changed();
@@ -303,7 +304,7 @@ void Monitor::watch_files(const TaskRecord& record) {
         watched.own = own;
         watch(own, watched.own_watch);
     }
-    // A worktree that was deleted and made anew is another folder under the same name.
+    // A worktree that was deleted and created again is another folder with the same name.
     if (watched.mirror != mirror || (!mirror.empty() && watched.mirror_watch == 0)) {
         watched.mirror = mirror;
         watch(mirror, watched.mirror_watch);
@@ -327,11 +328,11 @@ void Monitor::body_touched(const TaskId& id, const Path& file) {
 Awaitable<void> Monitor::settle_body(TaskId id, Path file) {
     co_await async::sleep(k_settle);
     if (is_missing(world_.files, file)) co_await async::sleep(k_settle_missing);
-    settling_.erase(id);  // before looking: what comes while we look is looked at again
+    settling_.erase(id);  // reset first: a change during the look causes another look
     if (!stopping_) co_await runner_.turns.body_changed(id);
 }
 
-/// Agents of the same harness that wait for this one's login are started then.
+/// Starts the agents of the same harness that wait for this one's login.
 Awaitable<void> Monitor::go_on_after_login(std::string harness) {
     constexpr std::chrono::milliseconds k_later{50};
     const auto entry = world_.harnesses.find(harness);
@@ -355,7 +356,7 @@ Awaitable<void> Monitor::wait_for_exit(TaskId id, AgentRun run) {
         co_return;
     }
     if (stopping_) co_return;
-    // On a coroutine of its own: stopping the watch must not stop what follows from it.
+    // Use a separate coroutine: stopping the watch must not stop the handling of the end.
     async::spawn(world_.executor, "exit", runner_.exits.agent_exited(id, run.run));
 }
 

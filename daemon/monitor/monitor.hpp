@@ -12,9 +12,10 @@
 #include "daemon/monitor/terminals.hpp"
 #include "daemon/runner/runner.hpp"
 
-/// Turns the outside world into events for the runner: an agent's process that ends, a TASK.md that somebody saves, a
-/// message that waits, an edit of projects.json, and every poll interval a look at everything that notifications might
-/// have missed. It decides nothing: each of these calls is idempotent, so that a thing seen twice happens once.
+/// Turns events of the outside world into calls of the runner: ends of agents' processes, saved TASK.md files, terminal
+/// output, ends of usage limits, and edits of projects.json. Each poll looks again for everything that a notification
+/// may have missed. The monitor decides nothing; every call is idempotent, so an event that is seen twice has one
+/// effect.
 namespace orange {
 
 class Monitor {
@@ -24,18 +25,19 @@ class Monitor {
     Monitor(const Monitor&) = delete;
     Monitor& operator=(const Monitor&) = delete;
 
-    /// Resumes what the last daemon left, watches what there is, and polls from then on.
+    /// Resumes what the last daemon left, watches everything that exists, then polls until stop().
     Awaitable<void> run();
 
-    /// run() starts the agents again that ended with the machine, before its first poll.
+    /// Makes run() start the agents again that ended with the machine, before its first poll.
     void resume_agents() { resumes_agents_ = true; }
 
-    /// Looks at every active task once: what the poll does.
+    /// Looks once for everything that notifications may have missed.
     Awaitable<void> poll();
 
     std::optional<Timestamp> last_poll() const { return last_poll_; }
     void on_poll(std::function<void()> observer) { polled_ = std::move(observer); }
-    /// An agent of the task has written to its terminal, or may have; at most four times a second.
+    /// Registers the function that is called when an agent of the task has written to its terminal, or may have; at
+    /// most four times a second.
     void on_written(std::function<void(const TaskId&)> observer) { terminals_.on_written(std::move(observer)); }
     void stop();
 
@@ -80,7 +82,7 @@ class Monitor {
     std::size_t polls_ = 0;
     bool waiting_for_limits_ = false;
     bool projects_settling_ = false;
-    std::string projects_problem_;  ///< that was logged
+    std::string projects_problem_;  ///< the problem that was logged last
     std::set<TaskId> settling_;
     std::optional<Timestamp> last_poll_;
     std::function<void()> polled_ = [] {};

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 constexpr auto k_quiet = 1s;
 constexpr auto k_latest = 3s;
-/// A watch tells the first write and ends. So an agent that always writes wakes the daemon only so often.
+/// A watch reports the first write and ends. This pause limits how often an agent that always writes wakes the daemon.
 constexpr auto k_watch_again = 500ms;
 constexpr auto k_between_events = 250ms;
 constexpr FileWatcher::WatchId k_none = 0;
@@ -106,7 +106,7 @@ bool Terminals::watch(const TaskId& id) {
 
 Awaitable<void> Terminals::update_while_written(TaskId id) {
     while (co_await async::sleep(k_watch_again) && !stopped_) {
-        // Before the look, and before others look: what is written after it is seen by the next one.
+        // Watch before looking, so that a write after the look causes the next one.
         if (watch(id)) written_(id);
         const auto due = followed_[id].pacing.due();
         if (!due) break;

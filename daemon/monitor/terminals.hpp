@@ -12,7 +12,8 @@
 
 namespace orange {
 
-/// When to look at an agent that writes to its terminal: once it is quiet, and now and then if it never is. No I/O.
+/// Decides when to look at an agent that writes to its terminal: once it is quiet, and regularly if it never is. No
+/// I/O.
 class Pacing {
   public:
     using Time = async::Moment;
@@ -22,7 +23,7 @@ class Pacing {
         last_ = now;
     }
     void looked() { first_.reset(); }
-    /// When to look next; nothing until something is written.
+    /// Returns the time of the next look; nullopt until something is written.
     std::optional<Time> due() const;
 
   private:
@@ -30,19 +31,19 @@ class Pacing {
     Time last_;
 };
 
-/// The terminals of living agents, and the files in which their programs say what happens. The kernel tells when one is
-/// written, and then the runner looks at what the agent does. While nothing is written nothing runs here. tmux is not
-/// asked: a client in control mode can make tmux 3.3a crash, and all agents with it (docs/reliability.md).
+/// Watches the terminals of living agents, and the files in which their programs write events. The kernel reports a
+/// write, and then the runner looks at what the agent does; without writes nothing runs here. tmux is not queried: a
+/// client in control mode can make tmux 3.3a crash, and all agents with it (docs/reliability.md).
 class Terminals {
   public:
     Terminals(Runner& runner, FileWatcher& files) : runner_(runner), files_(files) {}
 
-    /// Agents of this task may have been started, or may have ended.
+    /// Watches the terminals of agents that have started, and ends the watches of those that have ended.
     void follow(const TaskId& id);
     void stop() { stopped_ = true; }
-    /// Returns true if the kernel tells of no write of its agents since they were looked at last.
+    /// Returns true if all agents are watched and the kernel has reported no write since the last look.
     bool is_quiet(const TaskId& id) const;
-    /// Called for the first write, and half a second later for what may have been written since.
+    /// Registers the function that is called for the first write, and half a second later for possible further writes.
     void on_written(std::function<void(const TaskId&)> observer) { written_ = std::move(observer); }
 
   private:
@@ -51,14 +52,14 @@ class Terminals {
         Pacing pacing;
         bool updating = false;              ///< update_while_written() runs
         FileWatcher::WatchId run_folder{};  ///< 0: not watched
-        bool told = false;                  ///< an event was written since the last look
+        bool told = false;                  ///< an event was written after the last look
         bool listening = false;             ///< a listen() runs
     };
 
     void wrote(const TaskId& id, std::int64_t pid);
-    /// False: all were watched already.
+    /// Watches the terminals that are not watched. Returns false if all were watched already.
     bool watch(const TaskId& id);
-    /// Updates what the agents do, at the pace of `Pacing`, until nothing is written any more.
+    /// Updates the agents' activities at the pace of `Pacing` until their terminals are quiet.
     Awaitable<void> update_while_written(TaskId id);
     void watch_events(const TaskId& id, bool any_run);
     Awaitable<void> listen(TaskId id);
