@@ -4,11 +4,11 @@
 #include "daemon/log/log.hpp"
 #include "daemon/pool/pool.hpp"
 
-/// The worktree in which checks run that are not to run in a workspace. Nothing in it is anybody's work, so whatever is
-/// wrong with it, it is made again.
+/// The worktree in which a project's checks run if they are not to run in a workspace. It holds no work, so a damaged
+/// one is made again.
 namespace orange {
 
-/// As it is there. An error if it is not, or cannot be used.
+/// Resets the existing worktree to the commit. Returns an error if it is missing or cannot be used.
 Awaitable<Result<git::Pinned>> Pool::bring_checks_place(Project project, std::string commit) {
     const auto name = place_name(project.name);
     std::vector<git::Mended> mended;
@@ -37,7 +37,7 @@ Awaitable<Result<git::Pinned>> Pool::open_checks_place(Project project, std::str
 
 Awaitable<Result<void>> Pool::drop_checks_place(Project project) {
     const auto path = checks_place(project.name).string();
-    CO_TRY(files_.list(root_));  // git would make the folders of a home that has gone
+    CO_TRY(files_.list(root_));  // git would create the folders of a home that was removed
     if (is_folder(files_, project.path)) {
         CO_TRY(const auto common, co_await known_.git_dir(git_, project.path));
         CO_TRY(git::forget(common, path));

@@ -12,7 +12,7 @@
 namespace orange {
 namespace {
 
-/// 0 where it is no workspace's name.
+/// Returns 0 if the text is not the name of a workspace.
 int number_in(const std::string& workspace) {
     const auto dashes = workspace.rfind("--");
     int number = 0;
@@ -21,7 +21,7 @@ int number_in(const std::string& workspace) {
     return number;
 }
 
-/// 0 where there is none.
+/// Returns 0 if the path does not exist.
 std::uint64_t inode_of(const Path& path) {
     struct stat facts {};
     return ::lstat(path.c_str(), &facts) == 0 ? std::uint64_t{facts.st_ino} : 0;
@@ -44,7 +44,7 @@ bool is_file_name(const std::string& name) {
     return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
 }
 
-/// All workspaces or none: what is left out here would be lost with the next write.
+/// Returns all workspaces, or an error if one entry is invalid: a skipped entry would be lost at the next write.
 Result<PoolFile> pool_file_from(const std::string& text) {
     TRY(const auto json, parse_json(text));
     TRY(check_schema(json));
@@ -69,7 +69,7 @@ Result<std::map<std::string, Slot>> Claims::read() const {
         return Error(ErrorCode::io, file.string() + ": " + found.error().message +
                                         "; repair or remove it, then run\n  orange workspace gc");
     }
-    // A home that was copied, or put back from a backup, has other folders under the same names.
+    // A home that was copied or restored from a backup has other folders with the same names.
     const bool same = found->root == inode_of(root_);
     for (auto& slot : found->workspaces) {
         if (!same) slot.identity.reset();
@@ -105,7 +105,7 @@ void Claims::adopt(const std::map<std::string, TaskId>& workspaces) {
     give_ports();
 }
 
-/// The lowest that is free, to each that has none.
+/// Gives the lowest free range to each workspace without one.
 void Claims::give_ports() {
     std::set<int> taken;
     for (const auto& [name, slot] : slots_) taken.insert(slot.ports.value_or(-1));
@@ -166,7 +166,8 @@ TaskId Claims::holder_of(const std::string& name) const {
     return slot ? slot->task : TaskId{};
 }
 
-/// Those beyond the pool's size too: a pool that was made smaller starts nobody until it is below its size.
+/// Includes workspaces beyond the pool's size: after a reduction no task starts until fewer are taken than the new
+/// size.
 int Claims::taken(const std::string& project) const {
     return static_cast<int>(std::count_if(slots_.begin(), slots_.end(), [&](const auto& entry) {
         return entry.second.project == project && !entry.second.task.empty();

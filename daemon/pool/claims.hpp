@@ -17,7 +17,7 @@ inline std::string workspace_name(const std::string& project, int number) {
     return project + "--" + std::to_string(number);
 }
 
-/// A workspace of .pool.json.
+/// An entry of .pool.json: one workspace.
 struct Slot {
     std::string project;
     int number = 0;
@@ -37,38 +37,41 @@ struct Slot {
     }
 };
 
-/// Who has which workspace: .pool.json, and a copy of it in memory, which is changed only after the disk was.
+/// Records which task has which workspace: in .pool.json, and in a copy in memory that is changed only after the file.
 class Claims {
   public:
     /// `root`: the folder of all workspaces.
     Claims(FileSystem& files, Path root) : files_(files), root_(std::move(root)) {}
 
-    /// Reads .pool.json. A file that cannot be parsed refuses every claim with the reason; it is never overwritten.
+    /// Reads .pool.json. If it cannot be parsed, every claim fails with the reason; the file is never overwritten.
     Result<void> load();
-    /// Whether load() would succeed. Changes nothing.
+    /// Returns the error that load() would return. Changes nothing.
     Result<void> check() const;
-    /// Whatever .pool.json says: the tasks are right.
+    /// Claims the workspaces that the tasks name (workspace name → task), even against .pool.json: the tasks are
+    /// authoritative.
     void adopt(const std::map<std::string, TaskId>& workspaces);
 
-    /// The workspace that the task has, else the lowest that is free and not `busy`. pool_exhausted if there is none.
+    /// Claims a workspace and returns its name: the one that the task already has, otherwise the free one with the
+    /// lowest number that is not in `busy`. Error pool_exhausted if there is none, io if .pool.json cannot be written.
     Result<std::string> claim(const Project& project, const TaskId& task, const std::set<std::string>& busy);
     Result<void> give_back(const std::string& name, const TaskId& task);
 
     const std::map<std::string, Slot>& all() const { return slots_; }
     const Slot* find(const std::string& name) const;
     std::optional<git::Identity> identity_of(const std::string& name) const;
-    /// The number of its range of ports, which no other workspace has and which stays as long as it is in the pool.
+    /// Returns the index of the workspace's range of ports: unique, and constant as long as the workspace is in the
+    /// pool.
     std::optional<int> ports_of(const std::string& name) const;
-    /// Empty: nobody.
+    /// Returns the task that has the workspace; empty if it is free.
     TaskId holder_of(const std::string& name) const;
     std::optional<std::string> workspace_of(const TaskId& task) const;
-    /// The workspace that `directory` is in.
+    /// Returns the workspace that contains `directory`; null if none does.
     const Slot* at(const Path& directory) const;
-    /// How many more tasks could have a workspace now: the pool's size less all that are taken, those too that a
-    /// larger pool has left over.
+    /// Returns how many more tasks can get a workspace now: the pool's size minus all taken workspaces, including those
+    /// that are beyond the size because the pool was made smaller.
     int free(const Project& project) const;
 
-    /// An entry of its own for a workspace; in .pool.json with the next write().
+    /// Adds a workspace in memory; the next write() saves it.
     void add(const std::string& project, const std::string& name);
     void erase(const std::string& name) { slots_.erase(name); }
     void set_identity(const std::string& name, std::optional<git::Identity> identity);

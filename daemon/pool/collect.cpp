@@ -6,13 +6,14 @@
 #include "daemon/pool/occupants.hpp"
 #include "daemon/pool/pool.hpp"
 
-/// Workspaces that no task has: made ahead, mended, removed.
+/// Operations on workspaces without a task: creation ahead of use, repair, removal.
 namespace orange {
 
 Awaitable<Result<std::vector<std::string>>> Pool::init(Project project) {
     std::vector<std::string> done;
     const auto lock = co_await repositories_.acquire(project.path);
-    // The folder is made, and synced, by what is written into it; one that git made could go with the power.
+    // Orange itself creates the folder, by writing a file into it, because it syncs it; a folder made by git could be
+    // lost at a power failure.
     if (!is_folder(files_, root_)) CO_TRY(claims_.write());
     for (int number = 1; number <= project.pool_size; ++number) {
         const auto name = workspace_name(project.name, number);
@@ -28,14 +29,15 @@ Awaitable<Result<std::vector<std::string>>> Pool::init(Project project) {
     co_return done;
 }
 
-/// They hold nothing but what git itself had begun to write, and no git command works in them.
+/// Removes worktrees whose creation was interrupted: they contain only what git had begun to write, and no git command
+/// works in them.
 Awaitable<std::vector<std::string>> Pool::remove_half_made(Project project, std::vector<std::string> names) {
     std::vector<std::string> done;
     const auto lock = co_await repositories_.acquire(project.path);
     const auto trees = co_await git::worktrees(git_, project.path);
     if (!trees) co_return done;
     for (const auto& name : names) {
-        // One that was whole can only say so; an agent can write git's mark.
+        // A worktree with an identity was complete once: git's mark in it may be an agent's.
         if (at_work_.contains(name) || claims_.identity_of(name)) continue;
         const auto path = path_of(name).string();
         const bool half_made = std::any_of(trees->begin(), trees->end(), [&](const git::Worktree& tree) {
@@ -43,9 +45,9 @@ Awaitable<std::vector<std::string>> Pool::remove_half_made(Project project, std:
         });
         if (!half_made) continue;
         const AtWork at_work(at_work_, name);
-        co_await agents::end_left_by_daemons(path_of(name), mark_);  // its git may be at it still
+        co_await agents::end_left_by_daemons(path_of(name), mark_);  // its git may still run
         const auto removed = co_await git::remove_worktree(git_, project.path, path);
-        // A claim stays: whoever has it makes the worktree anew.
+        // A claim stays: the task that has it creates the worktree again.
         if (removed && claims_.holder_of(name).empty()) claims_.erase(name);
         done.push_back(removed ? name + " removed, because it was incomplete"
                                : name + " is incomplete and could not be removed: " + removed.error().message);
@@ -66,7 +68,7 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
         const auto task = slot->task;
         const bool surplus = slot->number > project.pool_size;
         if (!task.empty() && is_live(task)) {
-            if (is_folder(files_, path_of(name))) (void)co_await open(project, name);  // puts right what can be
+            if (is_folder(files_, path_of(name))) (void)co_await open(project, name);  // open() repairs what it can
             continue;
         }
         if (!task.empty()) {
@@ -74,7 +76,7 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
             holder.id = task;
             std::function<bool()> still = [&is_live, &task] { return !is_live(task); };
             auto released = co_await release_if(project, holder, std::move(still));
-            if (claims_.holder_of(name) == task && released) continue;  // it has come to life
+            if (claims_.holder_of(name) == task && released) continue;  // the task is live again
             if (!released) {
                 done.push_back(name + " could not be freed: " + released.error().message);
                 continue;
@@ -112,7 +114,7 @@ Awaitable<Result<void>> Pool::discard(Project project, std::string name) {
         CO_TRY(auto standing, co_await look_at(worktree, none_known));
         CO_TRY(co_await save_all(worktree, std::move(standing), "refs/orange/" + name, "found",
                                  "Found in " + name + " when it was removed"));
-        CO_TRY(co_await open(project, name));  // git goes by the name
+        CO_TRY(co_await open(project, name));  // git uses the path, so check again that it leads to this worktree
     } else {
         CO_TRY(co_await keep_of_missing(project, name));
     }

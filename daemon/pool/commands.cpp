@@ -8,7 +8,7 @@
 #include "daemon/pool/pool.hpp"
 #include "daemon/process/leftovers.hpp"
 
-/// What a worktree needs so that it can run: files that git ignores, and the project's setup and teardown.
+/// Makes a worktree usable: copies files that git ignores, and runs the project's setup and teardown commands.
 namespace orange {
 namespace {
 

@@ -15,7 +15,7 @@
 #include "daemon/pool/pool.hpp"
 #include "daemon/process/leftovers.hpp"
 
-/// A workspace is handed to a task, and taken back from it.
+/// Hands a workspace to a task (acquire), and takes it back (release).
 namespace orange {
 
 using namespace std::chrono_literals;
@@ -26,7 +26,7 @@ namespace {
 constexpr const char* k_own_files[] = {"TASK.md", ".TASK.md.*", "..TASK.md.*"};
 constexpr const char* k_formerly_excluded = "/.orange/";
 
-/// A git was killed while it made that worktree.
+/// Returns true if a git command was killed while it created the worktree.
 Awaitable<bool> is_unfinished(Git& git, std::string repo, std::string path) {
     const auto trees = co_await git::worktrees(git, std::move(repo));
     if (!trees) co_return false;
@@ -41,7 +41,7 @@ bool is_checked_out_elsewhere(const git::Refs& known, const std::string& branch,
 
 }  // namespace
 
-/// Lets an acquire be stopped, for as long as it lives.
+/// Registers the Stop with which stop_acquire() stops an acquire, for the lifetime of this object.
 class Pool::Stoppable {
   public:
     Stoppable(Pool& pool, TaskId task) : pool_(pool), task_(std::move(task)) {
@@ -56,15 +56,15 @@ class Pool::Stoppable {
     TaskId task_;
 };
 
-/// It is there, or made; if its folder is gone, anew.
+/// Opens the worktree of a workspace. Creates it if its folder is missing or its creation was interrupted.
 Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string name) {
     const auto path = path_of(name).string();
     claims_.add(project.name, name);
     bool make = is_missing(files_, path);
     if (!make && !claims_.identity_of(name)) make = co_await is_unfinished(git_, project.path, path);
     if (make) {
-        // Origin may have been silent for long: a home that has gone meanwhile is not to be made anew, and git would
-        // make its folders in whatever stands there now.
+        // The fetch may have taken long: if the home was removed meanwhile, git would create its folders again, in
+        // whatever is there now. So check first.
         CO_TRY(files_.list(root_));
         CO_TRY(co_await keep_of_missing(project, name));
         claims_.set_identity(
@@ -84,7 +84,7 @@ Awaitable<Result<void>> Pool::keep_of_missing(Project project, std::string name)
     if (!identity) co_return Result<void>{};
     CO_TRY(auto common, co_await known_.git_dir(git_, project.path));
     const auto head = files_.read(Path(common) / "worktrees" / identity->admin / "HEAD");
-    if (!head || trim(*head).empty()) {  // after a power loss: git knows no commit of it, and would fail each time
+    if (!head || trim(*head).empty()) {  // after a power failure: git has lost its commit, and would fail each time
         log::warn("pool", "the folder of " + name + " is gone, and git does not know its commit any more");
         co_return Result<void>{};
     }
@@ -98,11 +98,11 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
                                           std::vector<std::string> exclude, bool& begun) {
     Acquired acquired{name, path_of(name), "TASK.md", {}, {}};
     std::optional<git::Pinned> worktree;
-    // A daemon that was killed while this was made ready has left its git or its setup command, which would run beside
-    // ours.
+    // A daemon that was killed during this step has left its git or its setup command, which would run at the same time
+    // as ours.
     co_await agents::end_left_by_daemons(acquired.path, mark_);
     CO_TRY(const auto origin, co_await known_.has_origin(git_, project.path));
-    if (origin) {  // outside the lock: a silent remote must not hold up the others
+    if (origin) {  // outside the lock: a silent remote must not block the other tasks
         const auto stop = stops_.at(task.id);
         auto fetched = co_await git::fetch(git_, project.path, git::k_fetch_patience, stop);
         if (stop->requested()) co_return Error(ErrorCode::conflict, k_being_cancelled);
@@ -123,7 +123,7 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         CO_TRY(const auto found, co_await look_at(tree, known));
         const bool was_empty = is_empty(tree, found);
         if (!was_empty) lock.release();
-        // A free workspace is clean; what a human left in one is theirs, and is kept like an agent's work.
+        // A free workspace is clean; files that a human left in one belong to them, and are kept like an agent's work.
         CO_TRY(auto saved, co_await save_all(tree, found, "refs/orange/" + name, "found",
                                              "Found in " + name + " when a task took it"));
         if (!was_empty) {
@@ -138,7 +138,7 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         if (!saved.snapshot.empty()) {
             acquired.notes.push_back("uncommitted files in " + name + " were saved as " + saved.snapshot.substr(0, 12));
             CO_TRY(co_await git::reset_detached(git_, tree, base.commit, saved.standing));
-            CO_TRY(known, co_await git::refs(git_, project.path, names));  // of its branch it was taken off
+            CO_TRY(known, co_await git::refs(git_, project.path, names));  // the worktree has left its branch
         }
         if (task.workspace != name) {
             const auto matched = co_await git::match_sparse_checkout(git_, project.path, tree, saved.standing);
@@ -160,14 +160,14 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         if (unused) acquired.branch_start = branch.commit;
         if (task.workspace != name && saved.held_repositories) CO_TRY(co_await git::reset_submodules(git_, tree));
         bool tracked = saved.standing.at_top.contains("TASK.md");
-        // Another commit was checked out since, or the index is not that commit's.
+        // `at_top` is outdated: another commit was checked out meanwhile, or the index differs from the commit.
         if (!saved.standing.clean || saved.standing.head != branch.commit) {
             CO_TRY(tracked, co_await git::tracks(git_, tree, "TASK.md"));
         }
         if (tracked) acquired.task_file = ".orange/TASK.md";
         if (task.workspace != name) CO_TRY(keep_found_task_file(name, acquired.task_file));
-        // Only the files that Orange writes: the repository may have more in .orange/. Older versions excluded all of
-        // that.
+        // Exclude only the files that Orange writes: the repository may have others in .orange/. Older versions
+        // excluded the whole folder.
         for (const char* file : k_own_files) exclude.push_back((tracked ? "/.orange/" : "/") + std::string(file));
         const std::vector<std::string> obsolete = {k_formerly_excluded};
         CO_TRY(git::exclude(tree.common_dir(), exclude, obsolete));
@@ -202,7 +202,7 @@ Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::vecto
     const Stoppable stoppable(*this, task.id);
     CO_TRY(auto name, claims_.claim(project, task.id, at_work_));
     auto turn = co_await workspaces_.acquire(name);
-    while (claims_.holder_of(name) != task.id) {  // an old claim, which was given back while this waited
+    while (claims_.holder_of(name) != task.id) {  // an old claim, which was given back during the wait
         turn.release();
         CO_TRY(name, claims_.claim(project, task.id, at_work_));
         turn = co_await workspaces_.acquire(name);
@@ -212,8 +212,8 @@ Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::vecto
     bool begun = false;
     auto acquired = co_await prepare(project, task, name, std::move(exclude), begun);
     if (acquired || had_it) co_return acquired;
-    // Given back in the state that the next task expects; a worktree that cannot even be cleaned stays claimed by
-    // nobody and is mended by the next claim's make_worktree.
+    // Give it back clean, as the next task expects. A worktree that cannot be cleaned is repaired by make_worktree()
+    // when the next task claims it.
     if (!is_missing(files_, path_of(name))) {
         const auto worktree = co_await open(project, name);
         if (begun && worktree) (void)co_await tear_down(project, task.id, name, *worktree);
@@ -224,8 +224,8 @@ Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::vecto
     co_return acquired;
 }
 
-/// A mirror that an earlier task left (a crash, a claim that was freed) is excluded from git, so that nothing has
-/// removed it: it must not become this task's body, and it is somebody's text.
+/// Moves away a mirror that an earlier task left (a crash, a claim that was freed). git excludes it, so no cleaning has
+/// removed it; it must not become the body of this task, and it may contain text that exists nowhere else.
 Result<void> Pool::keep_found_task_file(const std::string& name, const std::string& task_file) {
     const auto file = path_of(name) / task_file;
     const auto text = files_.read(file);
@@ -235,8 +235,8 @@ Result<void> Pool::keep_found_task_file(const std::string& name, const std::stri
     return files_.remove(file);
 }
 
-/// An agent that was ended in the middle of a git command leaves its locks (index.lock, HEAD.lock, …), and git has no
-/// way to tell that nobody holds them. We have: no process works in this directory any more.
+/// Removes git's lock files (index.lock, HEAD.lock, …) that an agent left when it was ended during a git command. git
+/// itself cannot know that a lock is stale; Orange can: no process works in this directory.
 void Pool::remove_stale_locks(const git::Pinned& worktree) {
     const auto locks = git::locks_in(worktree);
     if (locks.empty() || !workers_in(worktree.path()).empty()) return;
@@ -265,7 +265,7 @@ Awaitable<Result<Pool::Saved>> Pool::save_all(git::Pinned worktree, git::Standin
     CO_TRY(saved.commits, co_await git::keep_commits(git_, worktree, refs, saved.standing));
     saved.held_repositories =
         !saved.standing.known || saved.standing.may_hold_repositories || git::has_modules(worktree);
-    if (saved.standing.may_hold_repositories) saved.standing = {};  // what was inside them is the worktree's own now
+    if (saved.standing.may_hold_repositories) saved.standing = {};  // files inside these are now the worktree's own
     CO_TRY(saved.snapshot,
            co_await git::snapshot(git_, worktree, refs + "/" + name, std::move(message), saved.standing));
     co_return saved;
@@ -290,7 +290,7 @@ Awaitable<Result<Released>> Pool::clean(Project project, std::string name, Task 
         if (!stashes) log::warn("pool", stashes.error().message, {{"task", task.id.value}});
         if (stashes) released.commits.insert(released.commits.end(), stashes->begin(), stashes->end());
     }
-    // A default branch that was renamed keeps nobody from leaving: the next task checks out its own.
+    // A renamed default branch must not prevent the release: the next task checks out its own branch.
     const auto base = co_await git::base_of(git_, project.path, project.default_branch, known);
     auto to = base ? base->commit : std::string("HEAD");
     CO_TRY(co_await git::reset_detached(git_, worktree, std::move(to), saved.standing));

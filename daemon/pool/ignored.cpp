@@ -9,7 +9,7 @@
 #include "daemon/git/included.hpp"
 #include "daemon/pool/pool.hpp"
 
-/// Files that git ignores: they stay in a workspace for the next task. Some are kept with the work of a task.
+/// Files that git ignores: they stay in a workspace for the next task. Some can be kept with the task's work.
 namespace orange {
 namespace {
 
@@ -23,7 +23,7 @@ std::string names_text(const std::vector<std::string>& names) {
     return text;
 }
 
-/// Returns true if the file would be lost if the other one took its place.
+/// Returns true if replacing the file with the other one would lose content.
 bool differs(FileSystem& files, const Path& file, const Path& other) {
     constexpr std::uintmax_t k_most_compared = std::uintmax_t{1} << 20;
     const auto here = files.facts_of(file), there = files.facts_of(other);

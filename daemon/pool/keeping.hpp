@@ -10,28 +10,28 @@
 
 namespace orange {
 
-/// Orange keeps the uncommitted files of a workspace, and that takes a while: files that git does not track may have
-/// gigabytes.
+/// The saving of a workspace's uncommitted files, while it runs. Untracked files may have gigabytes, so it can take
+/// minutes.
 struct Keeping {
     std::string workspace;
     async::Moment since;
     git::Amount untracked;
 
     std::int64_t seconds() const;
-    /// "keeps 3.1 GB of untracked files of shop--1, 40 s so far"
+    /// Returns for example "keeps 3.1 GB of untracked files of shop--1, 40 s so far".
     std::string text() const;
 };
 
-/// Which workspaces Orange keeps files of right now.
+/// The workspaces whose files are being kept now.
 class Keepings {
     struct State;
 
   public:
-    /// Called after two seconds, when the files have been counted, and then every ten seconds until the end.
+    /// Called first after two seconds, once the files have been counted, and then every ten seconds until the end.
     using Tell = std::function<void(const Keeping&)>;
     Keepings(Git& git, const async::Executor& executor, Tell tell);
 
-    /// Lasts from begin() until its end.
+    /// The keeping runs from begin() until this is destroyed.
     class Guard {
       public:
         Guard(Keepings& all, std::shared_ptr<State> state) : all_(all), state_(std::move(state)) {}
@@ -43,11 +43,11 @@ class Keepings {
         Keepings& all_;
         std::shared_ptr<State> state_;
     };
-    /// Nobody else keeps files of this workspace.
+    /// Begins a keeping. The workspace must not have another one.
     std::unique_ptr<Guard> begin(std::string workspace, git::Pinned worktree);
 
     bool empty() const { return states_.empty(); }
-    /// Null if nothing is kept of that workspace, or if that was not told yet.
+    /// Returns null if no files of that workspace are being kept, or if this was not reported yet.
     const Keeping* of(const std::string& workspace) const;
 
   private:

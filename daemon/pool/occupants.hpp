@@ -15,12 +15,12 @@ struct Occupant {
     std::string name;
 };
 
-/// Processes with their working directory in `directory` that may be writing there: not the shell of a terminal (the
-/// first of its session), which merely waits, nor the client that asks for it.
+/// Returns the processes whose working directory is in `directory` and that may write there. Excludes the shell of a
+/// terminal (the first process of its session), which merely waits, and the orange client.
 std::vector<Occupant> workers_in(const Path& directory);
 
-/// Whoever still works in a worktree would write into the next task's: conflict, with the process. What has just been
-/// ended gets two seconds for it.
+/// Fails with conflict, naming the process, if one still works in the worktree: it would write into the next task's
+/// files. Waits up to two seconds for processes that have just been told to end.
 Awaitable<Result<void>> check_nobody_works_in(Path worktree);
 
 }  // namespace orange

@@ -5,7 +5,8 @@
 #include "daemon/log/log.hpp"
 #include "daemon/pool/pool.hpp"
 
-/// The way into a workspace for every git command: it is the one that was made, and leads to its own repository.
+/// Opens workspaces for git: every git command goes through here. Verifies that the folder is the one that Orange made,
+/// and that it leads to its own repository.
 namespace orange {
 
 bool Pool::is_replaced(const std::string& name) const {

@@ -16,7 +16,7 @@ Pool::Pool(FileSystem& files, Git& git, ProcessRunner& processes, async::KeyedMu
                 [this](const Keeping& keeping) { tell_keeping_(claims_.holder_of(keeping.workspace), keeping); }) {}
 
 const Keeping* Pool::keeping(const TaskId& task) const {
-    if (keepings_.empty()) return nullptr;  // lists ask this of each task
+    if (keepings_.empty()) return nullptr;  // a fast path: lists ask for each task
     const auto workspace = claims_.workspace_of(task);
     return workspace ? keepings_.of(*workspace) : nullptr;
 }

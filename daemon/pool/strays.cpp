@@ -4,11 +4,11 @@
 #include "daemon/log/log.hpp"
 #include "daemon/pool/pool.hpp"
 
-/// Worktrees below the folder of all workspaces that somebody else than Orange has added: agents, most often.
+/// Worktrees below the folder of all workspaces that were not added by Orange; mostly agents add them.
 namespace orange {
 namespace {
 
-/// The name of a workspace, or of the folder of a check or a merge, which Orange removes by itself.
+/// Returns true for a name of a workspace, or of the folder of a check or a merge, which Orange removes itself.
 bool is_of_orange(const std::string& name) {
     const auto dashes = name.rfind("--");
     const bool is_workspace = dashes != std::string::npos && dashes + 2 < name.size() &&
@@ -45,7 +45,7 @@ Awaitable<std::vector<std::string>> Pool::stray_notes(Project project, Task task
     }
     const auto created = std::chrono::duration_cast<std::chrono::seconds>(task.created_at.time_since_epoch()).count();
     for (const auto& stray : *left) {
-        if (stray.added < created) continue;  // it was there before this task
+        if (stray.added < created) continue;  // older than the task
         notes.push_back("the worktree " + shown_path(stray.path) + ", which was added while the task ran, stays" +
                         (stray.branch.empty() ? "" : ", on branch " + printable(stray.branch)) +
                         ". When nothing in it is needed:\n  git -C " + shell_word(project.path) + " worktree remove " +
