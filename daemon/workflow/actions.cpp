@@ -10,7 +10,8 @@ const std::vector<ActionSpec>& action_specs() {
     static const std::vector<ActionSpec> specs{
         {"acquire_workspace", {}},
         {"release_workspace", {}},
-        // The standard of `permissions` follows the harness: full for task, reduced for review (read_transitions.cpp).
+        // The default of `permissions` depends on the harness: full for task, reduced for review
+        // (read_transitions.cpp).
         {"spawn_agent",
          {prompt_param,
           {"harness", choice, false, {"task", "review"}, "task"},

@@ -22,7 +22,7 @@ struct ParamSpec {
     ParamKind kind = ParamKind::text;
     bool required = false;
     std::vector<std::string> choices = {};
-    std::string standard = {};  ///< the value if the hook has none; empty: the parameter is left out
+    std::string standard = {};  ///< default value; if empty, the parameter is left out
 };
 
 struct ActionSpec {
@@ -30,7 +30,7 @@ struct ActionSpec {
     std::vector<ParamSpec> params;
 };
 
-/// The actions that `hooks` may name (docs/workflow.md), and their parameters. daemon/runner/actions has what they do.
+/// The actions that `hooks` may name (docs/workflow.md), and their parameters. daemon/runner/actions implements them.
 const std::vector<ActionSpec>& action_specs();
 const ActionSpec* find_action(std::string_view name);
 

@@ -11,7 +11,7 @@ namespace {
 using engine::Definition;
 using engine::Transition;
 
-/// For each pair of states at most one transition may be open at a time; told once for each pair of entries.
+/// Reports two transitions between the same states that can be open at the same time; once for each pair of entries.
 void check_ambiguity(Reader& reader, const Source& source) {
     const auto& definition = source.definition;
     const auto index_of = [&](const Transition* transition) {

@@ -14,7 +14,7 @@ namespace {
 
 using engine::ExitAction;
 
-/// The state of that name, or nullptr and a problem.
+/// Returns the state of that name; nullptr, with a problem, if there is none.
 const engine::State* known_state(Reader& reader, const engine::Definition& definition, const std::string& name,
                                  const Place& place) {
     const auto* state = definition.state(name);
@@ -43,8 +43,9 @@ void check_states(Reader& reader, const Source& source) {
     }
 }
 
-/// A way on that is taken by itself when the sub-tasks are done: whatever could hinder it would leave the task there.
-/// `also_by`: who is told to take it when some of them will never be done.
+/// Checks a transition that Orange takes automatically when the sub-tasks are done: it must exist and be free of
+/// conditions, otherwise the task would stay in the state. `also_by`: the role that must be able to take it if a
+/// sub-task is cancelled.
 void check_way_on(Reader& reader, const Source& source, const engine::State& state, const std::string& to,
                   const Place& place, std::optional<Role> also_by) {
     const auto& definition = source.definition;
@@ -63,7 +64,8 @@ void check_way_on(Reader& reader, const Source& source, const engine::State& sta
     }
 }
 
-/// Whoever comes into the state without a sub-task waits for ever.
+/// Reports transitions into the state without the gate {children: true}: a task without sub-tasks would wait there
+/// forever.
 void check_ways_in(Reader& reader, const Source& source, const engine::State& state) {
     const auto& definition = source.definition;
     for (std::size_t i = 0; i < source.transitions.size(); ++i) {
@@ -74,7 +76,7 @@ void check_ways_in(Reader& reader, const Source& source, const engine::State& st
     }
 }
 
-/// What makes `children:` of a state a dead end.
+/// Checks `children:` of each state for dead ends.
 void check_children(Reader& reader, const Source& source) {
     const auto& definition = source.definition;
     for (std::size_t i = 0; i < source.states.size(); ++i) {
@@ -114,7 +116,8 @@ void check_transitions(Reader& reader, const Source& source) {
     }
 }
 
-/// Gates on what can never be: a task that has not begun has no branch, and without reviewers there is no review.
+/// Reports gates that can never hold: a task that has not begun has no branch, and a workflow without reviewers has no
+/// review.
 void check_facts(Reader& reader, const Source& source) {
     const auto& definition = source.definition;
     const auto& initial = definition.initial().name;
@@ -134,7 +137,7 @@ void check_facts(Reader& reader, const Source& source) {
     }
 }
 
-/// The first {variable} of each unknown name in a prompt, at its place in the file.
+/// Reports each unknown {variable} of a prompt once, at its place in the file.
 void check_prompt(Reader& reader, const std::string& key, const std::string& prompt, const Place& place,
                   const std::vector<std::string_view>& lines) {
     const auto& known = engine::prompt_variables();
@@ -187,7 +190,8 @@ void check_fields(Reader& reader, const Source& source) {
     }
 }
 
-/// An advance is a whole transition, taken by the system: it must be in the map and open to it.
+/// Checks the target of an exit rule: the system takes it as a whole transition, so this must exist and be open to the
+/// system.
 void check_target(Reader& reader, const Source& source, const engine::ExitRule& rule, const std::string& to,
                   const Place& place) {
     const auto& definition = source.definition;
@@ -228,7 +232,8 @@ void check_cases(Reader& reader, const engine::ExitRule& rule, const RuleSource&
 void check_crash(Reader& reader, const Source& source, const engine::ExitRule& rule, const RuleSource& places,
                  const engine::State& state) {
     const auto& definition = source.definition;
-    // A workflow without the state (seed 003's minimal one) leaves its crashed tasks to a human; that is no mistake.
+    // A workflow without a stuck state (for example the minimal one of seed 003) leaves crashed tasks to a human, which
+    // is valid.
     const auto* stuck = definition.that_means(engine::Meaning::stuck);
     if (rule.stuck_after > 0 && source.map_complete && stuck != nullptr &&
         !definition.has_transition(rule.status, stuck->name)) {

@@ -14,7 +14,7 @@ namespace {
 
 using engine::Comparison;
 using engine::Condition;
-using Interval = std::pair<std::int64_t, std::int64_t>;  // both ends belong to it
+using Interval = std::pair<std::int64_t, std::int64_t>;  // both ends are included
 using Intervals = std::vector<Interval>;
 
 constexpr std::int64_t k_least = std::numeric_limits<std::int64_t>::min();
@@ -73,7 +73,7 @@ Condition negated(Condition condition) {
     return condition;
 }
 
-/// A value inside: the one nearest to 0, where it has to be shown to somebody.
+/// Returns a value of the intervals that is near 0, and not negative if possible, as an example for a message.
 std::int64_t witness(const Intervals& intervals) {
     const auto nearest = [](const Interval& i) { return std::clamp<std::int64_t>(0, i.first, i.second); };
     std::int64_t best = nearest(intervals.front());
@@ -84,7 +84,8 @@ std::int64_t witness(const Intervals& intervals) {
     return best;
 }
 
-/// Values for which all of `conditions` hold. Fields are independent of each other, so each has a set of its own.
+/// Returns values for which all of `conditions` hold, or nullopt. Fields are independent of each other, so each has its
+/// own set.
 std::optional<std::string> all_hold(const std::vector<Condition>& conditions) {
     std::map<std::string, Intervals> sets;
     for (const auto& condition : conditions) {

@@ -8,7 +8,7 @@ namespace {
 
 using engine::Definition;
 
-/// Letters, digits and what no format gives a meaning to; the rest as a Mermaid entity code.
+/// Keeps letters, digits and characters that have no meaning in the format; writes the others as Mermaid entity codes.
 std::string mermaid_text(std::string_view text) {
     constexpr std::string_view k_plain = " ,._/-()";
     std::string out;
@@ -33,7 +33,7 @@ std::string dot_text(std::string_view text) {
     return out;
 }
 
-/// The parts of a label, a line each.
+/// Returns the parts of a label, one per line.
 std::vector<std::string> label_of(const Definition& definition, const GraphEdge& edge) {
     std::vector<std::string> lines{asker_text(*edge.transition)};
     if (auto when = by_itself_text(definition, edge); !when.empty()) lines.push_back(std::move(when));
@@ -49,7 +49,7 @@ std::string joined(const std::vector<std::string>& lines, std::string_view separ
     return out;
 }
 
-/// States go by number: no name of a state is a word of the format then.
+/// Names states by number, so that no name is a keyword of the format.
 std::string node(const Definition& definition, std::string_view name) {
     return "s" + std::to_string(definition.state(name) - definition.states.data());
 }

@@ -18,7 +18,7 @@ std::string times(std::size_t n, std::string_view what) {
     return out;
 }
 
-/// `text` behind `first`, and where the line is full, on the next one behind `next`.
+/// Writes `text` after `first`; if a line is full, continues on the next one after `next`.
 std::string flowed(const std::string& first, const std::string& next, const std::string& text, std::size_t width) {
     std::string out, line = first;
     bool begun = false;
@@ -34,7 +34,7 @@ std::string flowed(const std::string& first, const std::string& next, const std:
     return out + line + "\n";
 }
 
-/// What stands beside a state's box.
+/// Returns the text beside a state's box.
 std::string remark(const Definition& definition, const State& state) {
     std::vector<std::string> parts;
     if (&state == &definition.initial()) parts.emplace_back("tasks begin here");
@@ -47,7 +47,7 @@ std::string remark(const Definition& definition, const State& state) {
 struct Page {
     const Definition& definition;
     std::size_t width;
-    std::size_t longest = 0;  ///< of all states' names
+    std::size_t longest = 0;  ///< columns of the longest state name
     std::string text;
 
     std::string marked(const std::string& name) const {
@@ -85,7 +85,7 @@ struct Page {
     }
 };
 
-/// "every state", "every state but a, b" or the states themselves, whichever is shortest.
+/// Returns "every state", "every state but a, b" or the states themselves: the form that names the fewest.
 std::string origin_text(const Definition& definition, const GraphEdge& edge) {
     std::vector<std::string> others;
     for (const auto& state : definition.states) {

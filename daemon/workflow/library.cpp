@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view k_suffix = ".yml";
 
-/// Names become file names: nothing that leaves the folder or hides in it.
+/// Returns true if the name is safe as a file name: it neither leaves the folder nor is hidden in it.
 bool is_safe_name(std::string_view name) {
     return !name.empty() && name.size() <= 40 && name.front() != '-' &&
            name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos;
@@ -60,7 +60,7 @@ Result<Library::Located> Library::locate(const std::string& name) {
 Result<void> Library::refresh(const std::string& name) {
     auto located = locate(name);
     if (!located) {
-        // A file that cannot be read just now is no reason to lose what it said; one that is gone is.
+        // If the file cannot be read now, keep its last definition; if it is gone, drop it.
         const auto cached = current_.find(name);
         if (located.error().code == ErrorCode::not_found) {
             if (cached != current_.end()) current_.erase(cached);

@@ -12,59 +12,63 @@
 
 namespace orange::workflow {
 
-/// What `workflow list` shows of one name.
+/// An entry of `workflow list`: one name.
 struct Entry {
     std::string name;
     std::string path;
-    bool shipped = false;    ///< from Orange itself, not from ~/orange/workflows
-    bool shadows = false;    ///< the user's, in place of a shipped one of that name
-    bool valid = false;      ///< what the file says now
-    bool last_good = false;  ///< invalid, and an earlier version of it is in force
-    std::string problem;     ///< where invalid: all problems, a line each
+    bool shipped = false;    ///< it comes from Orange itself, not from ~/orange/workflows
+    bool shadows = false;    ///< the user's file replaces a shipped one of that name
+    bool valid = false;      ///< the current text of the file validates
+    bool last_good = false;  ///< invalid, and an earlier version of it is in use
+    std::string problem;     ///< if invalid: all problems, one per line
 };
 
-/// The workflows of this installation and of this user: ~/orange/workflows/NAME.yml over the shipped NAME.yml, and the
-/// definitions that tasks have pinned, content-addressed in ~/orange/workflows/.pinned/<hash>.yml. A file that no
-/// longer validates leaves the last good one in force (until the daemon restarts: then it is an error that says so).
+/// Finds workflows by name: ~/orange/workflows/NAME.yml of the user, otherwise the shipped NAME.yml. Also owns the
+/// definitions that tasks have pinned, named by their hash: ~/orange/workflows/.pinned/<hash>.yml.
+///
+/// If an edited file does not validate, the last valid version stays in use until the daemon restarts; then find()
+/// fails with the problems.
 class Library {
   public:
     using DefinitionPtr = std::shared_ptr<const engine::Definition>;
 
     Library(FileSystem& files, std::filesystem::path shipped, std::filesystem::path user);
 
-    /// Called when a file was edited: what new tasks follow now, or why they do not follow it.
+    /// Registers the function that is called when a file was edited, with a text: what new tasks use now, or why they
+    /// do not use the edit.
     void on_change(std::function<void(const std::string& name, const std::string& what)> log) { log_ = std::move(log); }
 
-    /// The current definition of that name, re-read when its file changed. not_found lists the names there are;
-    /// workflow_invalid lists every problem with line and column.
+    /// Returns the current definition of that name; reads its file again if it changed. Error not_found lists the known
+    /// names, workflow_invalid lists every problem with line and column.
     Result<DefinitionPtr> find(const std::string& name);
 
-    /// Writes the definition's text under .pinned, once, and returns its hash.
+    /// Saves the text of the current definition under .pinned, if it is not there, and returns its hash.
     Result<std::string> pin(const std::string& name);
 
-    /// The definition that a task pinned; falls back to the current one of that name where `hash` is empty.
+    /// Returns the definition that a task has pinned; the current one of that name if `hash` is empty. Errors:
+    /// not_found if the pinned file is gone, workflow_invalid if it was changed or no longer validates.
     Result<DefinitionPtr> pinned(const std::string& name, const std::string& hash);
 
     std::vector<Entry> list();
 
-    /// The file's text, for `workflow show`.
+    /// Returns the text of the file, for `workflow show`.
     Result<std::string> text(const std::string& name);
 
     struct Copy {
         std::filesystem::path path;
         bool replaced = false;
     };
-    /// Writes a copy into the user's folder: of the shipped `name`, to be edited; or, with another name in `as`, of the
-    /// one in force. conflict where the file is there already, unless `force`.
+    /// Writes a copy into the user's folder: of the shipped file if `as` is `name`, otherwise of the file in use, with
+    /// `as` as its name. Error conflict if there is no shipped file, or if the target exists and `force` is false.
     Result<Copy> copy(const std::string& name, const std::string& as, bool force);
 
   private:
     struct Cached {
         std::string path;
-        std::string text;  ///< the newest
+        std::string text;  ///< newest text of the file
         DefinitionPtr definition;
-        std::string good_text;  ///< what `definition` was made of
-        std::string problem;    ///< of the newest text, where `definition` is older
+        std::string good_text;  ///< the text of `definition`
+        std::string problem;    ///< why the newest text is not in use
     };
     struct Located {
         std::filesystem::path path;
@@ -72,7 +76,7 @@ class Library {
     };
     std::vector<std::string> names();
     Result<Located> locate(const std::string& name);
-    /// Brings current_[name] up to date with its file.
+    /// Reloads current_[name] if its file changed.
     Result<void> refresh(const std::string& name);
     std::filesystem::path pin_path(const std::string& hash) const;
 

@@ -8,12 +8,13 @@
 
 // How a workflow file becomes a Definition.
 //
-// yaml/ gives nodes with places. Reader turns them into a Source, a Definition beside the places that its parts came
-// from, and collects a Problem for each wrong key, type or value, going on after each: whoever edits a workflow wants
-// all mistakes at once. Then what was read is checked as a whole: check_names (everything that refers to something
-// refers to something that is there) and, only where states and transitions were sound, check_graph (ambiguity,
-// reachability, dead ends), since a map with holes would be blamed for its holes. The engine relies on all of it and
-// checks nothing again: a Definition that leaves this folder is valid.
+// yaml/ parses it into nodes with their places. Reader turns them into a Source, which is a Definition together with
+// the places of its parts. It collects a Problem for each wrong key, type or value and continues, because authors want
+// to see all mistakes at once. Then the result is checked as a whole: check_names verifies that every reference has a
+// target. check_graph looks for ambiguity, unreachable states and dead ends; it runs only if states and transitions
+// have no other problems, because each missing one would cause misleading reports.
+//
+// The engine relies on all of this and checks nothing again: a Definition that leaves this folder is valid.
 
 namespace orange::workflow {
 namespace {
@@ -56,7 +57,7 @@ void read_meaning(Reader& reader, const Node& node, const Source& source, engine
     if (ends && !state.terminal) reader.problem(node.place, "a state that means " + *name + " must be terminal: true");
 }
 
-/// A case of all_done, and where its state is named.
+/// Reads a case of all_done. Sets `place` to where its state is named.
 std::string read_way(Reader& reader, const Node& ways, const std::string& key, std::optional<Place>& place) {
     const Node* node = reader.required(ways, key, "all_done");
     if (node == nullptr) return {};
@@ -124,7 +125,7 @@ void read_states(Reader& reader, const Node& node, Source& source) {
     resolve_meanings(source.definition);
 }
 
-/// What notify_worker says by the messages' names: short texts, with {section} and {next_status}.
+/// Reads the texts that notify_worker sends, by the name of the message: short texts, with {section} and {next_status}.
 void read_messages(Reader& reader, const Node& node, Source& source) {
     if (!reader.map(node, "messages", true)) return;
     for (std::size_t i = 0; i < node.members.size(); ++i) {
@@ -150,7 +151,8 @@ void read_prompts(Reader& reader, const Node& node, Source& source) {
     }
 }
 
-/// The names of a map that has holes are not judged: an unknown state in `to` makes others look unreachable.
+/// Returns true if all states that the transitions name exist. Otherwise the graph is not checked: an unknown state in
+/// `to` makes others look unreachable.
 bool names_hold(const Source& source) {
     const auto& definition = source.definition;
     for (const auto& transition : definition.transitions) {
@@ -180,7 +182,7 @@ void read_workflow(Reader& reader, const Node& root, std::string_view expected_n
     if (const Node* messages = root.find("messages")) read_messages(reader, *messages, source);
 }
 
-/// "file:3:7: message" of the YAML reader, as a Problem.
+/// Converts an error of the YAML reader, "file:3:7: message".
 Problem problem_of(const Error& error, std::string_view file_name) {
     const auto number = [&](const char* key) {
         int value = 1;

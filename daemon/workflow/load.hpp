@@ -9,7 +9,7 @@
 
 namespace orange::workflow {
 
-/// One thing that is wrong with a definition: where, what, and what would be right.
+/// An error in a definition: its place, what is wrong, and what would be right.
 struct Problem {
     int line = 1;
     int column = 1;
@@ -18,27 +18,27 @@ struct Problem {
     bool operator==(const Problem&) const = default;
 };
 
-/// A definition, or every problem of it at once (never both; `definition` is meaningful only without problems).
+/// A definition, or all its problems. `definition` may be used only if there are none.
 struct Loaded {
     engine::Definition definition;
     std::vector<Problem> problems;
-    std::vector<Problem> warnings;  ///< of a valid definition: what its author may have forgotten
+    std::vector<Problem> warnings;  ///< possible oversights of the author in a valid definition
 
     bool ok() const { return problems.empty(); }
 };
 
-/// All clients wait while a file is read.
+/// Limits how long the reading of a file blocks all clients.
 constexpr std::size_t k_largest_file = std::size_t{128} << 10;
 
-/// YAML text → validated Definition. Checks everything that docs/workflow.md lists under "Validation": the nine of
-/// seed 003 and ours. `file_name` is only for syntax errors; `expected_name` is the file's stem, which `name` must
-/// equal. A text that is longer than k_largest_file is not looked at.
+/// Parses and validates a workflow in YAML. Checks everything that docs/workflow.md lists under "Validation": the nine
+/// rules of seed 003 and those of Orange. `file_name` is only for syntax errors; `name` must equal `expected_name`, the
+/// stem of the file, unless that is empty. A text longer than k_largest_file is rejected without parsing.
 Loaded load(std::string_view text, std::string_view file_name, std::string_view expected_name);
 
-/// "default.yml:12:5: unknown action "spawn_agnt"; did you mean spawn_agent?", a line each.
+/// Returns one line per problem: "default.yml:12:5: unknown action "spawn_agnt"; did you mean spawn_agent?"
 std::string describe(const std::vector<Problem>& problems, std::string_view file_name);
 
-/// `text` as a Condition: "<field> <op> <integer>".
+/// Parses "<field> <op> <integer>"; invalid_argument for any other text.
 Result<engine::Condition> parse_condition(std::string_view text);
 
 }  // namespace orange::workflow

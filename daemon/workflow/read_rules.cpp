@@ -22,7 +22,8 @@ void read_then_when(Reader& reader, const Node& node, Source& source, engine::Ex
     }
 }
 
-/// `then`, `then_when` or `action`: exactly one of them. False where none can be read.
+/// Reads `then`, `then_when` or `action`, of which a rule has exactly one. Returns false, with a problem, if it has
+/// none or two, or an unknown action.
 bool read_outcome(Reader& reader, const Node& node, Source& source, engine::ExitRule& rule, RuleSource& places) {
     const Node* outcomes[] = {node.find("then"), node.find("then_when"), node.find("action")};
     const Node* outcome = nullptr;

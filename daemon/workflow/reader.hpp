@@ -11,13 +11,13 @@
 #include "daemon/workflow/load.hpp"
 #include "daemon/yaml/node.hpp"
 
-/// From nodes to a Definition that remembers where everything stood. Private to this folder.
+/// Reads YAML nodes into a Definition, and remembers the place of each part. Private to this folder.
 namespace orange::workflow {
 
 using yaml::Node;
 using yaml::Place;
 
-/// A name that something refers to, and where.
+/// A reference to a name, and its place.
 struct Use {
     std::string name;
     Place place;
@@ -39,46 +39,46 @@ struct TransitionSource {
 
 struct RuleSource {
     Place at, status, outcome;   ///< outcome: `then`, `then_when` or `action`
-    std::vector<Place> targets;  ///< of each `then`
+    std::vector<Place> targets;  ///< one for each `then`
     std::optional<Place> respawn, stuck_after, no_artifact;
 };
 
-/// The definition as read, with the places that the checks need: parallel to the definition's own vectors.
+/// A definition, with the places of its parts for the checks. The vectors are parallel to those of the definition.
 struct Source {
     engine::Definition definition;
     std::vector<StateSource> states;
     std::vector<TransitionSource> transitions;
     std::vector<RuleSource> rules;
     std::map<std::string, Place> prompts;
-    std::vector<Use> prompt_uses;      ///< in hooks and states
-    std::vector<Use> compared;         ///< fields of `when`
-    std::vector<std::string> counted;  ///< fields that some hook changes
-    bool map_complete = true;          ///< states and transitions were read without a problem: the map can be judged
-    bool rules_complete = true;        ///< the same of exit_monitoring
-    bool prompts_there = true;         ///< false where `prompts` is missing beside a key that may be meant for it
+    std::vector<Use> prompt_uses;      ///< prompts that hooks and states use
+    std::vector<Use> compared;         ///< fields that a `when` compares
+    std::vector<std::string> counted;  ///< fields that a hook changes
+    bool map_complete = true;          ///< no problem in states and transitions, so their graph can be checked
+    bool rules_complete = true;        ///< exit_monitoring was read without a problem
+    bool prompts_there = true;         ///< false if `prompts` is missing, and an unknown key may be meant for it
 };
 
-/// Reads shapes and types; every problem is collected with its place, and reading goes on.
+/// Reads values of a given type. Collects each problem with its place, and continues.
 class Reader {
   public:
     explicit Reader(std::vector<Problem>& problems) : problems_(problems) {}
 
-    /// Keeps the first hundred.
+    /// Adds a problem; only the first hundred are kept.
     void problem(const Place& place, std::string message) {
         if (!is_full()) problems_.push_back({place.line, place.column, std::move(message)});
         ++count_;
     }
     std::size_t count() const { return count_; }
-    /// Another problem would not be kept: what it takes to describe it can be spared.
+    /// Returns true if no more problems are kept, so that a caller need not build the text of another one.
     bool is_full() const { return problems_.size() >= 100; }
 
-    /// False, and a problem, where `node` is no map, or has more than 100 entries: the checks compare each with each.
-    /// A null counts as an empty map only where `may_be_empty`.
+    /// Returns false, with a problem, if `node` is not a map or has more than 100 entries (checks compare all pairs of
+    /// them). A null is accepted as an empty map only if `may_be_empty`.
     bool map(const Node& node, const std::string& what, bool may_be_empty = false);
     bool sequence(const Node& node, const std::string& what);
-    /// Every key of `map` must be one of `known`.
+    /// Adds a problem for each key of `map` that is not in `known`.
     void only_keys(const Node& map, const std::string& what, const std::vector<std::string>& known);
-    /// The member, or nullptr and a problem at `map`.
+    /// Returns the member; nullptr, with a problem at `map`, if there is none.
     const Node* required(const Node& map, const std::string& key, const std::string& what);
 
     std::optional<std::string> text(const Node& node, const std::string& what);
@@ -88,9 +88,9 @@ class Reader {
     std::optional<std::string> choice(const Node& node, const std::string& what,
                                       const std::vector<std::string>& choices);
     std::optional<engine::Condition> condition(const Node& node, Source& source);
-    /// `places`: of the transition that it is the gate of; nullptr: an exit rule's, which is about TASK.md alone.
+    /// Reads a gate. `places`: those of its transition; nullptr for an exit rule, whose gate may only refer to TASK.md.
     std::optional<engine::Gate> gate(const Node& node, const std::string& what, TransitionSource* places);
-    /// A program and its arguments.
+    /// Reads a list of a program and its arguments.
     std::vector<std::string> argv(const Node& node, const std::string& what);
 
   private:
@@ -108,12 +108,13 @@ class Reader {
 void read_transitions(Reader& reader, const Node& node, Source& source);
 void read_exit_monitoring(Reader& reader, const Node& node, Source& source);
 
-/// Everything that refers to something refers to something that is there.
+/// Checks that every reference has a target.
 void check_names(Reader& reader, const Source& source, std::string_view text);
-/// The map as a whole: ambiguous guards, unreachable states, dead ends, roles that nothing spawns.
+/// Checks the states and transitions as a whole: ambiguous guards, unreachable states, dead ends, roles that no hook
+/// spawns.
 void check_graph(Reader& reader, const Source& source);
 
-/// Returns a warning for each thing that is allowed and that the author of a sound definition may have forgotten.
+/// Returns a warning for each construct that is valid, but may be an oversight of the author.
 std::vector<Problem> warnings_of(const Source& source);
 
 std::vector<std::string> state_names(const engine::Definition& definition);

@@ -8,14 +8,14 @@
 namespace orange::workflow {
 namespace {
 
-/// Where line `place.line`, column `place.column` is in the text.
+/// Returns the offset of `place` (line and column) in the text.
 std::size_t offset_of(std::string_view text, const yaml::Place& place) {
     std::size_t at = 0;
     for (int line = 1; line < place.line; ++line) at = text.find('\n', at) + 1;
     return at + static_cast<std::size_t>(place.column - 1);
 }
 
-/// With the quotes, where the name stands in quotes.
+/// Returns the length of the value as written, including quotes.
 std::size_t written_length(std::string_view text, std::size_t at, const yaml::Node& value) {
     if (!value.quoted || at >= text.size()) return value.scalar.size();
     const auto end = text.find(text[at], at + 1);

@@ -7,9 +7,8 @@
 
 namespace orange::workflow {
 
-/// The definition `text` under another name: the value of its `name:` is replaced and nothing else, comments stay. The
-/// result is loaded, so that it is a workflow. Errors: invalid_argument for a name that a workflow cannot have,
-/// workflow_invalid where `text` does not validate.
+/// Returns the definition `text` with another name. Replaces only the value of its `name:`; comments stay. Errors:
+/// invalid_argument if a workflow cannot have that name, workflow_invalid if the result does not validate.
 Result<std::string> renamed(std::string_view text, std::string_view name);
 
 }  // namespace orange::workflow

@@ -26,7 +26,7 @@ bool is_spawned_into(const Definition& definition, const State& state) {
     });
 }
 
-/// An agent may take the task on from here, so one is expected to work here.
+/// Returns true if an agent may take the task on from this state, so that one is expected to work here.
 bool is_left_by_agents(const Definition& definition, const State& state) {
     return std::ranges::any_of(definition.targets_from(state.name), [&](const std::string& to) {
         const auto* target = definition.state(to);
@@ -37,7 +37,7 @@ bool is_left_by_agents(const Definition& definition, const State& state) {
     });
 }
 
-/// The state leaves open whether an agent or a human acts in it.
+/// Returns true if the definition does not say whether an agent or a human acts in this state.
 bool is_undecided(const Definition& definition, const State& state) {
     const bool is_decided =
         state.agent || state.needs || state.children || state.terminal || state.meaning == Meaning::initial;
