@@ -78,8 +78,7 @@ class DaemonContext : public asio::io_context {
     void destroy_coroutines() { shutdown(); }
 };
 
-/// Adds what the user's environment says about ssh: that of the terminal that started the daemon, else the login
-/// shell's.
+/// Adds the user's ssh variables: those of the terminal that started the daemon, otherwise those of the login shell.
 Environment environment_of_git(const Environment& login) {
     auto env = scrubbed_environment();
     const auto own = current_environment();
@@ -219,7 +218,7 @@ class App {
         return 0;
     }
 
-    /// Returns, after run(), the program that replaces this process; nothing if the daemon just ends.
+    /// Returns, after run(), the program that replaces this process; nullopt if the daemon just ends.
     std::optional<OwnProgram> restarts_as() const { return restarts_ ? std::optional(program_) : std::nullopt; }
 
   private:
@@ -260,13 +259,13 @@ class App {
         co_return Result<void>{};
     }
 
-    /// Another user who owns the folder could make the socket there, and would get what is typed.
+    /// Another user who owned the folder could create the socket there, and would get the text that is typed.
     Result<void> check_tmux_folder() {
         auto here = files_.check();
         return here ? make_tmux_folder(paths_) : here;
     }
 
-    /// Orange works on a network disk as long as only one machine uses the home, which nobody can promise.
+    /// Orange works on a network disk as long as only one machine uses the home, which cannot be checked.
     void warn_of_network_disk() {
         const auto kind = network_file_system(paths_.home);
         if (kind.empty()) return;
@@ -287,7 +286,7 @@ class App {
                                    paths_.executors() / ".pinned"}) {
             note(files::remove_unfinished(files_, folder));
         }
-        (void)projects_.load();  // status() and the monitor's log say what is wrong
+        (void)projects_.load();  // status() and the monitor's log report problems
         note(pool_.load());
         const auto loaded = tasks_.load();
         tasks_loaded_ = loaded.has_value();
@@ -297,7 +296,7 @@ class App {
         workflows_.on_change([](const std::string& name, const std::string& what) {
             log::warn("workflows", "the workflow " + name + " " + what, {{"workflow", name}});
         });
-        workflows_.list();  // a file that is broken later has a good version before it
+        workflows_.list();  // so that a file that becomes invalid later has a valid version before it
     }
 
     /// Tells tmux_ of the server of living agents: its socket may have been removed while no daemon ran.
@@ -363,7 +362,7 @@ class App {
     }
 
     /// Lets running calls finish and sends the last notifications (4 s). The next daemon finishes interrupted
-    /// transitions. The agents go on.
+    /// transitions. The agents continue.
     Awaitable<void> shut_down() {
         if (stopping_) co_return;
         stopping_ = true;
@@ -380,11 +379,11 @@ class App {
         for (std::chrono::milliseconds waited{}; waited < k_shutdown_patience && is_busy(); waited += k_shutdown_step) {
             co_await async::sleep(k_shutdown_step);
         }
-        co_await async::sleep(k_shutdown_step);  // the last replies leave
+        co_await async::sleep(k_shutdown_step);  // until the last replies are sent
         io_.stop();
     }
 
-    /// Looks more often than the poll, because nobody can connect to a socket that was removed.
+    /// Looks more often than the poll, because no client can connect to a socket that was removed.
     Awaitable<void> watch_home() {
         const bool watched = has_watchdog();
         while (!stopping_) {
@@ -419,7 +418,7 @@ class App {
         co_return is_quiet() && !stopping_;
     }
 
-    /// Says nothing to the service manager: to it the daemon stays the same process.
+    /// Tells the service manager nothing: for it the daemon stays the same process.
     Awaitable<void> restart() {
         restarts_ = true;
         co_await shut_down();
@@ -440,7 +439,7 @@ class App {
         run_sockets_.check();
     }
 
-    /// If the kernel refuses notifications, the poll still sees every change, later.
+    /// If the kernel refuses notifications, the poll still finds every change, but later.
     FileWatcher& watcher() {
         if (file_watcher_) return **file_watcher_;
         problems_.push_back(file_watcher_.error().message);
@@ -509,7 +508,7 @@ void raise_descriptor_limit() {
 int run_daemon(const Paths& paths, const Installation& installation) {
     (void)process::umask_at_start();
     ::signal(SIGPIPE, SIG_IGN);
-    ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error of its write, not our end
+    ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error of the write, not our end
     raise_descriptor_limit();
     auto home = Home::acquire(paths);
     if (!home) {

@@ -10,8 +10,8 @@
 
 namespace orange {
 
-/// Answers "who is calling" from the store's index of runs, the pool's workspaces and the process table. All that it
-/// refers to must outlive it.
+/// Identifies callers from the store's index of runs, the pool's workspaces and the process table. Everything to which
+/// it refers must outlive it.
 class Callers final : public agents::Registry {
   public:
     /// `tmux_server` returns Orange's tmux server, or the pid 0 if none is known.
@@ -23,7 +23,7 @@ class Callers final : public agents::Registry {
           task_locks_(task_locks),
           tmux_server_(std::move(tmux_server)) {}
 
-    /// Waits for the registration of an agent that calls while it is just being started.
+    /// Returns the caller. If an agent calls while it is being started, waits until its run is saved.
     Awaitable<Caller> identify(rpc::Peer peer);
 
     std::optional<agents::KnownRun> run_of_shim(const agents::ProcessId& shim) const override;

@@ -29,15 +29,16 @@ std::string holder_of(const Paths& paths) {
     return pid > 0 ? "pid " + std::to_string(pid) : "pid unknown";
 }
 
-/// False for a child that a killed daemon was just starting, which has its lock and its socket until it has become
-/// another program.
+/// Returns true if a daemon works here. False for a child that a killed daemon was just starting: it has the lock and
+/// the socket of the daemon until it executes another program.
 bool is_at_work(const Paths& paths) {
     if (!is_listening(paths.socket())) return false;
     const auto pid = lock_holder(paths).value_or(0);
     return pid <= 0 || ::kill(pid, 0) == 0 || errno == EPERM;
 }
 
-/// Another process holds the lock. One that is not at work is about to listen, or about to end: it is waited for.
+/// Takes the lock. If another process holds it and no daemon works here, that process is about to listen or to end, so
+/// this waits for it.
 Result<void> lock_soon(int lock, const Paths& paths, std::chrono::milliseconds patience) {
     const auto until = std::chrono::steady_clock::now() + patience;
     while (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
@@ -55,7 +56,7 @@ Result<void> lock_soon(int lock, const Paths& paths, std::chrono::milliseconds p
     return {};
 }
 
-/// Every daemon writes the file when it begins.
+/// Returns true if the lock file is older than the boot: every daemon writes it when it starts.
 bool is_older_than_boot(int lock) {
     struct stat facts {};
     const auto running = system::uptime();

@@ -12,12 +12,13 @@
 
 namespace orange {
 
-/// The daemon's hold on its home: made 0700 where it does not exist, checked (ours, closed to others, no symlink, no
-/// clone of a repository), and locked. One that was made by hand is closed to others before its first daemon works
-/// there. The lock is held until the process ends, is never inherited, and its file is never removed.
+/// Acquires the daemon's home: creates it with mode 0700 if it does not exist, checks it (owned by this user, closed to
+/// other users, no symlink, no clone of a repository) and locks it. A home that was made by hand is closed to other
+/// users before its first daemon uses it. The lock is held until the process ends, is never inherited, and its file is
+/// never removed.
 class Home {
   public:
-    /// Longer than a daemon takes to end, or to begin to listen.
+    /// Longer than a daemon needs to end, or to begin to listen.
     static constexpr std::chrono::milliseconds k_patience{10'000};
 
     /// Makes and checks the folder, and takes its lock. A holder of the lock that does not listen, or whose daemon was
@@ -30,11 +31,11 @@ class Home {
     ~Home();
 
     enum class State { here, missing, another };
-    /// Tells what is at its path now: the folder that was locked, nothing that can be seen, or something else.
+    /// Returns what is at the home's path now: the locked folder, nothing that is visible, or something else.
     State state() const;
     /// The path with links resolved, as it was when the lock was taken.
     const std::filesystem::path& path() const { return path_; }
-    /// Returns true if the folder was open to others until acquire() closed it.
+    /// Returns true if the folder was open to other users until acquire() closed it.
     bool was_closed() const { return was_closed_; }
     /// Returns true if a daemon has worked here before, and none since the machine was started.
     bool is_first_since_boot() const { return first_since_boot_; }

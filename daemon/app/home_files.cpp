@@ -12,8 +12,8 @@ Result<void> HomeFiles::check() const {
     return Error(ErrorCode::io, home_.path().string() + why);
 }
 
-/// A failure may come from a home that is gone. What was found may, for a moment, be of another home that was put in
-/// its place: nothing is written there, and HomeWatch ends the daemon.
+/// Adds the check to a failed query, whose cause may be a missing home. A query that succeeds may, for a moment, read
+/// another home that was put in its place: nothing is written there, and HomeWatch ends the daemon.
 template <class T>
 Result<T> HomeFiles::if_home_is_here(Result<T> found) const {
     if (!found) TRY(check());

@@ -5,9 +5,9 @@
 
 namespace orange {
 
-/// The disk, as long as the home is where it was locked. While it is not, every write is refused with `io`, and so is
-/// every question that finds nothing: a file that is not found there is not one that was removed, and nothing is
-/// written into a folder that no daemon has locked, or that would have to be made.
+/// Passes operations to the disk as long as the home is the folder that was locked. Otherwise every write, and every
+/// query that finds nothing, fails with `io`: a file that is not found there was not removed, and nothing may be
+/// written into a folder that no daemon has locked, or that would have to be created.
 class HomeFiles final : public FileSystem {
   public:
     HomeFiles(FileSystem& disk, const Home& home) : disk_(disk), home_(home) {}
@@ -23,7 +23,7 @@ class HomeFiles final : public FileSystem {
     Result<void> remove(const Path& path) override;
     Result<FileFacts> facts_of(const Path& path) override;
 
-    /// An Error says why operations are refused.
+    /// Returns an Error, with the reason, while operations are refused.
     Result<void> check() const;
 
   private:

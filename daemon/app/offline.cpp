@@ -19,7 +19,7 @@ int list_agents(const Paths& paths, const Installation& installation) {
     for (const auto& entry : harnesses.list()) {
         if (!entry.problem.empty() || entry.harness.name == "demo") continue;
         const auto skills = agents::skills_folder(entry.harness, env);
-        const auto install = entry.harness.tried ? entry.harness.install : std::string();  // nobody is told to
+        const auto install = entry.harness.tried ? entry.harness.install : std::string();  // untried: not recommended
         std::printf("%s\t%s\t%s\t%s\n", entry.harness.name.c_str(), entry.program.c_str(), install.c_str(),
                     skills.c_str());
     }

@@ -2,15 +2,16 @@
 
 #include "common/config/paths.hpp"
 
-/// What `orange doctor` asks of `oranged` while no daemon runs. Changes nothing.
+/// Answers of `oranged` to `orange doctor` while no daemon runs. Changes nothing.
 namespace orange {
 
-/// Prints a line for each agent but the demo: its name, its program in the caller's PATH (empty: not installed), the
-/// command that installs it, the folder of its skills (empty: it names none); tabs between them. Returns 0.
+/// Prints a line for each agent except the demo, with tabs between: its name, its program in the caller's PATH (empty
+/// if it is not installed), the command that installs it, and the folder of its skills (empty if it has none). Returns
+/// 0.
 int list_agents(const Paths& paths, const Installation& installation);
 
-/// Whether a daemon would start with this config.yml: prints "config.yml is valid", or what is wrong with it and
-/// returns 1.
+/// Prints "config.yml is valid" and returns 0 if a daemon would start with this config.yml; otherwise prints what is
+/// wrong and returns 1.
 int check_settings(const Paths& paths);
 
 }  // namespace orange

@@ -56,7 +56,7 @@ Awaitable<void> Reload::bind_detach_key() {
     if (!bound) log::warn("tmux", "detach_key could not be bound: " + bound.error().message);
 }
 
-/// A shell that does not answer this time leaves the environment as it is.
+/// Asks the shells again. If the login shell fails after it has worked before, the environment stays as it is.
 Awaitable<void> Reload::shells(std::vector<std::string>& notes) {
     auto answered = co_await ask_shells(world_.processes);
     if (!answered.login.problem.empty() && login_.problem.empty()) {

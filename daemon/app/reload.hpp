@@ -12,26 +12,27 @@
 
 namespace orange {
 
-/// `orange daemon reload` and SIGHUP: config.yml, the detach key, the environment of the user's shells, workflows and
-/// projects are read again. What cannot be used leaves what was in force before it.
+/// Implements `orange daemon reload` and SIGHUP: reads config.yml, the environment of the user's shells, workflows and
+/// projects again, and binds the detach key. A part that cannot be used keeps its previous values.
 class Reload {
   public:
     Reload(World& world, CliTmux& tmux, GitHubForge& forge, agents::LoginEnvironment& login, std::string problem)
         : world_(world), tmux_(tmux), forge_(forge), login_(login), problem_(std::move(problem)) {}
 
-    /// Called when config.yml is in force.
+    /// Registers the function that is called when a new config.yml has taken effect.
     void on_settings(std::function<void()> observer) { changed_ = std::move(observer); }
 
-    /// Notes for the caller; an Error if config.yml is not valid.
+    /// Reloads everything. Returns notes for the caller; an Error if config.yml is not valid.
     Awaitable<Result<std::vector<std::string>>> all();
 
-    /// All children get the umask of config.yml, else the login shell's, else the one that the daemon was started with.
+    /// Gives all children the umask of config.yml, otherwise the login shell's, otherwise the one with which the daemon
+    /// was started.
     void apply_umask() const;
 
-    /// Says what is wrong with config.yml, as last read; empty if nothing is.
+    /// Returns what is wrong with config.yml, as last read; empty if it is valid.
     const std::string& problem() const { return problem_; }
 
-    /// The tmux server may have been started with another key.
+    /// Binds the detach key in the tmux server, which may have been started with another key.
     Awaitable<void> bind_detach_key();
 
   private:

@@ -18,8 +18,8 @@ void RunSockets::start(bool all_known) {
         if (!record) continue;
         for (const auto& run : record->runs) runs.insert(run.run);
     }
-    // The folder of a run that goes on stays the same one: it may be mounted elsewhere, and an agent whose folder is
-    // gone is told to stop.
+    // A run that continues keeps its folder: it may be mounted elsewhere, and an agent whose folder is gone is told to
+    // stop.
     for (const auto& name : files_.list(paths_.sockets_of_runs()).value_or({})) {
         if (all_known && !runs.contains(RunId{name})) close(RunId{name});
     }
@@ -76,7 +76,7 @@ Result<void> RunSockets::open(const TaskId& id, const RunId& run) {
 void RunSockets::close(const RunId& run) {
     const auto socket = paths_.socket_of(run);
     server_.unlisten(socket);
-    std::error_code error;  // what stays is removed by the next daemon
+    std::error_code error;  // the next daemon removes what remains
     std::filesystem::remove_all(socket.parent_path(), error);
 }
 

@@ -26,12 +26,12 @@ class RunSockets {
     /// Listens for the runs of all loaded tasks, and follows the store from then on. Removes the folders of other runs
     /// if `all_known`: no task could not be read.
     void start(bool all_known);
-    /// Makes the sockets that are missing, for whatever reason.
+    /// Creates the sockets that are missing, for whatever reason.
     void check();
 
     /// The path of the run's socket; empty if it could not be made.
     std::string path_of(const RunId& run) const;
-    /// Says why the last socket could not be made; empty if all are there.
+    /// Returns why the last socket could not be created; empty if all exist.
     const std::string& problem() const { return problem_; }
 
   private:

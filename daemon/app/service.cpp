@@ -25,11 +25,11 @@ void tell_service_manager(const std::string& state) {
     if (target.size() < 2 || target.size() >= sizeof address.sun_path) return;
     if (target.front() != '/' && target.front() != '@') return;
     std::memcpy(address.sun_path, target.data(), target.size());
-    if (target.front() == '@') address.sun_path[0] = '\0';  // Linux's abstract names
+    if (target.front() == '@') address.sun_path[0] = '\0';  // an abstract name of Linux
     const UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM, 0));
     if (!socket) return;
     const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + target.size());
-    // A manager that does not listen is no reason to wait.
+    // Do not wait for a manager that does not listen.
     (void)::sendto(socket.get(), state.data(), state.size(), MSG_DONTWAIT, reinterpret_cast<const sockaddr*>(&address),
                    size);
 }

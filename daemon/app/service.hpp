@@ -7,26 +7,26 @@
 
 namespace orange {
 
-/// Tells a service manager that asked for it (NOTIFY_SOCKET, as systemd sets it for Type=notify) one line of state:
-/// "READY=1", "STOPPING=1". Does nothing where none asked, and never blocks or fails.
+/// Sends one line of state ("READY=1", "STOPPING=1") to the service manager that asked for it by NOTIFY_SOCKET, as
+/// systemd sets it for Type=notify. Does nothing without one, and never blocks or fails.
 void tell_service_manager(const std::string& state);
 
-/// The service manager restarts a daemon that stops saying "WATCHDOG=1" (WATCHDOG_USEC, as systemd sets it for this
-/// process).
+/// Returns true if the service manager restarts a daemon that no longer sends "WATCHDOG=1" (WATCHDOG_USEC, as systemd
+/// sets it for this process).
 bool has_watchdog();
 
-/// The file of the running program, as it was when this object was made.
+/// The file of the running program, as it was when this object was created.
 class OwnProgram {
   public:
     OwnProgram();
-    /// Another file is in its place: Orange was upgraded, and this daemon is the old one.
+    /// Returns true if the file has been removed or replaced: Orange was upgraded, and this daemon is the old version.
     bool was_replaced() const;
     std::string path() const { return path_.string(); }
-    /// Was replaced so long ago that its installation is over: by a program that can be started.
+    /// Returns true if an executable file replaced it long enough ago for the installation to be complete.
     bool may_be_restarted() const;
-    /// Becomes that program, with this process's id and environment. Returns only if that failed.
+    /// Executes the new program in this process, with its id and environment. Returns only on failure.
     void restart() const;
-    /// That as a sentence with the command that helps.
+    /// Returns was_replaced() as a sentence for the user, with the command that helps.
     std::string note() const;
 
   private:

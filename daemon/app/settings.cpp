@@ -41,7 +41,7 @@ std::optional<int> number_of(const yaml::Node& node, int lowest, int highest) {
 
 Json json_of(const yaml::Node& node) {
     if (node.is_scalar()) return node.scalar;
-    if (!node.is_sequence()) return Json::object();  // of no setting
+    if (!node.is_sequence()) return Json::object();  // a map, which no setting accepts
     Json list = Json::array();
     for (const auto& item : node.items) list.push_back(json_of(item));
     return list;

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Both are over before a client stops waiting for a daemon's start.
+// Together shorter than the time for which a client waits for a daemon to start.
 constexpr std::chrono::milliseconds k_login_deadline = 5s;
 constexpr std::chrono::milliseconds k_interactive_deadline = 3s;
 

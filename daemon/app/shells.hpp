@@ -9,17 +9,17 @@
 
 namespace orange {
 
-/// What the user's shells say: the environment of agents, and where their programs may be.
+/// The results of asking the user's shells: the environment of agents, and where their programs may be.
 struct Shells {
     agents::LoginEnvironment login;
     std::vector<agents::SearchPath> paths;
 };
 
-/// Asks the login shell and an interactive one, each with a deadline. A shell that does not answer leaves its problem
-/// in `login`, and the daemon's own environment.
+/// Asks the login shell and an interactive shell, each with a deadline. If a shell does not answer, `login` has its
+/// problem, and the daemon's own environment.
 Awaitable<Shells> ask_shells(ProcessRunner& runner);
 
-/// The same before the daemon's io_context exists: blocks until both have answered or their time is over.
+/// Does the same before the daemon's io_context exists: blocks until both shells have answered or their time is over.
 Shells ask_shells_first();
 
 }  // namespace orange

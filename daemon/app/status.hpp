@@ -8,8 +8,8 @@
 
 namespace orange {
 
-/// What `orange daemon status` says of the process, the tasks and what could not be read. The daemon's own problems
-/// come first.
+/// Returns the reply to `orange daemon status`: facts of the process, the number of tasks by state, and everything that
+/// could not be read. `problems` of the daemon come first.
 rpc::DaemonStatus::Reply status_of(const Runner& runner, std::vector<std::string> problems);
 
 }  // namespace orange
