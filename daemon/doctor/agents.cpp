@@ -7,7 +7,7 @@
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/sight.hpp"
 
-/// Agents, the tmux server that they are in, and what tasks wait for.
+/// Checks of agents, of the tmux server in which they run, and of what tasks wait for.
 namespace orange::doctor {
 namespace {
 
@@ -15,7 +15,7 @@ std::chrono::seconds since(const Exam& exam, Timestamp then) {
     return std::chrono::duration_cast<std::chrono::seconds>(exam.world.clock.now() - then);
 }
 
-/// A task that somebody works on is not unfinished.
+/// Returns true if a call works on the task. Its transition is then in progress, not left unfinished.
 bool is_busy(const Exam& exam, const TaskRecord& record) {
     return exam.world.task_locks.busy(record.task.id.value);
 }
@@ -41,8 +41,9 @@ Awaitable<void> check_tmux(Exam& exam) {
 
 namespace {
 
-/// Only one server can be reached at a time. The one that answers gives way where nobody is in it; else the agent in
-/// the other one does, and may be started again in this one.
+/// Returns the command that makes the server of a lost agent reachable. Only one server can be reached at a time. If
+/// the answering one has no agents, the command ends it; otherwise it ends the lost agent, which can then be started
+/// again in the answering server.
 std::string command_for(const TmuxState& answering, const AgentRun& lost) {
     const auto wake = "kill -USR1 " + std::to_string(lost.server_pid);
     if (answering.server_pid == 0) return wake;

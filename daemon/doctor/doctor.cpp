@@ -8,10 +8,10 @@ namespace {
 struct Row {
     const char* name;
     Check check;
-    const char* fine;  ///< said where the check had nothing to say
+    const char* fine;  ///< reported if the check finds nothing
 };
 
-/// In the order in which one thing is the reason of the next.
+/// Ordered so that the cause of a problem is reported before its effects.
 constexpr Row k_checks[] = {
     {"programs", check_programs, "tmux and git are there"},
     {"environment", check_login, "agents get the login shell's environment"},

@@ -14,31 +14,31 @@
 #include "daemon/async/awaitable.hpp"
 #include "daemon/runner/runner.hpp"
 
-/// Looks at everything that Orange relies on, and says for each thing that is not as it should be what it is, where,
-/// and which command mends it.
+/// Examines everything on which Orange relies, and reports for each problem what it is, where, and which command fixes
+/// it.
 ///
-/// It only looks: no task is locked, no file written. So that it may be asked at any time, and by anybody, nothing in
-/// it grows with histories, bodies or the number of ended tasks. A check is one small function; the table of all of
-/// them is in doctor.cpp, and what they have to themselves is one row there.
+/// It changes nothing: no task is locked, and no file is written. Every caller may use it at any time, so its cost must
+/// not grow with histories, bodies or the number of ended tasks. A check is one small function; the table in doctor.cpp
+/// has a row for each.
 namespace orange::doctor {
 
-/// The machine that is looked at; tests put another one in its place.
+/// The machine that is examined; tests use a different one.
 struct Machine {
     std::function<Result<Disk>(const std::filesystem::path&)> disk = disk_of;
-    std::filesystem::path systemd = "/run/systemd/system";        ///< there where systemd manages services
+    std::filesystem::path systemd = "/run/systemd/system";        ///< exists if systemd manages services
     std::filesystem::path lingering = "/var/lib/systemd/linger";  ///< a file for each user who stays without a login
     uid_t user = ::geteuid();
 };
 
-/// What only the composition root knows.
+/// Facts that only the composition root knows.
 struct Facts {
     agents::LoginEnvironment login;
-    std::function<Result<void>()> config;  ///< reads config.yml again, and forgets it
+    std::function<Result<void>()> config;  ///< checks config.yml, without applying it
     std::vector<std::string> problems;     ///< "no file notification …"
     Machine machine;
 };
 
-/// `project`: its repository and tasks alone; the rest is the same.
+/// Runs all checks and returns their findings. With `project`, skips the repositories and tasks of other projects.
 Awaitable<std::vector<rpc::Finding>> examine(Runner& runner, Facts facts, std::optional<std::string> project);
 
 }  // namespace orange::doctor

@@ -13,7 +13,7 @@
 
 namespace orange::doctor {
 
-/// What the checks share. Lives as long as one examination.
+/// Data that the checks share during one examination.
 struct Exam {
     Exam(Runner& r, Facts f, std::optional<std::string> p)
         : runner(r), world(r.world), facts(std::move(f)), project(std::move(p)) {}
@@ -22,18 +22,18 @@ struct Exam {
     Facts facts;
     std::optional<std::string> project;
     Report report;
-    std::optional<TmuxState> tmux;  ///< unset: it did not answer
-    /// Projects whose repository can be asked, with its worktrees.
+    std::optional<TmuxState> tmux;  ///< nullopt: no answer
+    /// Projects whose repository git could read, with its worktrees.
     std::map<std::string, std::vector<git::Worktree>> repositories;
 
     std::vector<Project> projects() const;
-    /// Active tasks, of the one project where there is one; copies, since checks wait.
+    /// Returns the active tasks, of `project` if it is set. They are copies, because checks suspend.
     std::vector<TaskRecord> tasks() const;
 };
 
 using Check = Awaitable<void> (*)(Exam&);
 
-/// No check may find nothing because it could not look; each says so itself.
+/// A check that cannot look must report that itself, instead of finding nothing.
 Awaitable<void> check_programs(Exam& exam);
 Awaitable<void> check_login(Exam& exam);
 Awaitable<void> check_disk(Exam& exam);

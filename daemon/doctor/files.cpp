@@ -10,12 +10,12 @@
 #include "daemon/runner/placement.hpp"
 #include "daemon/runner/project_names.hpp"
 
-/// Orange's own files.
+/// Checks of Orange's own files.
 namespace orange::doctor {
 namespace {
 
 constexpr const char* k_restart = "orange daemon stop && orange daemon start";
-/// Rotated at 10 MB (daemon/log): a file of twice that is not.
+/// The log is rotated at 10 MB (daemon/log), so a file of twice that size was not.
 constexpr std::uintmax_t k_unrotated = std::uintmax_t{20} << 20;
 
 std::vector<std::string> names_in(Exam& exam, const Path& folder) {
@@ -23,17 +23,17 @@ std::vector<std::string> names_in(Exam& exam, const Path& folder) {
     return names ? std::move(*names) : std::vector<std::string>();
 }
 
-/// How much of a history's end is looked at.
+/// The checks read only this much of a history, from its end.
 constexpr std::uintmax_t k_history_end = std::uintmax_t{4} << 20;
 constexpr std::size_t k_lines_at_once = 256;
 
 struct BadLines {
     std::size_t all = 0;
-    std::size_t no_objects = 0;  ///< of them, those that can be told, and removed, by their looks
+    std::size_t no_objects = 0;  ///< those that do not even look like JSON objects; sed can remove them
 };
 
-/// Lines that are no events, which every reader passes over. Of an ended task only those that do not look like one:
-/// there may be thousands of such tasks.
+/// Counts lines that are no events, which every reader skips. For an ended task, counts only those that do not look
+/// like JSON objects: there may be thousands of such tasks.
 Awaitable<Result<BadLines>> bad_lines_of(World& world, TaskId id) {
     const auto* record = world.tasks.find(id);
     const bool closely = record && !store::has_ended(*record);
@@ -71,7 +71,7 @@ Awaitable<void> check_config(Exam& exam) {
 }
 
 Awaitable<void> check_projects_file(Exam& exam) {
-    (void)exam.world.projects.refresh();  // project_problems() says what is wrong
+    (void)exam.world.projects.refresh();  // project_problems() reports problems
     const auto file = exam.world.paths.projects();
     const bool usable = exam.world.projects.problem().empty();
     for (const auto& problem : project_problems(exam.world)) {
@@ -84,7 +84,7 @@ Awaitable<void> check_pool_file(Exam& exam) {
     const auto file = exam.world.paths.workspaces() / ".pool.json";
     const auto read = exam.world.pool.check();
     if (read) co_return;
-    // Every task says itself which workspace it has: the file is made anew from that.
+    // Every task records its own workspace, and gc creates the file again from that.
     exam.report.wrong(
         read.error().message,
         "mv " + shell_word(file.string()) + " " + shell_word(file.string() + ".broken") + " && orange workspace gc",
@@ -106,7 +106,7 @@ Awaitable<void> check_tasks(Exam& exam) {
 }
 
 Awaitable<void> check_histories(Exam& exam) {
-    std::vector<std::pair<TaskId, Path>> tasks;  // the ended ones too: it is their history that is left
+    std::vector<std::pair<TaskId, Path>> tasks;  // of ended tasks, too: they are kept for their history
     exam.world.tasks.each([&](const TaskRecord& record) {
         if (exam.project && record.task.project != *exam.project) return true;
         tasks.emplace_back(record.task.id, exam.world.tasks.folder(record) / "history.jsonl");

@@ -12,7 +12,7 @@
 #include "daemon/process/environment.hpp"
 #include "daemon/runner/memory.hpp"
 
-/// The machine: programs, environment, disk, service manager.
+/// Checks of the machine: programs, environment, disk, service manager.
 namespace orange::doctor {
 namespace {
 
@@ -94,13 +94,13 @@ std::string name_of_user(uid_t id) {
     return user ? user->pw_name : std::to_string(id);
 }
 
-/// The control group of a process as systemd names it; empty where there is none.
+/// Returns the control group of a process as systemd names it; empty if it has none.
 std::string control_group(Exam& exam, std::int64_t pid) {
     const auto text = exam.world.files.read("/proc/" + std::to_string(pid) + "/cgroup");
     return text ? std::string(trim(*text)) : std::string();
 }
 
-/// One agent is enough: what is missing is only named where there is none.
+/// Reports the programs of agents. One agent is enough, so missing programs are reported only if there is none.
 Awaitable<void> look_for_agents(Exam& exam) {
     std::vector<agents::HarnessEntry> missing;
     bool any = false;
@@ -169,7 +169,7 @@ Awaitable<void> check_disk(Exam& exam) {
     co_return;
 }
 
-/// Only where systemd is: elsewhere nothing ends what a session has left.
+/// Checks only machines with systemd: elsewhere nothing ends the processes that a session has left.
 Awaitable<void> check_service(Exam& exam) {
     const auto& machine = exam.facts.machine;
     if (!exam.world.files.facts_of(machine.systemd)) co_return;
@@ -189,7 +189,7 @@ Awaitable<void> check_service(Exam& exam) {
     }
 }
 
-/// A machine that cannot have control groups is in order, unless memory is to be limited.
+/// A machine without control groups is fine, unless memory is to be limited.
 Awaitable<void> check_memory(Exam& exam) {
     const auto groups = co_await exam.world.launcher.has_groups();
     bool is_wanted = false;

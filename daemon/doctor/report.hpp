@@ -10,22 +10,22 @@
 
 namespace orange::doctor {
 
-/// Where a message says that something is wrong in a file.
+/// A problem in a file: its place and its description.
 struct Place {
     std::string file;  ///< "path" or "path:line"
-    std::string text;  ///< the message, without a place in front
+    std::string text;  ///< the message without the place
 };
 
-/// Finds "name:12:3: …" at the beginning of `message`, or "line 12" in it.
+/// Takes the place from "name:12:3: …" at the beginning of `message`, or from "line 12" in it.
 Place place_in(const std::filesystem::path& file, std::string_view message);
 
-/// "3 minutes", "2 hours": coarse, for ages.
+/// Returns the age in words, coarsely: "3 minutes", "2 hours".
 std::string spoken(std::chrono::seconds age);
 
-/// What the checks have found so far.
+/// Collects the findings of the checks.
 class Report {
   public:
-    /// What is said from now on belongs to this check.
+    /// Sets the check to which the following findings belong.
     void begin(std::string check) { check_ = std::move(check); }
     void ok(std::string text);
     void warn(std::string text, std::string command = {}, std::string file = {});

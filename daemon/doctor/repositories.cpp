@@ -8,11 +8,11 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/committer.hpp"
 
-/// The projects' repositories: where they are, what they begin at, what is kept in them.
+/// Checks of the projects' repositories: where they are, their default branches, and the snapshots in them.
 namespace orange::doctor {
 namespace {
 
-/// A number that is looked at; a repository may hold any number.
+/// Limits how many refs are examined; a repository may have any number.
 constexpr const char* k_most_refs = "1000";
 
 std::string update(const Project& project) {
@@ -29,7 +29,7 @@ Awaitable<Result<std::vector<std::string>>> snapshot_refs(Exam& exam, std::strin
     co_return refs;
 }
 
-/// The branch that new work could begin at instead; empty where that is anybody's guess.
+/// Returns the branch that could be the new default branch; empty if that cannot be guessed.
 Awaitable<std::string> successor(Exam& exam, Project project) {
     GitCommand command;
     command.place = project.path;
@@ -45,7 +45,8 @@ Awaitable<std::string> successor(Exam& exam, Project project) {
     co_return usual&&* usual != project.default_branch ? *usual : std::string();
 }
 
-/// Settings that lead git, or Orange, elsewhere.
+/// Reports settings with which Orange cannot work as usual: a core.bare or core.worktree that denies the checkout, or
+/// remotes of which none is called origin.
 Awaitable<void> check_settings(Exam& exam, Project project) {
     auto& known = exam.world.pool.known();
     const auto origin = co_await known.has_origin(exam.world.git, project.path);
@@ -62,10 +63,10 @@ Awaitable<void> check_settings(Exam& exam, Project project) {
     exam.report.warn(project.name + ": " + remote.substr(0, end), std::string(trim(remote.substr(end))), project.path);
 }
 
-/// Of a task that has ended or is gone, or what was found in a workspace.
+/// Returns true if the ref belongs to a task that has ended or is gone, or to files that were found in a workspace.
 bool is_left_over(const Exam& exam, const std::string& ref) {
     const auto parts = split(ref, '/');
-    if (parts.size() != 4 || parts[3] == "merged") return false;  // that is in the default branch, too
+    if (parts.size() != 4 || parts[3] == "merged") return false;  // the default branch has that commit, too
     const auto* record = exam.world.tasks.find(TaskId{std::string(parts[2])});
     return !record || !exam.world.tasks.active().contains(record->task.id);
 }
@@ -91,9 +92,9 @@ Awaitable<void> check_repositories(Exam& exam) {
     }
 }
 
-/// Asked in each repository, since it may have a user of its own; said once for all that miss the same.
+/// Asks each repository, because it may have its own user. Reports repositories with the same gaps together.
 Awaitable<void> check_git_user(Exam& exam) {
-    std::map<std::vector<std::string>, std::vector<std::string>> found;  // what is missing → projects
+    std::map<std::vector<std::string>, std::vector<std::string>> found;  // missing settings → projects
     for (const auto& project : exam.projects()) {
         if (!exam.repositories.contains(project.name)) continue;
         const auto missing = co_await git::missing_identity(exam.world.git, project.path);
@@ -120,7 +121,7 @@ Awaitable<void> check_snapshots(Exam& exam) {
     for (const auto& project : exam.projects()) {
         if (!exam.repositories.contains(project.name)) continue;
         const auto refs = co_await snapshot_refs(exam, project.path);
-        if (!refs) continue;  // said by check_repositories
+        if (!refs) continue;  // reported by check_repositories
         std::vector<std::string> left;
         std::copy_if(refs->begin(), refs->end(), std::back_inserter(left),
                      [&](const std::string& ref) { return is_left_over(exam, ref); });

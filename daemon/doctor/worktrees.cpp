@@ -5,11 +5,11 @@
 #include "daemon/process/leftovers.hpp"
 #include "daemon/runner/programs.hpp"
 
-/// The workspaces, as git and the disk have them.
+/// Checks of the workspaces, as git and the disk have them.
 namespace orange::doctor {
 namespace {
 
-/// A git that runs holds its lock for less.
+/// A running git holds its lock for a shorter time.
 constexpr std::chrono::seconds k_lock_age{60};
 
 const git::Worktree* registered(const std::vector<git::Worktree>& trees, const Path& path) {
@@ -20,7 +20,7 @@ const git::Worktree* registered(const std::vector<git::Worktree>& trees, const P
 
 void check_workspace(Exam& exam, const Project& project, const WorkspaceInfo& info,
                      const std::vector<git::Worktree>& trees, const Result<git::Pinned>& seen) {
-    if (info.busy) return;  // half made by a git that lives
+    if (info.busy) return;  // a running git may have half made it
     const auto whose = info.task.empty() ? std::string() : " of task " + info.task.value;
     const auto gc = "orange workspace gc --project " + project.name;
     const auto place = info.path.string();
@@ -87,12 +87,12 @@ Awaitable<void> check_locks(Exam& exam) {
         for (const char* name : {"index.lock", "HEAD.lock", "packed-refs.lock", "config.lock"}) {
             check_lock(exam, repository, project.path, git / name);
         }
-        // A branch that cannot move: nothing is merged into it, or committed on it.
+        // While a branch is locked, nothing can be merged into it or committed on it.
         check_lock(exam, "branch " + project.default_branch + " of " + project.name, project.path,
                    git / "refs" / "heads" / (project.default_branch + ".lock"));
         for (const auto& info : exam.world.pool.list(project.name)) {
             const auto seen = co_await exam.world.pool.verify(project, info.name);
-            if (!seen) continue;  // said by check_worktrees
+            if (!seen) continue;  // reported by check_worktrees
             for (const char* name : {"index.lock", "HEAD.lock"}) {
                 check_lock(exam, "workspace " + info.name, info.path.string(), Path(seen->git_dir()) / name);
             }
