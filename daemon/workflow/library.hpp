@@ -10,6 +10,11 @@
 #include "daemon/files/file_system.hpp"
 #include "daemon/workflow/load.hpp"
 
+/// Workflows: YAML files that define the states of tasks, the transitions between them, and the hooks that run then
+/// (docs/workflow.md). This folder reads and validates them, and returns them as engine::Definition. Clients' calls and
+/// the runner use Library; all of its state is the files and a cache of them.
+///
+/// An invalid file is reported with every problem at once, each with line and column.
 namespace orange::workflow {
 
 /// An entry of `workflow list`: one name.
