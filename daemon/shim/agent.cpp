@@ -20,15 +20,16 @@
 #include "daemon/shim/harness.hpp"
 #include "daemon/shim/scope.hpp"
 
-/// orange-agent: the small process that runs in a pane and owns one agent. tmux says neither whether a program could be
-/// started nor, reliably, how it ended, and killing a session leaves children behind; this process knows, because it is
-/// their parent: as a child subreaper also of what was started with setsid or a double fork.
+/// orange-agent: the small process that runs in a pane and owns one agent. tmux reports neither whether a program could
+/// be started nor, reliably, how it ended, and when a session is killed, children of the agent remain. This process
+/// knows all that, because it is their parent; as a child subreaper even of processes that were started with setsid or
+/// a double fork.
 ///
-/// The life of a run: the directory and the program are checked; the shim enters the scope of the run (scope.hpp); the
-/// harness is started in the pane's foreground; stops are undone (Ctrl-Z would wedge the pane, where no shell could
-/// continue it); signals to the shim are passed on, with KILL five seconds later; at the end the exit record is written
-/// first, then what was left behind is ended, and the shim exits the same way. It holds no connection to the daemon,
-/// which may come and go meanwhile.
+/// The life of a run: the shim checks the directory and the program, and enters the scope of the run (scope.hpp). It
+/// starts the harness in the pane's foreground. While the harness runs, the shim undoes stops (Ctrl-Z would block the
+/// pane, where no shell could continue the program), and passes signals on, followed by KILL five seconds later. At the
+/// end it first writes the exit record, then ends the processes that are left, and exits with the same status. It has
+/// no connection to the daemon, which may stop and start meanwhile.
 namespace orange::shim {
 namespace {
 
@@ -39,13 +40,13 @@ constexpr auto k_kill_after = 5s;
 constexpr auto k_before_continue = 100ms;
 constexpr int k_could_not_start = 126, k_no_such_program = 127;
 
-/// Everything that the loop below waits for is blocked from here on, so that nothing is lost between two waits.
+/// Blocks every signal for which the loop below waits, so that none is lost between two waits.
 sigset_t block_signals() {
     sigset_t awaited;
     sigemptyset(&awaited);
     for (const int signal : {SIGCHLD, SIGHUP, SIGTERM, SIGINT, SIGQUIT}) sigaddset(&awaited, signal);
     ::sigprocmask(SIG_BLOCK, &awaited, nullptr);
-    // SIGCHLD must not be inherited as ignored: there would be nothing to wait for.
+    // SIGCHLD must not stay ignored, as it may be inherited: there would be no status to wait for.
     ::signal(SIGCHLD, SIG_DFL);
     for (const int signal : {SIGTTOU, SIGTTIN, SIGTSTP, SIGPIPE}) ::signal(signal, SIG_IGN);
     return awaited;
@@ -65,12 +66,12 @@ Result<void> check_directory(const RunSpec& spec) {
                  printable(spec.cwd) + " is not in the worktree " + printable(spec.worktree));
 }
 
-/// Until the harness has ended.
+/// Waits for the end of the harness; until then continues it after stops, and passes signals on.
 class Watch {
   public:
     Watch(pid_t harness, const sigset_t& awaited) : harness_(harness), awaited_(awaited) {}
 
-    /// The wait status of the harness.
+    /// Returns the wait status of the harness.
     int until_ended() {
         while (!reap()) {
             const int signal = next_signal();
@@ -90,7 +91,7 @@ class Watch {
         return system::wait_for_signal(awaited_, left);
     }
 
-    /// Everybody's status is taken: orphans of the agent are children of this process too.
+    /// Reaps all children, which include orphans of the agent. Returns true if the harness has ended.
     bool reap() {
         for (;;) {
             int status = 0;
@@ -107,7 +108,7 @@ class Watch {
         }
     }
 
-    /// The pause keeps a program that stops again and again from taking the whole processor.
+    /// Pauses first, so that a program that stops again and again does not use the whole processor.
     void continue_harness() {
         std::this_thread::sleep_for(k_before_continue);
         give_terminal_to(harness_);
@@ -126,7 +127,8 @@ class Watch {
     std::optional<Steady::time_point> kill_at_;
 };
 
-/// The daemon waits for this file; a full disk may have room again a moment later.
+/// Writes the exit record. Tries several times, because the daemon waits for this file, and a full disk may soon have
+/// room again.
 void record(const RunSpec& spec, ExitRecord& ended) {
     ended.run = spec.run;
     ended.ended_at = SystemClock().now();
@@ -149,7 +151,7 @@ int refuse(const RunSpec& spec, const Error& error, int status) {
     return status;
 }
 
-/// `ended` is how the executor ended. The shim that it has started knows how the agent did.
+/// Replaces `ended`, the end of the executor, by that of the agent, which the shim below the executor has recorded.
 void take_inner_end(const RunSpec& spec, ExitRecord& ended) {
     if (spec.inner_folder.empty()) return;
     const std::filesystem::path folder = spec.inner_folder;
@@ -172,7 +174,8 @@ Result<void> tell_start(const RunSpec& spec) {
     return write_start_record(spec.started_file, {spec.run, SystemClock().now(), printable(host)});
 }
 
-/// Orphans of the agent became children of this process: they are reaped before each look.
+/// Ends the processes that the agent has left. Its orphans became children of this process, so each look reaps them
+/// first.
 void end_leftovers(const RunSpec& spec) {
     process::Ending ending([&spec] {
         while (::waitpid(-1, nullptr, WNOHANG) > 0) {
@@ -190,7 +193,7 @@ void end_leftovers(const RunSpec& spec) {
 int run_agent(const RunSpec& spec) {
     const auto awaited = block_signals();
     system::adopt_orphans();
-    // The tmux server has that of the daemon that started it, perhaps long ago.
+    // This process has the umask of the daemon that started the tmux server, perhaps long ago.
     if (const auto mask = process::umask_from(spec.umask); mask) process::use_umask(*mask);
     if (const auto told = tell_start(spec); !told) {
         std::fprintf(stderr, "orange-agent: %s\n", printable(told.error().message).c_str());
@@ -200,8 +203,8 @@ int run_agent(const RunSpec& spec) {
     const auto program = find_harness(spec);
     if (!program) return refuse(spec, program.error(), k_no_such_program);
     const auto group = enter_scope(spec);
-    // If nothing limits all of its processes together, each has the limit for itself; below an executor, the other shim
-    // sees to that.
+    // If nothing limits all processes of the agent together, each one gets the limit. With an executor, the shim below
+    // the executor sets the limit.
     const auto limiting = spec.started_file.empty() ? group : process::own_group();
     const bool is_limited = limiting && process::is_limited_to(*limiting, spec.memory_limit);
     const bool is_outer = !spec.inner_folder.empty();

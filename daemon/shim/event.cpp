@@ -15,7 +15,7 @@ constexpr std::size_t k_longest_text = 300;
 constexpr std::size_t k_most_read = 4 * 1024 * 1024;
 constexpr off_t k_largest_file = 1024 * 1024;
 
-/// A program must never wait because its hook does not read.
+/// Reads all of stdin, even if not all is kept: a program must never wait because its hook does not read.
 std::string all_of_stdin() {
     std::string text;
     char buffer[16 * 1024];

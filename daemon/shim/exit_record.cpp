@@ -11,7 +11,7 @@
 namespace orange {
 namespace {
 
-/// 0 or an errno.
+/// Returns 0 or an errno.
 int write_all(int fd, std::string_view text) {
     while (!text.empty()) {
         const auto written = ::write(fd, text.data(), text.size());
@@ -23,7 +23,7 @@ int write_all(int fd, std::string_view text) {
 }
 
 int write_file(int folder, const std::string& file, std::string_view text) {
-    // One that a killed attempt left is in nobody's use: a run has one shim.
+    // A killed attempt may have left this file. No other process uses it, because a run has one shim.
     ::unlinkat(folder, file.c_str(), 0);
     const int fd = ::openat(folder, file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) return errno;
@@ -39,7 +39,7 @@ constexpr std::size_t k_longest_record = 64 * 1024;
 /// folder of a run in an executor is one more.
 constexpr int k_own_folders = 3;
 
-/// -1 with errno.
+/// Opens a folder without following links in its last `own_folders` names. Returns -1, with errno, on failure.
 int open_folder(const std::filesystem::path& folder, int own_folders) {
     auto base = folder;
     for (int i = 0; i < own_folders; ++i) base = base.parent_path();

@@ -12,8 +12,8 @@
 
 namespace orange {
 
-/// How a run ended: written by orange-agent, durably, before anything else happens. The daemon watches for it. Goes to
-/// disk: keys are never renamed.
+/// The end of a run. orange-agent writes it durably before anything else happens; the daemon watches for it. Keys are
+/// on disk and are never renamed.
 struct ExitRecord {
     RunId run;
     int exit_status = 0;
@@ -42,7 +42,7 @@ Result<ExitRecord> exit_record_from_text(std::string_view text);
 /// The folder of a run in an executor: its shim on the far side reads spec.json in it, and writes the other two.
 inline constexpr const char *k_inner_spec = "spec.json", *k_inner_started = "started", *k_inner_exit = "exit";
 
-/// Says that the shim on the far side has begun; written before its agent is started. Goes to disk: keys are never
+/// Records that the shim on the far side has begun; written before its agent is started. Keys are on disk and are never
 /// renamed.
 struct StartRecord {
     RunId run;
@@ -62,10 +62,11 @@ Result<StartRecord> start_record_from_text(std::string_view text);
 /// Writes like write_exit_record().
 Result<void> write_start_record(const std::filesystem::path& file, const StartRecord& record);
 
-/// not_found where there is none (yet).
+/// Reads a record; not_found if there is none (yet).
 Result<ExitRecord> read_exit_record(const std::filesystem::path& file);
 
-/// Whole or not at all, and on the disk when it returns: temporary file, fsync, rename, fsync of the folder.
+/// Writes a record whole or not at all. It is on disk when this returns: temporary file, fsync, rename, fsync of the
+/// folder.
 Result<void> write_exit_record(const std::filesystem::path& file, const ExitRecord& record);
 
 }  // namespace orange

@@ -33,7 +33,7 @@ std::vector<std::string> environment_of(const RunSpec& spec) {
         const auto end = std::min(variable.find('='), variable.size() - 1);
         env.emplace(variable.substr(0, end), variable.substr(end + 1));
     }
-    // Only the pane knows its terminal.
+    // TERM describes the pane, which only this process knows.
     if (const char* term = ::getenv("TERM"); term && env.count("TERM") == 0) env["TERM"] = term;
     std::vector<std::string> list;
     list.reserve(env.size());
@@ -48,16 +48,16 @@ void reset_signals() {
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// In the child, between fork and exec: system calls only. Returns the errno that it failed with.
+/// Runs in the child, between fork and exec: system calls only. Returns the errno of a failure.
 int become(const char* program, char* const argv[], char* const env[], const char* cwd, pid_t shim, rlim_t memory) {
     if (const int error = end_with_shim()) return error;
-    if (::getppid() != shim) return ESRCH;  // the shim died before it could be noticed
+    if (::getppid() != shim) return ESRCH;  // the shim died before end_with_shim()
     if (::setpgid(0, 0) != 0) return errno;
     give_terminal_to(::getpid());
     if (::chdir(cwd) != 0) return errno;
     if (const int error = close_others_at_exec()) return error;
     go_first();
-    // Not RLIMIT_AS: node reserves much more address space than it uses.
+    // RLIMIT_AS would not work: node reserves much more address space than it uses.
     const rlimit limit{memory, memory};
     if (memory > 0) ::setrlimit(RLIMIT_DATA, &limit);
     reset_signals();
@@ -68,7 +68,8 @@ int become(const char* program, char* const argv[], char* const env[], const cha
 }  // namespace
 
 void give_terminal_to(pid_t group) {
-    // From the background this raises TTOU, which is blocked or ignored in the shim and in the child so far.
+    // From the background this raises TTOU, which the shim blocks or ignores, and the child does so until it resets its
+    // signals.
     if (::isatty(STDIN_FILENO)) (void)::tcsetpgrp(STDIN_FILENO, group);
 }
 
@@ -97,7 +98,7 @@ Result<pid_t> start_harness(const RunSpec& spec, const std::string& program, std
         ::_exit(127);
     }
     write.reset();
-    // In both processes, since neither knows which comes first. It fails harmlessly after the exec.
+    // Both processes do this, because either may run first. It fails harmlessly after the exec.
     ::setpgid(pid, pid);
     give_terminal_to(pid);
     int error = 0;

@@ -18,7 +18,7 @@ int end_with_shim() {
 }
 
 int close_others_at_exec() {
-    // By its number: musl has no close_range().
+    // Call it by its number: musl has no close_range().
     return ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) != 0 ? errno : 0;
 }
 

@@ -15,6 +15,6 @@ int close_others_at_exec() {
     return 0;
 }
 
-void go_first() {}  // macOS cannot be told
+void go_first() {}  // macOS has no such setting
 
 }  // namespace orange::shim

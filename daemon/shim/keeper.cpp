@@ -17,7 +17,8 @@ namespace {
 constexpr int k_failed = 126, k_not_found = 127;
 constexpr int k_ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
 
-/// Whoever ends the server ends the keeper; a hangup or a scope that is stopped is the server's to answer.
+/// Sets how the keeper handles signals. It ignores them and ends when the server has ended; a hangup or the stop of a
+/// scope is for the server to answer.
 void set_signals(void (*handler)(int)) {
     for (const int signal : k_ignored) ::signal(signal, handler);
     ::signal(SIGCHLD, SIG_DFL);
@@ -32,7 +33,7 @@ pid_t start(char* const command[]) {
     ::_exit(k_not_found);
 }
 
-/// The exit status of that child, as a shell shows it; other children are reaped on the way.
+/// Returns the exit status of the child `wanted`, as a shell shows it; reaps other children meanwhile.
 int wait_for(pid_t wanted) {
     for (;;) {
         int status = 0;
@@ -42,7 +43,8 @@ int wait_for(pid_t wanted) {
     }
 }
 
-/// Nobody waits for the end of a pipe that the keeper holds, and no folder is in use by it.
+/// Releases the keeper's pipes and folder: a reader must not wait for a pipe because the keeper holds it, and the
+/// keeper must not keep a folder in use.
 void detach() {
     ::setsid();
     (void)!::chdir("/");

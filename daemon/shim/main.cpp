@@ -8,10 +8,12 @@
 #include "daemon/shim/keeper.hpp"
 #include "daemon/shim/scope.hpp"
 
-/// orange-agent <spec file>: started by the daemon in a tmux window. orange-agent --inner <spec file>: the same on the
-/// far side of an executor, which the first one has started. orange-agent --keep …: started by the daemon in
-/// front of the tmux server. orange-agent --event …: started by a hook of an agent's program. orange-agent --join PID:
-/// started by systemd for the first one. It is not called by hand.
+/// orange-agent has several uses. It is not called by hand.
+/// - `orange-agent SPEC`: the daemon starts it in a tmux window; it runs one agent.
+/// - `orange-agent --inner SPEC`: an executor, which the first use has started, does the same on its far side.
+/// - `orange-agent --keep …`: the daemon starts the tmux server with it.
+/// - `orange-agent --event …`: a hook of an agent's program reports an event.
+/// - `orange-agent --join PID`: systemd starts it for the first use, to move that process into a scope.
 int main(int argc, char** argv) {
     constexpr int k_usage = 2, k_failed = 126;
     if (argc == 2 && std::string_view(argv[1]) == "--version") {

@@ -23,10 +23,10 @@ namespace {
 using namespace std::chrono_literals;
 using Steady = std::chrono::steady_clock;
 
-/// A user manager that hangs must not keep the agent from starting.
+/// Limits the wait for a user manager that hangs: the agent must start anyway.
 constexpr auto k_patience = 5s;
 
-/// Its output would be drawn over by the agent's; the daemon tells why a manager refuses.
+/// Starts the helper without output, which the agent would overwrite; the daemon reports why a manager refuses.
 pid_t start_helper(const std::vector<std::string>& words) {
     std::vector<char*> argv;
     for (const auto& word : words) argv.push_back(const_cast<char*>(word.c_str()));
@@ -47,7 +47,7 @@ pid_t start_helper(const std::vector<std::string>& words) {
     return pid;
 }
 
-/// Other signals stay pending for the caller.
+/// Waits for the helper, and kills it after k_patience. Other signals stay pending for the caller.
 void wait_for_helper(pid_t pid) {
     sigset_t child;
     sigemptyset(&child);

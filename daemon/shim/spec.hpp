@@ -13,12 +13,12 @@
 
 namespace orange {
 
-/// orange-agent --inner SPEC: on the far side of an executor.
+/// The option of the call that runs an agent on the far side of an executor: `orange-agent --inner SPEC`.
 inline constexpr const char* k_inner_option = "--inner";
 
-/// Says what orange-agent runs: a JSON file (0600, it holds the environment) that the daemon writes before the window
-/// opens and removes when the run has ended. Its path is the only thing about an agent that tmux ever sees. Goes to
-/// disk: keys are never renamed.
+/// Defines what orange-agent runs: a JSON file (mode 0600, because it has the environment) that the daemon writes
+/// before the window opens, and removes when the run has ended. The path of this file is all that tmux knows of an
+/// agent. Keys are on disk and are never renamed.
 struct RunSpec {
     RunId run;
     TaskId task;
