@@ -27,7 +27,7 @@ void DefinitionReader::members(const Node& node, const std::string& what, const 
     for (const auto& reader : readers) known.emplace_back(reader.first);
     for (std::size_t i = 0; i < node.members.size(); ++i) {
         const auto& [key, value] = node.members[i];
-        // Named anew: clang 14 lets no lambda capture a structured binding.
+        // A new name is needed: clang 14 does not let a lambda capture a structured binding.
         const auto is_for = [&wanted = key](const auto& r) { return r.first == wanted; };
         const auto reader = std::find_if(readers.begin(), readers.end(), is_for);
         if (reader == readers.end()) {

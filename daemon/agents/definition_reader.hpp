@@ -11,8 +11,8 @@
 
 namespace orange::agents {
 
-/// Reads the values of a definition file, and collects everything that is wrong with it, so that a user mends it once.
-/// The definitions of harnesses and of executors share it.
+/// Reads the values of a definition file, and collects all problems, so that a user can fix them at once. A base class
+/// for the readers of harnesses and of executors.
 class DefinitionReader {
   protected:
     using Node = yaml::Node;
@@ -24,17 +24,17 @@ class DefinitionReader {
 
     void problem(const Place& place, const std::string& message);
     bool has_problems() const { return !problems_.empty(); }
-    /// All problems, a line each, in the order of the file.
+    /// Returns all problems as one Error: a line for each, in the order of the file.
     Error failure();
 
-    /// Hands each member to its reader; refuses the others.
+    /// Passes each member to its reader; adds a problem for a member without one.
     void members(const Node& node, const std::string& what, const Readers& readers);
     bool text(const Node& node, const std::string& what, std::string& into);
     void list(const Node& node, const std::string& what, List& into);
     void yes_or_no(const Node& node, const std::string& what, bool& into);
-    /// The definition's name, which has to be the name of its file.
+    /// Reads the definition's name, which has to be the name of its file.
     void read_name(const Node& node, std::string& into);
-    /// A command that is shown to people on a line of its own, to be copied.
+    /// Reads a command of one line, which is shown to people so that they can copy it.
     void read_install(const Node& node, std::string& into);
 
   private:

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view k_suffix = ".yml";
 constexpr std::size_t k_longest_definition = 256 * 1024;
 
-/// A name becomes the name of a file: it must not leave the folder or hide in it.
+/// Returns true if the name is safe as a file name: it neither leaves the folder nor is hidden in it.
 bool is_file_name(std::string_view name) {
     return !name.empty() && name.size() <= 40 && name.front() != '-' &&
            name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos;
@@ -149,7 +149,7 @@ Result<Executor> ExecutorLibrary::pinned(const std::string& name, const std::str
         return {text ? ErrorCode::invalid_argument : ErrorCode::not_found,
                 what + " (" + path.string() + ") " + (text ? "was changed" : "is gone") + way_out};
     }
-    // The pinned file has the hash for a name, and messages about it shall name the executor.
+    // The pinned file is named by its hash, but messages must name the executor.
     auto loaded = load_executor(*text, name + std::string(k_suffix));
     if (loaded) return loaded;
     return {ErrorCode::invalid_argument, what + " cannot be used any more" + way_out + "\n" + loaded.error().message};

@@ -11,10 +11,13 @@
 #include "common/base/result.hpp"
 #include "daemon/files/file_system.hpp"
 
-/// Executors: where and inside what an agent runs, as data (docs/executors.md).
+/// Executors define where, and inside what, an agent runs: a container, a job of a cluster, another machine. They are
+/// data (docs/executors.md): YAML files that this folder reads and pins, as it does for harnesses. The runner uses them
+/// (runner/placement.hpp).
 namespace orange::agents {
 
-/// executors/<name>.yml. What differs between executors is in these files and nowhere in the code.
+/// The definition of an executor: executors/<name>.yml. The differences between executors are in these files, and
+/// nowhere in the code.
 struct Executor {
     std::string name;
     std::vector<std::string>
@@ -44,37 +47,37 @@ struct Executor {
 /// The words that `separates` of a definition may have.
 inline constexpr std::string_view k_separable[] = {"files", "network", "processes", "memory", "machine"};
 
-/// The executor of a task that names none.
+/// The executor of a task that does not name one.
 inline constexpr const char* k_local = "local";
 
 /// Reads one definition; an Error names line and column and says what would be right.
 Result<Executor> load_executor(std::string_view text, std::string_view file_name);
 
-/// "orange-<run>": what the executor calls the run, in `run`, `stop` and the lines of `probe`.
+/// Returns "orange-<run>", the name of the run in `run`, `stop` and the lines of `probe`.
 std::string name_in_executor(std::string_view run);
 
-/// The values of placeholders: one word, or several, perhaps none.
+/// The values of placeholders: exactly one word each, or a list of words that may be empty.
 struct ExecutorValues {
     std::map<std::string, std::string> words;
     std::map<std::string, std::vector<std::string>> lists;
 };
 
-/// The words of a command with its placeholders replaced, never through a shell. Unknown ones stay as they are.
+/// Returns the words of a command with its placeholders replaced, without a shell. Unknown placeholders stay.
 std::vector<std::string> expanded(const std::vector<std::string>& words, const ExecutorValues& values);
 
-/// "12288M" of a number of bytes, as Slurm, podman and systemd read it.
+/// Returns a number of bytes as Slurm, podman and systemd read it, for example "12288M".
 std::string memory_word(std::int64_t bytes);
 
-/// A line that `probe` prints of a run.
+/// A line of the output of `probe`: the state of a run.
 struct ProbedRun {
     bool is_queued = false;
     std::string state;
     std::string place;
 };
-/// The line of that run, which is called `name`; nothing if there is none.
+/// Returns the line of the run that is called `name`; nullopt if there is none.
 std::optional<ProbedRun> probed(std::string_view output, std::string_view name, const std::vector<std::string>& queued);
 
-/// A definition and where it is from.
+/// A definition and its file.
 struct ExecutorEntry {
     Executor executor;
     std::filesystem::path path;
@@ -83,20 +86,21 @@ struct ExecutorEntry {
     std::string problem;  ///< why the definition cannot be used; empty: it can
 };
 
-/// ~/orange/executors/NAME.yml over the shipped ones, and the definitions that tasks have pinned, in
-/// ~/orange/executors/.pinned/<hash>.yml. Read anew at each call: the files are few and small.
+/// Finds executors by name: ~/orange/executors/NAME.yml of the user, otherwise the shipped NAME.yml. Also owns the
+/// definitions that tasks have pinned, in ~/orange/executors/.pinned/<hash>.yml. Reads the files at each call, because
+/// they are few and small.
 class ExecutorLibrary {
   public:
     ExecutorLibrary(FileSystem& files, std::filesystem::path shipped, std::filesystem::path user)
         : files_(files), shipped_(std::move(shipped)), user_(std::move(user)) {}
 
     std::vector<ExecutorEntry> list() const;
-    /// not_found says which there are; invalid_argument for a broken definition.
+    /// Returns the definition. Errors: not_found lists the known names; invalid_argument if it is not valid.
     Result<ExecutorEntry> find(const std::string& name) const;
 
-    /// Keeps the definition for tasks that have begun with it, once, and returns its hash.
+    /// Saves the definition for the tasks that begin with it, if it is not saved yet, and returns its hash.
     Result<std::string> pin(const ExecutorEntry& entry) const;
-    /// The definition that a task has pinned, whatever the file says now.
+    /// Returns the definition that a task has pinned, even if the file has changed since.
     Result<Executor> pinned(const std::string& name, const std::string& hash) const;
 
   private:
@@ -109,7 +113,7 @@ class ExecutorLibrary {
     std::filesystem::path user_;
 };
 
-/// The program that the executor starts is in none of the folders of `path`: what to do.
+/// Returns the Error for an executor whose program is in none of the folders of `path`, with the way to install it.
 Error executor_not_installed(const Executor& executor, const std::string& path);
 
 }  // namespace orange::agents

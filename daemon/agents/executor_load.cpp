@@ -58,7 +58,7 @@ class ExecutorLoader : DefinitionReader {
     }
 
   private:
-    /// A program and its words.
+    /// Reads a program and its arguments.
     void command(const Node& node, const std::string& what, const std::vector<std::string>& placeholders, List& into) {
         list(node, what, into);
         if (node.is_sequence() && node.items.empty()) problem(node.place, what + " needs at least the program");

@@ -51,7 +51,7 @@ struct WaitForChildren {
 /// All sub-tasks are done, and the workflow says what follows.
 struct GoOnAfterChildren {};
 
-/// Executors may still have something of runs that have ended.
+/// Executors may still have processes of runs that have ended.
 struct StopLeft {};
 
 /// An agent that waited for room may start.

@@ -222,7 +222,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     CO_TRY(const bool is_there, co_await use_existing(record, definition, order));
     if (is_there) co_return Result<void>{};
     if (const auto* dead = record.run_of(order.role); dead && dead->place) {
-        co_await bury_dead(record, order.role);  // at once: nothing starts before its executor has ended it
+        co_await bury_dead(record, order.role);  // at once: no run starts before its executor has ended it
         CO_TRY(turns_.try_save(record, Durability::atomic));
     }
     const auto& harness = order.role == Role::reviewer ? record.task.review_harness : record.task.harness;

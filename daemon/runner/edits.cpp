@@ -116,7 +116,7 @@ Result<void> Edits::choose_executor(TaskRecord& record, const Choices& choices) 
     if (choices.executor) {
         TRY(const auto entry, world_.executors.find(*choices.executor));
         executor = entry.executor;
-        task.executor_options.clear();  // they are another one's
+        task.executor_options.clear();  // they belong to the previous executor
         task.executor = executor.is_direct() ? std::string() : executor.name;
         task.executor_hash.clear();
         if (!executor.is_direct()) {

@@ -70,8 +70,8 @@ class Exits {
     Awaitable<void> handle_exit(TaskRecord record, AgentRun run, std::string unchecked);
     Awaitable<End> bury(TaskRecord& record, AgentRun run, std::vector<process::Leftover> left);
     Awaitable<void> wait_for_calm() const;
-    /// Undoes the start of a run whose executor ended before the agent had begun, as for a missing program. That is no
-    /// crash.
+    /// Undoes the start of a run whose executor ended before the agent had begun, for example because of a missing
+    /// program. It does not count as a crash.
     Awaitable<void> undo_start(TaskRecord record, End end);
     void keep_for_later(const TaskId& id, Role role, const std::string& problem);
     void end_without_rule(TaskRecord& record, const End& end, const std::string& problem);

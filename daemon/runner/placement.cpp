@@ -188,7 +188,7 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     if (!executor.memory.empty() && run.memory_limit > 0) {
         const agents::ExecutorValues memory{{{"memory", agents::memory_word(run.memory_limit)}}, {}};
         values.lists["limits"] = agents::expanded(executor.memory, memory);
-        run.memory_limit = 0;  // the executor holds the run to it
+        run.memory_limit = 0;  // the executor enforces the limit
     }
     RunPlace place;
     place.executor = executor.name;
@@ -270,7 +270,7 @@ Awaitable<Result<std::optional<agents::ProbedRun>>> Placements::probe(TaskId id,
             return output_of(world_, std::move(argv), std::move(env));
         });
     }
-    const auto shared = known;  // others may forget it meanwhile
+    const auto shared = known;  // answers_ may be cleared meanwhile
     const auto answer = co_await shared->get();
     if (!*answer) co_return answer->error();
     co_return Seen(agents::probed(**answer, agents::name_in_executor(run.run.value), run.place->queued));

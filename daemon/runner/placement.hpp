@@ -16,8 +16,12 @@
 #include "daemon/runner/world.hpp"
 #include "daemon/shim/exit_record.hpp"
 
-/// Runs that an executor starts elsewhere, or inside something (docs/executors.md): how they get there, whether their
-/// agents have begun, and what is left of them. A run without an executor has no `place`, and nothing here concerns it.
+/// Handles runs that an executor starts on another machine or inside something, such as a container
+/// (docs/executors.md): starts them there, learns whether their agents have begun or ended, and ends what is left of
+/// them. It does nothing for a run without an executor, which has no `place`.
+///
+/// A command that asks for a run or ends it is tried again until it succeeds. The record keeps the runs that could not
+/// be ended, and a human is told of them.
 namespace orange {
 
 /// Returns the environment in which an executor is asked for tasks of the project; an agent's own is also its
@@ -27,7 +31,7 @@ std::map<std::string, std::string> executor_environment(const World& world, cons
 /// Returns when the agent of the run began, as the clock of the far side told, which may be wrong.
 Timestamp begin_of(const AgentRun& run, Timestamp told, Timestamp now);
 
-/// The values that the placeholders of an executor have for a task; without those of a run and of its folder.
+/// Returns the values of an executor's placeholders for a task, without those that depend on a run.
 agents::ExecutorValues executor_values(const World& world, const Task& task,
                                        const std::map<std::string, std::string>& env);
 
@@ -36,14 +40,14 @@ agents::ExecutorValues executor_values(const World& world, const Task& task,
 Awaitable<Result<void>> check_executor(const World& world, agents::Executor executor,
                                        std::map<std::string, std::string> env);
 
-/// Puts the run of `request` into the executor of the task, if it has one, and checks that this one can be used.
-/// `launch` is what its harness is told.
+/// Makes the run of `request` start in the executor of the task, if it has one, and checks that the executor can be
+/// used. `launch` has the paths of the task.
 Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, const agents::LaunchRequest& launch,
                                           const agents::HarnessEntry& harness, const Path& run_folder,
                                           agents::StartRequest& request);
 
-/// Makes the executor end what it may still have of a run that has ended. If it does not, the record says so, its human
-/// is told, and stop_left() tries again. Saving the record is the caller's.
+/// Makes the executor end what it may still have of a run that has ended. On failure notes that in the record, tells
+/// the human, and leaves it to stop_left() to try again. The caller saves the record.
 Awaitable<void> leave_executor(const World& world, TaskRecord& record, AgentRun run);
 
 /// Performs the reconciler's step for runs that could not be stopped when they ended.
@@ -55,7 +59,7 @@ class Placements {
   public:
     Placements(World& world, Turns& turns) : world_(world), turns_(turns) {}
 
-    /// Called when a run whose end was unknown has ended for sure.
+    /// Registers the function that is called when a run has certainly ended after its end was unknown.
     void on_ended(std::function<void(const TaskId&, const RunId&)> observer) { ended_ = std::move(observer); }
     /// Called when the agent of a run has begun, or has to wait for resources.
     void on_placed(std::function<void(const AgentRun&)> observer) { placed_ = std::move(observer); }
@@ -63,8 +67,8 @@ class Placements {
     /// Follows a run from its start to its end. Called for each run that begins or is adopted.
     void follow(const TaskId& id, const AgentRun& run);
 
-    /// Returns true if a run whose shim is gone has ended for sure. If its executor cannot say so, the run counts as
-    /// unknown, and the executor is asked again until it can.
+    /// Returns true if a run whose shim is gone has certainly ended. If its executor does not answer, marks the run as
+    /// unknown, and asks again until it answers.
     Awaitable<bool> has_ended(TaskId id, AgentRun run, Path run_folder);
 
   private:
