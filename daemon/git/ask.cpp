@@ -21,7 +21,7 @@ namespace git {
 
 namespace {
 
-/// What git answers with a path, as far as it is one.
+/// Returns git's answer if it is one absolute path; external_failed otherwise.
 Result<std::string> only_path(std::string_view answer) {
     constexpr std::size_t k_longest_path = 4096;
     const auto path = trim(answer);
@@ -77,7 +77,6 @@ bool is_hash(std::string_view text) {
            text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// A git that is not git, or one that was cut short: better no answer than a wrong one.
 Error nonsense(const std::string& command, std::string_view answer) {
     return {ErrorCode::external_failed,
             "`" + command + "` printed unexpected output: " + ellipsized(printable(answer.substr(0, 200)), 80)};

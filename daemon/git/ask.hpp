@@ -8,13 +8,13 @@
 
 #include "daemon/git/git.hpp"
 
-/// How the functions of this folder put their questions to git.
+/// Shorthands with which the functions of this folder run git and read its output.
 namespace orange::git {
 
-/// What the refs of branches begin with: of those here, and of origin's as of the last fetch.
+/// Prefixes of the refs of branches: local ones, and origin's as of the last fetch.
 inline constexpr std::string_view k_heads = "refs/heads/", k_origin = "refs/remotes/origin/";
 
-/// The words as a vector: g++ 12 takes no braced list in a co_await expression.
+/// Returns the words as a vector: g++ 12 takes no braced list in a co_await expression.
 template <class... Words>
 std::vector<std::string> words(Words&&... all) {
     std::vector<std::string> list;
@@ -23,26 +23,27 @@ std::vector<std::string> words(Words&&... all) {
     return list;
 }
 
-/// stdout of a git that must succeed.
+/// Runs git and returns its stdout; external_failed if it exits with anything but 0.
 Awaitable<Result<std::string>> ask(Git& git, Place place, std::vector<std::string> args);
 
-/// Any exit status is an answer.
+/// Runs git and returns its output with any exit status. Errors as Git::run().
 Awaitable<Result<Completed>> attempt(Git& git, Place place, std::vector<std::string> args);
 
-/// As ask(), for `place` itself or nothing: where its .git is broken, git must not find a repository in a folder above
-/// (a home directory kept in git) and reset that one.
+/// Runs git as ask() does, but lets it find only the repository at `place` itself. If the `.git` there is broken, git
+/// must not find a repository in a folder above (a home directory kept in git) and reset that one.
 Awaitable<Result<std::string>> ask_inside(Git& git, Place place, std::vector<std::string> args, std::string input = {},
                                           std::map<std::string, std::string> env = {});
 
-/// The git directory of a worktree (of a linked one: its administrative folder), absolute.
+/// Returns the absolute path of a worktree's git directory; of a linked worktree, its folder in .git/worktrees.
 Awaitable<Result<std::string>> git_dir(Git& git, Place place);
 
 bool is_hash(std::string_view text);
 
-/// A git that is not git, or one that was cut short: better no answer than a wrong one.
+/// Returns external_failed for output that git cannot have written: another program runs under its name, or the output
+/// was cut short. The callers prefer this error to a wrong answer.
 Error nonsense(const std::string& command, std::string_view answer);
 
-/// The non-empty NUL-terminated pieces of -z output.
+/// Returns the non-empty pieces of -z output, which ends each with a NUL.
 std::vector<std::string> pieces(const std::string& output);
 
 inline constexpr std::chrono::milliseconds k_checkout_deadline = std::chrono::minutes(10);

@@ -15,12 +15,13 @@
 namespace orange::git {
 namespace {
 
-/// A ref is a file, and git makes "<name>.lock" beside it.
+/// A file system allows 255 bytes. A ref is a file, and git makes "<name>.lock" beside it.
 constexpr std::size_t k_longest_component = 240;
 constexpr std::chrono::milliseconds k_between_tries{100};
 constexpr std::size_t k_longest_name = 1000;
 
-/// What git would accept but cannot be told from something else on a command line.
+/// Returns why a name is unusable that git accepts, but that a command line would read as something else; empty if it
+/// is usable.
 std::string why_unusable(const std::string& name) {
     if (name.empty()) return "it is empty";
     if (name.front() == '-') return "it begins with '-'";
@@ -78,7 +79,7 @@ Error unusable(const std::string& dir, const std::string& why) {
     return {ErrorCode::invalid_argument, printable(dir) + " " + why};
 }
 
-/// The root of a repository that says that it has no working tree.
+/// Returns the root of a repository whose configuration says that it has no working tree.
 Awaitable<Result<std::string>> bare_root(Git& git, std::string dir) {
     CO_TRY(const auto common, co_await common_dir(git, dir));
     auto root = root_of_bare(common);
@@ -96,7 +97,7 @@ Awaitable<Result<std::string>> bare_root(Git& git, std::string dir) {
                                  shell_word(root) + " fetch origin");
 }
 
-/// Returns this for a repository whose working tree `git worktree list` shows at `listed`.
+/// Returns the root of a repository whose working tree `git worktree list` shows at `listed`.
 Awaitable<Result<std::string>> checkout_root(Git& git, std::string dir, std::string listed) {
     // For a git directory that is elsewhere (--separate-git-dir), `worktree list` shows that one; a main worktree knows
     // its own root.
@@ -162,7 +163,7 @@ Awaitable<Result<std::string>> branch_of(Git& git, Pinned worktree) {
 
 namespace {
 
-/// The branch that HEAD of origin is on, as it was at the clone, else as origin says now; empty if it is not known.
+/// Returns the branch of origin's HEAD, as it was at the clone or else as origin says now; empty if it is unknown.
 Awaitable<Result<std::string>> head_of_origin(Git& git, std::string repo) {
     CO_TRY(const auto noted, co_await attempt(git, repo, words("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")));
     const auto head = trim(noted.out);
@@ -221,7 +222,7 @@ Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseco
                               std::shared_ptr<Stop> stop) {
     GitCommand command;
     command.place = std::move(repo);
-    // The program on the other side is never taken from the repository's config, which agents can write.
+    // Name the remote's program here: agents can write the repository's config, which could name another one.
     command.args = words("fetch", "--quiet", "--prune", "--no-write-fetch-head", "--no-recurse-submodules",
                          "--upload-pack=git-upload-pack", "origin");
     command.deadline = deadline;
@@ -299,7 +300,7 @@ Awaitable<Result<std::string>> remote_commit(Git& git, std::string repo, std::st
     CO_TRY(const auto listed,
            co_await ask(git, repo, words("ls-remote", "--upload-pack=git-upload-pack", "--heads", "origin", ref)));
     for (const auto line : split_lines(listed)) {
-        // The pattern matches the end of a name: refs/heads/x/refs/heads/<branch> would be listed too.
+        // The pattern matches the end of a name, so refs/heads/x/refs/heads/<branch> would be listed, too.
         const auto columns = split(line, '\t');
         if (columns.size() == 2 && columns[1] == ref) co_return std::string(columns[0]);
     }
@@ -310,7 +311,7 @@ Awaitable<Result<void>> delete_remote_branch(Git& git, std::string repo, std::st
                                              std::vector<std::string> merged_into) {
     CO_TRY(const auto there, co_await remote_commit(git, repo, branch));
     if (there.empty()) co_return Result<void>{};
-    // A commit that we have never seen cannot be contained in what we merged.
+    // If this repository does not have origin's commit, no merge of this repository can contain it.
     CO_TRY(const auto known, co_await commit_of(git, repo, there));
     bool merged = false;
     for (const auto& into : merged_into) {

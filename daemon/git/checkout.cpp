@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The names of branches that git itself will move when an operation in that git directory ends.
+/// Returns true if an operation in that git directory will move the branch when it ends.
 bool operates_on(const fs::path& git_dir, const std::string& branch) {
     for (const auto* file : {"rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"}) {
         const auto text = small_file_at(AT_FDCWD, (git_dir / file).string());
@@ -54,8 +54,8 @@ Awaitable<Result<std::vector<Uncommitted>>> uncommitted(Git& git, Place checkout
     co_return all;
 }
 
-/// Whether writing `changed` would touch `mine`. A folder ignored as a whole is in the way only where that very file
-/// exists in it.
+/// Returns true if writing `changed` would touch `mine`. A folder that is ignored as a whole is in the way only if it
+/// contains that very file.
 bool in_the_way(const fs::path& checkout, const Uncommitted& mine, const std::string& changed) {
     if (mine.path == changed || is_below(mine.path, changed)) return true;
     if (!is_below(changed, mine.path)) return false;
@@ -75,7 +75,7 @@ std::string list_of(const std::vector<std::string>& paths) {
 
 namespace {
 
-/// The first is the repository's own; the others are where their files say, if those agree.
+/// The main worktree is trusted by its path. A linked worktree counts if its pointers and the repository's agree.
 Result<Place> place_of(const std::string& common_dir, const Worktree& worktree, bool is_main) {
     if (is_main) return Place(worktree.path);
     TRY(const auto identity, identify(common_dir, worktree.path));

@@ -5,13 +5,14 @@
 namespace orange {
 namespace {
 
-/// Settings that a repository cannot override.
+/// Settings on git's command line, which override the repository's.
 const char* const k_settings[] = {
-    // git syncs nothing by itself: a snapshot would be lost with the power, and the files it was made of were removed.
+    // Git does not sync objects by default. After a power failure a snapshot would be lost, and the files that it saved
+    // have been removed.
     "core.fsync=committed,reference",
     "core.fsyncMethod=batch",
     "core.fsmonitor=false",
-    // What an agent sets to make git see fewer changes, or a machine's owner for speed.
+    // An agent may set these so that git sees fewer changes; a user, for speed.
     "core.trustctime=true",
     "core.checkStat=default",
     "core.hooksPath=/dev/null",
@@ -20,7 +21,7 @@ const char* const k_settings[] = {
     "maintenance.auto=false",
     "advice.detachedHead=false",
     "advice.addEmbeddedRepo=false",
-    // GIT_GRAFT_FILE below would bring it before the reason of each failure.
+    // GIT_GRAFT_FILE below triggers this advice, which would come before the reason of each failure.
     "advice.graftFileDeprecated=false",
     "commit.gpgsign=false",
     "push.gpgSign=false",
@@ -36,18 +37,18 @@ const char* const k_settings[] = {
     "color.ui=false",
 };
 
-/// A command for a shell, which git starts if it needs ssh, in the repository. It runs the repository's own
-/// core.sshCommand if that is a line of $ORANGE_TRUSTED_SSH (agents can write any other), else the last one of the
-/// user's or the machine's configuration, else $ORANGE_SSH.
-/// Nobody could answer OpenSSH, so it is told not to ask; a wrapper might not know these options. git asks with -G
-/// whether the program is OpenSSH, if its name does not tell.
+/// A shell command that git starts in the repository if it needs ssh. It runs the repository's own core.sshCommand if
+/// that is a line of $ORANGE_TRUSTED_SSH (agents can write any other), else the last core.sshCommand of the user's or
+/// the machine's configuration, else $ORANGE_SSH. OpenSSH is told not to prompt, because no user could answer; a
+/// wrapper might not know these options. If a program's name does not tell whether it is OpenSSH, git runs it with -G
+/// to find out.
 constexpr const char* k_ssh =
     "f() { n='\n'; "
     "c=$(git config --global --includes --get core.sshCommand || git config --system --includes --get "
     "core.sshCommand); "
     "own=$(git config --get core.sshCommand); "
     "if [ \"$own\" != \"$c\" ]; then "
-    "case $own in *\"$n\"*) own=\"$n\" ;; esac; "  // in no line
+    "case $own in *\"$n\"*) own=\"$n\" ;; esac; "  // a value of several lines equals no line of the list
     "case $n$ORANGE_TRUSTED_SSH$n in *\"$n$own$n\"*) c=$own ;; *) echo 'core.sshCommand of the repository is not used, "
     "because agents can change it. To use it as it is now, run there: orange harness trust core.sshCommand' >&2 ;; "
     "esac; fi; "
@@ -56,7 +57,7 @@ constexpr const char* k_ssh =
     "eval \"$c \\\"\\$@\\\"\"; }; f";
 constexpr const char* k_ssh_options = " -oBatchMode=yes -oConnectTimeout=10";
 
-/// As git chooses: GIT_SSH_COMMAND, core.sshCommand, GIT_SSH, ssh.
+/// Chooses the program in git's order: GIT_SSH_COMMAND, core.sshCommand, GIT_SSH, ssh.
 void set_ssh(Environment& env, const Environment& from) {
     const auto variable = [&](const char* name) {
         const auto found = from.find(name);
@@ -75,11 +76,11 @@ Environment with_git_settings(const Environment& base) {
     auto env = without_dangerous(base);
     env["LC_ALL"] = "C";
     env["GIT_TERMINAL_PROMPT"] = "0";
-    // Set but useless rather than unset: an askpass from the configuration would be called otherwise.
+    // Set to a useless program rather than unset: otherwise git would call an askpass from the configuration.
     env["GIT_ASKPASS"] = "/bin/false";
     env["SSH_ASKPASS"] = "/bin/false";
     set_ssh(env, base);
-    // An agent can write refs/replace and info/grafts: a merge would be of another commit than its hash says.
+    // An agent can write refs/replace and info/grafts, so that a merge would have another content than its hash says.
     env["GIT_NO_REPLACE_OBJECTS"] = "1";
     env["GIT_GRAFT_FILE"] = "/dev/null";
     env["GIT_OPTIONAL_LOCKS"] = "0";
@@ -115,7 +116,7 @@ Awaitable<Result<Completed>> CliGit::run(GitCommand command) {
     for (auto& [name, value] : command.env) (*child.env)[name] = std::move(value);
     if (const auto* worktree = command.place.pinned()) {
         child.folder = worktree->folder();
-        // All three: without the last git follows the `commondir` in the first.
+        // Set all three: without GIT_COMMON_DIR, git follows the file `commondir` in GIT_DIR, which an agent can write.
         (*child.env)["GIT_DIR"] = worktree->git_dir();
         (*child.env)["GIT_WORK_TREE"] = ".";
         (*child.env)["GIT_COMMON_DIR"] = worktree->common_dir();
@@ -123,7 +124,7 @@ Awaitable<Result<Completed>> CliGit::run(GitCommand command) {
     child.input = std::move(command.input);
     child.deadline = command.deadline;
     child.stop = std::move(command.stop);
-    // A list of all files of a large repository; cut off it would be worse than large.
+    // The list of all files of a large repository is large, and a truncated one would be wrong.
     child.output_limit = std::size_t{64} << 20;
     co_return co_await runner_.run(std::move(child));
 }

@@ -8,18 +8,19 @@
 
 namespace orange {
 
-/// The real Git. What it guards against (faults.md G10–G16): repositories are agents' and their config is not ours, so
-/// hooks, fsmonitor, ext:: and signing programs are off; nobody answers a prompt, so there is none; observing must not
-/// take locks that make an agent's own git fail. HOME stays, and with it the user's name, credentials and LFS.
+/// Runs the program git. It protects against the faults G10 to G16 of faults.md. Agents can write a repository's
+/// configuration, so hooks, fsmonitor, ext:: and signing programs are off. Prompts are off, because the daemon has no
+/// terminal. Optional locks are off, because they would make an agent's own git fail. HOME stays, so that git finds the
+/// user's name, credentials and LFS.
 class CliGit final : public Git {
   public:
-    /// `base`: usually scrubbed_environment(), with the user's GIT_SSH_COMMAND, GIT_SSH and GIT_SSH_VARIANT; nothing
-    /// else of it that could lead git astray is passed on. `own`: variables that are, as they are. `worktrees`: a
-    /// folder in which git is run in pinned worktrees alone, and refused anywhere else, so that no caller can forget
-    /// it. The runner must outlive it.
+    /// `base`: usually scrubbed_environment(), with the user's GIT_SSH_COMMAND, GIT_SSH and GIT_SSH_VARIANT; all other
+    /// variables that change what git does are removed. `own`: variables that are added unchanged. `worktrees`: a
+    /// folder in which git runs only in pinned worktrees; for any other place in it run() returns conflict, so that no
+    /// caller can forget to pin. The runner must outlive this object.
     CliGit(ProcessRunner& runner, const Environment& base, Environment own = {}, std::string worktrees = {});
-    /// `commands`: the values of a repository's own core.sshCommand that git may run, a line each. Any other value that
-    /// a repository has is not run: agents can write it.
+    /// Sets the source of the trusted values of a repository's own core.sshCommand, one a line. Git runs no other
+    /// value, because agents can write the repository's configuration.
     void trust_ssh(std::function<std::string()> commands) { trusted_ssh_ = std::move(commands); }
     Awaitable<Result<Completed>> run(GitCommand command) override;
 

@@ -1,9 +1,9 @@
-// Compiled by scripts/check-macos, never run.
+// Compiled by scripts/check-macos, but never run.
 #include "daemon/git/clone.hpp"
 
 namespace orange::git {
 
-/// APFS clones only into a file that it makes itself (fclonefileat), and the caller has made that already.
+/// APFS clones only into a new file (fclonefileat), but the caller has created `to` already.
 bool clone_contents(int, int) {
     return false;
 }

@@ -6,21 +6,22 @@
 
 #include "daemon/git/git.hpp"
 
-/// Who makes the commits that Orange makes: the user as git's configuration names the user, and
-/// "Orange <orange@localhost>" for what that does not have.
+/// Names the author of the commits that Orange makes: the user as in git's configuration, and "Orange
+/// <orange@localhost>" for the parts that the configuration does not set.
 namespace orange::git {
 
-/// Returns those of user.name and user.email that the configuration (key → value) does not have.
+/// Returns user.name and user.email, each if the configuration (key → value) does not set it.
 std::vector<std::string> missing_of(const std::map<std::string, std::string>& configured);
 
-/// Asks git at `place` for the same.
+/// Asks git at `place` for its configuration and returns missing_of() of it.
 Awaitable<Result<std::vector<std::string>>> missing_identity(Git& git, Place place);
 
-/// A sentence about what is missing, without its end, and the command that sets it. `missing` is not empty.
+/// Returns a sentence, without its full stop, that names the missing settings, and the command that sets them.
+/// `missing` is not empty.
 std::string missing_text(const std::vector<std::string>& missing);
 std::string missing_command(const std::vector<std::string>& missing);
 
-/// The environment that gives git Orange's name or address for what is missing.
+/// Returns the environment that gives git Orange's name or address for each missing setting.
 Awaitable<Result<std::map<std::string, std::string>>> identity(Git& git, Place place);
 
 }  // namespace orange::git

@@ -27,7 +27,7 @@ bool is_file_of_orange(const std::string& path) {
     return std::any_of(own.begin(), own.end(), [&](const auto& begin) { return path.starts_with(begin); });
 }
 
-/// Ignored files that the patterns name, without repositories.
+/// Returns the ignored files that the patterns match, without repositories.
 Awaitable<Result<std::vector<std::string>>> named_by(Git& git, Pinned worktree, std::vector<std::string> patterns) {
     auto args = words("ls-files", "-z", "--others", "--ignored", "--full-name");
     for (const auto& pattern : patterns) args.push_back("--exclude=" + pattern);
@@ -44,7 +44,7 @@ Awaitable<Result<std::vector<std::string>>> named_by(Git& git, Pinned worktree, 
     co_return files;
 }
 
-/// Takes out what is no file, and what is too large.
+/// Removes from `files` what is no file or link, and what exceeds the size limit.
 void leave_out(const Pinned& worktree, std::vector<std::string>& files, KeptIgnored& kept) {
     std::int64_t bytes = 0;
     std::erase_if(files, [&](const auto& file) {

@@ -27,7 +27,7 @@ constexpr std::size_t k_most_notes = 3;
 constexpr int k_opened = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 constexpr int k_made = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 
-/// The file itself, or a folder above it, is one of them: a submodule is a name without a file below.
+/// Returns true if the file or a folder above it is in `names`: a submodule is listed by its name alone.
 bool is_or_is_below(const std::set<std::string>& names, const std::string& file) {
     for (auto at = file.find('/'); at != std::string::npos; at = file.find('/', at + 1)) {
         if (names.contains(file.substr(0, at))) return true;
@@ -35,7 +35,7 @@ bool is_or_is_below(const std::set<std::string>& names, const std::string& file)
     return names.contains(file);
 }
 
-/// Untracked, named by the list, and ignored by git's own rules, too.
+/// Returns the files that are untracked, match the list, and are ignored by git's own rules, too.
 Awaitable<Result<std::vector<std::string>>> wanted(Git& git, std::string repo, Pinned worktree,
                                                    std::vector<std::string> never) {
     auto named_by = words("ls-files", "--others", "--ignored", std::string("--exclude-from=") + k_list, "-z");
@@ -77,7 +77,7 @@ Result<UniqueFd> folder_for(int root, const std::string& file, bool make) {
     return folder;
 }
 
-/// Opened for reading, and made anew. Neither where the file is there already and stays.
+/// Opens the file for reading, and creates its copy. Both are empty if the copy exists and is to stay.
 Result<Ends> open_ends(int repo, int worktree, const std::string& file, bool replace) {
     const auto name = file.substr(file.rfind('/') + 1);
     TRY(const auto source, folder_for(repo, file, false));
@@ -98,7 +98,7 @@ Result<Ends> open_ends(int repo, int worktree, const std::string& file, bool rep
     return ends;
 }
 
-/// A piece at a time: others have their turn between two of them.
+/// Copies in pieces and yields between them, so that the daemon's other work goes on.
 Awaitable<Result<void>> copy_contents(int from, int to, std::string file) {
     std::string piece(k_piece, '\0');
     for (;;) {
@@ -111,7 +111,7 @@ Awaitable<Result<void>> copy_contents(int from, int to, std::string file) {
     }
 }
 
-/// With its permissions.
+/// Copies the file and its permissions.
 Awaitable<Result<void>> copy(int repo, int worktree, std::string file, bool replace) {
     CO_TRY(const auto ends, open_ends(repo, worktree, file, replace));
     if (!ends.from) co_return Result<void>{};

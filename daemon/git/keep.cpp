@@ -13,19 +13,19 @@
 #include "daemon/git/submodules.hpp"
 #include "daemon/git/worktrees.hpp"
 
-/// What a snapshot of the files does not hold: commits that no branch has, repositories inside the worktree, and what
-/// was stashed.
+/// Keeps the work that a snapshot of the files does not contain: commits that no branch has, repositories inside the
+/// worktree, and stashes.
 namespace orange::git {
 namespace {
 
 constexpr int k_most_levels_kept = 8;                            ///< of repositories in repositories
 constexpr std::size_t k_longest_shallow = std::size_t{1} << 20;  ///< bytes
 
-/// HEAD's commit under a ref of ours, where no other has it.
+/// Keeps HEAD's commit under a ref of Orange's if no other ref has it.
 Awaitable<Result<void>> keep_head(Git& git, Pinned worktree, std::string below, std::vector<std::string>& kept) {
     CO_TRY(const auto head, co_await commit_of(git, worktree, "HEAD"));
     if (head.empty()) co_return Result<void>{};  // an orphan branch without a commit
-    // Without refs/bisect and refs/worktree, which go with the worktree.
+    // refs/bisect and refs/worktree do not count: git deletes them together with the worktree.
     CO_TRY(const auto holders,
            co_await ask_inside(git, worktree,
                                words("for-each-ref", "--count=1", "--format=%(refname)", "--contains", head,
@@ -37,13 +37,14 @@ Awaitable<Result<void>> keep_head(Git& git, Pinned worktree, std::string below, 
     co_return Result<void>{};
 }
 
-/// Makes a ref of its own repository from what it has staged or changed, to be fetched with the others. Not if that
-/// repository is elsewhere, as a whole or by a link: there, nothing is written.
+/// Saves the uncommitted work of the nested repository under a ref of its own, which is fetched with its other refs.
+/// Does nothing if that repository lies elsewhere, as a whole or by a link: Orange must not write there.
 Awaitable<Result<void>> snapshot_nested(Git& git, Nested nested) {
     if (!nested.is_whole) co_return Result<void>{};
     CO_TRY(const auto head, co_await commit_of(git, *nested.repository, "HEAD"));
-    if (head.empty() && !nested.is_submodule()) co_return Result<void>{};  // its files become the worktree's own
-    Standing unknown;  // g++ 12 destroys a default argument of a co_await expression twice
+    if (head.empty() && !nested.is_submodule())
+        co_return Result<void>{};  // absorb() makes its files the worktree's own
+    Standing unknown;              // g++ 12 destroys a default argument of a co_await expression twice
     CO_TRY(co_await snapshot(git, *nested.repository, "refs/orange/wip", "Uncommitted work", std::move(unknown)));
     co_return Result<void>{};
 }
@@ -63,12 +64,13 @@ constexpr const char* k_here = "./.";  ///< to git, "." is the repository that f
 /// A submodule's core.worktree names the folder of its files, and git makes no pack if that folder no longer exists.
 constexpr const char* k_upload_pack = "--upload-pack=GIT_WORK_TREE=. git-upload-pack";
 
-/// A repository whose work goes into refs of the worktree's repository.
+/// A repository whose work is saved in refs of the worktree's repository.
 struct Source {
-    Pinned outer;                      ///< the worktree's git, run in the folder of the source
-    std::optional<Pinned> repository;  ///< nothing if it lives elsewhere: only what this one is on is at stake
+    Pinned outer;  ///< the worktree's git, run in the folder of the source
+    std::optional<Pinned>
+        repository;  ///< nothing if it lies elsewhere: then only the commit that its HEAD is at can be lost
     bool is_whole = false;
-    bool is_submodule = false;  ///< what its remotes have needs no other place
+    bool is_submodule = false;  ///< commits that its remotes have need not be kept
 };
 
 /// True if a submodule has commits that none of its remotes has.
@@ -81,7 +83,7 @@ Awaitable<Result<bool>> has_own_work(Git& git, Pinned repository) {
     co_return !trim(found).empty();
 }
 
-/// Gets its commits into the worktree's repository, below a ref of their own.
+/// Fetches the commits of `source` into the worktree's repository, below a ref named after their content.
 Awaitable<Result<void>> fetch_from(Git& git, Source source, std::string below, std::vector<std::string>& kept) {
     const auto& repository = source.repository;
     if (repository && source.is_whole) CO_TRY(co_await name_stashes(git, *repository));
@@ -91,7 +93,7 @@ Awaitable<Result<void>> fetch_from(Git& git, Source source, std::string below, s
     }
     CO_TRY(const auto refs, co_await ask_inside(git, source.outer, words("ls-remote", "--quiet", "--", k_here)));
     if (trim(refs).empty()) co_return Result<void>{};
-    // The same repository again, after an attempt that failed, has the same ref.
+    // A repeated attempt for the same repository uses the same ref.
     const auto ref = below + "/nested-" + content_hash(source.outer.path() + "\n" + refs).substr(0, 12);
     auto args = words("-c", "protocol.file.allow=always", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
                       "--no-auto-maintenance", "--no-recurse-submodules", k_upload_pack);
@@ -112,7 +114,7 @@ Awaitable<Result<void>> fetch_from(Git& git, Source source, std::string below, s
     co_return Result<void>{};
 }
 
-/// Keeps the commits of all submodules of a repository, and of theirs. `top`: the worktree.
+/// Keeps the commits of all submodules of a repository, recursively. `top`: the worktree.
 Awaitable<Result<void>> keep_modules(Git& git, Pinned top, Pinned repository, std::string below, int levels,
                                      std::vector<std::string>& kept) {
     if (levels == 0) co_return Result<void>{};
@@ -126,7 +128,8 @@ Awaitable<Result<void>> keep_modules(Git& git, Pinned top, Pinned repository, st
     co_return Result<void>{};
 }
 
-/// Its commits are kept in refs; without its .git, its files are the worktree's own.
+/// Keeps the commits of the nested repository in refs, and removes its .git, so that its files become the worktree's
+/// own.
 Awaitable<Result<void>> absorb(Git& git, Pinned top, Nested nested, std::string below, int levels,
                                std::vector<std::string>& kept) {
     CO_TRY(co_await snapshot_nested(git, nested));
@@ -139,7 +142,8 @@ Awaitable<Result<void>> absorb(Git& git, Pinned top, Nested nested, std::string 
 Awaitable<Result<void>> keep_inside(Git& git, Pinned top, Pinned at, std::string below, int levels,
                                     std::vector<std::string>& kept);
 
-/// Keeps what its files have. Its commits are kept with those of all modules, if it is one.
+/// Keeps the uncommitted work of a submodule. If the submodule is a module of the worktree, keep_modules() keeps its
+/// commits.
 Awaitable<Result<void>> keep_submodule(Git& git, Pinned top, Nested nested, std::string below, int levels,
                                        std::vector<std::string>& kept) {
     if (nested.repository) {
@@ -152,12 +156,12 @@ Awaitable<Result<void>> keep_submodule(Git& git, Pinned top, Nested nested, std:
     co_return co_await fetch_from(git, std::move(source), below, kept);
 }
 
-/// Keeps what is in repositories inside `at`, which is the worktree `top` or a submodule of it. Submodules stay as they
-/// are; all other repositories become plain files.
+/// Keeps the work of the repositories inside `at`, which is the worktree `top` or a submodule of it. Submodules stay as
+/// they are; all other repositories become plain files.
 Awaitable<Result<void>> keep_inside(Git& git, Pinned top, Pinned at, std::string below, int levels,
                                     std::vector<std::string>& kept) {
     if (levels == 0) co_return Result<void>{};
-    // Again for what was inside those: as deep as they were made, and no deeper than is sane.
+    // An absorbed repository uncovers those that were inside it, so look again, up to a limit against endless nesting.
     for (int depth = 0; depth < k_most_levels_kept; ++depth) {
         CO_TRY(const auto inside, co_await repositories_inside(git, at));
         bool absorbed = false;
@@ -207,7 +211,8 @@ Awaitable<Result<std::vector<std::string>>> keep_stashes(Git& git, Pinned worktr
     CO_TRY(const auto branch, co_await current_branch(git, worktree));
     if (branch.empty()) co_return kept;
     CO_TRY(const auto listed, co_await ask_inside(git, worktree, words("stash", "list", "-z", "--format=%H %gs")));
-    const auto last = branch.substr(branch.rfind('/') + 1);  // all that git before 2.37 says of it
+    const auto last =
+        branch.substr(branch.rfind('/') + 1);  // git before 2.37 records only this part of the branch's name
     for (const auto& entry : pieces(listed)) {
         const auto commit = entry.substr(0, entry.find(' '));
         const auto was_on = [&](const std::string& name) {

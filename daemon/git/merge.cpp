@@ -9,11 +9,11 @@
 #include "daemon/git/committer.hpp"
 #include "daemon/git/refs.hpp"
 
-/// What is true before a merge: where the refs are, what the merge is built on, and whether it is needed at all.
+/// The part before a merge: finds the commits, chooses the base, and checks whether the work is merged already.
 namespace orange::git {
 namespace {
 
-/// Commits of a rebased branch that are looked for one by one among those that were reverted.
+/// The limit up to which the commits of a rebased branch are compared one by one with later reverts.
 constexpr std::size_t k_most_undone = 50;
 
 Error no_branch(const std::string& branch) {
@@ -22,7 +22,7 @@ Error no_branch(const std::string& branch) {
                 ". If the task's branch was renamed with git, run in its workspace:\n  orange task update --branch"};
 }
 
-/// The local branch, else origin's; empty if there is neither.
+/// Returns the commit of the local branch, or else of origin's; empty if there is neither.
 std::string commit_in(const Refs& known, const std::string& branch) {
     for (const auto& name : refs_of_branch(branch)) {
         const auto found = known.find(name);
@@ -38,7 +38,7 @@ Error diverged(const MergeRequest& request) {
                                      shell_word(request.repo) + " pull --rebase origin " + shell_word(request.target)};
 }
 
-/// Commits of `range`, one a line, in git's order.
+/// Lists the commits of `range` in git's order.
 Awaitable<Result<std::vector<std::string>>> commits_of(Git& git, std::string repo, std::vector<std::string> range) {
     auto args = words("rev-list");
     args.insert(args.end(), range.begin(), range.end());
@@ -53,8 +53,8 @@ Awaitable<Result<int>> count_of(Git& git, std::string repo, std::vector<std::str
     co_return static_cast<int>(commits.size());
 }
 
-/// The newest commit of the local target below which everything that origin lacks was merged by Orange with --no-push;
-/// empty if there is none.
+/// Returns the newest commit of the local target below which every commit that origin does not have is a merge that
+/// Orange made with --no-push; empty if there is none.
 std::string own_unpushed(const std::map<std::string, std::string>& unpushed, const std::vector<std::string>& ahead) {
     const std::set<std::string> missing(ahead.begin(), ahead.end());
     for (const auto& commit : ahead) {
@@ -69,14 +69,14 @@ std::string own_unpushed(const std::map<std::string, std::string>& unpushed, con
     return {};
 }
 
-/// The base for a merge that is pushed, if the local target has commits that origin lacks.
+/// Chooses the base of a merge that is pushed if the local target has commits that origin does not have.
 Awaitable<Result<void>> leave_out_unpushed(Git& git, const MergeRequest& request, MergeView& view) {
     const auto unpushed = view.remote + ".." + view.local;
     CO_TRY(const auto ahead, co_await contains(git, request.repo, view.local, view.remote));
     if (request.include_unpushed && !ahead) co_return diverged(request);
     view.base = request.include_unpushed ? view.local : view.remote;
     if (ahead && !request.include_unpushed) {
-        // The user merged the branch by hand, and nothing else: that merge is the one to be pushed.
+        // If the user merged exactly this branch by hand, that merge is pushed.
         CO_TRY(const auto others,
                co_await count_of(git, request.repo, words("--no-merges", unpushed, "^" + request.tip)));
         CO_TRY(const auto merged, co_await contains(git, request.repo, view.local, request.tip));
@@ -104,7 +104,7 @@ Awaitable<Result<void>> choose_base(Git& git, const MergeRequest& request, Merge
     co_return Result<void>{};
 }
 
-/// True if git counts every commit of `left` that `right` lacks as equivalent to one of `right`'s.
+/// Returns true if git finds, for each commit of `left` that is not in `right`, an equivalent one in `right`.
 Awaitable<Result<bool>> all_equivalent(Git& git, std::string repo, std::string left, std::string right) {
     CO_TRY(const auto marked,
            co_await commits_of(git, repo, words("--cherry-mark", "--left-only", "--no-merges", left + "..." + right)));
@@ -114,7 +114,7 @@ Awaitable<Result<bool>> all_equivalent(Git& git, std::string repo, std::string l
     co_return !marked.empty();
 }
 
-/// A commit of one's own with the files of `like` on top of `parent`, to be compared; no ref leads to it.
+/// Makes a commit with the files of `like` on top of `parent`, for comparison only; no ref points to it.
 Awaitable<Result<std::string>> commit_with_tree_of(Git& git, std::string repo, std::string like, std::string parent) {
     CO_TRY(auto who, co_await identity(git, repo));
     CO_TRY(const auto made,
@@ -125,7 +125,7 @@ Awaitable<Result<std::string>> commit_with_tree_of(Git& git, std::string repo, s
     co_return commit;
 }
 
-/// The newest commit of `right` that is equivalent to one of `left`'s.
+/// Returns the newest commit of `right` that is equivalent to a commit of `left`.
 Awaitable<Result<std::string>> equivalent_in(Git& git, std::string repo, std::string left, std::string right) {
     CO_TRY(const auto marked,
            co_await commits_of(git, repo, words("--cherry-mark", "--right-only", "--no-merges", left + "..." + right)));
@@ -135,15 +135,15 @@ Awaitable<Result<std::string>> equivalent_in(Git& git, std::string repo, std::st
     co_return std::string();
 }
 
-/// Nothing of the branch is missing in the commit that seems to have brought it. Git takes patches for the same that
-/// differ in whitespace or in the place where they apply; the merge of both tells.
+/// Returns true if merging `tip` into `commit` changes nothing. Git also counts patches as equivalent that differ in
+/// whitespace or in the place where they apply, so equivalent patches alone prove nothing.
 Awaitable<Result<bool>> has_all_of(Git& git, std::string repo, std::string commit, std::string tip) {
     CO_TRY(const auto merged, co_await attempt(git, repo, words("merge-tree", "--write-tree", commit, tip)));
     CO_TRY(const auto tree, co_await tree_of(git, repo, commit));
     co_return merged.ok() && trim(merged.out) == tree;
 }
 
-/// The commits of `base..tip` undone one after the other, on top of the tip, and at last all of them at once.
+/// Makes commits that revert `base..tip` on top of the tip: the commits one after the other, and all of them at once.
 Awaitable<Result<std::vector<std::string>>> undone(Git& git, std::string repo, std::string base, std::string tip) {
     std::vector<std::string> all;
     CO_TRY(auto trees, co_await commits_of(git, repo, words("--first-parent", base + ".." + tip)));
@@ -161,7 +161,7 @@ Awaitable<Result<std::vector<std::string>>> undone(Git& git, std::string repo, s
     co_return all;
 }
 
-/// What was there and was taken back is not there.
+/// Returns true if `target` has a commit that reverts the work after it was merged: then the work is missing.
 Awaitable<Result<bool>> was_reverted(Git& git, std::string repo, std::string base, std::string target,
                                      std::string tip) {
     CO_TRY(const auto inverse, co_await undone(git, repo, std::move(base), tip));
@@ -176,7 +176,7 @@ Awaitable<Result<bool>> was_reverted(Git& git, std::string repo, std::string bas
     co_return false;
 }
 
-/// Which commit on the first-parent line of `target` has `tip` below it first.
+/// Returns the first commit on the first-parent line of `target` that contains `tip`.
 Awaitable<Result<std::string>> brought_by(Git& git, std::string repo, std::string target, std::string tip) {
     CO_TRY(const auto line,
            co_await commits_of(git, repo, words("--first-parent", "--ancestry-path", tip + ".." + target)));
@@ -186,11 +186,12 @@ Awaitable<Result<std::string>> brought_by(Git& git, std::string repo, std::strin
     co_return forwarded ? tip : oldest;
 }
 
-/// The newest commit of `target` whose patch is the branch's: of its last commit, or of all of them as one.
+/// Returns the newest commit of `target` with the same patch as the branch's last commit, or as all its commits
+/// together.
 Awaitable<Result<std::string>> rebased_or_squashed(Git& git, std::string repo, std::string base, std::string target,
                                                    std::string tip) {
     CO_TRY(const auto merges, co_await count_of(git, repo, words("--merges", target + ".." + tip)));
-    if (merges == 0) {  // what a merge commit itself changes is in no patch
+    if (merges == 0) {  // the changes that a merge commit itself makes are in no patch
         CO_TRY(const auto rebased, co_await all_equivalent(git, repo, tip, target));
         if (rebased) co_return co_await equivalent_in(git, repo, tip, target);
     }
@@ -204,7 +205,7 @@ Awaitable<Result<bool>> has_commit(Git& git, std::string repo, std::string ref, 
     if (ref.empty() || commit.empty()) co_return false;
     CO_TRY(const auto asked, co_await attempt(git, repo, words("merge-base", "--is-ancestor", commit, ref)));
     if (asked.exit_status <= 1) co_return asked.exit_status == 0;
-    // One of them is not there, or git has failed.
+    // Either one of them does not exist, or git has failed.
     for (const auto* name : {&ref, &commit}) {
         CO_TRY(const auto there, co_await commit_of(git, repo, *name));
         if (there.empty()) co_return false;
@@ -254,7 +255,8 @@ Awaitable<Result<bool>> was_made_on(Git& git, std::string repo, std::string bran
         if (!line.starts_with(commit + " ")) continue;
         line.remove_prefix(commit.size() + 1);
         for (const std::string_view made : {"commit", "rebase", "cherry-pick", "revert", "am", "pull --rebase"}) {
-            // "rebase (finish): refs/heads/x onto <commit>" of a branch without commits moves it there.
+            // The reflog entry "rebase (finish): refs/heads/x onto <commit>" only moves a branch that has no commits of
+            // its own.
             if (line.starts_with(made) && line.find(commit) == std::string_view::npos) co_return true;
         }
         if (line.starts_with("merge ") && line.ends_with(" strategy.")) co_return true;
@@ -267,12 +269,12 @@ Awaitable<Result<std::string>> find_elsewhere(Git& git, std::string repo, std::s
     if (related.exit_status == 1) co_return std::string();
     const auto base = std::string(trim(related.out));
     if (base == tip) co_return co_await brought_by(git, repo, target, tip);
-    if (related.ok() && base == target) co_return std::string();  // nobody has added anything since
+    if (related.ok() && base == target) co_return std::string();  // the target has no commits since
     CO_TRY(const auto changes, co_await attempt(git, repo, words("diff", "--quiet", "--no-ext-diff", base, tip)));
     if (!related.ok() || changes.exit_status > 1) {
         co_return command_failed(words("git", "merge-base", target, tip), related.ok() ? changes : related);
     }
-    // Commits that change nothing are equivalent to one another, whoever made them.
+    // Empty commits are all equivalent to each other, so they prove nothing.
     if (changes.ok()) co_return std::string();
     auto brought = co_await rebased_or_squashed(git, repo, base, target, tip);
     if (!brought || brought->empty()) co_return brought;

@@ -15,11 +15,10 @@
 #include "daemon/git/signing.hpp"
 #include "daemon/git/worktrees.hpp"
 
-/// The merge commit is made by `git merge-tree`, which needs no checkout: it is the same merge as git merge's, but no
-/// file is written, no filter runs (Git LFS would download everything), and no worktree is registered that a crash
-/// could leave behind. What it takes from a checkout are the attributes (merge=union, -merge, merge drivers): git 2.39
-/// reads those from files alone. So it runs in a folder that has the base's .gitattributes and nothing else, where a
-/// merge driver has its temporary files as well.
+/// `git merge-tree` makes the merge commit without a checkout. The result is that of git merge, but no file is written,
+/// no filter runs (Git LFS would download everything), and no worktree is registered that a crash could leave behind.
+/// It needs the attributes (merge=union, -merge, merge drivers), which git 2.39 reads from files alone. So it runs in a
+/// folder that contains only the .gitattributes of the base, where merge drivers can write their temporary files, too.
 namespace orange::git {
 namespace {
 
@@ -30,7 +29,7 @@ struct AttributeFile {
     std::string object;
 };
 
-/// A tree that somebody made by hand may name "..".
+/// A hand-made tree may contain "..".
 bool is_inside(const fs::path& path) {
     for (const auto& part : path) {
         if (part == ".." || part == "." || part == ".git" || part == "/") return false;
@@ -38,7 +37,7 @@ bool is_inside(const fs::path& path) {
     return true;
 }
 
-/// The .gitattributes of a commit that are regular files, as git itself would read them.
+/// Returns the .gitattributes of a commit that are regular files; git reads no others.
 Awaitable<Result<std::vector<AttributeFile>>> attribute_files(Git& git, std::string repo, std::string commit) {
     CO_TRY(const auto listed, co_await ask(git, repo, words("ls-tree", "-r", "-z", "--full-tree", commit)));
     std::vector<AttributeFile> found;
@@ -100,7 +99,7 @@ Result<Pinned::Folder> opened(const std::string& path) {
     return std::make_shared<const UniqueFd>(std::move(folder));
 }
 
-/// The merged tree.
+/// Returns the merged tree; conflict with the files if git cannot merge them.
 Awaitable<Result<std::string>> merged_tree(Git& git, const MergeRequest& request, std::string base) {
     auto dir = request.git_dir;
     if (dir.empty()) {
@@ -122,7 +121,7 @@ Awaitable<Result<std::string>> merged_tree(Git& git, const MergeRequest& request
         said.erase(std::unique(said.begin(), said.end()), said.end());
         co_return conflict_in(request, said);
     }
-    co_return tree;  // commit-tree refuses what is none
+    co_return tree;  // commit-tree refuses anything that is not a tree
 }
 
 Awaitable<Result<std::string>> merge_commit(Git& git, const MergeRequest& request, std::string base,
@@ -162,7 +161,7 @@ Awaitable<Result<std::string>> build_merge(Git& git, const MergeRequest& request
 
 Awaitable<Result<void>> remove_scratch(Git& git, std::string repo, std::string scratch) {
     std::error_code error;
-    // A worktree has a .git; only those of older versions and the registration of one are worth asking git for.
+    // Only a worktree of an older version has a .git and a registration, so ask git only then.
     if (!fs::exists(fs::symlink_status(scratch, error))) co_return Result<void>{};
     if (fs::exists(fs::symlink_status(fs::path(scratch) / ".git", error))) {
         CO_TRY(co_await remove_worktree(git, repo, scratch));

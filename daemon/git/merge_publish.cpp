@@ -13,14 +13,14 @@
 #include "daemon/git/small_files.hpp"
 #include "daemon/git/worktrees.hpp"
 
-/// A merge leaves the repository, and the local branches follow.
+/// The part that publishes a merge: pushes it, checks that it arrived, and updates the local branches.
 namespace orange::git {
 namespace {
 
 constexpr auto k_push_deadline = std::chrono::seconds(120);
 constexpr std::size_t k_longest_reason = 300;
 
-/// Git's own lines: a hook of the remote's may say anything after the push has happened.
+/// Returns git's own lines only: a hook of the remote may print anything, even after the push has succeeded.
 std::string own_words(const std::string& err) {
     std::string own;
     for (const auto line : split_lines(err)) {
@@ -29,7 +29,8 @@ std::string own_words(const std::string& err) {
     return own;
 }
 
-/// What `push --porcelain` says of our one ref: "!\t<from>:<to>\t[remote rejected] (hook declined)"; empty if nothing.
+/// Returns the reason in `push --porcelain`'s line for our ref, "!\t<from>:<to>\t[remote rejected] (hook declined)";
+/// empty if there is no such line.
 std::string verdict_of(const Completed& done) {
     for (const auto line : split_lines(done.out)) {
         const auto columns = split(line, '\t');
@@ -38,7 +39,8 @@ std::string verdict_of(const Completed& done) {
     return {};
 }
 
-/// Returns in one line what the remote said, or what git said: of "remote: error: GH006: Protected branch …" the words.
+/// Returns what the remote said, or else what git said, in one line. Of "remote: error: GH006: Protected branch …" only
+/// the words after the prefixes remain.
 std::string reason_of(const Completed& done, const std::string& verdict) {
     std::vector<std::string> remote;
     for (auto line : split_lines(done.err)) {
@@ -63,12 +65,12 @@ Error refused(const MergeRequest& request, const std::string& reason) {
             {{"refused", "true"}}};
 }
 
-/// After a push that git calls a success. A push URL that leads elsewhere, or a hook that takes it back, is no merge.
+/// Checks origin after a successful push: the push URL may lead elsewhere, or a hook may have reverted the push.
 Awaitable<Result<PushAnswer>> check_landed(Git& git, const MergeRequest& request, std::string commit) {
     const auto there = co_await remote_commit(git, request.repo, request.target);
     if (!there) co_return PushAnswer{Pushed::unknown, first_line(there.error().message)};
     if (*there == commit) co_return PushAnswer{Pushed::landed, {}};
-    const std::chrono::milliseconds deadline = k_push_deadline;  // somebody may have pushed on top since
+    const std::chrono::milliseconds deadline = k_push_deadline;  // another user may have pushed on top since
     if (auto fetched = co_await fetch(git, request.repo, deadline); !fetched) {
         co_return PushAnswer{Pushed::unknown, first_line(fetched.error().message)};
     }
@@ -79,7 +81,8 @@ Awaitable<Result<PushAnswer>> check_landed(Git& git, const MergeRequest& request
                     "origin accepted the push, but its " + printable(request.target) + " is not at the merge");
 }
 
-/// A branch that is locked would be found out too late: git updates the checkout's files first.
+/// Checks for git's lock of the target branch first, because git would find it only after it has updated the checkout's
+/// files.
 Result<void> check_unlocked(const std::string& dir, const MergeRequest& request) {
     const auto lock = dir + "/refs/heads/" + request.target + ".lock";
     std::error_code error;
@@ -91,7 +94,8 @@ Result<void> check_unlocked(const std::string& dir, const MergeRequest& request)
                      shell_word(lock));
 }
 
-/// The local target: what a worktree is on that has it, else as git says; empty if there is none.
+/// Returns the commit of the local target: the head of the worktree that has it checked out, or else git's answer;
+/// empty if there is none.
 Awaitable<Result<std::string>> local_target(Git& git, const MergeRequest& request, const std::vector<Worktree>& all) {
     for (const auto& worktree : all) {
         const bool born = worktree.head.find_first_not_of('0') != std::string::npos;
@@ -100,8 +104,8 @@ Awaitable<Result<std::string>> local_target(Git& git, const MergeRequest& reques
     co_return co_await commit_of(git, request.repo, std::string(k_heads) + request.target);
 }
 
-/// Whether the repository's own settings say something of a branch: git writes its name into them as it is, but for
-/// quotes.
+/// Returns true if the repository's own settings may have a section for the branch. Git writes the branch's name there
+/// unchanged, except for quotes.
 bool is_configured(const std::string& git_dir, const std::string& branch) {
     constexpr std::size_t k_longest = std::size_t{1} << 20;
     const auto text = small_file_at(AT_FDCWD, git_dir + "/config", k_longest);
@@ -115,7 +119,7 @@ Awaitable<Result<PushAnswer>> push_merge(Git& git, const MergeRequest& request, 
     const auto ref = "refs/heads/" + request.target;
     GitCommand command;
     command.place = request.repo;
-    // The lease keeps a branch that somebody has set back meanwhile from being overwritten.
+    // The lease prevents an overwrite if another user has moved the branch back meanwhile.
     command.args = words("push", "--porcelain", "--no-verify", "--no-follow-tags", "--receive-pack=git-receive-pack",
                          "--force-with-lease=" + ref + ":" + expected, "origin", commit + ":" + ref);
     command.deadline = k_push_deadline;
@@ -129,7 +133,7 @@ Awaitable<Result<PushAnswer>> push_merge(Git& git, const MergeRequest& request, 
         co_return PushAnswer{Pushed::raced, reason};
     }
     if (verdict.starts_with("[remote rejected]")) co_return refused(request, reason);
-    // Before anything was sent: nothing can arrive any more.
+    // The push failed before it sent anything, so the commit cannot arrive later.
     if (says(own_words(done->err), {"could not read Username", "could not read Password", "Authentication failed",
                                     "Permission denied", "access rights", "Host key verification failed"})) {
         co_return refused(request, reason);
@@ -167,7 +171,7 @@ Awaitable<Result<void>> follow(Git& git, const MergeRequest& request, std::strin
     if (checkout) {
         where = *checkout;
         CO_TRY(co_await can_fast_forward(git, where, dir, local, commit));
-        // git moves the branch together with the files.
+        // This git command moves the branch together with the files.
         args = words("merge", "--quiet", "--ff-only", "--no-overwrite-ignore", "--no-autostash", "--no-stat",
                      "--no-verify-signatures", commit);
     }
@@ -185,14 +189,14 @@ Awaitable<Result<bool>> retire_branch(Git& git, Repository repo, std::string bra
         CO_TRY(const auto known, co_await commit_of(git, repo.path, tip));
         if (known.empty()) co_return false;
     }
-    std::error_code error;  // git names worktrees whose folder is gone, too
+    std::error_code error;  // git names worktrees whose folder is missing, too
     const bool in_use = there && std::filesystem::exists(now->second.worktree, error);
     const bool goes = there && now->second.commit == tip && !in_use && !is_operated_on(repo.git_dir, branch);
-    // Both or neither.
+    // One transaction: the ref is written and the branch deleted, or neither happens.
     std::string input = "update " + ref + " " + tip + "\n";
     if (goes) input += "delete " + head + " " + tip + "\n";
     CO_TRY(co_await ask_inside(git, repo.path, words("update-ref", "-m", "orange: merged", "--stdin"), input));
-    // What it followed at origin.
+    // Remove the setting for the branch that it followed at origin.
     if (goes && is_configured(repo.git_dir, branch)) {
         (void)co_await attempt(git, repo.path, words("config", "--remove-section", "branch." + branch));
     }

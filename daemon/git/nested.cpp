@@ -28,7 +28,7 @@ constexpr const char* k_modules = "modules";
 constexpr int k_most_folders = 16;         ///< in the name of a submodule
 constexpr std::size_t k_most_named = 200;  ///< paths in the arguments of one git
 
-/// Returns true if a git directory's parts all lie in it. `path`: of the repository, for people.
+/// Returns true if all parts of a git directory lie in it. `path`: the repository's, for the error message.
 Result<bool> is_all_there(int git_dir, const std::string& shown, const std::string& path) {
     struct stat facts {};
     bool all = ::fstatat(git_dir, "commondir", &facts, AT_SYMLINK_NOFOLLOW) != 0;
@@ -50,7 +50,7 @@ std::string absolute_git_dir(const Pinned& repository) {
     return git_dir.is_absolute() ? git_dir.string() : repository.path() + "/" + git_dir.string();
 }
 
-/// The name of the module that the file .git of a folder leads to; empty if it leads elsewhere.
+/// Returns the name of the module that a folder's .git file leads to; empty if it leads elsewhere.
 std::string module_named_by(int folder, const std::string& path, const Pinned& worktree) {
     const auto text = small_file_at(folder, ".git");
     if (!text || !text->starts_with("gitdir: ")) return {};
@@ -71,7 +71,7 @@ bool is_git_dir(int folder) {
     return is_folder_at(folder, "objects") && small_file_at(folder, "HEAD");
 }
 
-/// Finds modules at `prefix` and below; a submodule's name may have slashes.
+/// Finds modules at `prefix` and below; the name of a submodule may have slashes.
 Result<void> find_modules(const Pinned& repository, int folder, const std::string& prefix, int levels,
                           std::vector<Module>& found) {
     const auto shown = shown_module(repository, prefix);
@@ -91,7 +91,7 @@ Result<void> find_modules(const Pinned& repository, int folder, const std::strin
     return {};
 }
 
-/// Returns the commit that HEAD has for each of these paths as a submodule.
+/// Returns the commits that HEAD records for those of these paths that are submodules.
 Awaitable<Result<std::map<std::string, std::string>>> recorded_commits(Git& git, Pinned worktree,
                                                                        std::vector<std::string> paths) {
     std::map<std::string, std::string> commits;
@@ -150,7 +150,7 @@ Result<Nested> open_nested(const Pinned& worktree, const NestedPath& at) {
 }
 
 Awaitable<Result<std::vector<NestedPath>>> repositories_inside(Git& git, Pinned worktree) {
-    // An index that does not exist: a repository that the agent staged as a submodule is found, too.
+    // Use an index that does not exist, so that repositories which the agent staged as submodules are listed, too.
     const std::map<std::string, std::string> no_index = {
         {"GIT_INDEX_FILE", worktree.git_dir() + "/orange-none-" + random_id(12)}};
     CO_TRY(const auto others,
@@ -191,7 +191,7 @@ Result<void> remove_git_of(const Nested& nested) {
     struct stat there {};
     const bool is_there = ::fstatat(folder, ".git", &there, AT_SYMLINK_NOFOLLOW) == 0;
     if (!nested.repository || nested.is_module) {
-        if (!is_there || ::unlinkat(folder, ".git", 0) == 0) return {};  // never a folder
+        if (!is_there || ::unlinkat(folder, ".git", 0) == 0) return {};  // a file, never a folder
         return io_error("removing " + shown, errno);
     }
     const int own = nested.repository->admin();

@@ -14,8 +14,8 @@
 namespace orange::git {
 namespace {
 
-/// Calls `see` with each name in a folder and its type (of st_mode) until it returns false. A folder that cannot be
-/// read has no names.
+/// Calls `see` with each name in a folder and its type (of st_mode) until `see` returns false. An unreadable folder
+/// counts as empty.
 void for_each_name(int folder, const std::function<bool(const std::string& name, unsigned type)>& see) {
     UniqueFd again(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     const std::unique_ptr<DIR, int (*)(DIR*)> open(again ? ::fdopendir(again.get()) : nullptr, &::closedir);
@@ -39,7 +39,7 @@ bool is_special(unsigned type) {
 
 bool has_file(int folder, const std::string& name, int levels = k_most_levels) {
     const auto inner = open_folder_at(folder, name, name);
-    if (!inner || levels == 0) return true;  // git looks into it
+    if (!inner || levels == 0) return true;  // git will look into it
     bool found = false;
     for_each_name(inner->get(), [&](const std::string& each, unsigned type) {
         found = S_ISREG(type) || S_ISLNK(type) || (S_ISDIR(type) && has_file(inner->get(), each, levels - 1));

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* k_found = "orange-found-";  ///< prefix of a file moved aside in git's own folder of a worktree
 
-/// The folder that holds it may be reached through links; its own name is no link.
+/// Resolves links in the path of the parent folder; the last name stays as it is.
 std::string resolved_above(const std::string& path) {
     const fs::path plain = fs::path(path).lexically_normal();
     return (fs::path(real_path(plain.parent_path())) / plain.filename()).string();
@@ -33,11 +33,12 @@ std::string admin_path(const std::string& common_dir, const Identity& identity) 
     return common_dir + "/worktrees/" + identity.admin;
 }
 
-/// One of the files by which a worktree and its repository find each other, and all that git may have written there.
+/// One of the files by which a worktree and its repository find each other, with the contents that git may have
+/// written.
 struct Pointer {
     std::string name, prefix;
     std::string to;    ///< absolute
-    std::string from;  ///< what a relative path begins at (git's worktree.useRelativePaths)
+    std::string from;  ///< the folder that a relative path starts at (git's worktree.useRelativePaths)
 
     std::string text() const { return prefix + to + "\n"; }
     bool is(const std::optional<std::string>& found) const {
@@ -60,7 +61,7 @@ std::string made_anew(const std::string& path) {
            shell_word(path + ".old") + " && orange workspace gc";
 }
 
-/// A device's number may be another after a restart of the machine: it is compared with that of the folder above.
+/// Compares the device with that of the parent folder, because a device's number may change when the machine restarts.
 bool is_the_one(const struct stat& facts, const std::string& path, const Identity& identity) {
     struct stat above {};
     return S_ISDIR(facts.st_mode) && facts.st_ino == identity.inode &&
@@ -98,13 +99,14 @@ Result<UniqueFd> open_admin(const std::string& common_dir, const std::string& pa
                  printable(admin) + "/HEAD names neither a branch nor a commit; " + made_anew(path));
 }
 
-/// Where something is moved to: a name that nothing has, in a folder.
+/// The new place of a file that is moved aside: a folder, and an unused name in it.
 struct Aside {
     int folder;
     std::string path, name;
 };
 
-/// Moves what is there to where it is kept. An old pointer to a worktree of that name says nothing that would be lost.
+/// Moves the file aside and returns its new path. An outdated pointer to a worktree of that name has no information, so
+/// it stays to be overwritten; the result is empty then.
 Result<std::string> set_aside(int folder, const Pointer& pointer, const std::string& admin, const Aside& aside) {
     struct stat facts {};
     if (::fstatat(folder, pointer.name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return std::string();
@@ -127,7 +129,7 @@ Result<void> mend(int folder, const Pointer& pointer, const std::string& admin, 
     return {};
 }
 
-/// Agents can write beside it, too.
+/// Creates and opens the folder for files that are moved aside. Agents can write beside it, so it must not be a link.
 Result<UniqueFd> make_aside(const std::string& path) {
     if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return io_error("making " + path, errno);
     auto folder = open_folder(path);
@@ -138,10 +140,10 @@ Result<UniqueFd> make_aside(const std::string& path) {
                      shell_word(path));
 }
 
-/// Moves pipes aside: one pipe in there would stop every git of the repository that lists its worktrees.
+/// Moves pipes aside: a pipe in this folder would block every git command that lists the repository's worktrees.
 Result<void> set_pipes_aside(const std::string& admin, const std::string& mark, std::vector<Mended>& mended) {
     const auto folder = open_folder(admin);
-    if (!folder) return {};  // open_admin() says why
+    if (!folder) return {};  // open_admin() reports the reason
     TRY(const auto names, names_in(folder->get(), admin));
     for (const auto& name : names) {
         struct stat facts {};
@@ -171,7 +173,7 @@ Pinned::Folder shared(UniqueFd folder) {
     return std::make_shared<const UniqueFd>(std::move(folder));
 }
 
-/// The names of git's own folders that say that they belong to the worktree at `path`.
+/// Returns the names of git's own folders that point at the worktree at `path`.
 Result<std::vector<std::string>> claiming(const std::string& common_dir, const std::string& path) {
     std::vector<std::string> claims;
     const auto all = open_folder(common_dir + "/worktrees");
@@ -185,7 +187,8 @@ Result<std::vector<std::string>> claiming(const std::string& common_dir, const s
     return claims;
 }
 
-/// index.lock, HEAD.lock, ORIG_HEAD.lock …; next-index-<pid>.lock of a commit of some files.
+/// Returns true for index.lock, HEAD.lock, ORIG_HEAD.lock …, and for next-index-<pid>.lock, which a commit of some
+/// files uses.
 bool is_a_lock_of_git(std::string_view name) {
     constexpr std::string_view k_end = ".lock";
     if (!name.ends_with(k_end)) return false;
@@ -216,7 +219,8 @@ Result<Identity> identify(const std::string& common_dir, const std::string& path
     const auto claims = names.size();
     Identity found;
     for (const auto& name : names) {
-        // An agent can make its own claim another's; git calls it by its folder's name.
+        // An agent can change a folder's claim to another worktree's path. Git names its own folder after the
+        // worktree's.
         if (name == fs::path(path).filename() || found.admin.empty()) found.admin = name;
     }
     if (claims == 0 || ::lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) {

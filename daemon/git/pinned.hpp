@@ -9,11 +9,11 @@
 #include "common/base/result.hpp"
 #include "daemon/process/unique_fd.hpp"
 
-/// Worktrees that agents write. Their `.git` says where their repository is, and an agent may write it: what the daemon
-/// runs there goes by what was taken down when the worktree was made.
+/// Worktrees that agents can write. The `.git` of a worktree names its repository, and an agent can change that file.
+/// So the daemon identifies a worktree by facts that it recorded when it made the worktree, and holds its folders open.
 namespace orange::git {
 
-/// What is remembered of a worktree.
+/// The recorded facts of a worktree.
 struct Identity {
     std::string admin;
     std::uint64_t inode = 0;
@@ -26,19 +26,22 @@ struct Identity {
     bool operator==(const Identity&) const = default;
 };
 
-/// A worktree that git may be run in: its folder and git's own folder for it, both held open. Cheap to copy. What the
-/// daemon itself changes there goes by these descriptors; git is told git_dir().
+/// A worktree in which git may run: descriptors of its folder and of git's own folder for it. Cheap to copy; the
+/// descriptors close with the last copy. The daemon reads and writes git's folder by its descriptor; the program git
+/// gets the path git_dir().
 class Pinned {
   public:
     using Folder = std::shared_ptr<const UniqueFd>;
     Pinned(std::string path, std::string git_dir, std::string common_dir, Folder folder, Folder admin);
-    const std::string& path() const { return held_->path; }              ///< for people, and for files in it
-    const std::string& git_dir() const { return held_->git_dir; }        ///< .git/worktrees/<name>; of a Nested: ".git"
-    const std::string& common_dir() const { return held_->common_dir; }  ///< .git
+    const std::string& path() const { return held_->path; }              ///< for messages, and for files in it
+    const std::string& git_dir() const { return held_->git_dir; }        ///< .git/worktrees/<name>; ".git" for a Nested
+    const std::string& common_dir() const { return held_->common_dir; }  ///< the repository's .git
     const Folder& folder() const { return held_->folder; }
-    int admin() const { return held_->admin->get(); }  ///< git_dir(), as it was when the worktree was opened
+    int admin() const {
+        return held_->admin->get();
+    }  ///< descriptor of git_dir(), as it was when the worktree was opened
 
-    /// This worktree's git, run in another folder.
+    /// Returns this worktree's git directories with another folder to run in.
     Pinned from(std::string path, Folder folder) const;
 
   private:
@@ -49,34 +52,33 @@ class Pinned {
     std::shared_ptr<const Held> held_;
 };
 
-/// A file of git's that somebody had replaced, and that Orange has restored.
+/// A file of git's that was replaced in a worktree or in git's folder for it, and that Orange has restored.
 struct Mended {
-    std::string what;  ///< ".git", "gitdir" or "commondir"; or the name of a pipe in git's own folder
-    std::string kept;  ///< the new place of the found file; empty: there was none, or it was only an old pointer
+    std::string what;  ///< ".git", "gitdir" or "commondir", or the name of a pipe in git's own folder
+    std::string kept;  ///< the new path of the replaced file; empty: there was none, or only an outdated pointer
 };
 
-/// Which worktree of that repository is at `path`, by what the repository says; nothing that lies in it is read.
-/// not_found where none is, conflict where it cannot be told.
+/// Finds the worktree at `path` in the repository's records, without reading anything that lies in the worktree.
+/// not_found if there is none; conflict if several claim the path.
 Result<Identity> identify(const std::string& common_dir, const std::string& path);
 
-/// Removes git's own folders for a worktree at `path`, those too that are so damaged that `git worktree remove`
-/// refuses.
+/// Removes git's own folders for a worktree at `path`, even if they are so damaged that `git worktree remove` refuses.
 Result<void> forget(const std::string& common_dir, const std::string& path);
 
-/// Opens the worktree, and restores the three files by which it and its repository find each other. A found `.git` is
-/// moved into `aside`, the other two, and pipes, to another name. conflict if another folder is in the worktree's
-/// place, or if the HEAD in git's own folder for it is damaged: then nothing was changed, and the message says what to
-/// do. `mended` gets the restored files.
+/// Opens the worktree and restores the three files by which it and its repository find each other. A replaced `.git` is
+/// moved into `aside`; the other two files, and pipes, are renamed in their folder. `mended` gets the restored files.
+/// conflict, and nothing is changed, if another folder is at `path` or the HEAD in git's own folder for it is damaged;
+/// the message contains the command to run.
 Result<Pinned> pin(const std::string& common_dir, const std::string& path, const Identity& identity,
                    const std::string& aside, std::vector<Mended>& mended);
 
-/// As pin(), but changes nothing: a worktree whose files do not agree is a conflict too.
+/// Opens the worktree as pin() does, but changes nothing: conflict if its files do not agree.
 Result<Pinned> pin_as_it_is(const std::string& common_dir, const std::string& path, const Identity& identity);
 
-/// Locks that git makes in its own folder for a worktree, and nothing else; for when no git works there any more.
+/// Returns git's lock files in its own folder for a worktree. The caller knows that no git runs there any more.
 std::vector<std::string> locks_in(const Pinned& worktree);
 
-/// Whether a folder of that name is the one that was made there.
+/// Returns true if the folder at `path` is the one that was recorded.
 bool is_same_folder(const std::string& path, const Identity& identity);
 
 }  // namespace orange::git

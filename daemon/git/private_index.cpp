@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds k_add_deadline = std::chrono::hours(1);
 
 PrivateIndex::PrivateIndex(Pinned worktree) : worktree_(std::move(worktree)), name_("orange-index-" + random_id(12)) {}
 
-PrivateIndex::~PrivateIndex() {  // a left-over file in a git directory harms nobody
+PrivateIndex::~PrivateIndex() {  // a left-over file in a git directory does no harm
     ::unlinkat(worktree_.admin(), name_.c_str(), 0);
     ::unlinkat(worktree_.admin(), (name_ + ".lock").c_str(), 0);
 }
@@ -52,7 +52,7 @@ Awaitable<Result<std::string>> commit_tree(Git& git, Pinned worktree, std::strin
     args.emplace_back("-");
     message += "\n";
     auto made = co_await ask_inside(git, worktree, args, message);
-    if (!made && made.error().code == ErrorCode::external_failed) {  // nobody has said who the user is
+    if (!made && made.error().code == ErrorCode::external_failed) {  // the configuration does not name the user
         args.erase(args.begin(), args.begin() + 2);
         CO_TRY(auto who, co_await identity(git, worktree));
         made = co_await ask_inside(git, worktree, std::move(args), std::move(message), std::move(who));

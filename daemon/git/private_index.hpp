@@ -6,10 +6,10 @@
 
 #include "daemon/git/git.hpp"
 
-/// Commits of what is in a worktree, of which neither its branch nor its index knows.
+/// Makes commits from the files of a worktree without a change to its branch or its index.
 namespace orange::git {
 
-/// An index file of Orange's own in git's folder for a worktree. It is removed with this object.
+/// A temporary index file in git's folder for a worktree. The destructor removes the file.
 class PrivateIndex {
   public:
     explicit PrivateIndex(Pinned worktree);
@@ -25,11 +25,11 @@ class PrivateIndex {
     std::string name_;
 };
 
-/// Runs `git add` with a private index. Gigabytes of files may take many minutes.
+/// Runs `git add` with a private index. The deadline is one hour, because gigabytes of files may take many minutes.
 Awaitable<Result<void>> add_files(Git& git, Pinned worktree, std::map<std::string, std::string> env,
                                   std::vector<std::string> options, std::string paths = {});
 
-/// The commit of a tree. The author is the user as configured, else Orange.
+/// Makes a commit of a tree and returns it. The author is the user as configured, or else Orange.
 Awaitable<Result<std::string>> commit_tree(Git& git, Pinned worktree, std::string tree,
                                            std::vector<std::string> parents, std::string message);
 

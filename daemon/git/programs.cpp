@@ -24,7 +24,8 @@ constexpr const char* k_unreadable = "unreadable ";
 constexpr std::uintmax_t k_largest = std::uintmax_t{1} << 20;
 constexpr std::size_t k_most = 200;
 
-/// A section of the configuration, and what follows its last dot; anything where there is none.
+/// A section of the configuration and the part of a key after its last dot; an empty name means all keys of the
+/// section.
 struct Key {
     std::string_view section;
     std::string_view name;
@@ -89,7 +90,8 @@ bool is_watched(std::string_view key) {
     });
 }
 
-/// For state.json and for people. An address in a key may hold a password: "url.https://x:TOKEN@host/.insteadof".
+/// Makes a key safe to show and to store in state.json: an address in a key may hold a password, as in
+/// "url.https://x:TOKEN@host/.insteadof".
 std::string shown_name(std::string key) {
     for (auto begin = key.find("://"); begin != std::string::npos; begin = key.find("://", begin)) {
         begin += 3;
@@ -105,14 +107,14 @@ Awaitable<Result<Programs>> configured(Git& git, Pinned worktree) {
     for (const auto& entry : settings) {
         const auto key = entry.substr(0, entry.find('\n'));
         if (!is_watched(key)) continue;
-        auto& hash = found[shown_name(key)];  // of all its values, in their order
+        auto& hash = found[shown_name(key)];  // a hash of all values of the key, in their order
         hash = content_hash(hash + "\n" + entry);
     }
     co_return found;
 }
 
-/// Hooks that git would run, the attributes that say which filter is for which file, and the configuration that is the
-/// main worktree's alone, which nobody sees from another.
+/// Returns the hooks that git would run, the attributes that assign filters to files, and the main worktree's own
+/// configuration, which is invisible from other worktrees.
 std::vector<std::string> files_below(const fs::path& common, Programs& found) {
     std::vector<std::string> files;
     std::error_code error;
@@ -131,7 +133,7 @@ std::vector<std::string> files_below(const fs::path& common, Programs& found) {
     return files;
 }
 
-/// Returns size and time of a file that is too large to be read each time, or not readable; otherwise nothing.
+/// Returns size and time of a file that is unreadable, or too large to be hashed each time; nothing for any other file.
 std::optional<std::string> told_by_its_facts(const std::string& path) {
     std::error_code error;
     const auto size = fs::file_size(path, error);
@@ -147,19 +149,20 @@ Awaitable<Result<void>> add_files(Git& git, Pinned worktree, Programs& found) {
     for (const auto& file : files_below(common, found)) {
         const auto path = common + "/" + file;
         const auto facts = hashed.size() < k_most ? told_by_its_facts(path) : k_unreadable;
-        found[printable(file)] = facts.value_or(k_unreadable);  // it runs all the same
+        found[printable(file)] = facts.value_or(k_unreadable);  // git runs it even if Orange does not hash it
         if (facts) continue;
         args.push_back(path);
         hashed.push_back(printable(file));
     }
     if (hashed.empty()) co_return Result<void>{};
     CO_TRY(const auto done, co_await attempt(git, worktree, std::move(args)));
-    const auto lines = split_lines(done.out);  // as far as it came, where one was taken away meanwhile
+    const auto lines = split_lines(done.out);  // ends early if a file was removed meanwhile
     for (std::size_t i = 0; i < hashed.size() && i < lines.size(); ++i) found[hashed[i]] = std::string(lines[i]);
     co_return Result<void>{};
 }
 
-/// The facts of all that programs_of() reads, includes apart. Nothing if one was changed lately.
+/// Returns the facts of all files that programs_of() reads, except for included ones. Nothing if a file was changed
+/// just now.
 std::optional<std::string> facts_of_files(const Pinned& worktree) {
     const auto& common = worktree.common_dir();
     std::vector<std::string> paths = {common + "/config", common + "/config.worktree", common + "/info/attributes",

@@ -8,32 +8,32 @@
 
 namespace orange::git {
 
-/// What a repository itself makes git run, and where it makes it send to: the keys of its configuration that name
-/// programs, rewrite addresses or read further files, origin's addresses, its hooks, its attributes. By name
-/// ("filter.lfs.clean", "hooks/pre-commit", "info/attributes"), with a hash of what stands there. All worktrees share
-/// it: whoever works in one changes it for the others, for the user's own git and for the daemon's.
+/// Programs that a repository's configuration makes git run, and addresses that it makes git send to: keys that name
+/// programs, rewrite addresses or include files, origin's addresses, hooks and attributes. Each entry has a name
+/// ("filter.lfs.clean", "hooks/pre-commit", "info/attributes") and a hash of its value. All worktrees share this
+/// configuration: an agent in one worktree changes it for the others, for the user's own git and for the daemon's.
 using Programs = std::map<std::string, std::string>;
 
-/// The repository's own settings, with what it includes, and the worktree's; not the user's or the machine's. Each its
-/// key, a line end, and its value.
+/// Returns the settings of the repository, with its includes, and of the worktree, without the user's and the
+/// machine's. An entry is a key, a line end and a value.
 Awaitable<Result<std::vector<std::string>>> own_settings(Git& git, Place worktree);
 
 Awaitable<Result<Programs>> programs_of(Git& git, Pinned worktree);
 
-/// programs_of() that asks git again only if one of the files that git would read has changed.
+/// Caches programs_of(), and asks git again only if a file has changed that git would read.
 class RememberedPrograms {
   public:
     Awaitable<Result<Programs>> of(Git& git, Pinned worktree);
 
   private:
     struct Known {
-        std::string files;  ///< what was there, by their facts
+        std::string files;  ///< settled_facts() of these files
         Programs programs;
     };
     std::map<std::string, Known> known_;  ///< by git_dir()
 };
 
-/// The names of what is another, new or gone.
+/// Returns the names of programs that changed, are new, or were removed.
 std::vector<std::string> changed_programs(const Programs& before, const Programs& now);
 
 }  // namespace orange::git

@@ -13,9 +13,9 @@
 namespace orange::git {
 namespace {
 
-constexpr int k_no_such_remote = 2;  // of git remote
+constexpr int k_no_such_remote = 2;  // exit status of `git remote get-url`
 
-/// What to do about a push that git reports with `said` (LC_ALL=C).
+/// Makes the error of a failed push, with what to do about it, from git's output (LC_ALL=C).
 Error push_failed(const std::string& repo, const std::string& branch, Error error) {
     const auto found = error.details.find("stderr");
     const auto said = found == error.details.end() ? error.message : found->second + error.message;
@@ -28,7 +28,7 @@ Error push_failed(const std::string& repo, const std::string& branch, Error erro
         return refused(ErrorCode::timeout,
                        "origin did not answer in time; when it is reachable, push with: " + by_hand);
     }
-    // A hook or a protected branch on the other side is "[remote rejected]", without the brackets of the other.
+    // A hook or a protected branch at origin causes "[remote rejected]"; "[rejected]" is git's own refusal.
     if (says(said, {"[rejected]"})) {
         return refused(ErrorCode::conflict, "origin's branch " + name +
                                                 " has commits that the local one does not have; adopt them (git pull "
@@ -60,8 +60,8 @@ std::string url_of(std::string_view line) {
     return url.size() <= k_longest_url && printable(url) == url ? std::string(url) : std::string();
 }
 
-/// Servers say it after the push, on the lines that git shows with "remote: ": what is to be done, and a line later
-/// where. Among them are lines about other things, with URLs of their own.
+/// Returns the URL at which a pull request can be opened. Servers print it after the push, on lines that git marks with
+/// "remote: ", usually one line below a sentence about the request. Other lines may have URLs of their own.
 std::string url_for_request(const std::string& said) {
     bool is_near = false;
     for (const auto line : split_lines(said)) {
@@ -82,7 +82,7 @@ struct TreeFile {
     std::string object;
 };
 
-/// Regular files directly in `folder` ("" is the root) of a tree.
+/// Returns the regular files directly in `folder` ("" is the root) of a tree.
 Awaitable<Result<std::vector<TreeFile>>> files_in(Git& git, std::string repo, std::string ref, std::string folder) {
     auto args = words("ls-tree", "-z", "--full-tree", "--end-of-options", ref);
     if (!folder.empty()) args.push_back(folder);
@@ -97,7 +97,7 @@ Awaitable<Result<std::vector<TreeFile>>> files_in(Git& git, std::string repo, st
     co_return files;
 }
 
-/// The folders of `files` whose name is one of `wanted` without regard to case, as the tree spells them.
+/// Returns the folders at the top of the tree whose lower-case name is in `wanted`, as the tree spells them, and "".
 Awaitable<Result<std::vector<std::string>>> folders_in(Git& git, std::string repo, std::string ref,
                                                        std::set<std::string> wanted) {
     CO_TRY(

@@ -6,24 +6,25 @@
 
 #include "daemon/git/git.hpp"
 
-/// What leaves the repository for its origin, and what a pull request is made of.
+/// Publishes a branch to its origin, and reads the template of a pull request.
 namespace orange::git {
 
-/// The URL of origin as git would use it (insteadOf applied); empty where there is no such remote. It may hold a
-/// password: never shown as it is.
+/// Returns the URL of origin as git would use it (insteadOf applied); empty if there is no such remote. The URL may
+/// hold a password, so it must never be shown unchanged.
 Awaitable<Result<std::string>> origin_url(Git& git, std::string repo);
 
 struct PushedBranch {
-    std::string url;  ///< where its server says that a pull or merge request is, or is opened; empty: it says nothing
+    std::string
+        url;  ///< the server's URL of the pull or merge request, or of the page that opens one; empty: it printed none
 };
 
-/// Pushes the local branch to origin's branch of the same name, never with force. Success where it is there already.
-/// Errors say what to do: not_found (no origin, no such branch), conflict (origin has other commits), unavailable
-/// (not reached), external_failed (refused there).
+/// Pushes the local branch to origin's branch of the same name, never with force. Success if origin has it already. The
+/// messages of errors contain the way out: not_found (no origin, no such branch), conflict (origin has other commits),
+/// unavailable (not reachable), external_failed (refused by origin).
 Awaitable<Result<PushedBranch>> push_branch(Git& git, std::string repo, std::string branch);
 
-/// The text of the first of `names` (compared without regard to case, "docs/x.md") that is a regular file in the tree
-/// of `ref`; nothing where none is. What a worktree holds does not matter, nor where a link there leads.
+/// Returns the text of the first of `names` ("docs/x.md", compared without regard to case) that is a regular file in
+/// the tree of `ref`; nothing if there is none. It reads only the commit: no file of a worktree, and no link.
 Awaitable<Result<std::optional<std::string>>> first_file_at(Git& git, std::string repo, std::string ref,
                                                             std::vector<std::string> names);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t k_fields = 5;
 
-/// What origin has instead.
+/// Returns up to twenty branches that origin has, for the error message.
 Awaitable<Result<std::vector<std::string>>> branches_of_origin(Git& git, std::string repo) {
     std::vector<std::string> branches;
     CO_TRY(const auto listed,
@@ -35,8 +35,8 @@ Awaitable<Result<Refs>> refs(Git& git, Place repo, std::vector<std::string> name
     const auto fields = split(listed, '\0');
     Refs found;
     for (std::size_t i = 0; i + k_fields < fields.size(); i += k_fields) {
-        const auto name = std::string(trim(fields[i]));  // after the first there is the end of a line
-        if (std::find(names.begin(), names.end(), name) == names.end()) continue;  // below one of that name
+        const auto name = std::string(trim(fields[i]));  // from the second entry on, a line end precedes the name
+        if (std::find(names.begin(), names.end(), name) == names.end()) continue;  // a ref below that name
         if (!is_hash(fields[i + 1])) co_return nonsense("git for-each-ref", fields[i + 1]);
         found[name] = Ref{std::string(fields[i + 1]), std::string(fields[i + 2]), fields[i + 3] == "[gone]",
                           std::string(fields[i + 4])};
@@ -73,8 +73,8 @@ Awaitable<Result<Base>> base_of(Git& git, std::string repo, std::string default_
                                                   printable(repo) + " or at its origin");
     }
     const Base base{local->first, local->second.commit};
-    // Work that begins at a branch which nobody else has any more would be merged into it, too. A local branch that
-    // follows one of origin's is all that tells a renamed branch from one that was never pushed.
+    // If origin's branch was renamed, new work would start at the outdated branch and be merged into it. Only an
+    // upstream that is gone tells such a branch from one that was never pushed.
     if (local->second.upstream != "origin" || !local->second.upstream_gone) co_return base;
     CO_TRY(const auto others, co_await branches_of_origin(git, repo));
     if (others.empty()) co_return base;

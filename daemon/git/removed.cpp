@@ -9,11 +9,12 @@
 namespace orange::git {
 namespace {
 
-/// A busy branch has moved as often in some weeks; what was removed before that, people have merged by now.
+/// The limit of reflog entries to read. Busy branches reach it in some weeks, and by then a lost commit has been merged
+/// again or forgotten.
 constexpr std::size_t k_most_moves = 200;
 
-/// Returns the commits that the ref was at, as far as its log says. A clone writes no log: its commit is only in the
-/// first entry, as the value before it.
+/// Returns the commits that the ref was at, by its reflog. A clone writes no entry, so its commit appears only as the
+/// old value of the first entry.
 Awaitable<Result<std::set<std::string>>> values_of(Git& git, std::string repo, std::string ref) {
     std::set<std::string> values;
     CO_TRY(const auto logged, co_await attempt(git, repo,

@@ -12,9 +12,9 @@ struct RemovedCommit {
     std::string line;  ///< "1a2b3c4 Its subject"
 };
 
-/// Returns the commits of `tip` that `ref` had once and does not have any more, newest first: the branch behind `ref`
-/// was moved back or rewritten, and a merge of `tip` would bring them back. The log of `ref` says what it had; commits
-/// whose change `ref` has in another commit do not count.
+/// Returns the commits of `tip` that `ref` used to have and has lost, newest first: the branch of `ref` was moved back
+/// or rewritten, and a merge of `tip` would bring these commits back. The reflog of `ref` tells which commits it had.
+/// Commits whose change is in `ref` as another commit do not count.
 Awaitable<Result<std::vector<RemovedCommit>>> removed_commits(Git& git, std::string repo, std::string ref,
                                                               std::string tip);
 

@@ -17,7 +17,8 @@
 namespace orange::git {
 namespace {
 
-/// A folder's time changes with every file in it; a file's says that somebody wrote another place into it.
+/// Identifies a folder by device and inode, because its times change with every file in it. Empty if the path is no
+/// folder: a file `.git` may name another place at any time.
 std::string identity_of_folder(const std::string& path) {
     struct stat facts {};
     if (::lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) return {};
@@ -36,8 +37,8 @@ Error denied(const std::string& repo, const std::string& what, const std::string
     return {ErrorCode::conflict, what + ". Set it right:\n  " + command, {{"command", command}}};
 }
 
-/// The last value of each key that has_origin() asks for, and whether the repository's own configuration names an
-/// origin.
+/// The last value of each key that has_origin() asks for, the names of the remotes, and whether the repository's own
+/// configuration defines origin.
 struct AskedSettings {
     std::map<std::string, std::string> values;
     std::vector<std::string> remotes;
@@ -63,7 +64,7 @@ AskedSettings read_settings(const std::string& answer, const std::string& git_di
     return settings;
 }
 
-/// A command with GIT_DIR in its environment (git init, for one) sets these without being asked.
+/// Refuses wrong settings that a command with GIT_DIR in its environment (git init, for one) writes by accident.
 Result<void> check_checkout(const std::string& repo, const std::string& git_dir, const AskedSettings& settings) {
     const auto bare = settings.values.find("core.bare"), worktree = settings.values.find("core.worktree");
     if (bare != settings.values.end() && is_true(bare->second) && has_checkout(git_dir)) {
@@ -80,7 +81,7 @@ Result<void> check_checkout(const std::string& repo, const std::string& git_dir,
                   "--unset core.worktree");
 }
 
-/// Returns the facts of both files with the repository's own settings. Nothing if one of them was changed lately.
+/// Returns the facts of both files with the repository's own settings; nothing if one of them was changed just now.
 std::optional<std::string> facts_of_settings(const std::string& git_dir) {
     const auto config = settled_facts(git_dir + "/config"), more = settled_facts(git_dir + "/config.worktree");
     if (!config || !more || config->empty()) return std::nullopt;
@@ -98,7 +99,7 @@ Awaitable<Result<std::string>> KnownRepositories::git_dir(Git& git, std::string 
     co_return dir;
 }
 
-/// That there is one is remembered if the repository's own file says so: no other setting can take it back.
+/// An origin is cached only if the repository's own file defines it, because then no other setting can remove it.
 Awaitable<Result<bool>> KnownRepositories::has_origin(Git& git, std::string repo) {
     CO_TRY(const auto dir, co_await git_dir(git, repo));
     const auto config = facts_of_settings(dir);

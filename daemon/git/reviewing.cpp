@@ -17,20 +17,21 @@ using Variables = std::map<std::string, std::string>;
 constexpr std::array<std::pair<const char*, const char*>, 3> k_off = {
     {{"core.fsmonitor", "false"}, {"core.hooksPath", "/dev/null"}, {"log.showSignature", "false"}}};
 
-/// git has no word for "none": an empty command is an error. So these do what git does without them. Each is called
-/// with a path, the old file, hash and mode, and the new ones.
+/// Git cannot unset a command, and an empty one is an error. So these two commands do what git does without a command.
+/// The first gets a path, the old file, hash and mode, and the new file, hash and mode.
 constexpr const char* k_plain_diff =
     "f() { printf 'diff --git a/%s b/%s\\n' \"$1\" \"$1\"; "
     "case $4,$7 in \"$7,$4\") ;; .,*) echo \"new file mode $7\" ;; *,.) echo \"deleted file mode $4\" ;; "
     "*) printf 'old mode %s\\nnew mode %s\\n' \"$4\" \"$7\" ;; esac; "
     "diff -u -L \"a/$1\" -L \"b/$1\" \"$2\" \"$5\"; true; }; f";
 
-/// The text itself; of what is none its hash, since git would take what comes from here for text.
+/// Prints a text file unchanged and, for a binary file, its hash, because git takes the output of this command for
+/// text.
 constexpr const char* k_plain_text =
     "f() { if LC_ALL=C tr -d '\\000' <\"$1\" | cmp -s - \"$1\"; then cat \"$1\"; "
     "else echo \"binary $(git hash-object --no-filters \"$1\")\"; fi; }; f";
 
-/// "diff.name.command" → "command" of a driver; empty for all other keys.
+/// Returns the last part of a key of a diff driver ("diff.name.command" → "command"); empty for all other keys.
 std::string_view of_driver(std::string_view key) {
     const auto last = key.rfind('.');
     if (!key.starts_with("diff.") || last == 4) return {};

@@ -7,13 +7,12 @@
 
 namespace orange::git {
 
-/// What a reviewer's environment needs so that its git shows what is there: no pager, hook, file system monitor,
-/// external diff or text conversion that the repository's own configuration names (the worker may have written it), and
-/// no replaced objects. Filters stay: without them there is no diff of files in Git LFS. `env` is what the reviewer
-/// gets anyway; what is there of GIT_CONFIG_* stays in force, and a pager or external diff of the user's own stays,
-/// too.
+/// Returns variables for a reviewer's environment, so that the reviewer's git shows the real changes: no pager, hook,
+/// file system monitor, external diff or text conversion of the repository's own configuration, which the worker can
+/// write, and no replaced objects. Filters stay, because files in Git LFS have no diff without them. `env` is the
+/// reviewer's environment so far: its GIT_CONFIG_* stay in force, and so do a pager or an external diff of the user.
 ///
-/// What is put into the configuration later is told as a change (programs.hpp), not switched off.
+/// If the configuration changes later, the change is reported (programs.hpp), but not switched off.
 Awaitable<Result<std::map<std::string, std::string>>> reviewing_variables(Git& git, Place worktree,
                                                                           std::map<std::string, std::string> env);
 

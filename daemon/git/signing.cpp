@@ -10,10 +10,10 @@
 namespace orange::git {
 namespace {
 
-/// A key on a token may wait for a touch; nobody is there to give a passphrase.
+/// A key on a token may wait for a touch, but a passphrase cannot be entered.
 constexpr std::chrono::milliseconds k_signing_patience = std::chrono::seconds(20);
 
-/// Programs of git's own choice. Both names of the first mean the same.
+/// The settings of signing programs, with git's defaults. gpg.program is also called gpg.openpgp.program.
 constexpr std::pair<const char*, const char*> k_programs[] = {
     {"gpg.program", "gpg"}, {"gpg.x509.program", "gpgsm"}, {"gpg.ssh.program", "ssh-keygen"}};
 constexpr const char* k_other_name = "gpg.openpgp.program";
@@ -31,7 +31,7 @@ Awaitable<Result<std::string>> signed_commit(Git& git, std::string repo, std::ve
     command.args = std::move(args);
     command.input = std::move(message);
     command.env = std::move(env);
-    // A passphrase is asked for in a window, too.
+    // Without these variables a passphrase cannot be asked for in a window or on a terminal either.
     for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "GPG_TTY"}) command.env[name] = "";
     command.deadline = k_signing_patience;
     CO_TRY(const auto made, co_await git_output(git, std::move(command)));
@@ -40,13 +40,13 @@ Awaitable<Result<std::string>> signed_commit(Git& git, std::string repo, std::ve
     co_return commit;
 }
 
-/// Unsigned, by the user as configured, else by Orange.
+/// Makes an unsigned commit, by the user as configured or else by Orange.
 Awaitable<Result<std::string>> unsigned_commit(Git& git, std::string repo, std::vector<std::string> args,
                                                std::string message, std::map<std::string, std::string>& who) {
     std::vector<std::string> strict = {"-c", "user.useConfigOnly=true"};
     strict.insert(strict.end(), args.begin(), args.end());
     auto made = co_await ask_inside(git, repo, std::move(strict), message);
-    if (!made) {  // nobody has said who the user is
+    if (!made) {  // the configuration does not name the user
         CO_TRY(who, co_await identity(git, repo));
         made = co_await ask_inside(git, repo, std::move(args), std::move(message), who);
     }
@@ -61,10 +61,11 @@ Awaitable<Result<std::string>> unsigned_commit(Git& git, std::string repo, std::
 Awaitable<Result<CommitSettings>> commit_settings(Git& git, std::string repo) {
     CO_TRY(const auto listed,
            co_await ask_inside(git, std::move(repo), words("config", "--list", "--show-scope", "-z")));
-    std::map<std::string, std::string> all, own;  // the last value of each key; `own`: of the user's or the machine's
-    const auto said = pieces(listed);             // a scope, a key with its value, a scope, …
+    std::map<std::string, std::string> all,
+        own;                           // the last value of each key; `own`: only the user's and the machine's
+    const auto said = pieces(listed);  // a scope, a key with its value, a scope, …
     for (std::size_t i = 0; i + 1 < said.size(); i += 2) {
-        if (said[i] == "command") continue;  // CliGit's
+        if (said[i] == "command") continue;  // a setting of CliGit
         const auto end = said[i + 1].find('\n');
         auto key = said[i + 1].substr(0, end);
         if (key == k_other_name) key = k_programs[0].first;

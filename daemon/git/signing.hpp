@@ -9,16 +9,16 @@ namespace orange::git {
 
 /// The settings of git's configuration for the commits that Orange makes.
 struct CommitSettings {
-    /// The options with which `git` signs commits as the user's git would (commit.gpgsign); empty if it would not. The
-    /// programs are those of the user's and the machine's configuration: agents can write the repository's.
+    /// The options that make git sign commits as the user's git would (commit.gpgsign); empty if it would not. The
+    /// programs are those of the user's and the machine's configuration, because agents can write the repository's.
     std::vector<std::string> sign;
-    std::vector<std::string> missing;  ///< as missing_of() (committer.hpp)
+    std::vector<std::string> missing;  ///< missing_of() (committer.hpp)
 };
 Awaitable<Result<CommitSettings>> commit_settings(Git& git, std::string repo);
 
-/// Runs a `commit-tree` with the message `message`, by the user as configured, else by Orange; with `sign`
-/// (commit_settings()) it is signed. Nobody is asked for a passphrase: if the commit could be made, but not signed, the
-/// Error has the reason in `details["unsigned"]`.
+/// Runs a `commit-tree` with `message`, by the user as configured or else by Orange, and returns the commit. With
+/// `sign` (CommitSettings::sign) the commit is signed. There is no prompt for a passphrase: if the commit could be made
+/// but not signed, the Error has the reason in `details["unsigned"]`.
 Awaitable<Result<std::string>> make_commit(Git& git, std::string repo, std::vector<std::string> args,
                                            std::string message, std::vector<std::string> sign);
 

@@ -24,7 +24,7 @@ Error too_much(const std::string& shown) {
                                      " files, or folders more than " + std::to_string(k_most_levels) + " levels deep"};
 }
 
-/// `left`: how many more entries there may be.
+/// `left`: the number of entries that are still allowed.
 Result<void> see_below(int folder, const std::string& shown, const See& see, std::size_t& left, int levels) {
     if (levels == 0) return too_much(shown);
     TRY(const auto names, names_in(folder, shown));
@@ -137,7 +137,7 @@ std::optional<std::string> small_file_at(int folder, const std::string& name, st
     struct stat facts {};
     if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
     if (facts.st_size > static_cast<off_t>(limit)) return std::nullopt;
-    std::string text(limit + 1, '\0');  // one more: it may have grown since
+    std::string text(limit + 1, '\0');  // one more byte, to notice that the file has grown
     std::size_t size = 0;
     for (ssize_t n = 1; n > 0 && size < text.size();) {
         n = ::read(file.get(), text.data() + size, text.size() - size);
@@ -179,7 +179,7 @@ Result<void> copy_file_at(int folder, const std::string& from, const std::string
     for (auto left = static_cast<std::size_t>(facts.st_size); left > 0;) {
         const auto n = ::read(in.get(), piece.data(), std::min(left, piece.size()));
         if (n < 0) return io_error("copying " + shown, errno);
-        if (n == 0) break;  // it has become shorter
+        if (n == 0) break;  // the file has become shorter
         const int problem = write_all(out.get(), {piece.data(), static_cast<std::size_t>(n)});
         if (problem != 0) return io_error("copying " + shown, problem);
         left -= static_cast<std::size_t>(n);

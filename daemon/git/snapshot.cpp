@@ -16,8 +16,8 @@
 #include "daemon/git/standing.hpp"
 #include "daemon/git/worktrees.hpp"
 
-/// What is uncommitted in a worktree: is there any, and saving it. The agent's own index is never written: an index
-/// of our own is built from HEAD and the files.
+/// Finds and saves the uncommitted changes of a worktree. The agent's own index is never written: a private index is
+/// built from HEAD and the files.
 namespace orange::git {
 namespace {
 
@@ -25,9 +25,9 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t k_largest_index = std::size_t{256} << 20;  ///< some two million files
 
-/// Repositories that an agent made or cloned inside: git cannot add their content, and refuses those without a commit.
-/// keep_commits() makes plain folders of them first; where it was not called, they stay where they are. A submodule is
-/// added with the commit that it is on.
+/// Returns pathspecs for `git add` that leave out repositories which an agent made or cloned inside: git cannot add
+/// their content, and refuses those without a commit. keep_commits() turns them into plain folders first; otherwise
+/// they stay where they are. A submodule is added with the commit that it is on.
 Awaitable<Result<std::string>> pathspecs_without_nested_repositories(Git& git, Pinned worktree) {
     CO_TRY(
         const auto others,
@@ -48,7 +48,8 @@ Awaitable<Result<std::string>> pathspecs_without_nested_repositories(Git& git, P
     co_return specs;
 }
 
-/// What is tracked although it is ignored: `add --all` passes over it where HEAD does not have it.
+/// Returns pathspecs of files that are tracked although they are ignored: `add --all` skips them if HEAD does not have
+/// them.
 Awaitable<Result<std::string>> tracked_ignored_files(Git& git, Pinned worktree) {
     CO_TRY(const auto listed,
            co_await ask_inside(git, worktree,
@@ -64,8 +65,8 @@ Awaitable<Result<std::string>> tracked_ignored_files(Git& git, Pinned worktree) 
     co_return specs;
 }
 
-/// Why write-tree cannot make a tree of an index, where that is the index's own fault: entries in conflict (whose files
-/// have it all), or contents that the repository has lost. Nothing can be saved of such an index, now or later.
+/// Returns true if write-tree can never make a tree of this index: it has entries in conflict, whose contents are in
+/// the files, or contents that the repository has lost. Such an index has nothing that could be saved.
 Awaitable<Result<bool>> has_no_tree(Git& git, Pinned worktree, std::map<std::string, std::string> env) {
     CO_TRY(const auto listed, co_await ask_inside(git, worktree, words("ls-files", "--stage", "-z"), "", env));
     std::string contents;
@@ -80,8 +81,8 @@ Awaitable<Result<bool>> has_no_tree(Git& git, Pinned worktree, std::map<std::str
     co_return checked.find(" missing\n") != std::string::npos;
 }
 
-/// The tree of the agent's index, which may hold what no file holds any more; empty where there is no index, or none
-/// that a tree could be made of. From a copy, because write-tree writes its cache back.
+/// Returns the tree of the agent's index, which may have staged contents that no file has any more; empty if there is
+/// no index, or none that makes a tree. It works on a copy, because write-tree writes its cache into the index.
 Awaitable<Result<std::string>> tree_of_index(Git& git, Pinned worktree) {
     const PrivateIndex copy(worktree);
     const auto shown = worktree.git_dir() + "/index";
@@ -94,13 +95,14 @@ Awaitable<Result<std::string>> tree_of_index(Git& git, Pinned worktree) {
     }
     const auto tree = co_await ask_inside(git, worktree, words("write-tree"), "", copy.env());
     if (tree) co_return std::string(trim(*tree));
-    // Whatever else it was, a full disk or a deadline: what is staged is still there, and must not be dropped.
+    // After any other failure, such as a full disk or a deadline, the staged contents still exist and must not be
+    // dropped.
     CO_TRY(const auto hopeless, co_await has_no_tree(git, worktree, copy.env()));
     if (!hopeless) co_return tree.error();
     co_return std::string();
 }
 
-/// The empty tree on an orphan branch.
+/// Returns the tree of HEAD; the empty tree on an orphan branch.
 Awaitable<Result<std::string>> tree_of_head(Git& git, Pinned worktree) {
     CO_TRY(const auto head, co_await commit_of(git, worktree, "HEAD"));
     auto args = head.empty() ? words("mktree") : words("rev-parse", "--verify", head + "^{tree}");
@@ -108,13 +110,14 @@ Awaitable<Result<std::string>> tree_of_head(Git& git, Pinned worktree) {
     co_return std::string(trim(tree));
 }
 
-/// The tree of the files, if nothing but files has changed: a copy of the worktree's own index tells git which files to
-/// look at.
+/// Returns the tree of the files if only files have changed: a copy of the worktree's own index tells git which files
+/// to look at, which is fast.
 Awaitable<Result<std::string>> tree_by_own_index(Git& git, Pinned worktree) {
     const PrivateIndex index(worktree);
     const auto shown = worktree.git_dir() + "/index";
     CO_TRY(copy_file_at(worktree.admin(), "index", index.name(), k_largest_index, shown));
-    // Git looks into a file that is as young as the index: the copy must not pass for younger.
+    // Git compares the contents of files that are as young as the index. The copy must not seem younger than the
+    // original.
     std::error_code error;
     const auto written_at = fs::last_write_time(shown, error);
     if (!error) fs::last_write_time(worktree.git_dir() + "/" + index.name(), written_at, error);
@@ -126,8 +129,8 @@ Awaitable<Result<std::string>> tree_by_own_index(Git& git, Pinned worktree) {
 
 /// The trees that a snapshot is made of.
 struct Trees {
-    std::string files, staged;  ///< `staged` is empty if the files have all of it
-    std::string head;           ///< of HEAD
+    std::string files, staged;  ///< `staged` is empty if it has nothing that the files or HEAD do not have
+    std::string head;           ///< the tree of HEAD
 };
 
 Awaitable<Result<Trees>> trees_of(Git& git, Pinned worktree, Standing standing) {
@@ -155,7 +158,7 @@ Awaitable<Result<Trees>> trees_of(Git& git, Pinned worktree, Standing standing) 
 }  // namespace
 
 Awaitable<Result<Amount>> untracked_amount(Git& git, Pinned worktree) {
-    constexpr std::int64_t k_at_once = 256;  // then the daemon's other work has its turn
+    constexpr std::int64_t k_at_once = 256;  // files between two yields to the daemon's other work
     CO_TRY(
         const auto others,
         co_await ask_inside(git, worktree, words("ls-files", "-z", "--others", "--exclude-standard", "--full-name")));
@@ -192,7 +195,7 @@ Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, Place pl
     std::vector<std::string> paths;
     for (const auto& entry : pieces(listed)) {
         if (entry.size() <= 2) continue;
-        // "S" alone: not of a sparse checkout where the file is there.
+        // A sparse checkout marks files with "S", too, but those files do not exist.
         const bool assumed = entry[0] >= 'a' && entry[0] <= 'z';
         std::error_code error;
         const auto skipped = entry[0] == 'S' && fs::symlink_status(place.path() + "/" + entry.substr(2), error).type() >
@@ -208,7 +211,7 @@ Awaitable<Result<bool>> is_dirty(Git& git, Pinned worktree) {
                                                         "--ignore-submodules=none")));
     if (!status.empty()) co_return true;
     if (!operation_under_way(worktree.git_dir()).empty()) co_return true;
-    // Files marked "assume unchanged" are what status passes over: an index of our own has no such marks.
+    // `git status` skips files that are marked "assume unchanged". A private index has no such marks.
     CO_TRY(const auto marked, co_await assumed_unchanged(git, worktree));
     if (marked.empty()) co_return false;
     CO_TRY(const auto files, co_await tree_of_files(git, worktree));

@@ -37,12 +37,12 @@ Awaitable<Result<Sparse>> sparse_of(Git& git, Place place, int git_dir) {
                             words("config", "--type=bool", "-z", "--get-regexp", "^core\\.sparsecheckout(cone)?$")));
     if (asked.exit_status > 1) co_return command_failed(words("git", "config", "core.sparseCheckout"), asked);
     Sparse sparse;
-    for (const auto& entry : pieces(asked.out)) {  // "<key>\n<value>", the one that counts last
+    for (const auto& entry : pieces(asked.out)) {  // "<key>\n<value>"; the last entry of a key counts
         if (entry.starts_with("core.sparsecheckout\n")) sparse.is_on = entry.ends_with("\ntrue");
         if (entry.starts_with("core.sparsecheckoutcone\n")) sparse.is_cone = entry.ends_with("\ntrue");
     }
     sparse.patterns = patterns_in(git_dir);
-    if (!sparse.patterns) sparse.is_on = false;  // git leaves nothing out then
+    if (!sparse.patterns) sparse.is_on = false;  // without patterns git leaves no file out
     co_return sparse;
 }
 
@@ -53,13 +53,14 @@ Result<void> write_patterns(const Pinned& worktree, const std::string& patterns)
     return replace_file_at(info.get(), k_patterns, patterns, shown + "/" + k_patterns);
 }
 
-/// These settings belong to one worktree. Where the two differ, git already keeps settings for each worktree.
+/// Sets a setting of one worktree. If it differs from the main worktree's, git already keeps settings for each
+/// worktree.
 Awaitable<Result<void>> set(Git& git, Pinned worktree, std::string key, bool value) {
     CO_TRY(co_await ask_inside(git, worktree, words("config", "--worktree", key, value ? "true" : "false")));
     co_return Result<void>{};
 }
 
-/// Clears the marks of all files, and writes those that were left out.
+/// Clears the marks of all files, and writes the files that were left out.
 Awaitable<Result<void>> leave_nothing_out(Git& git, Pinned worktree) {
     CO_TRY(const auto listed, co_await ask_inside(git, worktree, words("ls-files", "-v", "-z", "--full-name")));
     std::string marked;

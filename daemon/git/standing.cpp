@@ -11,7 +11,7 @@
 #include "daemon/git/sparse.hpp"
 #include "daemon/git/worktrees.hpp"
 
-/// What is uncommitted, by `git status`; and what that passes over, by the index.
+/// Reads the state of a worktree from `git status` and, for the files that status skips, from the index.
 namespace orange::git {
 namespace {
 
@@ -19,19 +19,20 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t k_named_files = 20;
 
-/// What follows `head` in a text that begins with it.
+/// Returns the rest of a text that begins with `head`; nothing if it begins differently.
 std::optional<std::string> after(const std::string& text, std::string_view head) {
     if (!text.starts_with(head)) return std::nullopt;
     return text.substr(head.size());
 }
 
-/// An entry of status that tells of a file: untracked, or changed in the worktree alone ("1 .M N... …").
+/// Returns true if an entry of status is for a file that is untracked, or changed in the worktree alone ("1 .M N...
+/// …").
 bool is_file(const std::string& entry) {
     if (entry.starts_with("? ")) return !entry.ends_with('/');
     return entry.starts_with("1 .") && entry.size() > 5 && entry[5] == 'N';
 }
 
-/// What an entry of status is about: the last of its fields, which may hold blanks.
+/// Returns the path of an entry of status: its last field, which may hold blanks.
 std::string path_in(const std::string& entry) {
     const int fields = entry.starts_with("? ") ? 1 : entry.starts_with("u ") ? 10 : 8;
     std::size_t at = 0;
@@ -39,7 +40,7 @@ std::string path_in(const std::string& entry) {
     return at == std::string::npos ? entry : entry.substr(at + 1);
 }
 
-/// False for an answer that makes no sense.
+/// Reads `git status`; returns false if the output makes no sense.
 bool read_status(const std::string& answer, Standing& standing) {
     bool has_head = false, has_branch = false;
     standing.clean = standing.only_files = true;
@@ -60,13 +61,14 @@ bool read_status(const std::string& answer, Standing& standing) {
     return has_head && has_branch;
 }
 
-/// An agent may have made a repository of a folder whose files are tracked, which status does not show.
+/// Returns true if an agent has made a repository of a folder with tracked files; status does not show it.
 bool holds_repository(const std::string& worktree, const std::string& folder) {
     std::error_code error;
     return fs::exists(fs::symlink_status(fs::path(worktree) / folder / ".git", error));
 }
 
-/// False for an answer that makes no sense. An entry: "<mark> <mode> <object> <stage>\t<path>".
+/// Reads `git ls-files -v --stage`; returns false if the output makes no sense. An entry is "<mark> <mode> <object>
+/// <stage>\t<path>".
 bool read_index(const std::string& answer, const std::string& worktree, Standing& standing) {
     for (const auto& entry : pieces(answer)) {
         const auto tab = entry.find('\t');
@@ -79,11 +81,11 @@ bool read_index(const std::string& answer, const std::string& worktree, Standing
         std::error_code error;
         if (std::string_view(entry).substr(2).starts_with("160000 ") &&
             !fs::is_empty(fs::path(worktree) / path, error)) {
-            standing.may_hold_repositories = true;  // whether the submodule's or another, and below it
+            standing.may_hold_repositories = true;  // the submodule's repository or another one, and those below it
         }
         for (auto end = path.rfind('/'); end != std::string::npos && end > 0; end = path.rfind('/', end - 1)) {
             const auto folder = path.substr(0, end);
-            if (!standing.folders.insert(folder).second) break;  // and those above it are known
+            if (!standing.folders.insert(folder).second) break;  // the folders above it have been seen, too
             if (holds_repository(worktree, folder)) standing.may_hold_repositories = true;
         }
     }
@@ -117,7 +119,8 @@ Awaitable<Result<Standing>> standing_of(Git& git, Pinned worktree) {
     if (!index) co_return unknown(index.error());
     Standing standing;
     standing.known = read_status(*status, standing) && read_index(*index, worktree.path(), standing);
-    // HEAD is not on one of refs/heads, for which git has no name: what has its commit is asked for.
+    // HEAD is on a ref outside refs/heads, for which git has no branch name. The slow way then asks which refs have the
+    // commit.
     if (standing.branch == "(null)" || standing.branch.starts_with("refs/")) standing.known = false;
     if (!operation_under_way(worktree.git_dir()).empty()) standing.clean = standing.only_files = false;
     if (standing.clean) standing.only_files = false;

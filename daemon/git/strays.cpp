@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view k_on_branch = "ref: refs/heads/";
 
-/// The worktree that git's own folder `admin` is for; no path if that folder does not say it.
+/// Returns the worktree of git's own folder `admin`; its path is empty if that folder does not name it.
 Stray read_stray(int all, const std::string& admin, const fs::path& shown) {
     Stray stray;
     stray.admin = admin;
@@ -42,7 +42,7 @@ Result<std::vector<Stray>> worktrees_below(const std::string& common_dir, const 
     std::vector<Stray> found;
     const auto shown = common_dir + "/worktrees";
     const auto all = open_folder(shown);
-    if (!all) return found;  // git makes it with the first worktree
+    if (!all) return found;  // git creates this folder with the first worktree
     TRY(const auto names, names_in(all->get(), shown));
     const auto above = real_path(folder) + "/";
     for (const auto& name : names) {

@@ -20,7 +20,8 @@
 namespace orange::git {
 namespace {
 
-/// True if the submodule has the commit that HEAD has for it, perhaps from what was kept of an earlier task.
+/// Returns true if the submodule has the commit that HEAD records for it. It is fetched from the worktree's repository
+/// if the work of an earlier task was kept there.
 Awaitable<Result<bool>> get_commit(Git& git, Pinned worktree, Nested nested) {
     const auto& own = *nested.repository;
     CO_TRY(const auto here, co_await commit_of(git, own, nested.recorded));
@@ -35,7 +36,7 @@ Awaitable<Result<bool>> get_commit(Git& git, Pinned worktree, Nested nested) {
     co_return fetched.ok();
 }
 
-/// Its own commits are kept elsewhere: the next task begins without them.
+/// Removes the submodule's own refs, whose commits are kept elsewhere, so that the next task starts without them.
 Awaitable<Result<void>> drop_refs(Git& git, Pinned submodule) {
     CO_TRY(const auto refs, co_await ask_inside(git, submodule,
                                                 words("for-each-ref", "--format=delete %(refname)", "refs/heads",
@@ -45,7 +46,7 @@ Awaitable<Result<void>> drop_refs(Git& git, Pinned submodule) {
     co_return Result<void>{};
 }
 
-/// Removes its files and its .git, so that git finds it as in a new worktree: an empty folder, or none.
+/// Removes the submodule's files and its .git, as in a new worktree: an empty folder remains, or none.
 Awaitable<Result<void>> remove_files(Git& git, Nested nested) {
     const auto& own = *nested.repository;
     const std::map<std::string, std::string> no_index = {
@@ -68,7 +69,7 @@ std::vector<SubmoduleChange> changes_in(const std::string& diff) {
 
 void add_modules(const Pinned& repository, int levels, std::vector<Pinned>& all) {
     const auto modules = modules_of(repository);
-    if (!modules || levels == 0) return;  // what cannot be read has not published anything
+    if (!modules || levels == 0) return;  // an unreadable module counts as without published commits
     for (const auto& module : *modules) {
         all.push_back(module.repository);
         add_modules(module.repository, levels - 1, all);
@@ -92,7 +93,8 @@ Awaitable<Result<bool>> is_published(Git& git, std::vector<Pinned> repositories,
             fetch.place = each;
             fetch.args = words("fetch", "--quiet", "--all", "--no-recurse-submodules");
             fetch.deadline = k_fetch_patience;
-            (void)co_await git.run(std::move(fetch));  // as far as the remotes answer
+            (void)co_await git.run(
+                std::move(fetch));  // a failure is ignored: the fetched branches count as far as they came
             CO_TRY(has, co_await remotes_have(git, each, commit));
         }
         if (has) co_return true;
@@ -107,9 +109,9 @@ Awaitable<Result<void>> reset_submodules(Git& git, Pinned worktree) {
     CO_TRY(const auto inside, co_await repositories_inside(git, worktree));
     for (const auto& each : inside) {
         CO_TRY(const auto nested, open_nested(worktree, each));
-        if (!nested.is_submodule() || !nested.repository) continue;  // its repository lives elsewhere
+        if (!nested.is_submodule() || !nested.repository) continue;  // its repository lies elsewhere
         const auto own = *nested.repository;
-        if (!nested.is_whole) {  // it cannot be kept, so it is left as it is
+        if (!nested.is_whole) {  // it could not be saved, so do not reset it
             in_use.insert(own.git_dir());
             continue;
         }
@@ -142,7 +144,7 @@ Awaitable<Result<std::vector<SubmoduleChange>>> unpublished_submodules(Git& git,
                             words("diff", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff",
                                   "--ignore-submodules=none", base + "..." + tip, "--")));
     const auto changes = changes_in(diff.out);
-    if (!diff.ok() || changes.empty()) co_return unpublished;  // without a common commit, the merge is refused
+    if (!diff.ok() || changes.empty()) co_return unpublished;  // without a common commit, the merge is refused later
     std::vector<Pinned> repositories;
     CO_TRY(const auto common, co_await common_dir(git, repo));
     CO_TRY(auto folder, open_folder(common));

@@ -20,21 +20,21 @@ Awaitable<Result<Completed>> run_merge(Git& git, Pinned worktree, std::string br
                          std::move(message), std::move(commit));
     command.deadline = k_checkout_deadline;
     CO_TRY(command.env, co_await identity(git, worktree));
-    // The repository's options for this branch ("-s ours") are not Orange's.
+    // The repository may set merge options for this branch ("-s ours"), which Orange must not use.
     command.env["GIT_CONFIG_COUNT"] = "1";
     command.env["GIT_CONFIG_KEY_0"] = "branch." + branch + ".mergeOptions";
     command.env["GIT_CONFIG_VALUE_0"] = "";
     co_return co_await git.run(std::move(command));
 }
 
-/// Whether a tracked file differs from HEAD, staged or not.
+/// Returns true if a tracked file differs from HEAD, staged or not.
 Awaitable<Result<bool>> has_edits(Git& git, Pinned worktree) {
     CO_TRY(const auto compared, co_await attempt(git, worktree, words("diff", "--quiet", "--no-ext-diff", "HEAD")));
     if (compared.exit_status > 1) co_return command_failed(words("git", "diff", "HEAD"), compared);
     co_return compared.exit_status == 1;
 }
 
-/// Whether something is at `path` in the worktree, or a file is where one of its folders has to be.
+/// Returns true if something is at `path` in the worktree, or if a file has the name of one of its folders.
 bool is_occupied(const std::filesystem::path& worktree, const std::filesystem::path& path) {
     std::error_code error;
     auto at = worktree;
@@ -47,7 +47,7 @@ bool is_occupied(const std::filesystem::path& worktree, const std::filesystem::p
     return true;
 }
 
-/// Files that `commit` has and HEAD has not, in whose place there is something.
+/// Returns files that `commit` adds to HEAD and whose path is occupied.
 Awaitable<Result<std::vector<std::string>>> files_in_the_way(Git& git, Pinned worktree, std::string commit) {
     CO_TRY(const auto added, co_await ask(git, worktree,
                                           words("diff", "--name-only", "--no-renames", "--no-ext-diff",

@@ -28,8 +28,8 @@ Awaitable<Result<std::optional<Worktree>>> registered(Git& git, std::string repo
     co_return std::optional<Worktree>();
 }
 
-/// If the git directory is elsewhere (--separate-git-dir, a submodule), git lists it in place of the main worktree.
-/// That is `repo` if its file .git leads to that directory.
+/// Corrects the path of the main worktree. If the git directory lies elsewhere (--separate-git-dir, a submodule), git
+/// lists that directory instead. The main worktree is `repo` if its file .git leads to that directory.
 void correct_main(Worktree& main, const std::string& repo) {
     std::error_code error;
     if (main.bare || fs::exists(main.path + "/.git", error)) return;
@@ -40,7 +40,7 @@ void correct_main(Worktree& main, const std::string& repo) {
     if (is_at(main, (repo / target).string())) main.path = real_path(repo);
 }
 
-/// With the command that frees the branch, and takes nothing away.
+/// The message contains a command that frees the branch without a loss.
 Error is_checked_out(const std::string& branch, const std::string& place, const std::string& common_dir) {
     std::error_code error;
     const bool is_there = fs::exists(place, error);
@@ -51,7 +51,7 @@ Error is_checked_out(const std::string& branch, const std::string& place, const 
                                 shell_word(common_dir) + " worktree prune")};
 }
 
-/// A new local branch that follows origin's, never over an existing one.
+/// Creates a local branch that tracks origin's; an error if it exists.
 Awaitable<Result<void>> create_tracking(Git& git, Pinned worktree, std::string branch, std::string commit) {
     const auto head = std::string(k_heads) + branch, none = std::string(commit.size(), '0');
     CO_TRY(co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: new branch", head, commit, none)));
@@ -60,7 +60,8 @@ Awaitable<Result<void>> create_tracking(Git& git, Pinned worktree, std::string b
     co_return Result<void>{};
 }
 
-/// Rebases and the like are ended by git's own --quit where there is one: it moves an autostash to the stash list.
+/// Ends rebases with git's own --quit, because it moves an autostash to the stash list; removes the state files of
+/// other operations.
 Awaitable<Result<void>> end_operations(Git& git, Pinned worktree) {
     const auto applying = [&] {
         const auto state = open_folder_at(worktree.admin(), "rebase-apply", "rebase-apply");
@@ -78,7 +79,7 @@ Awaitable<Result<void>> end_operations(Git& git, Pinned worktree) {
     co_return Result<void>{};
 }
 
-/// reset --hard passes over files that are marked as unchanged.
+/// Clears the marks of files that are marked as unchanged, because reset --hard skips those files.
 Awaitable<Result<void>> forget_assumptions(Git& git, Pinned worktree) {
     CO_TRY(const auto marked, co_await assumed_unchanged(git, worktree));
     if (marked.empty()) co_return Result<void>{};
@@ -90,7 +91,7 @@ Awaitable<Result<void>> forget_assumptions(Git& git, Pinned worktree) {
     co_return Result<void>{};
 }
 
-/// The folders that have tracked files, if the index can be read.
+/// Returns the folders that have tracked files; empty if the index cannot be read.
 Awaitable<std::set<std::string>> tracked_folders(Git& git, Pinned worktree) {
     std::set<std::string> folders;
     const auto listed = co_await ask_inside(git, worktree, words("ls-files", "-z", "--full-name"));
@@ -115,24 +116,26 @@ Awaitable<Result<void>> reset_once(Git& git, Pinned worktree, std::string base, 
     CO_TRY(const auto is_hollow, remove_special_files(worktree, folders));
     bool there = false;
     if (standing.clean || standing.only_files) {
-        auto args = words("checkout", "--quiet", "--detach", to + "^0");  // also if a branch is called like a commit
+        auto args = words("checkout", "--quiet", "--detach", to + "^0");  // ^0: a branch may be called like a commit
         if (standing.only_files) args.emplace(args.begin() + 1, "--force");
         CO_TRY(const auto done, co_await attempt(git, worktree, args));
         there = done.ok();
-        // It was clean: whatever stands in the way now came since, and nobody has saved it.
+        // The worktree was clean, so a file in the way is new and has not been saved.
         if (!there && standing.clean) co_return command_failed(args, done);
     }
     const bool may_have_submodules = !standing.known || standing.may_hold_repositories || has_modules(worktree);
     const bool is_done = there && standing.clean && standing.head == to && !may_have_submodules && !is_hollow;
     if (is_done) co_return Result<void>{};
     if (!there) {
-        // HEAD itself, not what it points at. Plumbing, because `checkout --detach` refuses an index with conflicts.
+        // Set HEAD itself rather than the branch. Use plumbing, because `checkout --detach` refuses an index with
+        // conflicts.
         CO_TRY(
             co_await ask_inside(git, worktree, words("update-ref", "--no-deref", "-m", "orange: release", "HEAD", to)));
         CO_TRY(co_await forget_assumptions(git, worktree));
         CO_TRY(co_await ask_inside(git, worktree, words("reset", "--quiet", "--hard", to)));
     }
-    // Forced once only: what is a repository all the same (a submodule of the branch's) stays; no snapshot holds it.
+    // With one -f only: repositories that remain here, such as submodules of the branch, are in no snapshot and must
+    // stay.
     CO_TRY(co_await ask_inside(git, worktree, words("clean", "--quiet", "-f", "-d")));
     if (may_have_submodules) CO_TRY(co_await reset_submodules(git, worktree));
     co_return Result<void>{};
@@ -163,7 +166,8 @@ Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo) {
             worktree.locked = value;
         }
     }
-    // The repository itself is always one: a list that lost its lines must not say that ours is gone.
+    // The list always has the repository itself. If it is empty, git's output is broken, and must not be read as "no
+    // worktrees".
     if (all.empty()) {
         co_return Error(ErrorCode::external_failed, "`git worktree list` printed unexpected output");
     }
@@ -178,7 +182,7 @@ Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string pat
     }
     CO_TRY(const auto old, co_await registered(git, repo, path));
     if (old) {
-        // A folder deleted by hand leaves its registration, which our own lock keeps from being pruned.
+        // A folder that was deleted by hand leaves its registration, which Orange's own lock protects from pruning.
         if (!is_half_made(*old) && fs::exists(path)) {
             co_return Error(ErrorCode::conflict, printable(path) + " is a worktree already");
         }
@@ -186,7 +190,7 @@ Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string pat
     }
     GitCommand add;
     add.place = repo;
-    // Not with --lock: its reason would stand in the place of the one that tells a worktree that is half made.
+    // Do not use --lock: its reason would replace git's own, by which is_half_made() recognizes an unfinished worktree.
     add.args = words("worktree", "add", "--quiet", "--detach", path, commit);
     add.deadline = k_checkout_deadline;
     const auto added = co_await git_output(git, std::move(add));
@@ -220,14 +224,14 @@ bool is_locked(const Pinned& worktree) {
 Awaitable<Result<void>> remove_worktree(Git& git, std::string repo, std::string path) {
     CO_TRY(const auto old, co_await registered(git, repo, path));
     if (!old) co_return Result<void>{};
-    // Forced twice: it is locked.
+    // Forced twice, because the worktree is locked.
     CO_TRY(const auto done, co_await attempt(git, repo, words("worktree", "remove", "--force", "--force", path)));
     if (done.ok()) co_return Result<void>{};
     const auto folder = open_folder(path);
     const bool was_read_only = folder && make_folders_writable(folder->get());
     if (!was_read_only && !is_half_made(*old)) co_return command_failed(words("git", "worktree", "remove", path), done);
-    // So young that its .git is missing: git refuses, but the folder is its own. Of one with read-only folders git has
-    // removed a part, and perhaps forgotten it.
+    // An unfinished worktree has no .git yet, so git refuses, but the folder is Orange's. If folders are read-only, git
+    // has removed only a part of the worktree, and perhaps its registration.
     std::error_code error;
     fs::remove_all(path, error);
     if (error) co_return io_error("removing " + path, error.value());
@@ -276,8 +280,8 @@ Awaitable<Result<CheckedOut>> checkout_branch(Git& git, Pinned worktree, std::st
                                    words("checkout", "--quiet", "--no-track", "-b", branch, done.commit + "^0")));
         co_return done;
     }
-    // Never `checkout <branch>`: what git makes of "refs/heads/x" or "@{-1}" there is not the branch of that name. The
-    // commit first, then HEAD is pointed at the branch, which is at that same commit.
+    // Never run `checkout <branch>`: git reads names such as "refs/heads/x" or "@{-1}" differently there. Check out the
+    // commit, then point HEAD at the branch, which is at the same commit.
     CO_TRY(co_await ask_inside(git, worktree, words("checkout", "--quiet", "--detach", done.commit + "^0")));
     if (done.origin == BranchOrigin::remote) CO_TRY(co_await create_tracking(git, worktree, branch, done.commit));
     CO_TRY(co_await ask_inside(git, worktree,
@@ -305,7 +309,7 @@ Result<void> exclude(const std::string& common, const std::vector<std::string>& 
     fs::create_directory(common + "/info", error);
     if (error) return io_error("making " + common + "/info", error.value());
     TRY(const auto info, open_folder(common + "/info"));
-    const auto status = fs::status(shown, error);  // read through a link, and never written through one
+    const auto status = fs::status(shown, error);  // a link is read, but never written through
     std::optional<std::string> found = std::string();
     if (fs::exists(status)) found = small_file_at(AT_FDCWD, real_path(shown), k_longest);
     if (!found) return Error(ErrorCode::io, "reading " + shown + ": it is not a regular file, or too large");
@@ -318,7 +322,7 @@ Result<void> exclude(const std::string& common, const std::vector<std::string>& 
         if (!is_in(obsolete, line)) text += std::string(line) + "\n";
     }
     const bool keeps_all = std::none_of(lines.begin(), lines.end(), [&](auto line) { return is_in(obsolete, line); });
-    std::vector<std::string> added;  // both harnesses of a task may want the same line
+    std::vector<std::string> added;  // both harnesses of a task may need the same line
     for (const auto& pattern : patterns) {
         if (is_in(lines, pattern) || is_in(added, pattern)) continue;
         text += pattern + "\n";

@@ -20,37 +20,39 @@ struct Worktree {
     std::string locked;  ///< the reason; empty if it is not locked or has none
 };
 
-/// `git worktree list --porcelain -z`.
+/// Lists all worktrees of a repository (`git worktree list`); the first one is the repository itself.
 Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo);
 
-/// What all worktrees of a repository share, absolute: its main git directory.
+/// Returns the absolute path of the git directory that all worktrees of a repository share.
 Awaitable<Result<std::string>> common_dir(Git& git, Place place);
 
-/// Whether its folder is `path`, which may lead there through links.
+/// Returns true if the worktree's folder is `path`, also if `path` leads there through links.
 bool is_at(const Worktree& worktree, const std::string& path);
 
-/// Its git was killed while it made the worktree: git's own lock is left, and perhaps half of the files.
+/// Returns true if git was killed while it made the worktree: git's own lock is still set, and files may be missing.
 bool is_half_made(const Worktree& worktree);
 
-/// Adds `path` detached at `commit_ref`, locked with the reason "orange". Mends what a killed `worktree add` left
-/// there. A daemon that is killed between the two leaves it unlocked: lock_worktree().
+/// Adds a worktree at `path`, detached at `commit_ref` and locked with the reason "orange". Removes the remains of a
+/// killed `worktree add` first. If the daemon is killed before the lock, the worktree stays unlocked; lock_worktree()
+/// locks it later.
 Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string path, std::string commit_ref);
 
 /// Pins a worktree that add_worktree() has just made.
 Awaitable<Result<Pinned>> pin_new(Git& git, std::string repo, std::string path);
 
-/// So that a folder that is away for a while (another disk) is not pruned; success where it is locked already.
+/// Locks a worktree, so that git does not prune it while its folder is missing for a while (another disk). Success if
+/// it is locked already.
 Awaitable<Result<void>> lock_worktree(Git& git, std::string repo, std::string path);
 bool is_locked(const Pinned& worktree);
 
-/// Removes a worktree of ours and its administrative files; success where there is none.
+/// Removes a worktree of Orange and git's folder for it; success if there is none.
 Awaitable<Result<void>> remove_worktree(Git& git, std::string repo, std::string path);
 
-/// How checkout_branch came to its branch.
+/// The source of the branch that checkout_branch() has checked out.
 enum class BranchOrigin { local, remote, created };
 
-/// Puts `worktree` on `branch`: the local one, else a new local one tracking origin's, else a new one at `base`.
-/// conflict (naming the place) where another worktree has it checked out; checked before anything is done.
+/// Checks out `branch` in `worktree`: the local one, or else a new local one that tracks origin's, or else a new one at
+/// `base`. conflict, before any change, if another worktree has it checked out; the message names that worktree.
 Awaitable<Result<BranchOrigin>> checkout_branch(Git& git, std::string repo, Pinned worktree, std::string branch,
                                                 std::string base);
 
@@ -59,15 +61,16 @@ struct CheckedOut {
     std::string commit;
 };
 
-/// The same of a name that was checked; `known` has what there is of refs_of_branch(), and perhaps `base`.
+/// Checks out a branch as above, without a check of its name. `known` has the existing refs of refs_of_branch(), and
+/// may have `base`.
 Awaitable<Result<CheckedOut>> checkout_branch(Git& git, Pinned worktree, std::string branch, std::string base,
                                               const Refs& known);
 
-/// True where anything is uncommitted: changed, staged, untracked, or an operation (rebase, merge …) is under way.
-/// A git that fails is an Error, never "clean".
+/// Returns true if there are uncommitted changes (changed, staged or untracked files) or an operation (rebase, merge …)
+/// is under way. If git fails, the result is an Error.
 Awaitable<Result<bool>> is_dirty(Git& git, Pinned worktree);
 
-/// Files marked "assume unchanged" or, though they are there, "skip worktree": `git status` passes over them.
+/// Returns files that `git status` skips: marked "assume unchanged", or marked "skip worktree" although they exist.
 Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, Place place);
 
 struct Amount {
@@ -77,47 +80,47 @@ struct Amount {
 /// Counts the untracked files in a worktree, without ignored ones.
 Awaitable<Result<Amount>> untracked_amount(Git& git, Pinned worktree);
 
-/// The tree of all files as they are, untracked ones included, ignored ones not. Neither index nor files nor refs are
-/// touched.
+/// Makes and returns the tree of all files as they are, with untracked and without ignored ones. The index, the files
+/// and the refs do not change.
 Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree);
 
-/// Saves all that is uncommitted, untracked files included (ignored ones not), as a commit on top of HEAD under `ref`
-/// (refs/orange/<task>/wip). Neither index nor files nor branch are touched. Returns the commit; empty where clean.
-/// What is only staged, and an earlier snapshot under the same ref, become further parents: nothing gets lost.
-/// `standing` saves git some work.
+/// Saves all uncommitted changes, with untracked and without ignored files, as a commit on top of HEAD under `ref`
+/// (refs/orange/<task>/wip). The index, the files and the branch do not change. Returns the commit; empty if the
+/// worktree is clean. Changes that are only staged, and an earlier snapshot under `ref`, become further parents, so
+/// that they are kept. `standing`, if known, saves git processes.
 Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, std::string ref, std::string message,
                                         Standing standing = {});
 
-/// Keeps under `below` (refs/orange/<task>) what a snapshot cannot hold: HEAD's commit if no ref has it
-/// (…/head-<commit>), and the commits and the uncommitted work of repositories inside (…/nested-<hash>/…). Of
-/// submodules, only what none of their remotes has; they stay as they are until reset_detached(). All other
-/// repositories lose their .git: their files are then the worktree's own, for snapshot() to save. Ignored repositories
-/// stay. Returns the refs.
+/// Keeps under `below` (refs/orange/<task>) the work that a snapshot cannot hold: HEAD's commit if no other ref has it
+/// (…/head-<commit>), and the commits and uncommitted changes of repositories inside (…/nested-<hash>/…). Submodules
+/// stay as they are until reset_detached(), and only commits that none of their remotes has are kept. All other
+/// repositories lose their .git, so that their files become the worktree's own, for snapshot() to save. Ignored
+/// repositories stay. Returns the new refs.
 Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, Pinned worktree, std::string below,
                                                          Standing standing = {});
 
-/// The same of a worktree whose folder is gone, as far as git's own folder for it (.git/worktrees/<admin>) has it: its
-/// HEAD and its submodules.
+/// Keeps commits as above for a worktree whose folder is missing: its HEAD and its submodules, which are in git's own
+/// folder for it (.git/worktrees/<admin>).
 Awaitable<Result<std::vector<std::string>>> keep_commits_of_missing(Git& git, std::string common_dir, std::string admin,
                                                                     std::string below);
 
-/// Keeps under `below` what was stashed on the branch that the worktree is on (…/stash-<commit>). All worktrees share
-/// one stash, in which all but the last entry is in nothing but a log: whoever clears it, in any of them, takes
-/// everybody's. Nothing of that is the worktree's own: where it fails, a release may go on. Returns the refs that are
-/// new.
+/// Keeps under `below` the stashes of the branch that the worktree is on (…/stash-<commit>). All worktrees share one
+/// stash list, and all entries but the last are only in its log: `git stash clear` in one worktree drops the stashes of
+/// all. A failure need not stop the release of the worktree, since the stash list stays where it is. Returns the new
+/// refs.
 Awaitable<Result<std::vector<std::string>>> keep_stashes(Git& git, Pinned worktree, std::string below);
 
-/// Leaves `worktree` detached at `base`, clean but for ignored files, and resets its submodules. Detaches first: no
-/// branch ever moves. The caller has called keep_commits() and taken the snapshot.
+/// Detaches `worktree` at `base`, removes everything that is neither tracked nor ignored, and resets its submodules. It
+/// detaches first, so that no branch moves. The caller has called keep_commits() and snapshot().
 Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string base, Standing standing = {});
 
-/// Brings a worktree that holds nobody's work to a commit: detached, and without any other files than those that git
-/// ignores. Unlike reset_detached(), it also removes repositories that are no submodules of the commit.
+/// Resets a worktree that contains no work to a commit: detached, with no files but those of the commit and ignored
+/// ones. Unlike reset_detached(), it also removes repositories that are no submodules of the commit.
 Awaitable<Result<void>> reset_all(Git& git, Pinned worktree, std::string commit, Standing standing);
 
-/// Brings the submodules of a clean worktree to the commits that HEAD has for them, without commits of their own. One
-/// that HEAD does not have, or whose commit is not here, is removed: it is then as in a new worktree. The caller has
-/// called keep_commits().
+/// Brings the submodules of a clean worktree to the commits that HEAD records for them, without commits of their own.
+/// It removes a submodule that HEAD does not have, or whose commit is missing here; it is then as in a new worktree.
+/// The caller has called keep_commits().
 Awaitable<Result<void>> reset_submodules(Git& git, Pinned worktree);
 
 /// Adds lines to info/exclude of a common git directory that are not there yet, and removes `obsolete` ones: the file
@@ -125,7 +128,7 @@ Awaitable<Result<void>> reset_submodules(Git& git, Pinned worktree);
 Result<void> exclude(const std::string& common_dir, const std::vector<std::string>& patterns,
                      const std::vector<std::string>& obsolete = {});
 
-/// True where the repository tracks that path at HEAD of `worktree`.
+/// Returns true if HEAD of `worktree` has that path.
 Awaitable<Result<bool>> tracks(Git& git, Pinned worktree, std::string path);
 
 }  // namespace orange::git
