@@ -48,7 +48,7 @@ Result<TaskId> Api::select_for_text(const TaskSelector& selector, const Call& ca
     const std::string words(trim(text));
     const auto named = world_.tasks.resolve(words, store::Naming::id_or_branch);
     if (!named) return id;
-    // In a worktree a short answer may be how an id begins.
+    // In a worktree, a short answer may look like the beginning of an id.
     const auto* record = world_.tasks.find(*named);
     const bool exactly =
         words == named->value || words == world_.tasks.short_id(*named) || (record && words == record->task.branch);
@@ -94,7 +94,7 @@ std::optional<std::string> Api::project_near(const std::string& directory) const
     return nearest->name;
 }
 
-/// An agent that Orange is ending is shown as it is until it has gone, and then as none: it did not die.
+/// Shows an agent that Orange is ending as alive until it has exited, and then as none: it did not die by itself.
 std::string Api::agent_view(const TaskRecord& record, Role role) const {
     if (runner_.respawns.is_dead(record, role)) return std::string(agents::name_of(agents::Liveness::dead));
     const auto liveness = runner_.agents.liveness(record, role);
@@ -172,7 +172,7 @@ RelatedTask Api::related(const TaskId& id, bool is_done) const {
 RelatedTask Api::related(const engine::Child& child) const {
     auto view = related(child.id, child.state == engine::ChildState::done);
     if (child.state != engine::ChildState::unreadable) return view;
-    view.state = name_of(BlockerState::open);  // nobody knows; it may be
+    view.state = name_of(BlockerState::open);  // the true state is unknown, and may be open
     view.status = child.status;
     view.summary = child.summary;
     return view;

@@ -17,21 +17,21 @@
 
 namespace orange::rpc {
 
-/// What the daemon knows of itself, for daemon.status; given by app.
+/// The daemon's state and its reload and shutdown, for the methods daemon.*; app provides these functions.
 struct DaemonControl {
     std::function<DaemonStatus::Reply()> status;
-    /// An error where config.yml makes no sense.
+    /// Reloads config.yml, the workflows and the environment; invalid_argument if config.yml is invalid.
     std::function<Awaitable<Result<std::vector<std::string>>>()> reload;
     std::function<void()> shutdown;
     std::function<doctor::Facts()> facts;
 };
 
-/// What the handlers share: who "this task" is, and how a task is shown.
+/// Shared by all handlers: finds the task or project that a call is about, and makes the replies that show tasks.
 class Api {
   public:
     Api(Runner& runner, DaemonControl control) : runner_(runner), world_(runner.world), control_(std::move(control)) {}
 
-    /// All methods; docs/protocol.md lists them.
+    /// Adds all methods to the table; docs/protocol.md lists them.
     void add_to(MethodTable& table);
 
     Runner& runner() { return runner_; }
@@ -39,35 +39,38 @@ class Api {
     DaemonControl& control() { return control_; }
     Screens& screens() { return screens_; }
 
-    /// The task that a call is about: its id, else the one whose workspace the caller's directory is in, else the
-    /// calling agent's own.
+    /// Returns the task that a call is about: the task with the given id, or else the task whose workspace contains the
+    /// caller's directory, or else the calling agent's own task.
     Result<TaskId> select(const TaskSelector& selector, const Call& call,
                           store::Naming by = store::Naming::anything) const;
-    /// For a call with a text, which may be all that was given: a text that names a task is taken for that.
+    /// Returns the task of a call with a text. If the text is the only argument and names a task, the text itself is
+    /// missing: invalid_argument.
     Result<TaskId> select_for_text(const TaskSelector& selector, const Call& call, const std::string& text,
                                    const std::string& command) const;
-    /// The project of a name, else the one that a directory is in: a workspace, or the repository itself.
+    /// Returns the project of that name, or else the project of a directory: in a workspace, or in the repository
+    /// itself.
     Awaitable<Result<Project>> select_project(std::optional<std::string> name, std::optional<std::string> cwd);
 
-    /// Held while a project is looked at and then changed: two calls at once would each undo the other's change.
+    /// Locks the projects. A method holds the lock from its first look at a project to its change of it; otherwise two
+    /// calls at once would each undo the other's change.
     Awaitable<async::Mutex::Lock> change_projects() { return async::Mutex::acquire(changing_projects_); }
 
-    /// The same from paths alone, without asking git: for calls that must be quick and can do without an answer (a
-    /// worktree of the user's own outside the repository has none).
+    /// Returns the project of a directory from paths alone, without a git process, for calls that must be quick. It
+    /// does not find a worktree that the user made outside the repository.
     std::optional<std::string> project_near(const std::string& directory) const;
 
-    /// A human's PATH, as one more in which agents' programs are looked up. Only for methods that no agent may call.
+    /// Adds a human's PATH to those in which agents' programs are looked up. For methods that agents may not call.
     void take_path_of(const CallerEnvironment& caller) {
         if (caller.path) world_.harnesses.take_client_path(*caller.path);
     }
 
     TaskView view(const TaskRecord& record) const;
-    /// What another task shows of it; `is_done`: it counts as done, whatever has become of it.
+    /// Returns what one task shows of another. `is_done`: the other counts as done, whatever its status is.
     RelatedTask related(const TaskId& id, bool is_done) const;
     RelatedTask related(const engine::Child& child) const;
     Result<TaskView> view(const TaskId& id) const;
     Result<TaskReply> reply(const TaskId& id, Outcome outcome) const;
-    /// Sentences for a reply: with the ids that people type.
+    /// Puts the ids that people type into the sentences of a reply.
     std::vector<std::string> sentences(std::vector<std::string> notes) const;
 
   private:
@@ -82,6 +85,7 @@ class Api {
     std::shared_ptr<async::Mutex> changing_projects_ = std::make_shared<async::Mutex>(world_.executor);
 };
 
+/// Returns the counts of `changes` for a reply.
 ChangeCounts counts_of(const Changes& changes);
 
 void add_task_create(MethodTable& table, Api& api);

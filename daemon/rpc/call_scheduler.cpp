@@ -13,7 +13,7 @@ Awaitable<void> CallScheduler::wait_for_turn(std::shared_ptr<Place> place) {
 }
 
 Awaitable<void> CallScheduler::go_round() {
-    co_await async::yield();  // a coroutine begins at once: whoever started this one does not wait yet
+    co_await async::yield();  // a coroutine runs at once, so the caller of this one has not begun to wait yet
     while (!round_.empty()) {
         const auto place = std::move(round_.front());
         round_.pop_front();

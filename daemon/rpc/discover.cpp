@@ -15,7 +15,7 @@ constexpr const char* name_of(Access access) {
     return "";
 }
 
-/// For programs.
+/// Returns the value of a method's access for programs that read the document.
 constexpr const char* word_of(Access access) {
     return access == Access::read ? "read" : access == Access::agent ? "agent" : "human";
 }

@@ -28,7 +28,8 @@ bool is_valid_id(const Json& id) {
     return id.is_null() || id.is_string() || id.is_number();
 }
 
-/// Which requests changed something is looked up later. Of the parameters only names: texts are people's, and prompts.
+/// Logs a request, so that people can find out later who changed something. Only names of the parameters are logged,
+/// because texts and prompts are private.
 void note(const Method& method, const log::Fields& subject, const Caller& caller, const Result<Json>& result) {
     auto fields = subject;
     fields["by"] = name_text(caller.role);
@@ -37,7 +38,7 @@ void note(const Method& method, const log::Fields& subject, const Caller& caller
     if (!result) {
         fields["refused"] = name_text(result.error().code);
     } else if (const auto task = result->find("task"); result->is_object() && task != result->end()) {
-        // What was created has its id only now.
+        // A new object has its id only in the result.
         const auto id = task->is_object() ? task->value("fields", Json::object()).value("id", Json()) : Json();
         if (id.is_string()) fields["task"] = id.get<std::string>();
     }
@@ -49,7 +50,7 @@ Json reply_to(const Json& id, Result<Json> result) {
     if (result) {
         reply["result"] = std::move(*result);
     } else {
-        // A message repeats what it is about: a megabyte that was refused helps nobody who reads it.
+        // Messages quote the object of an error. A quote of a megabyte would help no reader.
         auto error = result.error();
         error.message = ellipsized(error.message, k_longest_message);
         reply["error"] = error_json(error);
@@ -62,8 +63,8 @@ Error no_room() {
             "not carried out: there is no room for more replies now; send fewer requests in one batch, or try again"};
 }
 
-/// What a call is about. A `path` is a repository's where the call is about a project; elsewhere it is the caller's
-/// PATH.
+/// Returns the parameters that name what a call is about, for the log. A parameter `path` is a repository in the
+/// methods project.*; in others it is the caller's PATH.
 log::Fields subject_of(const std::string& method, const Json& params) {
     constexpr std::pair<const char*, const char*> k_names[] = {
         {"id", "task"}, {"project", "project"}, {"name", "name"}, {"status", "status"}, {"path", "path"}};
@@ -151,7 +152,7 @@ Awaitable<std::optional<std::string>> Dispatcher::handle_one(Json request, WhoIs
     co_return dump(reply_to(id, std::move(result)));
 }
 
-/// The replies are held as text, which takes a fraction of what they take as Json.
+/// Holds the replies as text, which takes a fraction of the memory of Json.
 Awaitable<std::optional<std::string>> Dispatcher::handle_batch(Json batch, WhoIs who, EventSink* sink,
                                                                NextOfBatch next) {
     if (batch.empty() || batch.size() > k_largest_batch) {

@@ -8,31 +8,31 @@
 
 namespace orange::rpc {
 
-/// Finds out who is at the other end; asked only by calls that are not free to everybody.
+/// Returns the caller at the other end of a connection. Called only by methods that are not open to everybody.
 using WhoIs = std::function<Awaitable<Caller>()>;
 
-/// Asked before each request of a batch but the first, with the size of the replies so far: returns when it may be
-/// carried out, or false where there is no room for more replies. None: at once.
+/// Called before each request of a batch but the first, with the size of the replies so far in bytes. It returns when
+/// the request may run: true, or false if there is no room for more replies. If it is empty, requests run at once.
 using NextOfBatch = std::function<Awaitable<bool>(std::size_t held)>;
 
-/// JSON-RPC 2.0 over one text: single calls, batches, notifications (docs/protocol.md).
+/// Carries out the JSON-RPC 2.0 requests in one text: single calls, batches, notifications (docs/protocol.md).
 class Dispatcher {
   public:
-    /// What programs are to know of every error, beside what the method says.
+    /// Adds the details that programs need to every error of a method.
     using CompleteError = std::function<Error(Error)>;
 
     explicit Dispatcher(
         const MethodTable& table, CompleteError complete = [](Error error) { return error; })
         : table_(table), complete_(std::move(complete)) {}
 
-    /// The reply's text, or nothing where none is due (notifications). Never throws: an escaping exception is a bug,
-    /// logged and answered with -32603.
+    /// Carries out the requests in `text` and returns the text of the reply; nothing for notifications, which have no
+    /// reply. It never throws: an escaping exception is a bug, which is logged and answered with -32603.
     Awaitable<std::optional<std::string>> handle(std::string text, WhoIs who, EventSink* sink, NextOfBatch next = {});
 
   private:
     Awaitable<std::optional<std::string>> handle_batch(Json batch, WhoIs who, EventSink* sink, NextOfBatch next);
     Awaitable<std::optional<std::string>> handle_one(Json request, WhoIs who, EventSink* sink);
-    /// The result of a method that always gives the same, as text that was written once.
+    /// Returns the result of a method that is always the same, from a cache of its text.
     Awaitable<std::string> fixed_result(const Method& method, WhoIs who, EventSink* sink);
     Awaitable<Result<Json>> invoke(const Method& method, Json params, WhoIs who, EventSink* sink);
 
@@ -41,7 +41,7 @@ class Dispatcher {
     std::map<const Method*, std::string> fixed_;
 };
 
-/// {"jsonrpc", "id", "error"} for a text that is no request at all.
+/// Makes the reply {"jsonrpc", "id", "error"} to a text that is not a valid request.
 Json error_reply(const Json& id, int code, const std::string& message);
 
 }  // namespace orange::rpc

@@ -13,27 +13,28 @@
 #include "daemon/async/awaitable.hpp"
 #include "daemon/engine/permissions.hpp"
 
-/// The one table of all methods: dispatch, parameter checking, rpc.discover and docs/protocol.md come from it. A
-/// handler is a function from typed parameters to a typed reply; JSON stays here.
+/// The table of all methods, from which dispatch, parameter checks and rpc.discover come; docs/protocol.md is checked
+/// against it. A handler is a function from typed parameters to a typed reply: JSON does not leave this folder.
 namespace orange::rpc {
 
 using engine::Access;
 
-/// Where a connection's events go.
+/// Receives the events of one connection.
 class EventSink {
   public:
     virtual ~EventSink() = default;
-    /// Queues a notification; a sink that cannot keep up is dropped by its session.
+    /// Queues a notification. The session drops a client that does not read its notifications.
     virtual void notify(const std::string& method, Json params) = 0;
-    /// Puts `end` in place of the subscription that there was; called when the connection ends, too.
+    /// Replaces the connection's subscription, and calls the `end` of the earlier one. `end` is also called when the
+    /// connection ends.
     virtual void set_subscription(std::function<void()> end) = 0;
-    /// Calls `end` when nobody waits for this connection's replies any more, or the daemon is about to stop: for calls
-    /// that wait. Returns a number for forget().
+    /// Registers `end`, which is called when the client no longer waits for replies, or the daemon is about to stop.
+    /// For calls that wait for events. Returns a number for forget().
     virtual int on_end(std::function<void()> end) = 0;
     virtual void forget(int number) = 0;
 };
 
-/// One call: who makes it, and over which connection.
+/// One call: its caller, and the connection for its events.
 struct Call {
     Caller caller;
     EventSink* sink = nullptr;
@@ -46,13 +47,13 @@ struct Method {
     std::vector<ErrorCode> errors;
     Json params_schema;
     Json result_schema;
-    bool is_fixed = false;  ///< without parameters, its result is always the same: written once, and kept as text
+    bool is_fixed = false;  ///< it has no parameters, and its result is always the same: the text is cached
     std::function<Awaitable<Result<Json>>(Json params, Call call)> invoke;
 };
 
 namespace detail {
 
-/// A coroutine of its own, so that parameters and handler live in its frame for as long as the call takes.
+/// Runs the handler in a coroutine of its own, whose frame keeps parameters and handler alive as long as the call runs.
 template <class Params, class Handler>
 Awaitable<Result<Json>> invoke_typed(Handler handler, Json params, Call call) {
     auto typed = read_as<Params>(params, "");
@@ -66,8 +67,8 @@ Awaitable<Result<Json>> invoke_typed(Handler handler, Json params, Call call) {
 
 class MethodTable {
   public:
-    /// `handler`: Awaitable<Result<Params::Reply>>(Params, Call), a plain function or a function object that outlives
-    /// the table.
+    /// Adds a method. `handler` is Awaitable<Result<Params::Reply>>(Params, Call): a plain function, or a function
+    /// object that outlives the table.
     template <class Params, class Handler>
     void add(Access access, std::string summary, std::vector<ErrorCode> errors, Handler handler) {
         Method method;
@@ -83,7 +84,7 @@ class MethodTable {
         methods_.emplace(method.name, std::move(method));
     }
 
-    /// Says of a method that its result is always the same.
+    /// Marks a method whose result is always the same.
     template <class Params>
     void fix() {
         methods_.at(Params::k_name).is_fixed = true;
@@ -99,7 +100,7 @@ class MethodTable {
     std::map<std::string, Method> methods_;
 };
 
-/// The OpenRPC document of a table.
+/// Returns the OpenRPC document of a table.
 Json discover(const MethodTable& table);
 
 }  // namespace orange::rpc

@@ -1,4 +1,4 @@
-// events.*: a connection subscribes to what happens, or asks what happened lately.
+// events.*: a connection subscribes to events, or lists recent ones.
 #include "common/rpc/event_methods.hpp"
 
 #include "common/base/try.hpp"

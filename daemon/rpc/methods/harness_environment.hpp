@@ -9,15 +9,15 @@
 #include "daemon/process/environment.hpp"
 #include "daemon/rpc/api.hpp"
 
-/// Where the programs of harnesses are, and which variables they get.
+/// Finds the programs of harnesses, and the variables that they get.
 namespace orange::rpc {
 
-/// What the agents of a project get, as far as a program's own settings depend on it. `PATH` is the one that its
-/// program is started with.
+/// Returns the environment of a project's agents, as far as the settings of this harness's program depend on it. `PATH`
+/// is the one with which the program is started.
 Environment environment_for(const World& world, const std::optional<Project>& project,
                             const agents::HarnessEntry& entry);
 
-/// A sentence for each variable that the program wants, that the caller has and that its agents would not get.
+/// Returns a sentence for each variable that the program wants and the caller has, but that its agents would not get.
 std::vector<std::string> variables_not_passed(const World& world, const std::optional<Project>& project,
                                               const agents::HarnessEntry& entry, const CallerEnvironment& caller);
 
@@ -25,17 +25,18 @@ std::vector<std::string> variables_not_passed(const World& world, const std::opt
 /// variables that it wants. Returns an empty text if there is a login, or if the definition has no note.
 std::string note_of_login(const World& world, const std::optional<Project>& project, const agents::HarnessEntry& entry);
 
-/// Whether the project's repository is trusted, for a harness that asks for it. An Error: its file cannot be named.
+/// Returns true if the project's repository is trusted, for a harness that asks for trust. An Error means that the
+/// harness's file with the answer cannot be named.
 Result<bool> is_trusted(World& world, const Project& project, const agents::HarnessEntry& entry);
 
-/// Keeps a human's consent with the project as it is now: somebody else may have changed it meanwhile.
+/// Records a human's consent in the project as it is now, because another call may have changed the project meanwhile.
 Awaitable<Result<void>> record_consent(Api& api, std::string project_name, std::string harness);
 
-/// The programs that were found, by harness.
+/// The paths of the programs that were found, by harness.
 using Programs = std::map<std::string, std::string>;
 Programs programs_of(const World& world);
 
-/// For a human who has had programs looked up again: those that are elsewhere than `before`, and the variables that the
+/// Returns notes after a new search for programs: programs whose path differs from `before`, and variables that the
 /// caller has and agents would not get.
 std::vector<std::string> search_notes(const World& world, const Programs& before, const CallerEnvironment& caller);
 

@@ -1,4 +1,4 @@
-// harness.explain: which texts of a definition are on a screen, and what follows from them.
+// harness.explain: which texts of a definition are on a screen, and what Orange concludes from them.
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/rpc/harness_methods.hpp"

@@ -1,4 +1,4 @@
-// harness.*: which agents there are, whether their programs are installed, and the consent to trust a repository.
+// harness.*: lists the agents and their programs, and records the consent to trust a repository.
 #include "common/rpc/harness_methods.hpp"
 
 #include <unistd.h>
@@ -148,7 +148,8 @@ struct Repository {
     std::optional<Project> project;
 };
 
-/// A project's, or any that a directory is in: a program can be told to trust before the project is added.
+/// Returns a project's repository, or the repository that contains the caller's directory: a program can be told to
+/// trust it before the project is added.
 Awaitable<Result<Repository>> repository_of(Api& api, HarnessTrust params) {
     Repository repository;
     auto project = co_await api.select_project(params.project, params.cwd);
@@ -162,7 +163,8 @@ Awaitable<Result<Repository>> repository_of(Api& api, HarnessTrust params) {
     co_return repository;
 }
 
-/// An agent that shows its program's question would show it for ever: it looks for the answer only when it starts.
+/// Restarts agents that show their program's question about trust. A program reads the recorded answer only when it
+/// starts, so these would wait for ever.
 Awaitable<std::vector<std::string>> restart_who_waits(Api& api, const std::string& project,
                                                       const agents::Harness& harness) {
     std::vector<std::string> notes;
@@ -187,7 +189,8 @@ Awaitable<std::vector<std::string>> restart_who_waits(Api& api, const std::strin
     co_return api.sentences(std::move(notes));
 }
 
-/// A command of the repository: the text of the main checkout, or of the workspace that `cwd` is in.
+/// Records the consent to a command of the repository: its text in the main checkout, or in the workspace that contains
+/// `cwd`.
 Awaitable<Result<HarnessTrust::Reply>> agree_to_command(Api& api, HarnessTrust params) {
     auto& world = api.world();
     CO_TRY(const auto project, co_await api.select_project(params.project, params.cwd));
@@ -210,7 +213,7 @@ Awaitable<Result<HarnessTrust::Reply>> agree_to_command(Api& api, HarnessTrust p
     co_return reply;
 }
 
-/// The repository's own core.sshCommand, as it is now.
+/// Records the consent to the current value of the repository's own core.sshCommand.
 Awaitable<Result<HarnessTrust::Reply>> agree_to_ssh(Api& api, HarnessTrust params) {
     auto& world = api.world();
     const auto lock = co_await api.change_projects();

@@ -7,7 +7,7 @@
 namespace orange::rpc {
 namespace {
 
-/// The daemon has one thread: a search must not keep the others waiting.
+/// The daemon has one thread, so a search must not block other calls for long.
 constexpr std::uint64_t k_most_read = 8u << 20;
 
 Awaitable<Result<LogTail::Reply>> tail(Api& api, LogTail params) {

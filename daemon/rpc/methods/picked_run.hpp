@@ -7,8 +7,9 @@
 
 namespace orange::rpc {
 
-/// The agent of the task whose window is meant: of the role, else the reviewer's if there is one, else the worker's. An
-/// Error says what starts it, or that the role is no role.
+/// Returns the run of the agent whose window is meant: of the role, or else the reviewer's if it runs, or else the
+/// worker's. The Error for a missing agent contains the command that starts it; invalid_argument for a word that is no
+/// role.
 Result<AgentRun> pick_run(Api& api, const TaskId& id, const std::optional<std::string>& role_name);
 
 }  // namespace orange::rpc

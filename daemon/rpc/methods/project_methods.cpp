@@ -41,7 +41,7 @@ Awaitable<Result<ProjectReply>> add(Api& api, ProjectAdd params) {
     co_return reply;
 }
 
-/// The workspaces of a repository that was moved point at where it was.
+/// Repairs the workspaces of a repository that was moved, because they point at its old path.
 Awaitable<std::string> repair_workspaces(Api& api, Project project) {
     auto& world = api.world();
     const auto repaired = co_await world.pool.relocate(project);
@@ -73,7 +73,7 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
         CO_TRY(check_setup(world.files, project, "orange project update " + shell_word(project.name)));
     }
     for (const auto& [name, value] : params.settings) CO_TRY(set_setting(project.settings, name, value));
-    // Looked up when they are named, not when the first task fails.
+    // Check the names now, not when the first task fails.
     CO_TRY(check_names(api.world(), project));
     CO_TRY(world.projects.put(project));
     ProjectReply reply;
@@ -139,7 +139,7 @@ Awaitable<Result<ProjectRemove::Reply>> remove(Api& api, ProjectRemove params) {
     co_return reply;
 }
 
-/// Empty: git could not say.
+/// Returns the kind of the project's origin for the list; empty if git failed.
 Awaitable<std::string> place_name(Api& api, Project project) {
     const auto place = co_await pulls::place_of(api.world(), std::move(project));
     if (place) co_return place->kind == ForgeKind::github ? "github" : "other";

@@ -14,7 +14,7 @@
 namespace orange::rpc {
 namespace {
 
-/// The default branch was guessed, and the checkout is on another.
+/// Returns a note if the default branch was guessed and the checkout is on another branch; empty otherwise.
 Awaitable<std::string> other_branch(Git& git, Project project) {
     const auto current = co_await git::current_branch(git, project.path);
     if (!current || current->empty() || *current == project.default_branch) co_return std::string();
@@ -23,7 +23,7 @@ Awaitable<std::string> other_branch(Git& git, Project project) {
         shell_word(*current);
 }
 
-/// The words that run `command` after --setup: its own, or those of a shell that it needs.
+/// Returns `command` as words behind --setup: its own words, or a call of sh if it needs a shell.
 std::string as_words(const std::string& command) {
     const auto own = shell_words(command);
     if (!own) return " sh -c " + shell_word(command);
@@ -41,7 +41,7 @@ Result<void> check_setup(FileSystem& files, Project& project, const std::string&
     if (program.empty()) {
         return {ErrorCode::invalid_argument, "the setup command's first word, its program, must not be empty"};
     }
-    // A whole command in quotes, most likely; a program may have such a name, and is there then.
+    // A name with blanks is most likely a whole command in quotes, unless a program has that very name.
     const bool is_file = !is_missing(files, Path(project.path) / program);
     if (project.setup.size() > 1 || is_file || program.find_first_of(" \t\n") == std::string::npos) return {};
     return {ErrorCode::invalid_argument, "there is no program \"" + printable(program) +

@@ -6,22 +6,22 @@
 #include "common/rpc/project_methods.hpp"
 #include "daemon/rpc/api.hpp"
 
-/// What is checked before a repository becomes a project, or a project changes.
+/// Checks a new or changed project.
 namespace orange::rpc {
 
 struct NewProject {
     Project project;
-    std::vector<std::string> notes;  ///< what a human should know of its branch and its remotes
+    std::vector<std::string> notes;  ///< about its branch and its remotes, for the human
 };
 
-/// The project that `params` asks for, with everything that was left out; not stored yet. conflict where the repository
-/// is registered, or the name is taken.
+/// Builds the project that `params` asks for, with defaults for everything left out, but does not store it. conflict if
+/// the repository is registered already, or the name is taken.
 Awaitable<Result<NewProject>> new_project(Api& api, ProjectAdd params);
 
-/// `wanted`, or the first of wanted-2, wanted-3 … that no project has.
+/// Returns `wanted`, or the first of wanted-2, wanted-3 … that no project has.
 std::string unused_project_name(Api& api, const std::string& wanted);
 
-/// The main worktree of the repository that `path` is in.
+/// Returns the main worktree of the repository that contains `path`.
 Awaitable<Result<std::string>> repository_at(Api& api, std::string path);
 
 Awaitable<Result<void>> check_default_branch(Api& api, std::string repo, std::string branch);

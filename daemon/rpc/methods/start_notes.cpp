@@ -16,7 +16,7 @@ bool has_reviewer(const engine::Definition& definition) {
     });
 }
 
-/// The first option that the agent gets only with full permissions; empty if it has no others.
+/// Returns the first option that the agent gets only with full permissions; empty if there is none.
 std::string full_option(const agents::Harness& harness) {
     const auto full = harness.argv.find(agents::argv_name(harness, "full"));
     const auto reduced = harness.argv.find(agents::argv_name(harness, "reduced"));

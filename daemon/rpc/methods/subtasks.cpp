@@ -15,7 +15,7 @@ bool is_agent(const Caller& by) {
     return by.role == Role::worker || by.role == Role::reviewer;
 }
 
-/// The options of the call that an agent may not choose, as people type them.
+/// Returns the options of the call that an agent may not choose, as people type them.
 std::vector<std::string> chosen_by_humans(const TaskCreate& params, const TaskRecord& parent, const Project& project) {
     std::vector<std::string> chosen;
     const auto& task = parent.task;
@@ -58,7 +58,7 @@ Result<void> complete_for_agent(const World& world, TaskCreate& params, const Ca
     const auto& task = parent->task;
     params.parent = task.id.value;
     params.workflow = task.workflow;
-    // The effort and the model of another program mean nothing for this one.
+    // Effort and model are inherited only for the same program, because another program has other values.
     const bool same_program = !params.harness || *params.harness == task.harness;
     if (!params.effort && same_program) params.effort = task.effort;
     if (same_program) params.model = task.model.value_or("");
@@ -68,7 +68,8 @@ Result<void> complete_for_agent(const World& world, TaskCreate& params, const Ca
     params.review_model = task.review_model.value_or("");
     if (!params.permissions) params.permissions = task.permissions;
     if (!params.permissions && *params.harness != task.harness) {
-        // The workflow may say it: then a program that has no reduced permissions is refused here, too.
+        // The workflow may reduce the permissions. Set them here, so that a program without reduced permissions is
+        // refused.
         TRY(const auto definition, world.workflows.pinned(task.workflow, task.workflow_hash));
         if (permissions_of(*definition, task, Role::worker) == "reduced") params.permissions = "reduced";
     }

@@ -7,22 +7,23 @@
 #include "common/rpc/task_methods.hpp"
 #include "daemon/runner/world.hpp"
 
-/// `task.create` for a sub-task: what it takes over from its parent, and what an agent may choose.
+/// `task.create` for a sub-task: what it inherits from its parent, and what an agent may choose.
 namespace orange::rpc {
 
-/// For a call of an agent: it becomes one for a sub-task of its own task, with the workflow, the permissions, the
-/// agents and the effort of that where none are named. forbidden if the caller is not a worker, the project does not
-/// let it, or the call has an option that only a human may choose. Any other call stays as it is.
+/// Completes a call of an agent: the new task becomes a sub-task of the agent's task and inherits its workflow,
+/// permissions, agents and effort where the call names none. forbidden if the caller is not a worker, if the project
+/// does not allow sub-tasks, or if the call has an option that only a human may choose. Calls of others are not
+/// changed.
 Result<void> complete_for_agent(const World& world, TaskCreate& params, const Caller& by);
 
-/// The parent by its id, and its project: a sub-task belongs where its parent does, wherever the caller is.
+/// Resolves the parent, and sets its project: a sub-task belongs to its parent's project, wherever the caller is.
 Result<void> take_parent(const World& world, TaskCreate& params);
 
-/// Makes the new task one of its parent's (runner/children.hpp). One that an agent creates may wait for its siblings
-/// only, and waits for a human's approval if the project says so.
+/// Makes the new task a sub-task of its parent (runner/children.hpp). A sub-task that an agent creates may wait for its
+/// siblings only, and waits for a human's approval if the project requires that.
 Result<void> join_parent(const World& world, const TaskCreate& params, TaskRecord& record, const Caller& by);
 
-/// ## Context of the new task: an agent's text says whose it is.
+/// Returns the section "## Context" of the new task. If an agent wrote it, the first sentence names that agent's task.
 std::string context_of(const World& world, const TaskCreate& params, const Caller& by);
 
 }  // namespace orange::rpc

@@ -6,13 +6,13 @@
 #include "daemon/runner/changes.hpp"
 #include "daemon/runner/programs.hpp"
 
-/// What a human does about a task that needs something: answers, rejects, looks at the work, stops and restarts agents.
+/// Calls of a human about a task that needs attention: answers, rejects, looks at the work, stops and restarts agents.
 namespace orange::rpc {
 namespace {
 
 constexpr int k_dialog_lines = 15;
 
-/// The role whose agent asks in the task's state.
+/// Returns the role of the agent that asks in the task's state.
 Role asker(const engine::Definition& definition, const TaskRecord& record) {
     const auto* state = definition.state(record.task.status);
     return state && state->agent ? *state->agent : Role::worker;
@@ -24,7 +24,8 @@ bool can_be_answered(const engine::Definition& definition, const TaskRecord& rec
            record.question_stands();
 }
 
-/// Text that is typed into a dialog is lost, and Enter approves it.
+/// Makes the error for an answer to an agent that shows a dialog: typed text would be lost there, and Enter would
+/// approve the dialog.
 Awaitable<Error> dialog_refusal(Api& api, TaskRecord record, Role role) {
     std::string shown;
     if (const auto* run = record.run_of(role)) {

@@ -16,30 +16,30 @@
 #include "daemon/runner/blockers.hpp"
 #include "daemon/runner/merge_target.hpp"
 
-/// `task.create`. Everything is looked at first, and nothing is written before all of it is fine: a call that is
-/// refused leaves no folder, no branch, no project. What was found free (the branch's name, the project's) is looked at
-/// once more after the last wait, since another call may have come in between.
+/// `task.create`. All checks come before the first write, so that a refused call leaves no folder, no branch and no
+/// project. Names that were free (of the branch, of the project) are checked again after the last co_await, because
+/// another call may have taken them.
 namespace orange::rpc {
 namespace {
 
 constexpr std::size_t k_longest_context = 512 * 1024;
 constexpr int k_most_names = 1000;
 
-/// A task that is being put together.
+/// A task that is being built, with what the checks found out.
 struct Draft {
     TaskRecord record;
     Project project;
     bool new_project = false;
     workflow::Library::DefinitionPtr definition;
     std::vector<std::string> notes;
-    bool work_is_there = false;    ///< it begins behind the work: the branch must exist
-    bool needs_workspace = true;   ///< at once, or when it is its turn
-    bool only_new_branch = false;  ///< an agent must not take over somebody's
-    bool is_at_origin = false;     ///< its branch is, and may have a pull request
+    bool work_is_there = false;    ///< the task starts in a state after the work, so its branch must exist
+    bool needs_workspace = true;   ///< at once, or when its turn in the queue comes
+    bool only_new_branch = false;  ///< an agent must not use an existing branch, which may be a person's
+    bool is_at_origin = false;     ///< origin has the branch, so there may be a pull request of it
     std::string why_not_fetched;
 };
 
-/// The workflow, and the state in it that the task is created for.
+/// Chooses the workflow and the first status of the task.
 Result<void> choose_workflow(World& world, const TaskCreate& params, Draft& draft) {
     auto& task = draft.record.task;
     task.workflow = params.workflow.value_or(draft.project.workflow.value_or("default"));
@@ -59,7 +59,7 @@ Result<void> choose_workflow(World& world, const TaskCreate& params, Draft& draf
     return {};
 }
 
-/// Uses the model that the project has for the tasks of its usual harness, if none is chosen.
+/// Uses the project's model for its default harness if the call names none.
 void use_model(const World& world, const std::string& setting, const std::string& harness,
                std::optional<std::string>& chosen, Draft& draft) {
     if (chosen || setting.empty()) return;
@@ -73,14 +73,14 @@ void use_model(const World& world, const std::string& setting, const std::string
     }
 }
 
-/// The worker's and the reviewer's harness of a new task (docs/files.md).
+/// Chooses the harnesses of the new task's worker and reviewer (docs/files.md).
 Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) {
     auto& world = api.world();
     auto& task = draft.record.task;
     const bool starts = draft.needs_workspace && !params.no_spawn;
     const auto usual = draft.project.harness ? draft.project.harness : world.harnesses.first_installed();
     auto wanted = params.harness ? params.harness : usual;
-    if (!wanted && !draft.needs_workspace) wanted = "claude";  // it may never need one
+    if (!wanted && !draft.needs_workspace) wanted = "claude";  // the task may never need an agent
     if (!wanted) {
         const std::vector<std::string> names(std::begin(agents::k_default_names), std::end(agents::k_default_names));
         return Error(ErrorCode::not_found,
@@ -133,7 +133,8 @@ Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) 
     if (!asks.empty()) {
         const auto message = asks + " asks whether it may trust " + draft.project.path +
                              ". To answer:\n  orange harness trust " + asks + " --project " + draft.project.name;
-        if (!params.ask_trust) return Error(ErrorCode::conflict, message);  // "no" is no way to start it
+        if (!params.ask_trust)
+            return Error(ErrorCode::conflict, message);  // this program does not start without the answer
         return Error(ErrorCode::needs_force, message, {{"trust", asks}, {"repository", draft.project.path}});
     }
     return params.ask_trust && starts ? check_setup_agreed(draft.project) : Result<void>{};
@@ -165,7 +166,7 @@ Result<void> choose_executor(Api& api, const TaskCreate& params, Draft& draft) {
 Awaitable<Result<Draft>> choose_project(Api& api, const TaskCreate& params) {
     Draft draft;
     auto found = co_await api.select_project(params.project, params.cwd);
-    // What the file said before may be in force still, and not be meant any more.
+    // If the file is broken, its earlier contents are still in force and may be outdated.
     if (const auto& problem = api.world().projects.problem(); !problem.empty()) {
         co_return Error(ErrorCode::io, problem);
     }
@@ -177,7 +178,7 @@ Awaitable<Result<Draft>> choose_project(Api& api, const TaskCreate& params) {
     ProjectAdd add;
     add.path = *params.cwd;
     auto made = co_await new_project(api, std::move(add));
-    if (!made) {  // another call may have been quicker
+    if (!made) {  // another call may have registered the repository meanwhile
         auto known = co_await api.select_project(params.project, params.cwd);
         if (!known) co_return made.error();
         draft.project = std::move(*known);
@@ -201,7 +202,7 @@ Error taken(const std::string& branch, const store::BranchHolder& other) {
                                      (other.readable ? "orange task show " + other.task.value : "orange doctor")};
 }
 
-/// The first of `wanted`, wanted-2, wanted-3 … that neither git nor a task has.
+/// Returns the first of `wanted`, wanted-2, wanted-3 … that no branch and no task has.
 Awaitable<Result<std::string>> unused_branch(World& world, Project project, std::string wanted) {
     auto name = wanted;
     for (int n = 2; n < k_most_names; ++n) {
@@ -234,7 +235,7 @@ Error no_such_branch(const Draft& draft) {
                                       (draft.needs_workspace ? "review" : "merge") + draft.why_not_fetched};
 }
 
-/// The branch is registered for a worktree of which git has nothing but that.
+/// Makes the error for a branch that is checked out in a worktree whose folder is missing.
 Error is_of_missing_worktree(const git::BranchState& state, const Draft& draft) {
     const auto in_repo = "\n  git -C " + shell_word(draft.project.path) + " worktree ";
     const auto unlock = state.is_locked ? in_repo + "unlock " + shell_word(state.checkout) : std::string();
@@ -255,7 +256,7 @@ Awaitable<Result<void>> refuse_checked_out(World& world, const git::BranchState&
                                              shell_word(state.checkout) + " " + instead);
 }
 
-/// What there is of the branch, and whether the task can have it.
+/// Looks up the branch, and checks that the task can use it.
 Awaitable<Result<void>> check_branch(World& world, Draft& draft) {
     const auto repo = draft.project.path, branch = draft.record.task.branch;
     CO_TRY(auto state, co_await git::branch_state(world.git, repo, branch));
@@ -273,7 +274,7 @@ Awaitable<Result<void>> check_branch(World& world, Draft& draft) {
         co_return Error(ErrorCode::conflict, "git cannot have both a branch " + branch + " and " + state.clash +
                                                  "; choose another --branch");
     }
-    if (draft.needs_workspace && state.is_gone) {  // perhaps one that an agent has added, and removed
+    if (draft.needs_workspace && state.is_gone) {  // an agent may have added such a worktree, and removed its folder
         const auto lock = co_await world.repositories.acquire(repo);
         auto project = draft.project;
         auto refs = "refs/orange/" + project.name;
@@ -327,7 +328,7 @@ Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Dr
     co_return co_await check_branch(world, draft);
 }
 
-/// The task of `blocked_by` whose branch, which may not be there yet, --base names.
+/// Returns the task of `blocked_by` whose branch --base names; that branch does not need to exist yet.
 const TaskRecord* stacked_on(World& world, const TaskCreate& params, const Task& task) {
     const auto base = branch_name(params.base.value_or(std::string()));
     for (const auto& id : task.blocked_by) {
@@ -344,7 +345,7 @@ Awaitable<Result<void>> check_is_new(World& world, std::string repo, std::string
                                                      " already exists; omit --base, or choose another --branch");
 }
 
-/// A new branch of a sub-task begins with what its parent has committed by the time that it starts.
+/// Makes the new branch of a sub-task start at its parent's branch, as committed at the time of the sub-task's start.
 Awaitable<Result<void>> begin_at_parent(World& world, Draft& draft) {
     auto& record = draft.record;
     const auto* parent = world.tasks.find(record.task.parent);
@@ -357,7 +358,8 @@ Awaitable<Result<void>> begin_at_parent(World& world, Draft& draft) {
     co_return Result<void>{};
 }
 
-/// Where a new branch begins. It is kept as a ref, so that what the task is compared with moves along with it.
+/// Chooses the start of a new branch. It is stored as a ref, so that the task is always compared with the ref's current
+/// commit.
 Awaitable<Result<void>> choose_base(World& world, const TaskCreate& params, Draft& draft) {
     if (!params.base) co_return co_await begin_at_parent(world, draft);
     auto& task = draft.record.task;
@@ -394,12 +396,13 @@ Awaitable<Result<void>> choose_base(World& world, const TaskCreate& params, Draf
     co_return Result<void>{};
 }
 
-/// From here to the writes of Creation::create() nothing is waited for.
+/// From here to the writes of Creation::create() there is no co_await, so no other call can come in between.
 Result<void> register_project(Api& api, Draft& draft) {
     if (!draft.new_project) return {};
     auto& world = api.world();
     auto& project = draft.project;
-    if (const auto* known = world.projects.at_path(project.path)) {  // another call was quicker
+    if (const auto* known =
+            world.projects.at_path(project.path)) {  // another call has registered the repository meanwhile
         project = *known;
         draft.new_project = false;
     } else {
@@ -462,14 +465,14 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
         const auto notes = start_notes(api, *record);
         outcome.notes.insert(outcome.notes.begin(), notes.begin(), notes.end());
     }
-    // The answer shows the task as it was made, whatever its agent does while its start is watched.
+    // The reply shows the task as it was created, even if its agent acts while its start is watched.
     auto reply = api.reply(id, std::move(outcome));
     if (created->spawn_error.empty()) created->spawn_error = co_await api.runner().exits.failed_start(id);
     if (created->spawn_error.empty()) co_return reply;
     co_return api.reply(id, std::move(*created));
 }
 
-/// For whoever repeats a call, since its answer did not come: the task as it is once the first call is through.
+/// Answers a repeated call, whose first reply was lost, with the task as it is once the first call has ended.
 Awaitable<Result<TaskReply>> made_before(Api& api, TaskId id) {
     if (const auto* record = api.world().tasks.find(id); record && record->queued) {
         co_await api.runner().queue.run(record->task.project);
@@ -483,7 +486,7 @@ Awaitable<Result<TaskReply>> made_before(Api& api, TaskId id) {
     co_return api.reply(id, std::move(outcome));
 }
 
-/// Makes the id of a task from its project and a text of the caller: the same two always give the same id.
+/// Makes a task's id from its project and the caller's key, so that the same call always gives the same id.
 Awaitable<Result<std::string>> id_from_key(Api& api, TaskCreate params) {
     constexpr std::size_t k_longest = 1000;
     const auto key = std::string(trim(*params.key));
@@ -513,7 +516,7 @@ Awaitable<Result<TaskReply>> create(Api& api, TaskCreate params, Call call) {
         co_return before;
     }
     auto created = co_await create_as(api, id, std::move(params), std::move(call));
-    // The call that this one repeats was still under way, and came first.
+    // The original call was still running and has created the task first.
     if (repeatable && !created && created.error().code == ErrorCode::conflict && there()) {
         created = co_await made_before(api, id);
     }
