@@ -6,7 +6,8 @@
 
 namespace orange::rpc {
 
-/// Who the kernel says is connected to that socket, and since when that process runs.
+/// Returns the process at the other end of a socket, with its start time, by the kernel's records; nothing if they
+/// cannot be read.
 std::optional<Peer> peer_of(int descriptor);
 
 }  // namespace orange::rpc

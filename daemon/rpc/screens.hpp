@@ -8,7 +8,7 @@
 
 namespace orange::rpc {
 
-/// Who looks at the screens of which tasks. The monitor knows when an agent writes.
+/// The subscribers to screens of tasks. The monitor reports when an agent writes to its terminal.
 class Screens {
   public:
     int listen(TaskId task, std::function<void()> listener) {
@@ -17,7 +17,7 @@ class Screens {
     }
     void unlisten(int number) { listeners_.erase(number); }
     void wrote(const TaskId& task) const {
-        const auto listeners = listeners_;  // a listener may leave while it is called
+        const auto listeners = listeners_;  // a listener may remove itself while it is called
         for (const auto& [number, each] : listeners) {
             if (each.first == task && listeners_.contains(number)) each.second();
         }

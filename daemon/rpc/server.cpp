@@ -28,7 +28,7 @@ namespace {
 
 constexpr int k_backlog = 4096;
 constexpr std::chrono::milliseconds k_moment{50};
-/// A child that starts or a file that is written has descriptors for a moment. A client that waits may fit then.
+/// The number of retries, at intervals of k_moment: a starting child or an open file may use descriptors only briefly.
 constexpr int k_moments_without_room = 20;
 
 int spare_descriptor() {
@@ -80,7 +80,7 @@ Result<void> Server::listen(const Path& socket, const TaskId& task, const RunId&
         ::close(fd);
         return io_error(std::string(doing) + " " + socket.string(), why);
     };
-    // The mode is set before bind: there is no instant at which others may connect.
+    // Set the mode before bind, so that other users cannot connect at any time.
     if (::fchmod(fd, 0600) != 0) return fail("setting the mode of");
     if (::unlink(address.path().c_str()) != 0 && errno != ENOENT) return fail("removing the stale");
     if (::bind(fd, address.get(), address.size()) != 0) return fail("binding");
@@ -91,7 +91,7 @@ Result<void> Server::listen(const Path& socket, const TaskId& task, const RunId&
     auto listener = std::make_shared<Listener>(
         Listener{asio::local::stream_protocol::acceptor(executor_), info.st_dev, info.st_ino, task, run});
     listener->acceptor.assign(asio::local::stream_protocol(), fd);
-    // The old socket has listened until now: its file may have come back with its folder.
+    // Close the old socket only now. It may be in use again: its file comes back if its folder was moved away and back.
     if (const auto old = std::exchange(listeners_[socket], listener)) old->close();
     async::spawn(executor_, "rpc accept", accept_loop(listener));
     return {};
@@ -156,7 +156,8 @@ void Server::refuse(int fd, const std::string& why) {
 
 void Server::refuse_waiting(Listener& listener) {
     if (reserve_ >= 0) ::close(reserve_);
-    const int fd = ::accept(listener.acceptor.native_handle(), nullptr, nullptr);  // does not wait: asio has seen to it
+    const int fd = ::accept(listener.acceptor.native_handle(), nullptr,
+                            nullptr);  // does not block: asio reported a waiting client
     if (fd >= 0) {
         refuse(fd, "the daemon has no file descriptor left for another connection; close some, and try again");
         ::close(fd);
@@ -166,7 +167,8 @@ void Server::refuse_waiting(Listener& listener) {
 
 void Server::stop() {
     stopping_ = true;
-    // The files of runs stay: the next daemon listens there again, and clients take a missing folder for the run's end.
+    // Keep the socket files of runs: the next daemon listens there again, and clients take a missing folder for the
+    // run's end.
     for (const auto& [path, listener] : listeners_) listener->close();
     if (listens_at(socket_)) ::unlink(socket_.c_str());
     const auto sessions = sessions_;  // finish() removes sessions
@@ -183,7 +185,7 @@ Awaitable<void> Server::accept_loop(std::shared_ptr<Listener> listener) {
     for (int without_room = 0; listener->acceptor.is_open();) {
         auto [error, socket] = co_await listener->acceptor.async_accept(use_tuple);
         if (error == asio::error::operation_aborted) break;
-        if (error) {  // EMFILE and the like: connections go on
+        if (error) {  // EMFILE and the like: existing connections go on
             if (without_room == 0) log::warn("rpc", "accept: " + error.message());
             if (++without_room > k_moments_without_room) refuse_waiting(*listener);
             const auto pause = k_moment;
@@ -193,7 +195,8 @@ Awaitable<void> Server::accept_loop(std::shared_ptr<Listener> listener) {
         without_room = 0;
         ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
         auto peer = peer_of(socket.native_handle());
-        if (!peer || peer->uid != static_cast<std::int64_t>(::geteuid())) continue;  // another user: closed unheard
+        if (!peer || peer->uid != static_cast<std::int64_t>(::geteuid()))
+            continue;  // another user: close without a reply
         if (sessions_.size() >= limits_.connections) {
             refuse(socket.native_handle(), "the daemon has " + std::to_string(sessions_.size()) +
                                                " connections already, and takes no more; close some, and try again");

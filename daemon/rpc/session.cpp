@@ -11,12 +11,12 @@ namespace orange::rpc {
 namespace {
 
 constexpr std::size_t k_longest_line = 1 << 20;
-constexpr std::size_t k_most_unread = 8 << 20;  ///< bytes queued for a reader that does not read
+constexpr std::size_t k_most_unread = 8 << 20;  ///< bytes queued for a client that does not read
 constexpr std::size_t k_most_in_flight = 64;
 constexpr std::size_t k_batch_weight = 16;
-constexpr std::size_t k_most_held = 256 << 10;      ///< from so many bytes on no further call of a connection begins
-constexpr std::size_t k_most_of_a_batch = 4 << 20;  ///< of its replies together
-/// How long a client that was too slow has to read why.
+constexpr std::size_t k_most_held = 256 << 10;      ///< bytes; above this, a connection begins no further call
+constexpr std::size_t k_most_of_a_batch = 4 << 20;  ///< bytes of all replies of a batch
+/// The time that a dropped client has to read the reason.
 constexpr std::chrono::milliseconds k_drop_patience{10'000};
 constexpr std::chrono::milliseconds k_hangup_look{1000};
 
@@ -67,8 +67,9 @@ int Session::on_end(std::function<void()> end) {
     return next_waiting_call_++;
 }
 
-/// A client that has only closed its sending side still gets what it asked for; one that has gone ends its waiting. The
-/// kernel tells the two apart, but wakes nobody who does not read.
+/// Closes the connection when the client has gone away, which ends its waiting calls. A client that has only closed its
+/// sending side still gets its replies. The kernel distinguishes the two, but reports it only to a reader, so this
+/// polls.
 Awaitable<void> Session::watch_hangup([[maybe_unused]] std::shared_ptr<Session> self) {
     while (!closed_) {
         if (stream_->is_hung_up()) {
@@ -90,7 +91,7 @@ Awaitable<Caller> Session::caller([[maybe_unused]] std::shared_ptr<Session> self
 }
 
 void Session::set_subscription(std::function<void()> end) {
-    if (closed_) return end();  // nobody will ever end it
+    if (closed_) return end();  // nothing else would end it
     if (auto old = std::exchange(end_subscription_, std::move(end))) old();
 }
 
@@ -102,7 +103,7 @@ void Session::send(std::string text) {
     if (closed_ || dropped_) return;
     if (outbox_bytes_ == 0) read_at_ = async::now();
     queue(std::move(text));
-    // A single reply may be larger than that: it is what comes on top of one that is not being read that counts.
+    // A single reply may exceed the limit. Only what is queued behind the text that is being written counts.
     if (outbox_bytes_ - outbox_.front().size() > k_most_unread) {
         drop("over 8 MiB were waiting to be read");
         return;
@@ -118,7 +119,7 @@ void Session::queue(std::string text) {
 }
 
 void Session::unqueue(std::size_t bytes) {
-    const auto left = std::min(outbox_bytes_, bytes);  // nothing, if the session was closed meanwhile
+    const auto left = std::min(outbox_bytes_, bytes);  // 0 if the session was closed meanwhile
     outbox_bytes_ -= left;
     release(left);
 }
@@ -156,7 +157,7 @@ void Session::check_reader(std::chrono::milliseconds patience) {
     drop("nothing was read for " + std::to_string(minutes) + " minutes");
 }
 
-/// What is being written cannot be taken back; behind it comes the reason, for whoever reads on after all.
+/// Text that is being written cannot be taken back. The reason comes after it, for a client that reads again.
 void Session::drop(const std::string& why) {
     log::warn("rpc", "dropped a client that does not read", {{"pid", std::to_string(peer_.pid)}});
     if (auto end = std::move(end_subscription_)) end();
@@ -228,7 +229,7 @@ Awaitable<void> Session::read_loop(std::shared_ptr<Session> self) {
     std::string buffer;
     asio::error_code error;
     while (!error && !closed_ && !no_more_input_) {
-        // One buffer for all: thousands may be connected that never say a word.
+        // All sessions share one buffer, because thousands of silent connections may be open.
         const auto [failed] = co_await stream_->readable();
         if (failed || closed_) break;
         auto& chunk = server_.chunk_;
@@ -245,9 +246,10 @@ Awaitable<void> Session::read_loop(std::shared_ptr<Session> self) {
             break;
         }
     }
-    // The other end has nothing more to say; what it asked is still answered (`printf … | nc -U`).
+    // The client sends nothing more, but its requests are still answered (`printf … | nc -U`).
     no_more_input_ = true;
-    // The writer closes when the last of that has left; a subscription is nobody's any more.
+    // The writer closes the connection after the last reply. The client can no longer end its subscription, so end it
+    // here.
     if (auto end = std::exchange(end_subscription_, nullptr)) end();
     if (idle()) close();
     if (!closed_ && !dropped_ && !waiting_calls_.empty()) co_await watch_hangup(self);

@@ -14,20 +14,20 @@
 
 namespace orange::rpc {
 
-/// One connection over any stream: framing, flow control, turns, and a coroutine for each call. `peer` is the process
-/// at the other end.
+/// One connection over a stream: framing, flow control, turns, and a coroutine for each call. `peer` is the process at
+/// the other end.
 class Session : public EventSink, public std::enable_shared_from_this<Session> {
   public:
     Session(Server& server, std::unique_ptr<Stream> stream, Peer peer);
 
     void start();
     void close();
-    /// Ends the connection as soon as nothing is left to answer and to write.
+    /// Closes the connection as soon as all calls are answered and all replies are written.
     void finish();
-    /// Drops a client for which nothing could be written for `patience`, since it does not read what was.
+    /// Drops a client to which nothing could be written for `patience`, because it does not read.
     void check_reader(std::chrono::milliseconds patience);
     bool has_unread() const { return outbox_bytes_ > 0; }
-    /// When it last read something, or nothing waited for it.
+    /// Returns when the client last read, or when nothing waited for it.
     async::Moment read_at() const { return read_at_; }
 
     void notify(const std::string& method, Json params) override;
@@ -40,28 +40,30 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
 
     Awaitable<void> read_loop(std::shared_ptr<Session> self);
     Awaitable<void> write_loop(std::shared_ptr<Session> self);
-    /// `weight`: how many calls it counts as.
+    /// Runs the requests of a line and queues the reply. `weight`: the number of calls that the line counts as.
     Awaitable<void> answer(std::shared_ptr<Session> self, std::string line, std::size_t weight);
-    /// Returns when another call may begin: not before enough replies have been given and read.
+    /// Waits until another call may begin: until enough replies have been made and read.
     Awaitable<void> wait_for_room(std::size_t weight);
     bool has_room(std::size_t weight) const;
-    /// The turn of a batch's next request, for which so many bytes of replies are held. False: no more of them.
+    /// Waits for the turn of a batch's next request. `held`: bytes of the batch's replies so far. Returns false if
+    /// there is no room for more replies.
     Awaitable<bool> next_of_batch(std::size_t held, std::shared_ptr<std::size_t> counted);
     void queue(std::string text);
     void unqueue(std::size_t bytes);
     void hold(std::size_t bytes);
     void release(std::size_t bytes);
     Awaitable<void> watch_hangup(std::shared_ptr<Session> self);
-    /// Nobody is going to read the replies that calls wait with.
+    /// Ends the calls that wait for events, because the client will not read their replies.
     void end_waiting_calls();
-    /// Throws away what waits for a client that does not read it, and closes when it has had time to read the reason.
+    /// Discards everything queued for a client that does not read, and closes the connection after a time in which the
+    /// client can read the reason.
     void drop(const std::string& why);
-    /// Starts a call for each whole line, as many as may be under way at once, each in its turn with other connections.
-    /// Only the last `fresh` bytes can hold a line's end that was not seen before.
+    /// Starts a call for each complete line, up to the limit of running calls, each in its turn with other connections.
+    /// Only the last `fresh` bytes can contain a line end that was not seen before.
     Awaitable<void> take_lines(std::shared_ptr<Session> self, std::string& buffer, std::size_t fresh);
     void send(std::string text);
     Awaitable<Caller> caller(std::shared_ptr<Session> self);
-    /// Nothing asked, nothing to say: the text that is being written is in outbox_bytes_ alone.
+    /// Returns true if no call runs and nothing is queued. outbox_bytes_ includes the text that is being written.
     bool idle() const { return in_flight_ == 0 && outbox_bytes_ == 0; }
 
     Server& server_;
@@ -70,18 +72,18 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     std::optional<Caller> caller_;
     std::deque<std::string> outbox_;
     std::size_t outbox_bytes_ = 0;
-    async::Moment read_at_;    ///< when nothing waited, or something could be written
-    async::Notifier written_;  ///< something to write
-    async::Notifier room_;     ///< perhaps there is room for another call
+    async::Moment read_at_;    ///< the last time that nothing waited or something could be written
+    async::Notifier written_;  ///< there may be something to write
+    async::Notifier room_;     ///< there may be room for another call
     std::shared_ptr<CallScheduler::Place> place_ = std::make_shared<CallScheduler::Place>();
     std::function<void()> end_subscription_;
     std::map<int, std::function<void()>> waiting_calls_;
     int next_waiting_call_ = 1;
     std::size_t in_flight_ = 0;
-    std::size_t held_ = 0;  ///< bytes of requests under way and of replies not read
+    std::size_t held_ = 0;  ///< bytes of running requests and of replies that have not been read
     bool no_more_input_ = false;
     bool closed_ = false;
-    bool dropped_ = false;  ///< only the reason is still to be written
+    bool dropped_ = false;  ///< only the reason is still written
 };
 
 }  // namespace orange::rpc

@@ -7,14 +7,15 @@
 #include "daemon/rpc/api.hpp"
 #include "daemon/shim/exit_record.hpp"
 
-/// `task.log`: what agents showed in windows that are gone (logs/<window>-<run>.log), and what the living show now.
+/// `task.log`: the screens of agents' windows, of closed ones from their logs (logs/<window>-<run>.log), of open ones
+/// from tmux.
 namespace orange::rpc {
 namespace {
 
 constexpr const char* k_worker_window = "worker";
 
 std::string role_of(const std::string& window) {
-    const bool is_worker = window == k_worker_window || window.starts_with("worker-");  // worker-2: the second round's
+    const bool is_worker = window == k_worker_window || window.starts_with("worker-");  // worker-2: of the second round
     return name_text(is_worker ? Role::worker : Role::reviewer);
 }
 
@@ -22,7 +23,7 @@ Path log_of(World& world, const TaskRecord& record, const WindowView& view) {
     return world.tasks.folder(record) / "logs" / (view.window + "-" + view.run + ".log");
 }
 
-/// "review-1-9aX….log" → window and run; nothing where it is no such name.
+/// Parses "review-1-9aX….log" into window and run; nothing for another name.
 std::optional<WindowView> window_from(const std::string& file) {
     if (!file.ends_with(".log") || file.starts_with('.')) return std::nullopt;
     const auto stem = file.substr(0, file.size() - 4);
@@ -44,7 +45,7 @@ WindowView living(const AgentRun& run) {
     return view;
 }
 
-/// Newest first; the living before all.
+/// Returns the task's windows: open ones first, then closed ones, newest first.
 Result<std::vector<WindowView>> windows_of(Api& api, const TaskRecord& record) {
     auto& world = api.world();
     std::vector<WindowView> alive;
@@ -74,7 +75,7 @@ Result<std::vector<WindowView>> windows_of(Api& api, const TaskRecord& record) {
     return alive;
 }
 
-/// The names are compared with those that there are; none of them ever becomes part of a path.
+/// Picks the window that the call names. Names are only compared with existing ones and never become part of a path.
 Result<WindowView> pick(const std::vector<WindowView>& windows, const TaskLog& params, const std::string& task) {
     std::string known;
     for (const auto& view : windows) {

@@ -7,7 +7,7 @@
 #include "daemon/runner/kept_work.hpp"
 #include "daemon/runner/pull_creation.hpp"
 
-/// Calls that create, move or end tasks.
+/// Methods that create, move or end tasks.
 namespace orange::rpc {
 namespace {
 
@@ -30,7 +30,7 @@ Awaitable<Result<TaskReply>> update(Api& api, TaskUpdate params, Call call) {
     co_return api.reply(id, std::move(edited));
 }
 
-/// complete, stuck and cancel are `update --status` under another name.
+/// Moves a task to a goal: complete, stuck and cancel are other names of `update --status`.
 Awaitable<Result<TaskReply>> move(Api& api, TaskSelector selector, Call call, engine::Goal goal, bool force = false,
                                   store::Naming by = store::Naming::anything) {
     CO_TRY(const auto id, api.select(selector, call, by));
@@ -48,8 +48,8 @@ std::string ids_of(const std::vector<TaskId>& ids, std::string_view separator) {
     return join(texts, separator);
 }
 
-/// Before a task is cancelled: whether its human has said what becomes of its sub-tasks; a sentence about those that go
-/// on.
+/// Before a task is cancelled: needs_force if it has open sub-tasks and the call must ask about them. Returns a
+/// sentence about the sub-tasks that go on.
 Result<std::vector<std::string>> ask_about_children(Api& api, const TaskId& id, const TaskCancel& params) {
     std::vector<std::string> notes;
     const auto open = open_below(api.world(), id);
@@ -66,8 +66,8 @@ Result<std::vector<std::string>> ask_about_children(Api& api, const TaskId& id, 
     return api.sentences(std::move(notes));
 }
 
-/// After their parent, which gets no other ones then; the ids of those that it cancelled. Of a call that fails, or is
-/// cut off, the rest is done by the same call again.
+/// Cancels the sub-tasks after their parent, which can get no new ones then. Returns the ids of those that it
+/// cancelled. If it fails or is interrupted, the same call continues with the rest.
 Awaitable<Result<std::vector<TaskId>>> cancel_children(Api& api, TaskId id, TaskCancel params, Call call) {
     std::vector<TaskId> cancelled;
     for (auto open = open_below(api.world(), id); !open.empty(); open = open_below(api.world(), id)) {
@@ -84,7 +84,7 @@ Awaitable<Result<std::vector<TaskId>>> cancel_children(Api& api, TaskId id, Task
     co_return cancelled;
 }
 
-/// Of each sub-task, and of its work if there is some.
+/// Returns a sentence for each cancelled sub-task, and for its branch if it has work.
 Awaitable<std::vector<std::string>> cancelled_notes(Api& api, std::vector<TaskId> cancelled) {
     std::vector<std::string> notes;
     for (const auto& id : cancelled) {
@@ -97,7 +97,7 @@ Awaitable<std::vector<std::string>> cancelled_notes(Api& api, std::vector<TaskId
     co_return api.sentences(std::move(notes));
 }
 
-/// Those that wait for one of them and are not one of them.
+/// Returns the tasks that wait for one of the cancelled tasks and are not cancelled themselves.
 std::vector<TaskId> waiting_for(Api& api, const std::vector<TaskId>& cancelled) {
     std::vector<TaskId> waiting;
     const auto has = [](const std::vector<TaskId>& ids, const TaskId& id) {
@@ -190,7 +190,7 @@ Awaitable<Result<TaskReply>> spawn(Api& api, TaskSpawn params, Call call) {
     co_return api.reply(id, std::move(spawned));
 }
 
-/// Adds the task, as it was when its agent started, to `tasks`.
+/// Respawns the agents of a task, and adds the task, as it was right after that, to `tasks`.
 Awaitable<Result<Outcome>> respawn_one(Api& api, TaskId id, TaskRespawn params, Caller by,
                                        std::vector<TaskView>& tasks) {
     CO_TRY(auto done, co_await api.runner().respawns.respawn(id, std::move(by), params.fresh));
@@ -223,7 +223,7 @@ bool is_without_pull_request(const Error& error) {
     return why != error.details.end() && why->second == "no_pull_request";
 }
 
-/// In a project whose work is merged through pull requests, a task that has none gets one first.
+/// Opens a pull request for a task that has none, if the project merges through pull requests.
 Awaitable<Result<TaskMerge::Reply>> open_instead(Api& api, TaskId id, Caller by) {
     pulls::PullText text;
     CO_TRY(auto opened, co_await create_pull_request(api.runner(), id, std::move(text), std::move(by)));

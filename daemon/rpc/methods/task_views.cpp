@@ -19,18 +19,18 @@
 #include "daemon/runner/sight.hpp"
 #include "daemon/store/task_file.hpp"
 
-/// Calls that only look at tasks; free to everybody.
+/// Methods that only read tasks; they are open to everybody.
 namespace orange::rpc {
 namespace {
 
 constexpr std::size_t k_recent_events = 20;
-/// A history is read in pieces, with the others' turn in between; one call gives no more of it than this.
+/// A history is read in pieces, with other work of the daemon in between. A call returns at most this much of it.
 constexpr std::size_t k_lines_at_once = 128, k_most_events = 20'000;
 constexpr std::uintmax_t k_most_bytes = std::uintmax_t{16} << 20;
-constexpr std::chrono::milliseconds k_step{20}, k_patience{1000};  // for who holds a task's lock
+constexpr std::chrono::milliseconds k_step{20}, k_patience{1000};  // how long to wait for the holder of a task's lock
 
-/// Needs first, most urgent and longest waiting on top; then what runs, in the order of creation, so that no row moves
-/// because an agent works; then what waits.
+/// Sorts a list: tasks that need something first, most urgent and longest waiting on top; then running tasks in the
+/// order of creation, so that rows do not move while agents work; then waiting tasks.
 bool comes_first(const TaskView& a, const TaskView& b) {
     if (a.needs.kind != b.needs.kind) return more_urgent(a.needs.kind, b.needs.kind);
     if (a.needs.kind != Need::nothing) return a.needs.since < b.needs.since;
@@ -43,7 +43,7 @@ bool comes_first(const TaskView& a, const TaskView& b) {
     return a.fields.created_at < b.fields.created_at;
 }
 
-/// The statuses of every workflow that new tasks can follow or open tasks do follow.
+/// Returns the statuses of all workflows that new or open tasks follow.
 std::vector<std::string> known_statuses(Api& api) {
     std::vector<std::string> names;
     const auto take = [&](const auto& definition) {
@@ -60,7 +60,7 @@ std::vector<std::string> known_statuses(Api& api) {
     return names;
 }
 
-/// A list of a status that no workflow has would be empty, and look as if there were no such tasks.
+/// Refuses a status that no workflow has: an empty list would look as if there were no such tasks.
 Result<void> check_status(Api& api, const std::string& status) {
     const auto known = known_statuses(api);
     if (std::ranges::find(known, status) != known.end()) return {};
@@ -70,7 +70,8 @@ Result<void> check_status(Api& api, const std::string& status) {
                                       (meant ? " Known: " : "; known: ") + join(known, ", ")};
 }
 
-/// A task whose changes could not be counted has no counts: a list is no place for errors of git.
+/// Adds the numbers of committed changes. A task whose changes could not be counted gets none, because a list should
+/// not fail for an error of git.
 void add_committed(Api& api, std::vector<TaskView>& tasks) {
     for (auto& task : tasks) {
         const bool has_begun = !task.unreadable && task.means != "initial";
@@ -100,7 +101,7 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
         return (!project || record.task.project == *project) &&
                (!params.status || record.task.status == *params.status) && has_text(record.task);
     };
-    // An alarm is about the repository, and outlives its task.
+    // A task may have ended and still have an alarm, which is about its repository. each_open() includes such tasks.
     world.tasks.each_open([&](const TaskRecord& record) {
         if (!wanted(record)) return true;
         if (reply.count) {
@@ -161,7 +162,7 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
     co_return reply;
 }
 
-/// Returns those of which something is known.
+/// Returns the use of memory and processor of the task's running agents, as far as it is known.
 std::vector<AgentUse> uses_of(const World& world, const TaskRecord& record) {
     std::vector<AgentUse> uses;
     for (const auto& run : record.runs) {
@@ -283,7 +284,7 @@ EdgeView edge_view(const engine::EdgeExplanation& edge) {
     return view;
 }
 
-/// Who died, and what starts an agent again where the task's state has one to start.
+/// Adds a hint for each dead agent, and the command that starts one again if the task's state has an agent.
 void say_who_died(Api& api, const TaskRecord& record, const engine::Definition& definition, TaskWhy::Reply& reply) {
     bool any = false;
     const auto respawn = task_command("respawn", record.task.id.value).text();
@@ -298,13 +299,13 @@ void say_who_died(Api& api, const TaskRecord& record, const engine::Definition& 
     reply.hints.push_back(respawn);
 }
 
-/// Each command once, at its first place.
+/// Keeps only the first of equal hints.
 void name_each_once(std::vector<std::string>& hints) {
     std::set<std::string> seen;
     std::erase_if(hints, [&](const std::string& hint) { return !seen.insert(hint).second; });
 }
 
-/// When an agent that was held at a usage limit goes on.
+/// Returns the text for an agent that a usage limit holds back: when it continues.
 std::string limit_wait_text(const StartWait& wait, Timestamp now) {
     const auto role = "its " + name_text(wait.role);
     const auto time = wait.until ? spoken_time(*wait.until, now) : std::string();
@@ -362,7 +363,8 @@ void say_how_to_start(Api& api, const TaskRecord& record, TaskWhy::Reply& reply)
     if (record.blocked()) {
         const auto blockers = waits_text(api.world(), record);
         const auto without = "To start it without:\n  " + task_command("update", id, "--unblock " + blockers).text();
-        if (gone_text(api.world(), record).empty()) hints.push_back(without);  // else the need's own command is that
+        if (gone_text(api.world(), record).empty())
+            hints.push_back(without);  // otherwise the need's own command is this one
         if (!record.queued) {
             hints.push_back("To have it started when it waits no longer:\n  " + task_command("spawn", id).text());
         }
@@ -389,7 +391,7 @@ void say_what_helps(Api& api, const TaskRecord& record, const engine::Definition
     const auto* state = definition.state(record.task.status);
     for (const auto& notice : reply.task.notices) hints.push_back(notice.text);
     if (!hints.empty()) hints.push_back(task_command("ack", id).text());
-    std::erase(hints, reply.task.needs.text);  // it stands behind the status
+    std::erase(hints, reply.task.needs.text);  // the client shows it behind the status
     if (!reply.task.needs.command.empty()) hints.push_back(reply.task.needs.command.text());
     if (!Merges::under_way(record).empty()) {
         hints.push_back(merge_command(record.task.id));
@@ -413,7 +415,7 @@ void say_what_helps(Api& api, const TaskRecord& record, const engine::Definition
 Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     TaskWhy::Reply reply;
-    // The actions of a task may take minutes and hold its lock. Then the answer is what is going on.
+    // The actions of a task may hold its lock for minutes. In that case the reply only says what is under way.
     const auto is_held_up = [&] {
         const auto* now = api.world().tasks.find(id);
         return now && (now->intent || api.runner().queue.is_starting(id));

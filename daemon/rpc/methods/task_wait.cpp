@@ -6,8 +6,8 @@
 #include "common/rpc/watch_methods.hpp"
 #include "daemon/rpc/api.hpp"
 
-/// `task.wait`: the call sleeps until the task is saved again, looks, and answers when what was asked for holds or
-/// never will. It ends with its connection.
+/// `task.wait`: looks at the task again after each save, and replies as soon as it is in the wanted state or can no
+/// longer get there. The call ends with its connection.
 namespace orange::rpc {
 namespace {
 
@@ -23,14 +23,15 @@ constexpr std::int64_t k_longest_wait = 30LL * 86400;
 struct WaitingCall {
     explicit WaitingCall(const async::Executor& executor) : changed(executor) {}
     async::Notifier changed;
-    bool over = false;  ///< nobody waits for the answer, or the daemon stops
+    bool over = false;  ///< the client no longer waits, or the daemon stops
 };
 
 bool wants(const std::vector<std::string>& until, std::string_view what) {
     return std::find(until.begin(), until.end(), what) != until.end();
 }
 
-/// The workflow leaves it to a human here: the end, a state that nobody works in, one whose entry tells a human.
+/// Returns true if the workflow leaves the task to a human in that state: a final state, one without an agent, or one
+/// whose entry notifies a human.
 bool needs_human(const Definition& definition, const std::string& name) {
     const auto* state = definition.state(name);
     if (!state || state->terminal) return true;
@@ -47,14 +48,15 @@ bool holds(const Definition& definition, const std::vector<std::string>& until, 
            (wants(until, k_human) && needs_human(definition, state));
 }
 
-/// The same of a state that the task is in: what it needs tells whether it needs its human.
+/// Returns true if the state that the task is in is wanted. Whether the task needs a human follows from its needs
+/// instead.
 bool is_reached(const Definition& definition, const std::vector<std::string>& until, const std::string& state) {
     const auto* known = definition.state(state);
     const bool ended = !known || known->terminal;
     return wants(until, state) || (ended && (wants(until, k_ended) || wants(until, k_human)));
 }
 
-/// Some way of the workflow leads from here to what is waited for.
+/// Returns true if transitions of the workflow lead from this state to a wanted one.
 bool can_reach(const Definition& definition, const std::vector<std::string>& until, const std::string& from) {
     std::set<std::string> seen = {from};
     std::vector<std::string> next = {from};
@@ -85,18 +87,19 @@ Result<void> check(const Definition& definition, const TaskWait& params) {
     return {};
 }
 
-/// The answer, where there is one by now.
+/// Returns the reply if the wait is over; nothing otherwise.
 Result<std::optional<TaskWait::Reply>> look(Api& api, const TaskId& id, const std::vector<std::string>& until) {
     const auto* record = api.world().tasks.find(id);
     if (!record) return Error(ErrorCode::not_found, "task " + id.value + " was deleted");
     TRY(const auto definition, api.runner().turns.definition_of(record->task));
-    if (record->intent) return std::optional<TaskWait::Reply>{};  // on its way: what comes next is not known yet
+    if (record->intent)
+        return std::optional<TaskWait::Reply>{};  // a transition is under way, and the next state is not known yet
     const auto& task = record->task;
     const auto* state = definition->state(task.status);
     TaskWait::Reply reply;
     reply.task = api.view(*record);
     const auto& needs = reply.task.needs;
-    // What is in the queue is about to start, also if the queue has not looked at it yet.
+    // A queued task is about to start, even if the queue has not run yet.
     const bool starts = needs.kind == Need::start && (task.status == definition->initial().name || record->queued);
     const bool help = needs.kind != Need::nothing && !starts;
     if (help && (wants(until, k_human) || (wants(until, k_attention) && !reply.task.notices.empty()))) {

@@ -1,4 +1,4 @@
-// workflow.*: which workflows there are, whether a file is valid, and the drawing of one.
+// workflow.*: lists workflows, checks a file, and draws a workflow.
 #include <algorithm>
 #include <filesystem>
 

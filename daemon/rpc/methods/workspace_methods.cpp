@@ -8,7 +8,7 @@
 namespace orange::rpc {
 namespace {
 
-/// What becomes of the workspaces that a smaller pool has left over, a sentence a project.
+/// Returns a sentence for each project whose pool was made smaller, about the workspaces that are left over.
 std::vector<std::string> surplus_notes(const std::map<std::string, std::vector<std::string>>& surplus) {
     std::vector<std::string> notes;
     notes.reserve(surplus.size());
@@ -72,7 +72,8 @@ Awaitable<Result<WorkspaceReply>> gc(Api& api, WorkspaceGc params) {
     std::vector<std::string> notes;
     for (const auto& project : projects) {
         auto done = co_await api.runner().workspaces.collect(project);
-        api.runner().queue.kick(project.name);  // whoever came while a workspace was looked at waits for it
+        api.runner().queue.kick(
+            project.name);  // a workspace was locked for the check; tasks that came meanwhile wait for it
         if (!done) co_return done.error();
         notes.insert(notes.end(), done->begin(), done->end());
     }
