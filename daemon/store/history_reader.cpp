@@ -13,7 +13,7 @@ constexpr std::size_t k_piece = 64 << 10, k_largest_piece = 1 << 20;
 }  // namespace
 
 Result<void> HistoryReader::fill() {
-    // What a long line is made of is moved and searched but a few times.
+    // Larger pieces for longer lines, so that the bytes of a long line are moved and searched only a few times.
     const auto size = std::clamp(buffer_.size(), k_piece, k_largest_piece);
     const auto piece = files_.read_before(file_, from_, size);
     if (!piece && piece.error().code != ErrorCode::not_found) return piece.error();

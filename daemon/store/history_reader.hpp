@@ -11,19 +11,20 @@
 
 namespace orange::store {
 
-/// A history's lines from the last to the first, a piece of the file at a time: whatever wants its end, or one event of
-/// it, never reads the whole. The file may grow meanwhile. Whoever reads on and on stops at some size, or yields.
+/// Reads a history's lines from the last to the first, a piece of the file at a time, so that a reader of the last
+/// events does not read the whole file. The file may grow meanwhile. A caller that reads far back has to stop at a
+/// limit, or yield now and then.
 class HistoryReader {
   public:
-    /// Of a longer line, which is no event's, only some bytes come.
+    /// Longer lines are not events. Only some bytes of such a line are returned.
     static constexpr std::size_t k_longest = std::size_t{4} << 20;
 
     HistoryReader(FileSystem& files, Path file) : files_(files), file_(std::move(file)) {}
 
-    /// The line before the one given last, without its end; empty ones are passed over. Nothing at the beginning, and
-    /// where there is no such file.
+    /// Returns the line before the last returned one, without its line end; empty lines are skipped. Nothing at the
+    /// beginning of the file, or if there is no such file.
     Result<std::optional<std::string>> next_line();
-    /// How many bytes were read.
+    /// Returns the number of bytes that were read.
     std::uintmax_t read() const { return read_; }
 
   private:
@@ -31,13 +32,13 @@ class HistoryReader {
 
     FileSystem& files_;
     Path file_;
-    std::optional<std::uintmax_t> from_;  ///< where what was read begins; unset: nothing was
+    std::optional<std::uintmax_t> from_;  ///< offset of the oldest byte that was read; unset: nothing was read
     std::uintmax_t read_ = 0;
-    std::string buffer_;          ///< what was read and not given
-    std::size_t unsearched_ = 0;  ///< how many of its first bytes may have a line's end among them
+    std::string buffer_;          ///< bytes that were read and not returned yet
+    std::size_t unsearched_ = 0;  ///< the number of its first bytes that were not searched for a line end
 };
 
-/// Nothing where the line is no event.
+/// Returns the event of a line; nothing if the line is no event.
 std::optional<HistoryEvent> event_from_line(std::string_view line);
 
 }  // namespace orange::store

@@ -10,15 +10,15 @@
 
 namespace orange::store {
 
-/// When each history was last written to: whoever looks for the last events reads those histories alone that may have
-/// one, and asks the disk for none of the others. The store reads the times from the files when it loads, and notes its
-/// own writes from then on.
+/// The time of the last write to each history. A search for the latest events reads only histories that may have one,
+/// and asks the disk about no other. The store reads the times from the files in load(), and notes its own writes from
+/// then on.
 class HistoryTimes {
   public:
-    /// The history has an event of that time. The later of two times stays.
+    /// Records an event of that time. An earlier time does not replace a later one.
     void note(const TaskId& id, Timestamp time);
     void forget(const TaskId& id);
-    /// The one that was written to last comes first. Calls `visit` until it returns false.
+    /// Calls `visit` for each history, the latest one first, until it returns false.
     void each(const std::function<bool(const TaskId&, Timestamp)>& visit) const;
     std::size_t size() const { return times_.size(); }
 

@@ -2,11 +2,11 @@
 
 #include "daemon/store/sections.hpp"
 
-/// Every text here is parsed a few times at most, however many sections it has: the daemon's loop waits meanwhile.
+/// Every text is parsed a few times at most, however many sections it has, because the daemon's loop waits meanwhile.
 namespace orange::store {
 namespace {
 
-/// Nothing between the sections of `body` and those of `wanted` but what was put between them.
+/// Returns true if `body` has exactly the sections `wanted`.
 bool holds(const std::string& body, const engine::Artifacts& wanted) {
     return parse_sections(body).sections == wanted.sections;
 }

@@ -6,13 +6,13 @@
 
 namespace orange::store {
 
-/// The headings of the sections of `before` that `after` does not have any more, in the order of `before`. One that is
-/// still there, but inside a code fence that nothing closes, is not lost.
+/// Returns the headings of the sections of `before` that `after` does not have, in the order of `before`. A section
+/// that is still there, but inside an unclosed code fence, does not count as lost.
 std::vector<std::string> lost_sections(std::string_view before, std::string_view after);
 
-/// `after` with those sections of `before` at its end. If something that is open there would swallow them, they come at
-/// its beginning; if the text there would belong to the last of them, what is open is closed. `after` as it is if none
-/// of this leaves all sections of both what they are.
+/// Returns `after` with the lost sections of `before` at its end. If an open fence or comment would swallow them there,
+/// they go to the beginning; if text of `after` would then belong to the last of them, the fence or comment is closed
+/// instead. Returns `after` unchanged if none of this keeps all sections of both texts intact.
 std::string with_sections_back(std::string_view before, std::string_view after, const std::vector<std::string>& lost);
 
 }  // namespace orange::store

@@ -25,7 +25,7 @@ int take_indent(std::string_view& text) {
     return column;
 }
 
-/// Removes "- " or "12. " from the front of the text.
+/// Removes "- " or "12. " from the front of the text; false if it has no list marker.
 bool take_list_marker(std::string_view& text) {
     std::size_t length = 0;
     while (length < std::min<std::size_t>(text.size(), 9) && text[length] >= '0' && text[length] <= '9') ++length;
@@ -42,7 +42,7 @@ bool is_heading(std::string_view text) {
     return level >= 1 && level <= 6 && (level == text.size() || text[level] == ' ' || text[level] == '\t');
 }
 
-/// The marks with which the text opens a fence; empty: it opens none.
+/// Returns the marks with which the text opens a fence; empty if it opens none.
 std::string_view fence_of(std::string_view text) {
     if (!text.starts_with("```") && !text.starts_with("~~~")) return {};
     const auto marks = text.substr(0, run_of(text, text.front()));

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-/// Finds the headings of a Markdown text line by line: which lines are headings, and which only look so because they
-/// stand in a fence, a comment or a list (docs/files.md, "Sections"). What is inside a line is never parsed.
+/// Finds the headings of a Markdown text, line by line, and tells them from lines in a fence, a comment or a list that
+/// only look like headings (docs/files.md, "Sections"). The contents of a line are never parsed.
 namespace orange::store::markdown {
 
 /// A text cut into lines as Markdown cuts it: "\n", "\r\n" and a lone "\r" end a line. Lines count from 1.
@@ -15,10 +15,10 @@ class Lines {
     explicit Lines(std::string_view body);
 
     int count() const { return static_cast<int>(starts_.size()) - 1; }
-    /// Offset of a line's first byte; of the line after the last: the end.
+    /// Returns the offset of a line's first byte; for the line after the last one, the end of the text.
     std::size_t start(int line) const;
     std::string_view with_end(int line) const { return body_.substr(start(line), start(line + 1) - start(line)); }
-    /// The line without its end and, if it is the first, without a byte order mark.
+    /// Returns the line without its end; the first line also without a byte order mark.
     std::string_view text(int line) const;
     std::string_view body() const { return body_; }
 
@@ -29,10 +29,11 @@ class Lines {
 
 struct Outline {
     std::vector<int> headings;
-    std::optional<int> open_fence;  ///< the line of a fence that hides everything behind it
-    std::string closer;             ///< ends the fence or comment that is open at the end of the text; empty: none is
+    std::optional<int> open_fence;  ///< the line of a fence that is not closed and hides the rest of the text
+    std::string closer;  ///< the text that ends the fence or comment which is open at the end; empty: none is open
 };
 
+/// Returns the headings of a text, and the fence or comment that is open at its end.
 Outline outline_of(const Lines& lines);
 
 }  // namespace orange::store::markdown

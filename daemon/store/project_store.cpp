@@ -11,7 +11,7 @@ struct Parsed {
     std::map<std::string, Json> unknown;
 };
 
-/// Returns the members of `json` that `written` does not have.
+/// Returns the members of `json` that `written` does not have, recursively.
 Json beyond(const Json& json, const Json& written) {
     Json more = Json::object();
     for (const auto& [key, value] : json.items()) {
@@ -25,7 +25,7 @@ Json beyond(const Json& json, const Json& written) {
     return more;
 }
 
-/// A key that `json` has keeps its value.
+/// Adds the members of `more` that `json` does not have, recursively.
 void add_missing(Json& json, const Json& more) {
     for (const auto& [key, value] : more.items()) {
         if (!json.contains(key)) {
@@ -38,7 +38,7 @@ void add_missing(Json& json, const Json& more) {
 
 Result<Parsed> parse(const std::string& content) {
     TRY(auto json, parse_json(content));
-    // A list is schema 1. A later one is an object that says so, and holds what this version would drop.
+    // Schema 1 is a list. A later schema is an object with its number, and has contents that this version would drop.
     TRY(check_schema(json));
     if (!json.is_array()) return {ErrorCode::invalid_argument, "not a list of projects"};
     Parsed parsed;

@@ -14,27 +14,28 @@
 
 namespace orange::store {
 
-/// projects.json. A file that cannot be read or parsed is never overwritten: every change is refused with the reason
-/// until the file is repaired. The last good file is kept beside it as projects.json.bak. The monitor calls refresh()
-/// when somebody has edited the file; what it said before stays in force while it cannot be used.
+/// The projects, in projects.json. A file that cannot be read or parsed is never overwritten: every change is refused,
+/// with the reason, until a person repairs the file; meanwhile its last good contents stay in force. load() copies a
+/// good file to projects.json.bak. The monitor calls refresh() when the file was edited.
 class ProjectStore {
   public:
     ProjectStore(FileSystem& files, Path file);
 
     Result<void> load();
     std::vector<Project> list() const;
-    /// The project as it is now. The pointer stays valid, and the project unchanged, as long as the store lives.
+    /// Returns the project as it is now; null if there is none. The pointer stays valid, and the project unchanged, as
+    /// long as the store lives.
     const Project* find(const std::string& name) const;
-    /// The project whose repository is `root`.
+    /// Returns the project whose repository is `root`; null if there is none.
     const Project* at_path(const std::string& root) const;
-    /// Keys of the file that Orange does not know stay in it.
+    /// Adds or replaces a project, and writes the file. Keys of the file that Orange does not know stay in it.
     Result<void> put(Project project);
     Result<void> remove(const std::string& name);
-    /// Reads the file again. The Error says why it cannot be used. Writes nothing.
+    /// Reads the file again, and writes nothing. The Error says why the file cannot be used.
     Result<void> refresh();
-    /// Called when refresh(), put() or remove() has found a change that somebody else made to the file.
+    /// Sets a function that is called when refresh(), put() or remove() finds an edit of the file from outside.
     void on_edit(std::function<void()> observer) { edited_ = std::move(observer); }
-    /// Why the file cannot be used; empty if it can be.
+    /// Returns why the file cannot be used; empty if it can be.
     const std::string& problem() const { return problem_; }
 
   private:
@@ -46,10 +47,10 @@ class ProjectStore {
 
     FileSystem& files_;
     Path file_;
-    std::deque<Project> kept_;  ///< all that there were: a coroutine that waits may hold one of them
+    std::deque<Project> kept_;  ///< all versions of all projects: a suspended coroutine may hold a pointer to one
     std::map<std::string, const Project*> projects_;
-    std::map<std::string, Json> unknown_;  ///< of each project: what the file says beyond what Orange knows
-    std::optional<std::string> content_;   ///< of the file, as last read or written; unset: there is none
+    std::map<std::string, Json> unknown_;  ///< by project: keys of the file that Orange does not know
+    std::optional<std::string> content_;   ///< of the file as last read or written; unset: there is no file
     std::string problem_;
     std::function<void()> edited_ = [] {};
 };

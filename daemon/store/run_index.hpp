@@ -10,23 +10,24 @@
 
 namespace orange::store {
 
-/// Which task's agent a process is: the part of the store's index that is asked with each call that changes something.
-/// Every question is a look-up, however many tasks there are.
+/// Finds the task of a process: the part of the store's index that every call which changes something needs. Every
+/// query is a look-up whose cost does not depend on the number of tasks.
 class RunIndex {
   public:
     void add(const TaskRecord& record);
-    /// `record` as it was added.
+    /// Removes a record; `record` has to be as it was added.
     void remove(const TaskRecord& record);
 
-    /// Tasks with a run whose orange-agent had that pid; more than one where the pid was reused before the older run's
-    /// end was dealt with: the start time in the record tells.
+    /// Returns the tasks with a run whose orange-agent had that pid. There may be several, if the kernel reused the pid
+    /// before the end of the older run was handled; the start time in the record tells them apart.
     std::vector<TaskId> with_shim(std::int64_t pid) const;
-    /// A run is noted as in the care of the tmux server with that pid and start time (of either, 0: unknown, any).
+    /// Returns true if a run is recorded in the tmux server with that pid and start time (0 in either: unknown, matches
+    /// any).
     bool has_server(std::int64_t pid, std::int64_t start_time) const;
     std::size_t size() const { return shims_.size(); }
-    /// The number of runs, also of those that have no process yet or no longer.
+    /// Returns the number of runs, including those that have no process yet or no longer.
     std::size_t count() const { return count_; }
-    /// The tasks that have a run.
+    /// Returns the tasks that have a run.
     const std::set<TaskId>& tasks() const { return tasks_; }
 
   private:

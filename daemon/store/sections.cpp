@@ -13,7 +13,7 @@ namespace {
 
 using markdown::Lines;
 
-/// The line without up to three blanks; nothing if it is indented deeper.
+/// Returns the line without up to three leading blanks; nothing if it is indented deeper.
 std::optional<std::string_view> unindented(std::string_view line) {
     const auto first = line.find_first_not_of(' ');
     if (first == std::string_view::npos) return std::string_view{};
@@ -61,7 +61,7 @@ std::vector<Heading> headings(const markdown::Outline& outline, const Lines& lin
 struct Span {
     std::string heading;
     int heading_line = 0;
-    int end_line = 0;  ///< the first line that no longer belongs to it
+    int end_line = 0;  ///< the first line after the section
 };
 
 std::vector<Span> spans(const std::vector<Heading>& found, const Lines& lines) {

@@ -13,18 +13,18 @@ namespace orange::store {
 /// or 2; the last of duplicates counts. markdown::outline_of() knows which lines are headings.
 engine::Artifacts parse_sections(std::string_view body);
 
-/// The headings of the sections of a body in their order, each once.
+/// Returns the headings of a body's sections in their order, each once.
 std::vector<std::string> section_headings(std::string_view body);
 
-/// `body` with that section's text replaced (the last of duplicates), or the section appended at its end. Every other
-/// byte stays.
+/// Returns `body` with the text of that section replaced (of the last one among duplicates), or with the section
+/// appended. All other bytes stay the same.
 std::string with_section(std::string_view body, std::string_view heading, std::string_view text);
 
-/// Returns the text with its headings demoted so that none is above level 3, and with an open fence or comment closed:
-/// nothing in it can pass for an agent's section, or swallow one.
+/// Returns the text with its headings demoted so that none is above level 3, and with an open fence or comment closed.
+/// The text then cannot look like a section of an agent, and cannot hide one.
 std::string demoted(std::string_view text);
 
-/// Returns the text with the fence or comment closed that is open at its end, so that a heading below it is one.
+/// Returns the text with the fence or comment closed that is open at its end, so that a heading after it counts.
 std::string closed(std::string_view text);
 
 }  // namespace orange::store

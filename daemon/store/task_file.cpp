@@ -21,18 +21,18 @@ bool is_fence(std::string_view line) {
     return line.starts_with("---") && trim(line.substr(3)).empty();
 }
 
-/// What a field says in YAML; nothing is null.
+/// The value of a field in YAML; nothing means null.
 using Value = std::optional<std::string>;
 using Counters = std::map<std::string, std::int64_t>;
 
 struct Field {
     std::string name;
     Value value;
-    bool is_plain = false;     ///< a number or time of our own making, which needs no quotes
-    bool is_left_out = false;  ///< it says nothing, and has no line then
+    bool is_plain = false;     ///< a number or time that Orange wrote, which needs no quotes
+    bool is_left_out = false;  ///< an empty field, which has no line
 };
 
-/// How a list of ids is compared, and written between brackets: none of them needs quotes.
+/// Returns a list of ids between brackets, for comparing and writing. Ids need no quotes.
 std::string list_text(const std::vector<TaskId>& ids) {
     std::vector<std::string> texts;
     for (const auto& id : ids) texts.push_back(yaml::scalar_text(id.value));
@@ -100,7 +100,7 @@ Result<yaml::Node> parse_map(std::string_view frontmatter) {
     return node;
 }
 
-/// Reads fields into a task; the first problem is kept.
+/// Reads fields into a task; error() is the first problem.
 class FrontmatterReader : public FieldVisitor<FrontmatterReader> {
   public:
     explicit FrontmatterReader(const yaml::Node& map) : map_(map) {}
@@ -141,7 +141,7 @@ class FrontmatterReader : public FieldVisitor<FrontmatterReader> {
         if (error != std::errc{} || stop != end) return fail(node->place.line, name, "is not a number");
         if (value != 0) into[name] = value;
     }
-    /// Which unknown fields count something only the workflow knows.
+    /// Does nothing: only the workflow tells which unknown fields are counters.
     void counters(const char*, Counters&, const char*) {}
     const std::optional<Error>& error() const { return error_; }
 
@@ -216,7 +216,7 @@ Result<Task> task_from_frontmatter(std::string_view frontmatter) {
 
 namespace {
 
-/// Each top-level field with its lines.
+/// Returns each top-level field with its lines.
 std::vector<std::pair<std::string, std::string>> fields_with_lines(std::string_view frontmatter) {
     const auto map = parse_map(frontmatter);
     if (!map) return {};
@@ -271,7 +271,7 @@ std::string with_unknown_fields(const std::string& unknown, const std::string& f
 
 namespace {
 
-/// What stands there, comparable with a Field's value.
+/// Returns the value of a node in the form of Field::value.
 Value said_by(const std::string& name, const yaml::Node& node) {
     if (node.is_null()) return std::nullopt;
     if (node.is_scalar()) return name == "status" ? current_status(node.scalar) : node.scalar;
@@ -295,12 +295,12 @@ std::string frontmatter_difference(const Task& task, std::string_view found) {
     }
     std::vector<std::string> differences;
     for (const auto& [name, value, is_plain, is_left_out] : Projection(task).fields) {
-        if (name == "updated_at") continue;  // differs in every stale copy, and says nothing
+        if (name == "updated_at") continue;  // differs in every stale copy, and means nothing
         if (is_left_out && !values.contains(name)) continue;
         const auto there = values.find(name);
         const bool is_missing = there == values.end();
         const auto said = is_missing ? Value() : there->second;
-        // What older versions left out: an absent or null field is empty or 0.
+        // Older versions left out empty fields: an absent or null field equals an empty one or 0.
         if (said == value || (!said && (value->empty() || value == "0"))) continue;
         differences.push_back(name + ": " + (is_missing ? "(missing)" : printable(said.value_or("null"))));
     }

@@ -23,7 +23,7 @@ struct Copies {
     std::optional<Path> mirror;
 };
 
-/// The result of a call of TaskFiles.
+/// The result of a call of TaskFiles; the caller saves its values in the record.
 struct Synced {
     std::string body;                      ///< the body of both copies
     std::string body_hash;                 ///< for TaskRecord::body_hash; the caller saves it
@@ -31,11 +31,11 @@ struct Synced {
     std::vector<HistoryEvent> events;      ///< frontmatter.restored, body.conflict, section.lost
     std::optional<std::string> attention;  ///< two edits contradict each other: names the file with the text that lost
     bool unsettled = false;                ///< a writer has a copy open: call again soon
-    bool waiting = false;                  ///< a displaced file waits to be removed: call again after keeps_displaced()
-    /// The fields of the frontmatter that Orange does not know, if they changed. The caller saves them with the hash.
+    bool waiting = false;                  ///< a displaced file is not yet removed: call again after keeps_displaced()
+    /// The unknown fields of the frontmatter, if they changed. The caller saves them with the hash.
     std::optional<std::string> extra_frontmatter;
-    /// heading → when this section was last written. A mirror that was saved with the same body has all of them
-    /// written.
+    /// heading → the time at which this section was last written. A save of the mirror with an unchanged body counts as
+    /// a write of all its sections.
     std::map<std::string, Timestamp> rewritten;
 };
 
@@ -43,10 +43,10 @@ struct TaskMemory;
 
 /// Keeps both copies of TASK.md the same while agents and humans edit either of them in any way that editors have: in
 /// place, by renaming over it, by deleting and creating it. Calls for one task are made under the task's lock.
+/// Keeps the two copies of TASK.md equal while agents and humans edit either of them in all the ways of editors: in
+/// place, by renaming over it, by deleting and creating it. The caller holds the task's lock.
 ///
-/// No lock exists that editors would honour, so a call prevents nothing; it finds out what happened:
-///
-/// 1. It reads both copies, and waits a quarter of a second if one is being saved at this moment.
+/// Editors honour no lock. So a call prevents no edit, but finds the edits that happened:
 /// 2. It decides on the body. A copy was edited if its body differs from the one that it showed last. An edit of one
 ///    copy counts. Edits of both are merged (`git merge-file` against the last common body); if they contradict each
 ///    other, the newer one counts.
@@ -66,19 +66,19 @@ class TaskFiles {
               std::chrono::milliseconds keeps_displaced = std::chrono::seconds(1));
     ~TaskFiles();
 
-    /// Brings both copies in step.
+    /// Makes both copies equal.
     Awaitable<Result<Synced>> sync(TaskRecord record, Copies copies);
 
-    /// Does the same, and then replaces the text of one section in both copies.
+    /// Does the same as sync(), and then replaces the text of one section in both copies.
     Awaitable<Result<Synced>> write_section(TaskRecord record, Copies copies, std::string heading, std::string text);
 
-    /// Does the same as sync(), and then removes the mirror: before a worktree is given back.
+    /// Does the same as sync(), and then removes the mirror, before the worktree is released.
     Awaitable<Result<Synced>> retire_mirror(TaskRecord record, Copies copies);
 
     /// Forgets the last common body and the displaced files of a task that ended or was deleted.
     void forget(const TaskId& id);
 
-    /// How long a displaced file stays.
+    /// Returns the time that a displaced file stays.
     std::chrono::milliseconds keeps_displaced() const { return keeps_displaced_; }
 
   private:

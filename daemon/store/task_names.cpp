@@ -1,4 +1,4 @@
-// How people name a task.
+// Finds the task that a person names.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -13,14 +13,14 @@ namespace orange::store {
 namespace {
 
 constexpr std::size_t k_shortest_name = 2, k_shortest_id = 4, k_most_candidates = 5, k_summary_columns = 60;
-/// A typing mistake in the name of a task that is older than so many others is not guessed.
+/// The number of tasks, newest first, that are compared with a misspelled name.
 constexpr std::size_t k_most_compared = 1000;
 
 std::size_t common_prefix(std::string_view a, std::string_view b) {
     return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
 
-/// The words of a slug, so many of them in a row as there are in `text`.
+/// Adds runs of consecutive words of a slug that have as many words as `text`.
 void add_words(std::vector<std::string>& names, const std::string& slug, std::string_view text) {
     const auto words = split(slug, '-');
     const auto count = static_cast<std::size_t>(std::ranges::count(text, '-')) + 1;
@@ -31,8 +31,8 @@ void add_words(std::vector<std::string>& names, const std::string& slug, std::st
     }
 }
 
-/// How many mistakes `text` has if it was to name the task: by its id, its branch or words of its summary. Nothing if
-/// they are too many.
+/// Returns the number of typing mistakes in `text` if it was meant to name the task by its id, its branch or words of
+/// its summary. Nothing if there are too many.
 std::optional<std::size_t> mistakes_in(std::string_view text, const Task& task) {
     const bool may_be_id = text.size() >= k_shortest_id && text.size() <= k_task_id_length + 1;
     for (const auto length : {text.size() - 1, text.size(), text.size() + 1}) {
@@ -58,7 +58,8 @@ std::string TaskStore::short_id(const TaskId& id) const {
     return id.value.substr(0, length);
 }
 
-/// By the beginning of an id, or by the whole name of a branch. A branch of an open task hides those of ended ones.
+/// Finds tasks by the beginning of an id, or by the full name of a branch. A branch of an open task hides those of
+/// ended ones.
 std::vector<TaskId> TaskStore::named(std::string_view text) const {
     const auto prefix = to_lower(text);
     std::vector<TaskId> found, same_case;
@@ -88,7 +89,7 @@ std::vector<TaskId> TaskStore::named(std::string_view text) const {
     return found;
 }
 
-/// By words of the summary, the last one perhaps not to its end. Open tasks hide ended ones.
+/// Finds tasks by words of the summary; the last word may be incomplete. Open tasks hide ended ones.
 std::vector<TaskId> TaskStore::summarized(std::string_view text) const {
     std::vector<TaskId> found;
     const auto words = slug_of(text);

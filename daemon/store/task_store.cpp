@@ -9,20 +9,20 @@
 #include "daemon/files/unfinished.hpp"
 #include "daemon/store/task_file.hpp"
 
-/// Everything that the daemon remembers (docs/files.md).
+/// The daemon's persistent memory of tasks (docs/files.md).
 ///
-/// state.json is the truth about a task and one rename of it is the commit point of every change; the index here is a
-/// copy of all of them, changed only after the disk was. A task begins to exist with its TASK.md, which is written
-/// after state.json: without a state.json it would pass for one made by hand, and be imported. TASK.md holds two things
-/// with different owners: the frontmatter, which is only shown there (TaskFiles puts it back), and the body, which
-/// belongs to agents and people and is never changed here.
+/// state.json is the truth about a task, and one rename of it commits a change. The index in memory is a copy of all
+/// these files and changes only after the disk. A new task exists once its TASK.md does, which is written after
+/// state.json: a folder with TASK.md alone would look hand-made and be imported. TASK.md has two parts with different
+/// owners. The frontmatter only shows the record, and TaskFiles restores it. The body belongs to agents and people, and
+/// this file never changes it.
 namespace orange::store {
 namespace {
 
 constexpr const char* k_state = "state.json";
 constexpr const char* k_task = "TASK.md";
 constexpr const char* k_history = "history.jsonl";
-/// How much of a history's end is read for its last events; a larger one than the second is not written anew.
+/// The bytes at a history's end that are read for its last events, and the size up to which a history is rewritten.
 constexpr std::uintmax_t k_history_end = std::uintmax_t{4} << 20, k_rewritten = std::uintmax_t{16} << 20;
 
 std::pair<std::string, std::string> branch_key(const TaskRecord& record) {
@@ -44,7 +44,7 @@ std::string state_text(const TaskRecord& record) {
     return dump(to_json(record)) + "\n";
 }
 
-/// What cannot be removed now is tried again by the next daemon.
+/// A file that cannot be removed now is removed by the next daemon.
 void sweep(FileSystem& files, const Path& folder) {
     for (const auto& place : {folder, folder / "logs", folder / "run"}) (void)files::remove_unfinished(files, place);
 }
@@ -75,7 +75,7 @@ Result<void> TaskStore::load() {
             continue;
         }
         for (const auto& id : *ids) {
-            if (files::is_unfinished(id)) (void)files_.remove(root_ / project / id);  // a removal that was cut off
+            if (files::is_unfinished(id)) (void)files_.remove(root_ / project / id);  // a removal that was interrupted
             if (!id.starts_with('.')) load_folder(project, id);
         }
     }
@@ -84,13 +84,14 @@ Result<void> TaskStore::load() {
 
 void TaskStore::load_folder(const std::string& project, const std::string& id) {
     const auto names = files_.list(root_ / project / id);
-    // What a daemon left that was killed while it created a task: no task.
+    // A folder without TASK.md was left by a daemon that was killed while it created the task. It is not a task.
     const bool cut_off = names && std::ranges::all_of(*names, [](const std::string& name) {
                              return name.starts_with('.') || name == k_state;
                          });
     auto record = read_folder(project, id);
     const bool nothing = !record && record.error().code == ErrorCode::not_found;
-    const bool imported = record && record->imported;  // with no history yet; its TASK.md is written anew
+    const bool imported =
+        record && record->imported;  // an imported task has no history yet, and its TASK.md is written again
     if (cut_off && !imported && (record || nothing)) {
         if (auto removed = files_.remove(root_ / project / id); !removed) {
             add_unreadable(project, id, removed.error().message);
@@ -101,7 +102,8 @@ void TaskStore::load_folder(const std::string& project, const std::string& id) {
         record = Error(ErrorCode::conflict, "another project has a task of this id");
     }
     if (record) {
-        if (is_above(record->task.id, record->task.parent)) record->task.parent = {};  // a file says anything
+        if (is_above(record->task.id, record->task.parent))
+            record->task.parent = {};  // a broken file may name a descendant as parent
         index(*record);
         if (names && std::ranges::find(*names, k_history) != names->end()) load_history_time(*record);
         // There may be thousands of ended tasks: only those with a temporary file are swept.
@@ -112,14 +114,14 @@ void TaskStore::load_folder(const std::string& project, const std::string& id) {
     }
 }
 
-/// One that cannot be looked at may have any event.
+/// If the file cannot be examined, it counts as the latest, because it may have any event.
 void TaskStore::load_history_time(const TaskRecord& record) {
     const auto facts = files_.facts_of(folder(record) / k_history);
     histories_.note(record.task.id,
                     facts ? std::chrono::ceil<std::chrono::milliseconds>(facts->modified) : Timestamp::max());
 }
 
-/// Of the tasks that are loaded none is above itself, so that each way up has an end.
+/// Returns true if `id` is `below` or an ancestor of it. No loaded task is its own ancestor, so the loop ends.
 bool TaskStore::is_above(const TaskId& id, TaskId below) const {
     while (!below.empty() && below != id) {
         const auto* record = find(below);
@@ -175,7 +177,7 @@ Result<TaskRecord> TaskStore::import_folder(const std::string& project, const st
     if (record.task.branch.empty()) record.task.branch = "orange-tasks/" + id;
     if (record.task.status.empty()) record.task.status = "pending";
     if (record.task.review_harness.empty()) record.task.review_harness = record.task.harness;
-    // What a stranger's file says about these is no reason to kill that session or to reset that worktree.
+    // An imported file is not trusted with these: Orange would kill that session, or reset that worktree.
     record.task.workspace.reset();
     record.task.tmux_session.reset();
     if (record.task.created_at == Timestamp{}) {
@@ -353,7 +355,7 @@ int TaskStore::observe(std::function<void(const TaskId&)> observer) {
 }
 
 void TaskStore::notify_observers(const TaskId& id) const {
-    const auto observers = observers_;  // one may leave while it is called
+    const auto observers = observers_;  // an observer may remove itself while it is called
     for (const auto& [number, observer] : observers) observer(id);
 }
 
@@ -361,7 +363,7 @@ Result<void> TaskStore::remove(const TaskId& id) {
     const auto* record = find(id);
     if (!record) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
     const Path folder = this->folder(*record);
-    TRY(files_.list(folder));  // a link in its place is not removed for it
+    TRY(files_.list(folder));  // fails for a link, which must not be followed
     TRY(files_.remove(folder));
     known_history_.erase((folder / k_history).string());
     histories_.forget(id);

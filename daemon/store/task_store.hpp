@@ -19,12 +19,12 @@
 
 namespace orange::store {
 
-/// A task folder that cannot be read: listed, never overwritten, never in the way of the others.
+/// A task folder that cannot be read. It is listed and never overwritten, and does not affect other tasks.
 struct Unreadable {
     std::string project;
     std::string id;
     std::string why;
-    /// What its TASK.md says: the last that is known of it. Nothing where that cannot be read either.
+    /// The task as its TASK.md has it, the last known state. Nothing if TASK.md cannot be read either.
     std::optional<Task> shown;
 };
 
@@ -35,77 +35,78 @@ struct BranchHolder {
     bool readable = true;
 };
 
-/// What may name a task.
+/// The ways in which a text may name a task.
 enum class Naming {
-    id_or_branch,  ///< for a call that cannot be undone, or whose text may begin with such words
-    anything,      ///< words of its summary too
+    id_or_branch,  ///< for calls that cannot be undone, and for calls whose text may begin with such words
+    anything,      ///< also by words of its summary
 };
 
-/// The tasks: state.json on disk, authoritative, and an index of all of them in memory. One write of state.json commits
-/// a change; nothing here is proportional to the number of tasks but load(). TASK.md is TaskFiles' business.
+/// The tasks: an authoritative state.json for each on disk, and an index of all of them in memory. All owners of the
+/// runner read and save tasks here. One write of state.json commits a change; only load() takes time in proportion to
+/// the number of tasks. A failed write changes neither the file nor the index. TaskFiles handles TASK.md.
 ///
-/// Pointers to records stay valid until that task is saved or removed: copy before a co_await.
+/// Pointers to records stay valid until that task is saved or removed: copy the record before a co_await.
 class TaskStore {
   public:
     static constexpr std::size_t k_no_limit = static_cast<std::size_t>(-1);
 
     TaskStore(FileSystem& files, Path root);
 
-    /// Reads every task folder. A folder without state.json is imported from its TASK.md, once. One unreadable task
-    /// does not keep the others from loading.
+    /// Reads all task folders. A folder without state.json is imported from its TASK.md once. An unreadable task goes
+    /// to unreadable(), and the others load.
     Result<void> load();
 
     const TaskRecord* find(const TaskId& id) const;
-    /// The task that a person means: by its whole id, by the beginning of its id in any case, by its branch or, if
-    /// `by` allows it, by words of its summary. An error lists the candidates. Only a whole id costs the same with any
-    /// number of tasks.
+    /// Returns the task that a person means: by its whole id, by the beginning of its id in any case, by its branch or,
+    /// if `by` allows it, by words of its summary. An error lists the candidates. The cost grows with the number of
+    /// tasks, except for a whole id.
     Result<TaskId> resolve(std::string_view text, Naming by = Naming::anything) const;
-    /// The shortest beginning of the id, at least four characters, that no other task's id has; also of a task that was
-    /// deleted.
+    /// Returns the shortest beginning of the id, at least four characters, that no other task's id has. The task may
+    /// have been deleted.
     std::string short_id(const TaskId& id) const;
-    /// A text for people, who type short ids. Ids in paths and names stay.
+    /// Replaces whole ids in a text for people by short ids. Ids in paths and names stay.
     std::string with_short_ids(std::string text) const;
-    /// An error keeps whole ids; its detail short_ids says what people type for them: "ID=SHORT ID=SHORT".
+    /// Adds the detail short_ids, "ID=SHORT ID=SHORT", to an error: the short ids of the whole ids in it, which stay.
     Error with_short_ids(Error error) const;
-    /// The active task (status not in `ended`) on that branch of that project: branches belong to one task at a time.
-    /// One that cannot be read keeps the branch that its TASK.md names.
+    /// Returns the active task (status not in `ended`) on that branch of that project: a branch belongs to at most one
+    /// active task. An unreadable task holds the branch that its TASK.md names.
     std::optional<BranchHolder> on_branch(const std::string& project, const std::string& branch) const;
-    /// Newest first. Calls `visit` until it returns false.
+    /// Calls `visit` for each task, newest first, until it returns false.
     void each(const std::function<bool(const TaskRecord&)>& visit) const;
-    /// The same of those alone that have not ended, or whose alarm has outlived them.
+    /// Calls `visit` as each() does, for tasks that have not ended or still have an alarm.
     void each_open(const std::function<bool(const TaskRecord&)>& visit) const;
     bool is_open(const TaskRecord& record) const;
-    /// How many the others are; of that project, if one is named.
+    /// Returns the number of tasks that are not open; only of that project, if one is named.
     std::size_t closed(const std::optional<std::string>& project) const;
-    /// Pending tasks of a project that wait for a workspace and for nothing else, first in first out.
+    /// Returns a project's pending tasks that wait for a workspace and for no other task, first in first out.
     std::vector<TaskId> queue(const std::string& project) const;
-    /// From 1; 0 where it does not wait.
+    /// Returns the place of the task in its queue, from 1; 0 if it is not in the queue.
     std::int64_t queue_place(const TaskRecord& record) const;
-    /// The tasks that wait until this one is done; it needs not be there.
+    /// Returns the tasks that wait until this one is done; a task with this id does not need to exist.
     std::vector<TaskId> blocked_by(const TaskId& id) const;
-    /// Its sub-tasks that are there, oldest first, ended ones too; it needs not be there itself.
+    /// Returns the sub-tasks of a task, oldest first, including ended ones; the task itself does not need to exist.
     std::vector<TaskId> children_of(const TaskId& id) const;
-    /// All that have sub-tasks.
+    /// Returns all tasks that have sub-tasks.
     std::vector<TaskId> parents() const;
-    /// All that wait for others to be done.
+    /// Returns all tasks that wait for other tasks.
     const std::set<TaskId>& blocked() const { return blocked_; }
-    /// All that have an agent that waits for room.
+    /// Returns all tasks with an agent that waits for room.
     const std::set<TaskId>& held() const { return held_; }
-    /// A task is in some project's queue.
+    /// Returns true if a project has a task in its queue.
     bool any_queued() const;
     /// Tasks that have not ended, or whose end is not finished (an intent, an agent, what is left of one): what the
     /// monitor looks at.
     const std::set<TaskId>& active() const { return active_; }
-    /// Whose agent a process is.
+    /// Returns the index that finds the task of a process.
     const RunIndex& runs() const { return runs_; }
     std::size_t size() const { return records_.size(); }
     const std::vector<Unreadable>& unreadable() const { return unreadable_; }
 
     /// Makes the folder with state.json and TASK.md.
     Result<void> create(const TaskRecord& record, std::string_view body);
-    /// The commit point of every change: replaces state.json, then the index. updated_at is the caller's. Whoever is
-    /// told that something has happened is told after a `synced` one; what the next daemon would find out, or do, again
-    /// may be `atomic`. Of several, a loss of power leaves an earlier one, never a mixture.
+    /// Replaces state.json, then the index: the commit point of every change. The caller sets updated_at. Use `synced`
+    /// before people or agents learn of the change. `atomic` is enough if the next daemon would find it out, or do it,
+    /// again. After a power failure one of several `atomic` writes is on disk, never a mixture.
     Result<void> save(const TaskRecord& record, Durability durability = Durability::synced);
     /// Removes the folder with everything in it.
     Result<void> remove(const TaskId& id);
@@ -115,24 +116,25 @@ class TaskStore {
     int observe(std::function<void(const TaskId&)> observer);
     void unobserve(int number) { observers_.erase(number); }
 
-    /// A torn last line of history.jsonl is cut off and kept aside as history.jsonl.torn (in a very large one, which is
-    /// not written anew, it stays as a line that nobody can read). Returns the event that says so, which is written by
-    /// then, at the time that `now` gave; nothing where there was nothing to mend.
+    /// Repairs a torn last line of history.jsonl: the line is moved to history.jsonl.torn. In a very large file, which
+    /// is not rewritten, it stays as an unreadable line. Returns the event history.repaired, already written, at the
+    /// time that `now` returns; nothing if the file was intact.
     Result<std::optional<HistoryEvent>> mend_history(const TaskId& id, const std::function<Timestamp()>& now);
-    /// history.jsonl: appends durably, mended first.
+    /// Appends an event to history.jsonl and syncs it; repairs the file first.
     Result<void> append_history(const TaskId& id, const HistoryEvent& event);
-    /// The last `count` readable events of those in its last 4 MiB, oldest first.
+    /// Returns the last `count` readable events in the last 4 MiB, oldest first.
     Result<std::vector<HistoryEvent>> history(const TaskId& id, std::size_t count = k_no_limit) const;
-    /// For whoever looks further back, or for one event. Of a task that is not there: empty.
+    /// Returns a reader for events further back, or for a single one. If there is no such task, the reader is empty.
     HistoryReader read_history(const TaskId& id) const;
-    /// When they were last written to. Of a file that somebody else has changed since load(), the time from before.
+    /// Returns the times of the last writes. For a file that was changed from outside since load(), it is an earlier
+    /// time.
     const HistoryTimes& histories() const { return histories_; }
 
     /// tasks/<project>/<id>
     Path folder(const TaskRecord& record) const;
 
   private:
-    /// The tasks whose whole ids a text has, and what people type for them.
+    /// Returns the tasks whose whole ids are in a text, with their short ids.
     std::vector<std::pair<TaskId, std::string>> short_ids_in(std::string_view text) const;
     std::vector<TaskId> named(std::string_view text) const;
     std::vector<TaskId> summarized(std::string_view text) const;
@@ -152,31 +154,31 @@ class TaskStore {
     FileSystem& files_;
     Path root_;
     std::unordered_map<TaskId, TaskRecord> records_;
-    std::set<std::pair<std::string, TaskId>> ids_;  ///< of all records, each behind its id in lower case
+    std::set<std::pair<std::string, TaskId>> ids_;  ///< all records, sorted by their id in lower case
     using ByAge = std::set<std::pair<Timestamp, TaskId>>;
     void each_of(const ByAge& tasks, const std::function<bool(const TaskRecord&)>& visit) const;
     ByAge by_age_;
-    ByAge open_by_age_;                                                          ///< those of each_open()
-    std::map<std::string, std::size_t> sizes_;                                   ///< of projects: all of their tasks
-    std::map<std::string, std::size_t> open_;                                    ///< of projects: those of each_open()
+    ByAge open_by_age_;                         ///< those of each_open()
+    std::map<std::string, std::size_t> sizes_;  ///< by project: number of tasks
+    std::map<std::string, std::size_t> open_;   ///< by project: number of tasks of each_open()
     std::map<std::pair<std::string, std::string>, std::set<TaskId>> by_branch_;  ///< active tasks only
     std::map<std::string, std::set<std::pair<std::int64_t, TaskId>>> queues_;
     std::set<TaskId> active_;
     std::set<TaskId> blocked_;
     std::set<TaskId> held_;
-    std::map<TaskId, std::set<TaskId>> dependents_;  ///< blocker → those of blocked_ that wait for it
+    std::map<TaskId, std::set<TaskId>> dependents_;  ///< blocker → the tasks of blocked_ that wait for it
     std::map<TaskId, ByAge> children_;               ///< parent → its sub-tasks
     RunIndex runs_;
     HistoryTimes histories_;
-    /// History files whose end was looked at, with their size then: somebody else may write into one.
+    /// History files whose end was checked, with their size at that time: another program may write to a file later.
     std::map<std::string, std::uintmax_t> known_history_;
     std::vector<Unreadable> unreadable_;
     std::map<int, std::function<void(const TaskId&)>> observers_;
     int next_observer_ = 1;
 };
 
-/// Its state is terminal: as its workflow says, or `done` or `cancelled`, which are so in every workflow (and all that
-/// is known of a task that was imported).
+/// Returns true if the task's state is terminal: by its workflow, or because it is `done` or `cancelled`, which are
+/// terminal in every workflow. For an imported task only these two are known.
 bool has_ended(const TaskRecord& record);
 
 }  // namespace orange::store

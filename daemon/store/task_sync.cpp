@@ -1,4 +1,4 @@
-// TaskSync's first half: reads both copies and decides on the body.
+// The first half of TaskSync: reads both copies and decides on the body.
 #include "daemon/store/task_sync.hpp"
 
 #include <algorithm>
@@ -18,22 +18,22 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto k_patience = 250ms;  ///< how long a call waits in all for editors that are saving
+constexpr auto k_patience = 250ms;  ///< the total time that a call waits for editors that are saving
 constexpr auto k_step = 5ms;
 constexpr auto k_gone_for = 100ms;  ///< an editor that deletes a copy creates it again within this time
-constexpr auto k_unseen = 3s;       ///< so long an editor may take between reading a copy and writing it back
+constexpr auto k_unseen = 3s;       ///< the longest time of an editor between reading a copy and writing it back
 constexpr int k_most_held_back = 40;
 constexpr std::size_t k_most_written = 16;
 constexpr std::size_t k_longest_list = 1000;
 
-/// "20261120T104903.120Z": sorts by time, and every file system takes it.
+/// Returns a time as "20261120T104903.120Z", which sorts by time and is a valid name in every file system.
 std::string file_time(Timestamp time) {
     std::string text = to_rfc3339(time);
     std::erase_if(text, [](char c) { return c == '-' || c == ':'; });
     return text;
 }
 
-/// True if `longer` is `base` with something appended in lines of their own.
+/// Returns true if `longer` is `base` with whole lines appended.
 bool is_appended(const std::string& longer, const std::string& base) {
     return base.ends_with('\n') && longer.starts_with(base);
 }
@@ -43,7 +43,7 @@ std::string appended(std::string text, std::string_view more) {
     return text.append(more);
 }
 
-/// `base` with what both have appended to it. What both have appended first is there once.
+/// Returns `base` with the additions of both texts. A common beginning of the additions appears once.
 std::string both_appended(const std::string& base, const std::string& one, const std::string& other) {
     auto same = static_cast<std::size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
     same = std::max(base.size(), one.rfind('\n', same == 0 ? 0 : same - 1) + 1);
@@ -65,8 +65,8 @@ TaskSync::TaskSync(FileSystem& files, ProcessRunner& processes, const Clock& clo
       copies_(std::move(copies)),
       patience_(async::now() + k_patience) {}
 
-/// A call that failed before it wrote anything is forgotten; only the displaced files are counted again. After that,
-/// what it wrote must not pass for an edit.
+/// If the call failed before it wrote anything, drops its changes of the memory; the displaced files will be counted
+/// again. If it has written, the memory keeps what it wrote, so that the next call does not take it for an edit.
 TaskSync::~TaskSync() {
     if (succeeded_) return;
     if (wrote_) {
@@ -117,7 +117,7 @@ void TaskSync::set_up() {
     sides_.push_back({false, copies_.own, &now_.own});
     if (!copies_.mirror || now_.mirror.path != *copies_.mirror) now_.mirror = {};
     if (!copies_.mirror) return;
-    // A worktree that is gone must not come back as a folder that holds nothing but a TASK.md.
+    // If the worktree no longer exists, do not create its folder again just for a TASK.md.
     const auto folder = copies_.mirror->parent_path();
     const auto worktree = folder.filename() == ".orange" ? folder.parent_path() : folder;
     if (!is_folder(files_, worktree / ".")) return;
@@ -140,8 +140,8 @@ Result<void> TaskSync::read(Side& side) {
     return {};
 }
 
-/// Waits for an editor that is saving: one that has deleted the copy and is about to create it, that has created it and
-/// is about to write, or that has it open and half-written.
+/// Reads a copy. Waits for an editor that is saving: one that has deleted the copy and will create it again, has
+/// created it and not written it, or has it open and half-written.
 Awaitable<Result<void>> TaskSync::look_at(Side& side) {
     CO_TRY(read(side));
     const auto back_by = async::now() + k_gone_for;
@@ -162,8 +162,8 @@ Awaitable<Result<void>> TaskSync::look_at(Side& side) {
     co_return Result<void>{};
 }
 
-/// Calls `read` while no process has the file open for writing, and returns true. If that takes too long, calls it all
-/// the same, and returns false.
+/// Calls `read` when no process has the file open for writing, and returns true. When the patience is used up, calls it
+/// anyway and returns false.
 Awaitable<Result<bool>> TaskSync::when_left(Path path, std::function<Result<void>()> read) {
     for (;;) {
         {
@@ -178,7 +178,7 @@ Awaitable<Result<bool>> TaskSync::when_left(Path path, std::function<Result<void
     }
 }
 
-/// At the first look, only the other copy can tell that a blank one is damaged.
+/// Marks blank copies as damaged. In the first call no body is known, and only the other copy can prove it.
 void TaskSync::find_damaged() {
     const auto has_text = [](const Side& side) { return side.counts() && !is_blank(side.text); };
     if (std::ranges::none_of(sides_, has_text)) return;
@@ -191,7 +191,7 @@ bool TaskSync::is_edited(const Side& side) const {
     return now_.body ? *now_.body != body : content_hash(body) != record_.body_hash;
 }
 
-/// True if the daemon has changed the copy lately: its editor may have read the text of before.
+/// Returns true if the daemon changed the copy recently, so that its editor may have read the text before that.
 bool TaskSync::may_be_unseen(const Side& side) const {
     return side.memory->given_at && async::now() - *side.memory->given_at < k_unseen;
 }
@@ -261,12 +261,12 @@ Awaitable<Result<void>> TaskSync::take_in(Edit edit) {
     co_return keep_lost(edit, before);
 }
 
-/// Two edits contradict each other: the newer one counts, and the other is kept.
+/// Settles two contradicting edits: the newer one counts, and the other is kept in a file.
 Result<void> TaskSync::resolve(const Edit& edit, const std::string& found) {
     const auto before = body_;
     TRY(const auto kept, keep(edit.older ? edit.text : task_text(record_.task, before)));
     if (!edit.older) {
-        // Sections that its author cannot have seen are put back.
+        // Put sections back that the author of the new text cannot have seen.
         auto unseen = lost_sections(before, found);
         if (edit.base) {
             const auto seen = section_headings(*edit.base);
@@ -285,8 +285,8 @@ Result<void> TaskSync::resolve(const Edit& edit, const std::string& found) {
     return {};
 }
 
-/// Keeps the body before an edit that removed a section, or lines that its author may not have seen. A text without
-/// frontmatter comes from an author who replaced the file unread (`cat >TASK.md`). The sections that such an author
+/// Keeps the old body in a file if an edit removed a section, or lines that its author may not have seen. A text
+/// without frontmatter shows that its author replaced the file unread (`cat >TASK.md`); sections that such an author
 /// removed are put back.
 Result<void> TaskSync::keep_lost(const Edit& edit, const std::string& before) {
     const auto lost = lost_sections(before, body_);
@@ -313,7 +313,7 @@ Result<void> TaskSync::keep_lost(const Edit& edit, const std::string& before) {
 
 Result<void> TaskSync::check_frontmatter(bool of_mirror, const std::string& text) {
     const auto parts = split_task_text(text);
-    if (is_blank(text)) return {};  // truncated, and about to be written
+    if (is_blank(text)) return {};  // the file was truncated, and an editor is about to write it
     if (parts.has_frontmatter && frontmatter_of(record_.task) == "---\n" + parts.frontmatter + "---\n") return {};
     std::string refused = "all of it (there was no frontmatter)";
     if (parts.has_frontmatter && is_before_memory(parts.frontmatter)) return {};
@@ -322,7 +322,8 @@ Result<void> TaskSync::check_frontmatter(bool of_mirror, const std::string& text
         const auto extra = with_unknown_fields(record_.task.extra_frontmatter, unknown);
         if (extra != record_.task.extra_frontmatter) out_.extra_frontmatter = record_.task.extra_frontmatter = extra;
         refused = frontmatter_difference(record_.task, parts.frontmatter);
-        // An agent that writes back a text of a minute ago has edited only what differs from the frontmatter of then.
+        // An agent may write back a text that it read a minute ago. Compare it with the frontmatters of that time, too,
+        // so that only the agent's own edits are reported.
         for (const auto& task : now_.written) {
             auto against = frontmatter_difference(task, parts.frontmatter);
             if (against.size() < refused.size()) refused = std::move(against);
@@ -338,7 +339,7 @@ Result<void> TaskSync::check_frontmatter(bool of_mirror, const std::string& text
     return {};
 }
 
-/// True for a frontmatter from before this daemon's memory: nobody can tell whether it was edited.
+/// Returns true for a frontmatter that is older than this daemon's memory: an edit of it cannot be recognized.
 bool TaskSync::is_before_memory(const std::string& frontmatter) const {
     if (now_.written.empty() && record_.imported) return true;
     const auto found = task_from_frontmatter(frontmatter);
@@ -368,8 +369,8 @@ void TaskSync::note_written() {
     if (now_.written.size() > k_most_written) now_.written.pop_front();
 }
 
-/// An agent has written the body that was there: only the file shows it. A human who closes an editor proves nothing,
-/// so the own copy does not count.
+/// Returns true if an agent has saved the mirror with an unchanged body, which only the file's time shows. The own copy
+/// does not count, because a human who closes an editor need not have meant it.
 bool TaskSync::is_saved_again(const Side& side) const {
     const auto& seen = side.memory->seen;
     return side.is_mirror && side.counts() && side.memory->body && seen && side.facts &&

@@ -19,35 +19,34 @@ namespace orange::store {
 /// The state of a copy at the end of the last call.
 struct CopyMemory {
     Path path;
-    std::optional<std::string> body;        ///< nothing: not known
-    std::optional<async::Moment> given_at;  ///< when the daemon last changed its body
-    std::optional<FileFacts> seen;          ///< of the file when it was last read or written
+    std::optional<std::string> body;        ///< unset: unknown
+    std::optional<async::Moment> given_at;  ///< the last time the daemon changed its body
+    std::optional<FileFacts> seen;          ///< facts of the file when it was last read or written
 };
 
-/// A file that was exchanged out of its place. A process may have it open, or be about to open it.
+/// A file that was exchanged out of its place. A process may still have it open, or be about to open it.
 struct Displaced {
     Path path;
-    std::string counted;       ///< its body as far as it has gone into the task's
-    std::string counted_then;  ///< the same at the end of the last call that succeeded
+    std::string counted;       ///< the part of its body that has been merged into the task's
+    std::string counted_then;  ///< `counted` at the end of the last call that succeeded
     bool of_mirror = false;
-    bool leftover = false;  ///< a killed daemon left it, and it was not read yet
-    bool open = true;       ///< a process had it open for writing when it was last read
+    bool leftover = false;  ///< a killed daemon left the file, and it has not been read yet
+    bool open = true;       ///< at the last read, a process had it open for writing
     bool gone = false;      ///< an agent removed it
     async::Moment since{};
-    std::optional<FileFacts> seen = {};  ///< when it was last read
+    std::optional<FileFacts> seen = {};  ///< facts at the last read
     async::Moment read_at{};
 };
 
-/// The knowledge of TaskFiles about a task between calls. After a restart the record's hash of the body takes its
-/// place.
+/// What TaskFiles remembers of a task between calls. After a restart only the record's hash of the body is known.
 struct TaskMemory {
-    std::optional<std::string> body;  ///< the last one that both copies had
+    std::optional<std::string> body;  ///< the last body that both copies had
     CopyMemory own;
     CopyMemory mirror;
     std::vector<Displaced> displaced;
-    std::set<Path> swept;                        ///< folders in which leftovers of a killed daemon were looked for
+    std::set<Path> swept;                        ///< folders that were searched for leftovers of a killed daemon
     std::deque<Task> written;                    ///< the last tasks whose frontmatter was written, newest last
-    int held_back = 0;                           ///< calls in a row that left a half-written copy alone
+    int held_back = 0;                           ///< consecutive calls that left a half-written copy alone
     std::map<std::string, Timestamp> rewritten;  ///< heading → when an editor last wrote this section
 };
 
@@ -74,10 +73,10 @@ class TaskSync {
         Path path;
         CopyMemory* memory = nullptr;
         bool exists = false;
-        bool link = false;     ///< it is a symbolic link: not read, replaced
+        bool link = false;     ///< it is a symbolic link: not read, but replaced
         bool held = false;     ///< half-written: left alone in this call
-        bool damaged = false;  ///< blank although a text is known: replaced
-        bool edited = false;   ///< its text may not be on the disk for sure yet
+        bool damaged = false;  ///< blank although its text is known: replaced
+        bool edited = false;   ///< an editor wrote it, perhaps without a sync
         std::string text = {};
         std::optional<FileFacts> facts = {};
 
@@ -85,11 +84,11 @@ class TaskSync {
     };
     /// A text that an editor wrote.
     struct Edit {
-        std::optional<std::string> base;  ///< the body that it was made from; nothing: not known
+        std::optional<std::string> base;  ///< the body that the editor started from; unset: unknown
         std::string text;
         bool of_mirror = false;
-        bool older = false;   ///< than the body so far
-        bool unsure = false;  ///< its author may not have seen the body so far
+        bool older = false;   ///< it is older than the present body
+        bool unsure = false;  ///< its author may not have seen the present body
     };
 
     void set_up();
@@ -128,14 +127,14 @@ class TaskSync {
     const Clock& clock_;
     const std::chrono::milliseconds keeps_displaced_;
     std::shared_ptr<TaskMemory> memory_;
-    TaskMemory now_;  ///< the memory as it will be
+    TaskMemory now_;  ///< the memory after this call
     TaskRecord record_;
     Copies copies_;
-    std::vector<Side> sides_;  ///< own first
+    std::vector<Side> sides_;  ///< the task's own copy first
     std::string body_;
     bool edited_ = false;
     bool written_ = false;  ///< both copies have body_
-    bool wrote_ = false;    ///< a copy has got a new text
+    bool wrote_ = false;    ///< this call has changed a copy
     bool succeeded_ = false;
     async::Moment patience_;
     Synced out_;

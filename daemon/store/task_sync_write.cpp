@@ -1,4 +1,4 @@
-// TaskSync's second half: writes both copies, and watches the files that were displaced by that.
+// The second half of TaskSync: writes both copies, and watches the files that this displaces.
 #include <algorithm>
 
 #include "common/base/ids.hpp"
@@ -17,7 +17,8 @@ constexpr int k_most_rounds = 5;  ///< against a writer that never stops; the ne
 constexpr std::string_view k_displaced = ".TASK.md.orange-";
 constexpr std::size_t k_hash_length = 16;
 
-/// The name has the hash of the body, so that a later daemon sees whether a process wrote to the file afterwards.
+/// Returns a new name that contains the hash of the body, so that a later daemon sees if a process wrote to the file
+/// afterwards.
 std::string displaced_name(const std::string& body) {
     return std::string(k_displaced) + content_hash(body).substr(0, k_hash_length) + "-" + random_id(10);
 }
@@ -28,7 +29,8 @@ bool same(const FileFacts& a, const FileFacts& b) {
 
 }  // namespace
 
-/// Finds what a killed daemon left: displaced files, and unfinished ones.
+/// Finds the files that a killed daemon left: displaced ones, which are counted later, and temporary ones, which are
+/// removed.
 Result<void> TaskSync::sweep(const Path& folder) {
     if (now_.swept.contains(folder)) return {};
     TRY(const auto names, files_.list(folder));
@@ -92,7 +94,7 @@ Awaitable<Result<void>> TaskSync::put(Side& side, std::string desired) {
             co_return Result<void>{};
         }
     }
-    // An editor deleted or created the copy in between. The next round writes it.
+    // An editor deleted or created the copy meanwhile. The next round writes it.
     CO_TRY(co_await look_at(side));
     if (!side.counts()) co_return Result<void>{};
     CO_TRY(check_frontmatter(side.is_mirror, side.text));
@@ -117,14 +119,15 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
     displaced.counted = displaced.counted_then = expected;
     displaced.of_mirror = side.is_mirror;
     displaced.since = displaced.read_at = async::now();
-    // The frontmatter can be made from the record again.
+    // If only the frontmatter changed, no sync is needed, because the record has it.
     const auto durability = expected == given ? Durability::atomic : Durability::synced;
     if (auto done = files_.exchange(side.path, desired, displaced.path, durability); !done) {
-        // If only the sync failed, the exchange has happened, and the displaced file must be found.
+        // If only the sync failed, the exchange has happened: search the folder again, so that the displaced file is
+        // found.
         if (files_.facts_of(displaced.path)) memory_->swept.erase(side.path.parent_path());
         co_return done;
     }
-    // In the worktree, an agent would add it to its commit. A worktree on another disk keeps it.
+    // In the worktree, an agent could commit the file. If the worktree is on another disk, the file stays there.
     const auto place = copies_.own.parent_path() / name;
     if (side.is_mirror && files::move_aside(displaced.path, place)) {
         displaced.path = place;
@@ -166,7 +169,7 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
     co_return Result<void>{};
 }
 
-/// Takes in what came into displaced files since they were last read. True if something did.
+/// Merges text that came into displaced files since they were last read. Returns true if there was any.
 Awaitable<Result<bool>> TaskSync::count_displaced() {
     bool changed = false;
     for (auto& displaced : now_.displaced) {
@@ -200,7 +203,8 @@ Awaitable<Result<bool>> TaskSync::count_displaced() {
     co_return changed;
 }
 
-/// The body from which a late writer made the text is not known any more: a text with lines of its own is kept.
+/// Handles a displaced file of an earlier daemon. The body that a late writer started from is unknown, so a text with
+/// lines of its own is kept in a file.
 Result<void> TaskSync::count_leftover(Displaced& displaced, const std::string& text) {
     const auto found = body_of(text);
     const auto hash = displaced.path.filename().string().substr(k_displaced.size(), k_hash_length);
@@ -222,12 +226,13 @@ Awaitable<Result<void>> TaskSync::remove_mirror() {
     displaced.path = copies_.own.parent_path() / displaced_name(displaced.counted);
     displaced.of_mirror = true;
     displaced.since = async::now();
-    // The writer of half a text is being ended: the half must not pass for the whole.
+    // The process that wrote half a text is about to be ended. Keep the half in a file, so that it does not count as
+    // the whole.
     if (mirror.held) {
         CO_TRY(keep(mirror.text));
     }
     auto moved = files::move_aside(mirror.path, displaced.path);
-    if (!moved && moved.error().code != ErrorCode::not_found) {  // on another disk
+    if (!moved && moved.error().code != ErrorCode::not_found) {  // the worktree is on another disk
         displaced.path = mirror.path.parent_path() / displaced.path.filename();
         moved = files::move_aside(mirror.path, displaced.path);
     }
@@ -268,8 +273,8 @@ Result<void> TaskSync::remove_displaced() {
     return {};
 }
 
-/// A decision that was made on a text must not outlive it: its editor may not have synced it, and after a loss of power
-/// an older one in its place would pass for the newest edit.
+/// Syncs texts on which a decision was based. If an editor did not sync its text, an older text could come back after a
+/// power failure, and would then count as the newest edit.
 Result<void> TaskSync::sync_edited() {
     for (const auto& side : sides_) {
         if (side.edited) {

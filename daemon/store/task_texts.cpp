@@ -11,12 +11,12 @@
 namespace orange::store {
 namespace {
 
-/// Nobody reads a longer text, and the daemon would hold it in memory several times.
+/// A longer text is useless to readers, and the daemon would hold it in memory several times.
 constexpr std::size_t k_largest_text = 8 << 20;
-/// `git merge-file` exits with the number of conflicts, at most this.
+/// `git merge-file` exits with the number of conflicts, capped at this value.
 constexpr int k_most_conflicts = 127;
 
-/// A temporary file that is removed when the merge is over. The next start of the daemon sweeps what a crash left.
+/// A temporary file, which is removed after the merge. If the daemon crashes, its next start removes the file.
 class MergeInput {
   public:
     MergeInput(FileSystem& files, const Path& folder)
@@ -33,7 +33,7 @@ class MergeInput {
     Path path_;
 };
 
-/// The lines that are not blank.
+/// Returns the lines that are not blank.
 std::unordered_set<std::string_view> lines_of(const std::string& text) {
     std::unordered_set<std::string_view> lines;
     for (const auto line : split_lines(text)) {
