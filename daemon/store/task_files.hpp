@@ -41,12 +41,12 @@ struct Synced {
 
 struct TaskMemory;
 
-/// Keeps both copies of TASK.md the same while agents and humans edit either of them in any way that editors have: in
-/// place, by renaming over it, by deleting and creating it. Calls for one task are made under the task's lock.
 /// Keeps the two copies of TASK.md equal while agents and humans edit either of them in all the ways of editors: in
 /// place, by renaming over it, by deleting and creating it. The caller holds the task's lock.
 ///
 /// Editors honour no lock. So a call prevents no edit, but finds the edits that happened:
+///
+/// 1. It reads both copies, and waits a quarter of a second if one is being saved at this moment.
 /// 2. It decides on the body. A copy was edited if its body differs from the one that it showed last. An edit of one
 ///    copy counts. Edits of both are merged (`git merge-file` against the last common body); if they contradict each
 ///    other, the newer one counts.
