@@ -15,7 +15,7 @@
 namespace orange {
 namespace {
 
-/// The C structures of posix_spawn, destroyed whatever happens.
+/// Owns the C structures of posix_spawn.
 class Attributes {
   public:
     Attributes() {
@@ -29,7 +29,8 @@ class Attributes {
         posix_spawnattr_destroy(&attributes);
     }
 
-    /// A session of its own rather than a group only: no controlling terminal that a password prompt could open.
+    /// Uses a session rather than only a group, so that there is no controlling terminal on which a password prompt
+    /// could open.
     int prepare(const Child::Start& start) {
         sigset_t all, none;
         sigfillset(&all);
@@ -76,7 +77,7 @@ Result<Child> Child::start(const Start& start) {
     for (const auto& [name, value] : start.env) env.push_back(name + "=" + value);
     pid_t pid = 0;
     const int own_umask = start.umask ? process::current_umask() : 0;
-    if (start.umask) process::use_umask(*start.umask);  // posix_spawn has no attribute for it
+    if (start.umask) process::use_umask(*start.umask);  // posix_spawn has no attribute for the umask
     const int error = ::posix_spawn(&pid, start.program.c_str(), &how.actions, &how.attributes,
                                     pointers_to(start.argv).data(), pointers_to(env).data());
     if (start.umask) process::use_umask(own_umask);
@@ -86,10 +87,11 @@ Result<Child> Child::start(const Start& start) {
     }
     if (error) return io_error(doing, error);
     int pidfd_error = 0;
-    // An unreaped child of ours: the pid cannot have been reused.
+    // The pid cannot have been reused, because it is an unreaped child of this process.
     Child child(pid, open_pidfd(pid, pidfd_error));
     if (child.pidfd_) return child;
-    // Nobody would see its end, nor hold it to a deadline; and it would be there while the caller takes it for failed.
+    // Without a pidfd there is no deadline and no notice of its end. Kill it, because the caller will take it for not
+    // started.
     child.signal_group(SIGKILL);
     while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
     }
@@ -100,7 +102,8 @@ Child::~Child() {
     // pidfd_ is empty in a Child that was moved from.
     if (!pidfd_ || reaped_) return;
     signal_group(SIGKILL);
-    (void)wait_for(pid_, pidfd_.get(), true);  // killed processes go at once; a zombie would stay with the daemon
+    (void)wait_for(pid_, pidfd_.get(),
+                   true);  // a killed process ends at once; unreaped, it would stay a zombie as long as the daemon runs
 }
 
 bool Child::ended() const {

@@ -12,21 +12,21 @@
 
 namespace orange {
 
-/// A started child: the leader of a session and process group of its own, with descriptors 0–2 only, an empty signal
-/// mask and default signals. Destroyed before it was reaped, the group is killed.
+/// A child process: the leader of its own session and process group, with descriptors 0–2 only, an empty signal mask
+/// and default signals. If it was not reaped, the destructor kills the group.
 class Child {
   public:
-    /// What start() needs; all resolved and checked by the caller.
+    /// The arguments of start(), resolved and checked by the caller.
     struct Start {
-        std::string program;  ///< absolute, or relative to cwd where it has a slash
+        std::string program;  ///< absolute; or with a slash, relative to cwd
         std::vector<std::string> argv;
         Environment env;
         std::string cwd;
-        int folder = -1;                  ///< where it starts instead of cwd; an open folder, which the caller keeps
+        int folder = -1;                  ///< an open folder to start in instead of cwd; the caller keeps it
         std::optional<int> umask = {};    ///< unset: this process's
-        int in = -1, out = -1, err = -1;  ///< become 0, 1 and 2; the caller keeps its own
+        int in = -1, out = -1, err = -1;  ///< become 0, 1 and 2; the caller keeps its own descriptors
     };
-    /// An error leaves no child behind, also where it had begun and cannot be watched.
+    /// Starts a child. An error leaves no child behind, even if it ran already and could not be watched.
     static Result<Child> start(const Start& start);
 
     Child(Child&&) noexcept = default;
@@ -35,17 +35,17 @@ class Child {
 
     pid_t pid() const { return pid_; }
 
-    /// Readable once the child has ended. Valid for as long as the Child.
+    /// Returns a descriptor that is readable once the child has ended. Owned by the Child.
     int pidfd() const { return pidfd_.get(); }
 
-    /// To every process of the group. Safe until reap() succeeded: the unreaped leader keeps the number from being
-    /// reused.
+    /// Signals every process of the group. Safe until reap() succeeds, because the unreaped leader keeps the kernel
+    /// from reusing the group's number.
     void signal_group(int signal);
 
-    /// True once it has ended, reaped or not.
+    /// Returns true once the child has ended, reaped or not.
     bool ended() const;
 
-    /// Takes the exit status, as a shell shows it; nothing while it runs.
+    /// Reaps the child and returns its exit status, as a shell shows it; nothing while it runs.
     std::optional<int> reap();
 
   private:
@@ -56,22 +56,22 @@ class Child {
     bool reaped_ = false;
 };
 
-/// True where that descriptor is readable now: for a pidfd, where its process has ended. A wake-up alone says nothing:
-/// Asio 1.22 recycles its records of descriptors, and one that was just closed may still wake its successor.
+/// Returns true if the descriptor is readable now; for a pidfd, if its process has ended. Check it after each wake-up:
+/// Asio 1.22 recycles its records of descriptors, so a descriptor that was just closed may still wake its successor.
 bool is_readable(int descriptor);
 
-/// A pidfd of any process, CLOEXEC; the errno where there is none (ESRCH: no such process). On macOS a kqueue that
-/// becomes readable at the end of that process, and is no other use.
+/// Opens a pidfd of any process, CLOEXEC; on failure `error` is the errno (ESRCH: no such process). On macOS it is a
+/// kqueue that becomes readable when the process ends, and can be used for nothing else.
 UniqueFd open_pidfd(pid_t pid, int& error);
 
-/// A pipe, both ends CLOEXEC and numbered 3 or above: with 0–2 among them, dup2 in the child would overwrite one end
-/// with another.
+/// A pipe, both ends CLOEXEC and numbered 3 or above: with a number of 0 to 2, dup2 in the child would overwrite one
+/// end with another.
 struct Pipe {
     UniqueFd read, write;
 };
 Result<Pipe> make_pipe();
 
-/// /dev/null for reading, numbered 3 or above.
+/// Opens /dev/null for reading, numbered 3 or above.
 Result<UniqueFd> open_null();
 
 }  // namespace orange

@@ -13,7 +13,7 @@ namespace orange {
 const int k_close_others = 0;
 
 int close_others(posix_spawn_file_actions_t&) {
-    // Marks the descriptors of this process, none of which is for a child. By its number: musl has no close_range().
+    // Marks all descriptors of this process as close-on-exec. Call it by number, because musl has no close_range().
     return ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) != 0 ? errno : 0;
 }
 
@@ -23,7 +23,8 @@ std::optional<int> wait_for(pid_t, int pidfd, bool to_its_end) {
     do {
         result = ::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, to_its_end ? WEXITED : WEXITED | WNOHANG);
     } while (result != 0 && errno == EINTR);
-    // ECHILD: somebody reaped it (SIGCHLD ignored in this process). Its status is lost, its end is not.
+    // ECHILD: the child was reaped elsewhere (SIGCHLD is ignored in this process). Its status is lost, but it has
+    // ended.
     if (result != 0) return 255;
     if (info.si_pid == 0) return std::nullopt;
     return info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;

@@ -1,4 +1,4 @@
-// Compiled by scripts/check-macos, never run.
+// Compiled by scripts/check-macos, but never run.
 #include <fcntl.h>
 #include <sys/event.h>
 #include <sys/wait.h>

@@ -5,16 +5,16 @@
 
 #include <optional>
 
-/// What starting and ending a child needs of the system itself; open_pidfd() of child.hpp is the third.
+/// The parts of starting and reaping a child that differ between systems; open_pidfd() of child.hpp does, too.
 namespace orange {
 
-/// A child inherits no descriptor but those that it is given, whatever a library opened: k_close_others is a flag for
-/// posix_spawn, and close_others() does what the flag cannot do.
+/// A child must inherit only the descriptors that it is given, whatever others a library opened: k_close_others is a
+/// flag for posix_spawn, and close_others() does the rest where the flag is not enough.
 extern const int k_close_others;
 int close_others(posix_spawn_file_actions_t& actions);
 
-/// The exit status of a child of ours as a shell shows it, 255 where somebody else reaped it; nothing while it runs,
-/// unless it is to be waited for.
+/// Reaps a child of this process and returns its exit status as a shell shows it; 255 if it was reaped elsewhere. While
+/// the child runs: nothing, or with `to_its_end` it waits.
 std::optional<int> wait_for(pid_t pid, int pidfd, bool to_its_end);
 
 }  // namespace orange

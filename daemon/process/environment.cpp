@@ -18,7 +18,7 @@ bool is_dangerous(std::string_view name) {
     for (const std::string_view prefix : {"GIT_", "TMUX", "LD_", "DYLD_", "ORANGE_", "LISTEN_", "WATCHDOG_"}) {
         if (name.starts_with(prefix)) return true;
     }
-    // What a service manager says to the daemon alone: a child must neither speak for it nor be taken for it.
+    // Variables of a service manager for the daemon alone: a child must not answer for it, or be taken for it.
     for (const std::string_view of_service : {"NOTIFY_SOCKET", "INVOCATION_ID", "JOURNAL_STREAM", "MANAGERPID"}) {
         if (name == of_service) return true;
     }

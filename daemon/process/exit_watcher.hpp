@@ -7,17 +7,17 @@
 
 namespace orange {
 
-/// Watches processes that are not our children (an agent's shim in a tmux pane).
+/// Watches processes that are not children of the daemon, such as the shim of an agent in a tmux pane.
 class ExitWatcher {
   public:
     virtual ~ExitWatcher() = default;
 
-    /// Completes when that process is gone; at once where it is gone already or the pid has another start time
-    /// (reused). Cancellable. An error says nothing of it.
+    /// Waits until that process has ended; returns at once if it has, or if the pid has another start time because it
+    /// was reused. Cancellable. After an error the process may be alive or not.
     virtual Awaitable<Result<void>> wait(std::int64_t pid, std::int64_t start_time) = 0;
 
-    /// When that pid was started, in clock ticks since boot. not_found where there is no such process (or a zombie);
-    /// another error where it cannot be looked at: then it may live or not.
+    /// Returns the start time of a process, in clock ticks since boot. not_found if there is no such process, or it is
+    /// a zombie; another error if it cannot be examined, so that it may be alive or not.
     virtual Result<std::int64_t> start_time(std::int64_t pid) = 0;
 };
 

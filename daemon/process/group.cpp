@@ -24,7 +24,7 @@ std::optional<std::string> text_of(const fs::path& file) {
     return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-/// 0 if it is no number, such as "max".
+/// Returns the number in a text; 0 if there is none, as in "max".
 std::int64_t number_in(std::string_view text) {
     std::int64_t number = 0;
     const auto word = trim(text);
@@ -37,7 +37,7 @@ std::int64_t number_of(const fs::path& file) {
     return text ? number_in(*text) : 0;
 }
 
-/// The number behind `key` in lines such as "oom_kill 2".
+/// Returns the number behind `key` in a line such as "oom_kill 2"; 0 if there is none.
 std::int64_t number_of(const fs::path& file, std::string_view key) {
     const auto text = text_of(file);
     if (!text) return 0;

@@ -8,17 +8,17 @@
 
 #include "common/model/group_use.hpp"
 
-/// The control groups (cgroup v2) of runs: the scope of each run is one. Other machines have no such folders, and then
-/// every function says so.
+/// The control groups (cgroup v2) of runs: each run has a scope, which is a control group. On machines without cgroup
+/// v2 the functions return nothing, or false.
 namespace orange::process {
 
-/// "orange-run-<run>.scope": the unit of a run, and the name of its folder.
+/// Returns "orange-run-<run>.scope", the unit of a run and the name of its folder.
 std::string scope_of_run(std::string_view run);
 
-/// The folder in which systemd's user manager of this user keeps the scopes of runs.
+/// Returns the folder in which systemd's user manager of this user keeps the scopes of runs.
 std::filesystem::path groups_of_runs();
 
-/// The folder of the control group that this process is in. Nothing without cgroup v2.
+/// Returns the folder of this process's control group; nothing without cgroup v2.
 std::optional<std::filesystem::path> own_group();
 
 /// Returns the kernel's counts for the group. Nothing if there is no such group.
@@ -30,7 +30,7 @@ bool is_limited_to(const std::filesystem::path& group, std::int64_t bytes);
 /// Returns true if a process is in the group or in a group below it.
 bool has_processes(const std::filesystem::path& group);
 
-/// Ends every process of the group at once. False if there is no such group, or the kernel refuses.
+/// Kills all processes of the group at once. False if there is no such group, or the kernel refuses.
 bool kill_all(const std::filesystem::path& group);
 
 }  // namespace orange::process

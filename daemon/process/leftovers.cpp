@@ -17,7 +17,7 @@ namespace {
 
 constexpr int k_first_kill = 20, k_last_kill = 40;  // steps
 
-/// The kernel tells resolved paths.
+/// Resolves links, because the kernel reports resolved paths.
 std::string resolved(const std::string& place) {
     std::error_code error;
     const auto real = std::filesystem::weakly_canonical(place, error);
@@ -29,7 +29,7 @@ bool works_in(std::int64_t pid, const std::string& real) {
     return directory && (*directory == real || *directory == real + " (deleted)" || directory->starts_with(real + "/"));
 }
 
-/// Zombies have ended.
+/// Adds a process, unless it is a zombie, which has ended.
 void add(std::vector<Leftover>& found, std::int64_t pid) {
     if (const auto started = start_time(pid)) found.push_back({pid, *started});
 }
@@ -117,7 +117,7 @@ bool Ending::step() {
             signal_process(process.pid, process.start_time, SIGKILL);
         } else if (steps_ == 0) {
             signal_process(process.pid, process.start_time, SIGTERM);
-            signal_process(process.pid, process.start_time, SIGCONT);  // a stopped one takes TERM only then
+            signal_process(process.pid, process.start_time, SIGCONT);  // a stopped process handles TERM only after CONT
         }
     }
     ++steps_;

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-/// What differs between the systems in finding leftovers. Private to this folder.
+/// The parts of finding leftovers that differ between systems. Private to this folder.
 namespace orange::process {
 
-/// Who may have been started by this process: with subreapers its descendants, else everybody but itself.
+/// Returns the processes that this process may have started: with subreapers its descendants, otherwise all but itself.
 std::vector<std::int64_t> kin_of_this_process();
 
-/// Whether one of them that works in the worktree is the run's, and no shell of a human's.
+/// Returns true if a process that works in the worktree belongs to the run, and is not, for example, a human's shell.
 bool is_surely_of(std::int64_t pid, const std::string& run);
 
 }  // namespace orange::process

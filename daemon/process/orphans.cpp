@@ -11,15 +11,15 @@ Orphans::Spared::Spared(std::shared_ptr<Orphans> orphans, pid_t pid) : orphans_(
     orphans_->spared_.insert(pid_);
 }
 
-/// What ended behind it can be seen only now.
+/// Reaps again, because a protected child hides orphans that ended after it.
 void Orphans::Spared::reaped() {
     if (pid_ == 0) return;
     orphans_->spared_.erase(std::exchange(pid_, 0));
     if (orphans_->adopting_) orphans_->reap();
 }
 
-/// The kernel shows one ended child at a time, the same one until it is reaped. Looked at first: reaped in the same
-/// step as it is found, it might be one whose status somebody is about to ask for.
+/// The kernel shows one ended child at a time, the same one until it is reaped. So look first and reap then: the child
+/// may be one whose status is about to be read.
 void Orphans::reap() {
     for (;;) {
         siginfo_t ended{};

@@ -10,12 +10,12 @@
 
 namespace orange {
 
-/// The children of this process that nobody here has started: orphans of what it ran, which come to it where it is a
-/// child subreaper. They are reaped; those that somebody waits for are left to him.
+/// Reaps orphans: processes that a child left behind and that the kernel made children of this process, if it is a
+/// child subreaper. It does not reap children whose exit status is awaited.
 class Orphans {
   public:
-    /// For as long as it lives, a child that somebody waits for. `reaped()` ends it before, once the child has no
-    /// number any more.
+    /// Protects a child from being reaped here while its exit status is awaited: until reaped() is called after the
+    /// child was reaped, or until destruction.
     class Spared {
       public:
         Spared(std::shared_ptr<Orphans> orphans, pid_t pid);
@@ -29,8 +29,8 @@ class Orphans {
         pid_t pid_;
     };
 
-    /// Makes this process a child subreaper, and reaps from then on. Blocks SIGCHLD. Does nothing where the system has
-    /// no such thing (macOS). An error leaves everything as it was.
+    /// Makes this process a child subreaper, and reaps orphans from now on. Blocks SIGCHLD. Does nothing on systems
+    /// without subreapers (macOS). An error leaves everything unchanged.
     static Result<void> adopt(const async::Executor& executor, std::shared_ptr<Orphans> self);
 
   private:

@@ -11,7 +11,7 @@
 
 namespace orange {
 
-/// A descriptor and no handler: a handler would interrupt system calls all over the daemon.
+/// Uses a signalfd, because a handler would interrupt system calls in the whole daemon.
 Result<void> Orphans::adopt(const async::Executor& executor, std::shared_ptr<Orphans> self) {
     sigset_t child;
     sigemptyset(&child);

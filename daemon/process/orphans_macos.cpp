@@ -1,9 +1,9 @@
-// Compiled by scripts/check-macos, never run.
+// Compiled by scripts/check-macos, but never run.
 #include "daemon/process/orphans.hpp"
 
 namespace orange {
 
-/// macOS has no child subreaper: launchd adopts orphans.
+/// macOS has no child subreaper; launchd adopts orphans.
 Result<void> Orphans::adopt(const async::Executor&, std::shared_ptr<Orphans>) {
     return {};
 }

@@ -17,7 +17,7 @@ Awaitable<Result<void>> PidfdExitWatcher::wait(std::int64_t pid, std::int64_t st
         if (error == ESRCH) co_return Result<void>{};
         co_return io_error("watching process " + std::to_string(pid), error);
     }
-    // After opening: from here on the pidfd stands for this very process, whatever becomes of the number.
+    // Compare the start time after opening: from now on the pidfd means this process, even if its number is reused.
     const auto started = process::look_up_start_time(pid);
     if (!started && started.error().code != ErrorCode::not_found) co_return started.error();
     if (!started || *started != start_time) co_return Result<void>{};

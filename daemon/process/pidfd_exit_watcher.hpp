@@ -4,7 +4,7 @@
 
 namespace orange {
 
-/// The real ExitWatcher: a pidfd (on macOS a kqueue) tells the end of a process that is not our child, without its
+/// The real ExitWatcher. A pidfd (on macOS a kqueue) reports the end of a process that is not a child, without its
 /// status.
 class PidfdExitWatcher final : public ExitWatcher {
   public:

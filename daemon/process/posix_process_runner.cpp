@@ -28,8 +28,8 @@ constexpr auto k_kill_after = 2s;
 constexpr auto k_give_up_after = 5s;
 constexpr auto k_pipe_grace = 200ms;
 
-/// What one running child, its readers and its timer share. The coroutines that read and write hold it, so that none
-/// of them outlives it; it goes when the descriptors are closed and they have seen that.
+/// The state that a running child, its readers and its timer share. The coroutines that read and write own it, so none
+/// of them outlives it; it is destroyed after the descriptors were closed and they have returned.
 struct Running {
     Running(const asio::any_io_executor& executor, std::shared_ptr<Orphans> orphans, Child started,
             std::size_t output_limit)
@@ -43,7 +43,7 @@ struct Running {
           pipes_closed(executor),
           limit(output_limit) {}
 
-    /// TERM now, KILL a little later; then stop waiting for a process that the kernel does not let go of.
+    /// Sends TERM now and KILL later, and then stops waiting for a process that the kernel does not end.
     static void terminate(const std::shared_ptr<Running>& self) {
         if (self->ending) return;
         self->ending = true;
@@ -70,7 +70,7 @@ struct Running {
         });
     }
 
-    /// Whoever has the other end of `stop` ends the child with it.
+    /// Lets `stop` end the child.
     static void obey(const std::shared_ptr<Running>& self, std::shared_ptr<Stop> stop) {
         if (!stop) return;
         stop->set_end([weak = std::weak_ptr(self)] {
@@ -85,15 +85,15 @@ struct Running {
     void close() {
         finished = true;
         if (stop) stop->set_end(nullptr);
-        std::error_code ignored;  // closing a pipe: nothing left to lose
+        std::error_code ignored;  // an error when closing a pipe loses nothing
         timer.cancel();
         in.close(ignored);
         out.close(ignored);
         err.close(ignored);
-        exited.release();  // the Child owns that one
+        exited.release();  // the Child owns this descriptor
     }
 
-    Orphans::Spared spared;  // longer than the Child, whose destructor waits
+    Orphans::Spared spared;  // destroyed after the Child, whose destructor waits for it
     Child child;
     asio::posix::stream_descriptor exited, in, out, err;
     async::Alarm timer;
@@ -107,7 +107,7 @@ struct Running {
     Completed completed;
 };
 
-/// `last`: the newest bytes stay; moved together only when twice as many are there.
+/// Appends to `kept`. With `last` the newest bytes stay; they are moved only when `kept` has twice the limit.
 void keep(std::string& kept, std::size_t limit, bool last, const char* data, std::size_t size) {
     if (!last) size = std::min(size, limit - std::min(limit, kept.size()));
     kept.append(data, size);
@@ -133,13 +133,13 @@ Awaitable<void> read_all(std::shared_ptr<Running> self, asio::posix::stream_desc
 }
 
 Awaitable<void> write_all(std::shared_ptr<Running> self, std::string input) {
-    // A child that does not read its input is no failure: its exit status tells.
+    // A child may end without reading its input. That is no failure: its exit status counts.
     co_await asio::async_write(self->in, asio::buffer(input), use_tuple);
     std::error_code ignored;
     self->in.close(ignored);
 }
 
-/// What is in a pipe at the child's end belongs to its output, even where the grace was too short to see it.
+/// Reads what is in a pipe when the child has ended. It belongs to the output even if the grace period was too short.
 void read_rest(asio::posix::stream_descriptor& from, std::string& into, Running& running) {
     std::array<char, 16 * 1024> buffer;
     if (!from.is_open()) return;
@@ -216,8 +216,8 @@ Awaitable<Result<Completed>> PosixProcessRunner::run(Command command) {
     Running::start_deadline(running, command.deadline);
     Running::obey(running, command.stop);
 
-    // Whoever is destroyed while suspended here leaves nothing behind either: closing ends the readers, and with the
-    // last of them goes the Child, whose destructor kills the group.
+    // If the coroutine is destroyed while suspended here, nothing is left behind: closing ends the readers, and with
+    // the last reader the Child is destroyed, which kills the group.
     struct Closer {
         Running& running;
         ~Closer() { running.close(); }
@@ -227,13 +227,13 @@ Awaitable<Result<Completed>> PosixProcessRunner::run(Command command) {
     for (;;) {
         const auto [error] = co_await running->exited.async_wait(asio::posix::descriptor_base::wait_read, use_tuple);
         if (running->given_up || (!error && running->child.ended())) break;
-        if (!error) continue;  // woken for nothing
-        if (cancelled) break;  // no way to wait: the Child's destructor kills
+        if (!error) continue;  // a wake-up without a reason
+        if (cancelled) break;  // waiting is impossible; the Child's destructor kills the group
         cancelled = true;
         co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
         Running::terminate(running);
     }
-    // Before reaping, while the group's number is pinned: what ignored TERM, or came after it.
+    // Kill what ignored TERM or started after it, before the reap: until then the group's number cannot be reused.
     if (running->ending) {
         co_await async::sleep(k_pipe_grace);
         running->child.signal_group(SIGKILL);

@@ -8,15 +8,17 @@
 
 namespace orange {
 
-/// The real ProcessRunner: posix_spawn, pidfd, waitid. The life of one child:
+/// The real ProcessRunner, with posix_spawn, pidfd and waitid. The life of one child:
 ///
-/// - started in a session of its own, so that a signal to its group reaches what it started in turn (git's ssh and
-///   remote helpers outlive a git that is killed alone);
-/// - both streams are read all the time, whatever is kept of them, so that it never blocks on a full pipe;
-/// - finished when its exit is seen. The pipes then get a short grace only: a grandchild (gc, a credential cache) may
-///   hold them open for ever;
-/// - at the deadline, or when the awaiting coroutine is cancelled, TERM to the group and KILL 2 s later. Only when it
-///   has ended does run() return: timeout, or operation_aborted thrown for a cancellation.
+/// - It starts in its own session, so that a signal to its group also reaches the processes that it starts (git's ssh
+/// and
+///   remote helpers outlive a git that is killed alone).
+/// - Both streams are read all the time, so that the child never blocks on a full pipe.
+/// - It is finished when its exit is seen. The pipes then get only a short grace period, because a grandchild (gc, a
+///   credential cache) may hold them open for ever.
+/// - At the deadline, or when the awaiting coroutine is cancelled, the group gets TERM, and KILL 2 s later. run()
+/// returns
+///   only when the child has ended: with timeout, or by throwing operation_aborted for a cancellation.
 ///
 /// Ignores SIGPIPE in this process: a child may close its stdin early.
 class PosixProcessRunner final : public ProcessRunner {
@@ -24,8 +26,8 @@ class PosixProcessRunner final : public ProcessRunner {
     PosixProcessRunner();
     Awaitable<Result<Completed>> run(Command command) override;
 
-    /// From here on the orphans of what it runs are this process's children, and reaped; for a process that has no
-    /// other children than this runner's.
+    /// Makes orphans of the commands children of this process, and reaps them. Only for a process whose other children
+    /// all come from this runner.
     Result<void> adopt_orphans(const async::Executor& executor) { return Orphans::adopt(executor, orphans_); }
 
   private:

@@ -55,8 +55,8 @@ std::optional<std::int64_t> number(std::string_view text) {
     return value;
 }
 
-/// The fields of /proc/<pid>/stat from the third on (index 0 is the state): the second, the name, may hold blanks and
-/// parentheses, so everything is counted from its last ')'.
+/// Returns the fields of /proc/<pid>/stat from the third on (index 0 is the state). The second field, the name, may
+/// hold blanks and parentheses, so counting starts at the last ')'.
 std::vector<std::string> fields_of(const std::string& stat) {
     std::vector<std::string> fields;
     const auto end = stat.rfind(')');
@@ -65,7 +65,7 @@ std::vector<std::string> fields_of(const std::string& stat) {
     return fields;
 }
 
-/// The entries of a folder that are numbers.
+/// Returns the entries of a folder that are numbers.
 std::vector<std::int64_t> numbers_in(const std::string& path) {
     std::vector<std::int64_t> numbers;
     const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), &::closedir);
@@ -121,7 +121,7 @@ bool is_in_foreground(std::int64_t pid) {
     return fields.size() > k_group_of_terminal && fields[k_group] == fields[k_group_of_terminal];
 }
 
-/// The kernel packs the device number as `makedev` does not: minor bits 0–7, major, the rest of the minor.
+/// The kernel packs the device number differently from `makedev`: minor bits 0–7, major, the rest of the minor.
 std::optional<std::string> terminal_of(std::int64_t pid) {
     const auto device = tty_of(pid);
     if (!device) return std::nullopt;
@@ -204,12 +204,12 @@ std::optional<std::int64_t> cpu_ms_of(std::int64_t pid) {
 }
 
 std::optional<std::vector<std::int64_t>> children_of(std::int64_t pid) {
-    // CONFIG_PROC_CHILDREN, which nearly all kernels have.
+    // Needs CONFIG_PROC_CHILDREN, which nearly all kernels have.
     static const bool tells = ::access("/proc/thread-self/children", R_OK) == 0;
     if (!tells) return std::nullopt;
     std::vector<std::int64_t> children;
     const auto threads = file_of(pid, "task");
-    for (const auto thread : numbers_in(threads)) {  // each has its own
+    for (const auto thread : numbers_in(threads)) {  // each thread has its own children
         const auto content = read_file(threads + "/" + std::to_string(thread) + "/children");
         if (!content) continue;
         for (const auto word : split(*content, ' ')) {

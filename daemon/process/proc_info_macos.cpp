@@ -1,4 +1,4 @@
-// Compiled by scripts/check-macos, never run.
+// Compiled by scripts/check-macos, but never run.
 #include <libproc.h>
 #include <sys/proc.h>
 #include <sys/proc_info.h>
@@ -40,7 +40,7 @@ Arguments arguments_of(std::int64_t pid) {
     if (::sysctl(name, 3, bytes.data(), &size, nullptr, 0) != 0 || size <= sizeof found.count) return found;
     bytes.resize(size);
     std::memcpy(&found.count, bytes.data(), sizeof found.count);
-    // Then the executable's path, as many NULs as it takes to align, and the words.
+    // The executable's path comes next, then NULs for alignment, then the words.
     const auto path_end = bytes.find('\0', sizeof found.count);
     const auto begin = bytes.find_first_not_of('\0', path_end);
     if (path_end == std::string::npos || begin == std::string::npos) return found;
@@ -155,7 +155,7 @@ std::optional<std::int64_t> resident_kib_of(std::int64_t pid) {
     return static_cast<std::int64_t>(info.pti_resident_size / 1024);
 }
 
-/// Without the time of ended children, which macOS does not tell.
+/// macOS does not report the time of ended children.
 std::optional<std::int64_t> cpu_ms_of(std::int64_t pid) {
     proc_taskinfo info{};
     const int size = ::proc_pidinfo(static_cast<int>(pid), PROC_PIDTASKINFO, 0, &info, sizeof info);
@@ -168,7 +168,7 @@ std::optional<std::vector<std::int64_t>> children_of(std::int64_t) {
 }
 
 std::vector<std::int64_t> all_pids() {
-    // Room for processes that start in between.
+    // Room for processes that start between the two calls.
     std::vector<pid_t> found(static_cast<std::size_t>(std::max(0, ::proc_listallpids(nullptr, 0))) + 64);
     const int count = ::proc_listallpids(found.data(), static_cast<int>(found.size() * sizeof(pid_t)));
     if (count <= 0) return {};

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t k_longest_reason = 500, k_longest_text = 2000;
 
-/// Without the word that says how bad it is.
+/// Returns the line without its prefix "fatal: " or "error: ".
 std::string_view words_of(std::string_view line) {
     for (const std::string_view mark : {"fatal: ", "error: "}) {
         if (line.starts_with(mark)) return line.substr(mark.size());
@@ -21,7 +21,7 @@ bool is_advice(std::string_view line) {
            line == "and the repository exists.";
 }
 
-/// Empty if no line is fatal.
+/// Joins the lines into one that begins with the last "fatal: "; empty if there is none.
 std::string fatal_first(std::string_view said) {
     std::string last, others;
     for (auto line : split_lines(said)) {

@@ -15,6 +15,12 @@
 
 namespace orange {
 
+/// Ends a child before its deadline. The caller of the runner and the owner of the right to stop share it.
+/// adapters of git, tmux and gh, for setup commands and for checks. A command has a deadline, an output limit and no
+/// shell, and ends together with the processes that it started. Failures are Errors, and a child is never left behind.
+///
+/// The other files find facts of processes (proc_info.hpp), left-over processes (leftovers.hpp), and the control groups
+/// of agents (group.hpp, scopes.hpp). Files that end in _linux or _macos have what differs between the systems.
 /// Lets somebody else end a child before its deadline. Shared by the one who runs it and the one who may end it.
 class Stop {
   public:
@@ -24,7 +30,7 @@ class Stop {
     }
     bool requested() const { return requested_; }
 
-    /// For the runner: how to end the child that runs now; nothing once it has ended.
+    /// Sets the function that ends the running child; null once it has ended. Only the runner calls it.
     void set_end(std::function<void()> end) { end_ = std::move(end); }
 
   private:
@@ -32,48 +38,48 @@ class Stop {
     std::function<void()> end_;
 };
 
-/// A child to run: argv only (no shell, ever), a deadline always.
+/// A child to run. There is never a shell, and always a deadline.
 struct Command {
-    std::vector<std::string> argv;                     ///< argv[0] is looked up in `env`'s PATH where it has no slash
+    std::vector<std::string> argv;                     ///< argv[0] without a slash is looked up in the PATH of `env`
     std::string cwd;                                   ///< must exist; empty: "/"
-    std::shared_ptr<const UniqueFd> folder = nullptr;  ///< where it starts instead: `cwd`, as it was opened
-    std::optional<std::map<std::string, std::string>> env;  ///< whole environment; unset: the daemon's scrubbed one
-    std::optional<int> umask = {};                          ///< unset: this process's
-    std::string input;                                      ///< for its stdin; /dev/null where empty
+    std::shared_ptr<const UniqueFd> folder = nullptr;  ///< an open folder to start in instead of `cwd`
+    std::optional<std::map<std::string, std::string>> env;  ///< the whole environment; unset: the daemon's scrubbed one
+    std::optional<int> umask = {};                          ///< unset: that of this process
+    std::string input;                                      ///< for its stdin; empty: /dev/null
     std::chrono::milliseconds deadline{30'000};
-    std::size_t output_limit = 1 << 20;  ///< bytes kept of each stream; the rest is read and dropped
-    bool as_log = false;  ///< both streams are one, in `out`, of which the last bytes are kept instead of the first
-    /// Gets what the child writes to its stdout at once; then `out` stays empty.
+    std::size_t output_limit = 1 << 20;  ///< bytes kept of each stream; further bytes are read and dropped
+    bool as_log = false;  ///< merges both streams into `out`, and keeps the last bytes instead of the first
+    /// Gets the child's stdout as it is written; `out` stays empty then.
     std::function<void(std::string_view)> on_output = nullptr;
     std::shared_ptr<Stop> stop = nullptr;
-    std::string shown;  ///< what errors call it; empty: its words
+    std::string shown;  ///< how errors show the command; empty: by its words
 };
 
-/// How a child ended. Finished means that its exit was seen, never that a pipe reached its end.
+/// The result of a child. It is complete when its exit was seen, not when the pipes have ended.
 struct Completed {
-    int exit_status = -1;  ///< as a shell shows it: 128 + n for a signal
+    int exit_status = -1;  ///< as a shell shows it: 128 + n for signal n
     std::string out;
     std::string err;
 
     bool ok() const { return exit_status == 0; }
 };
 
-/// Runs children: the only caller of posix_spawn and waitpid. Children get descriptors 0–2 only, their own process
-/// group, default signals. At the deadline the whole group gets TERM, then KILL.
+/// Runs children. Only its implementation calls posix_spawn and waitpid. Children get descriptors 0–2 only, their own
+/// process group, and default signals. At the deadline the whole group gets TERM, then KILL.
 class ProcessRunner {
   public:
     virtual ~ProcessRunner() = default;
-    /// Errors: not_found (no such program), invalid_argument (cwd missing), timeout, conflict (stopped by `stop`), io.
-    /// A non-zero exit is no error here.
+    /// Runs a command to its end. Errors: not_found (no such program), invalid_argument (cwd missing), timeout,
+    /// conflict (stopped by `stop`), io. A non-zero exit status is no error here.
     virtual Awaitable<Result<Completed>> run(Command command) = 0;
 };
 
-/// Why a program failed, by what it printed. If there are lines "fatal: …", as git prints them, the text is one line
-/// that begins with the last of them; git's advice is left out. Empty if it printed nothing.
+/// Returns why a program failed, from its output. If there are lines "fatal: …", as git prints them, the reason is one
+/// line that begins with the last of them, without git's advice. Empty if it printed nothing.
 std::string reason_in(const Completed& completed);
 
-/// external_failed with command, exit_status and stderr in its details: for a child whose non-zero exit is a failure.
-/// The message begins with the reason; its last line names the command.
+/// Makes the error external_failed for a non-zero exit status that is a failure, with command, exit_status and stderr
+/// in its details. The message begins with the reason; its last line names the command.
 Error command_failed(const std::vector<std::string>& argv, const Completed& completed);
 
 }  // namespace orange

@@ -14,7 +14,8 @@ std::vector<std::string> scope_words(const Environment& env, const std::string& 
     const auto runtime = env.find("XDG_RUNTIME_DIR");
     const auto path = env.find("PATH");
     if (runtime == env.end() || path == env.end() || !runtime->second.starts_with('/')) return {};
-    // systemd-run speaks to the user manager through this socket. Without it systemd-run fails only after a while.
+    // systemd-run talks to the user manager through this socket. If it is missing, systemd-run fails only after a
+    // delay.
     std::error_code error;
     if (!std::filesystem::exists(runtime->second + "/systemd/private", error)) return {};
     auto program = find_program("systemd-run", path->second);
@@ -54,7 +55,7 @@ Awaitable<Result<void>> RunScopes::try_options() {
             options_ = options;
             co_return Result<void>{};
         }
-        if (!done) co_return done.error();  // a manager that does not answer would not answer the next time
+        if (!done) co_return done.error();  // a manager that does not answer now would not answer a second try
         refused.message = ellipsized(printable(trim(done->err)), 200);
     }
     co_return refused;
@@ -71,7 +72,7 @@ Awaitable<Result<std::vector<std::string>>> RunScopes::words(std::string run, st
     if (!options_) CO_TRY(co_await try_options());
     auto options = *options_;
     if (memory > 0) {
-        // Without the second, the agent would use the swap space up first.
+        // Limit the swap space as well: otherwise the agent would fill it before it meets the limit.
         options.push_back("--property=MemoryMax=" + std::to_string(memory));
         options.emplace_back("--property=MemorySwapMax=0");
     }

@@ -11,28 +11,28 @@
 #include "daemon/process/environment.hpp"
 #include "daemon/process/process_runner.hpp"
 
-/// Scopes of systemd's user manager: control groups that the end of the daemon's unit and of the login session do not
-/// reach. A scope lasts as long as its last process.
+/// Scopes of systemd's user manager: control groups that outlive the daemon's unit and the login session. A scope lasts
+/// as long as its last process.
 namespace orange::process {
 
-/// The words before a command that start it in a scope with that name, and `options` of systemd-run. Empty if `env`
-/// knows no user manager (XDG_RUNTIME_DIR) or no systemd-run (PATH).
+/// Returns the words to put before a command, so that it starts in a scope with that name and with `options` of
+/// systemd-run. Empty if `env` has no user manager (XDG_RUNTIME_DIR) or no systemd-run (PATH).
 std::vector<std::string> scope_words(const Environment& env, const std::string& name,
                                      const std::vector<std::string>& options);
 
-/// Without this option, systemd ends the whole scope if the kernel ends one of its processes for memory. An older
-/// systemd does not know the option for scopes, and does not end them.
+/// Keeps the rest of a scope alive if the kernel kills one of its processes for memory. Without this option systemd
+/// ends the whole scope; an older systemd does not know the option for scopes, and does not end them.
 inline constexpr const char* k_survive = "--property=OOMPolicy=continue";
 
 /// The scopes of runs, all in orange.slice.
 class RunScopes {
   public:
-    /// `groups` is where the kernel shows control groups.
+    /// `groups` is the folder in which the kernel shows control groups.
     RunScopes(ProcessRunner& runner, Environment env, std::filesystem::path groups = "/sys/fs/cgroup");
 
-    /// The words before a command that start it in the scope of that run. `memory`: the most bytes that it may use; 0:
-    /// any. The first call tries what this systemd can do. Fails with not_found if this machine has no user manager or
-    /// no cgroup v2, and with another error if the manager refuses.
+    /// Returns the words to put before a command, so that it starts in the scope of that run. `memory`: the limit in
+    /// bytes; 0: none. The first call tries out which options this systemd knows. not_found if this machine has no user
+    /// manager or no cgroup v2; another error if the manager refuses.
     Awaitable<Result<std::vector<std::string>>> words(std::string run, std::int64_t memory);
 
   private:
@@ -42,7 +42,7 @@ class RunScopes {
     ProcessRunner& runner_;
     Environment env_;
     std::filesystem::path groups_;
-    std::optional<std::vector<std::string>> options_;  ///< that this systemd knows; nothing: not tried yet
+    std::optional<std::vector<std::string>> options_;  ///< options that this systemd knows; unset: not tried yet
 };
 
 }  // namespace orange::process

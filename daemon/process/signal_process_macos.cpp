@@ -1,4 +1,4 @@
-// Compiled by scripts/check-macos, never run.
+// Compiled by scripts/check-macos, but never run.
 #include <signal.h>
 
 #include "daemon/process/proc_info.hpp"
@@ -7,8 +7,8 @@
 namespace orange {
 
 bool signal_process(std::int64_t pid, std::int64_t start_time, int signal) {
-    // macOS cannot pin a process. It may end between the two calls; its pid is used again only after some 100,000
-    // others.
+    // macOS cannot pin a process. The process may end between the two calls, but its pid is reused only after some
+    // 100,000 others.
     return process::start_time(pid) == start_time && ::kill(static_cast<pid_t>(pid), signal) == 0;
 }
 

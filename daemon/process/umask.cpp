@@ -8,7 +8,7 @@
 namespace orange::process {
 
 int current_umask() {
-    const auto mask = ::umask(077);  // there is no call that only reads it
+    const auto mask = ::umask(077);  // there is no call that only reads the umask
     ::umask(mask);
     return static_cast<int>(mask);
 }
