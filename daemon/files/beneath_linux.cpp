@@ -10,7 +10,7 @@ int open_beneath(int root, const char* path, int flags) {
     open_how how{};
     how.flags = static_cast<decltype(how.flags)>(flags);
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
-    // By its number: no C library has openat2().
+    // Call it by number, because no C library has openat2().
     return static_cast<int>(::syscall(SYS_openat2, root, path, &how, sizeof how));
 }
 

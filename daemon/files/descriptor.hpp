@@ -6,7 +6,7 @@
 
 namespace orange::files {
 
-/// Owns a file descriptor; -1 is none.
+/// Owns a file descriptor; -1 means none.
 class Descriptor {
   public:
     explicit Descriptor(int fd = -1) : fd_(fd) {}

@@ -7,7 +7,7 @@
 namespace orange::files {
 
 int exchange_names(int folder, const char* a, const char* b) {
-    // By its number: musl has no renameat2().
+    // Call it by number, because musl has no renameat2().
     return static_cast<int>(::syscall(SYS_renameat2, folder, a, folder, b, RENAME_EXCHANGE));
 }
 

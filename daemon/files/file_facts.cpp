@@ -14,7 +14,7 @@
 namespace orange::files {
 namespace {
 
-/// Success where there is nothing to be synced.
+/// Syncs a file or folder; success if it does not exist.
 Result<void> sync_at(const Path& place, int flags, const Path& file) {
     const Descriptor opened(::open(place.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags));
     if (!opened && (errno == ENOENT || errno == ELOOP)) return {};
@@ -49,13 +49,13 @@ bool modified_within(const Path& path, std::chrono::nanoseconds age) {
     const auto facts = facts_of(path);
     if (!facts) return false;
     const auto quiet = std::chrono::system_clock::now() - facts->modified;
-    return quiet < age && quiet > -age;  // a time far in the future is no sign of a writer
+    return quiet < age && quiet > -age;  // a time far in the future does not show a writer
 }
 
 Result<void> create_new(FileSystem& files, const Path& path, std::string_view content) {
     const Path temporary = path.parent_path() / ("." + path.filename().string() + "." + random_id(10) + ".tmp");
     TRY(files.replace(temporary, content, Durability::atomic));
-    // link, not rename: it fails where the name is taken, on every POSIX system.
+    // Use link() rather than rename(): on every POSIX system it fails if the name is taken.
     const int error = ::link(temporary.c_str(), path.c_str()) == 0 ? 0 : errno;
     auto removed = files.remove(temporary);
     if (error == EEXIST) return {ErrorCode::conflict, "creating " + path.string() + ": it exists already"};

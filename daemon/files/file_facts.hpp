@@ -4,27 +4,28 @@
 
 #include "daemon/files/file_system.hpp"
 
-/// What the store does with files that others write, too: it passes FileSystem by.
+/// Operations of the store on files that other programs write, too. They work on the real disk; only writes go through
+/// FileSystem.
 namespace orange::files {
 
-/// Of the real disk.
+/// Returns the facts of the file on the real disk.
 Result<FileFacts> facts_of(const Path& path);
 
+/// Returns true if the file was modified within `age` before now.
 bool modified_within(const Path& path, std::chrono::nanoseconds age);
 
-/// Writes a file that must not exist: complete or not at all, and never over somebody else's. `conflict` where the
-/// name is taken.
+/// Writes a new file, completely or not at all. conflict if the name is taken; an existing file is never replaced.
 Result<void> create_new(FileSystem& files, const Path& path, std::string_view content);
 
-/// Gives `path` another name in its folder, for whoever removes a file that others may be writing. not_found where it
-/// is gone already.
+/// Renames `path` within its file system, so that a file which another program may be writing can be removed later.
+/// not_found if it does not exist.
 Result<void> move_aside(const Path& path, const Path& displaced);
 
-/// Takes all rights to the file from everybody but its owner. A link's target stays as it is.
+/// Leaves the file's rights to its owner alone. The target of a link does not change.
 void make_private(const Path& path);
 
-/// What somebody else has written is on the disk, under its name, when this returns: a file and its folder are fsynced.
-/// Success where there is no such file.
+/// Syncs a file that another program has written, and its folder: its contents and its name are on the disk afterwards.
+/// Success if there is no such file.
 Result<void> make_durable(const Path& path);
 
 }  // namespace orange::files

@@ -10,17 +10,23 @@
 
 #include "common/base/result.hpp"
 
+/// The daemon's access to the disk, and its watches of files. The store, the pool, the agents and the runner read and
+/// write through the interface FileSystem: after a crash or a power failure a file has its old content or its new one.
+/// Failures are Errors, and leave the old content in place.
+///
+/// FileWatcher reports changes of files that agents and people edit. Files that end in _linux or _macos have what
+/// differs between the systems.
 namespace orange {
 
 using Path = std::filesystem::path;
 
-/// What a write is worth after a loss of power; a daemon that is killed loses neither.
+/// The guarantee of a write after a power failure. A killed daemon loses nothing in either case.
 enum class Durability {
-    synced,  ///< the new content is there for sure
-    atomic,  ///< the old content or the new one, each of them whole: for what the next daemon would do again
+    synced,  ///< the new content is on the disk
+    atomic,  ///< either the old content or the new one, whole: for a write that the next daemon would repeat
 };
 
-/// What a name on the disk stands for. A hint: by the time of the answer somebody may have changed it.
+/// Facts of a name on the disk. They are a hint, because another program may change it at any time.
 struct FileFacts {
     enum class Kind { file, folder, link, other };
     Kind kind = Kind::file;
@@ -28,58 +34,60 @@ struct FileFacts {
     std::chrono::sys_time<std::chrono::nanoseconds> modified{};
 };
 
-/// The disk, as far as the daemon's own files go. Everything that must survive a crash passes here; tests put a
-/// FaultyFileSystem in its place. Links are not followed at the last component; new files are 0600, folders 0700.
+/// Reads and writes the daemon's own files. Everything that must survive a crash is written here; tests replace it by a
+/// FaultyFileSystem. Links are not followed at the last component. New files have the mode 0600, new folders 0700.
 class FileSystem {
   public:
     virtual ~FileSystem() = default;
 
-    /// The whole file. not_found where there is none; io for everything else (a missing file is never an empty one).
+    /// Reads the whole file. not_found if there is none; io for any other failure, so that a missing file never looks
+    /// empty.
     virtual Result<std::string> read(const Path& path) = 0;
 
-    /// Where in its file a piece begins, and its bytes.
+    /// A piece of a file: the offset of its first byte, and its bytes.
     struct Piece {
         std::uintmax_t from = 0;
         std::string bytes;
     };
-    /// At most `size` bytes of a file, those before `end`, or the last ones: for a file that may be larger than anybody
-    /// wants to read. Fails as read() does.
+    /// Reads at most `size` bytes that end at `end`, or at the end of the file: for files that may be too large to be
+    /// read whole. Errors are those of read().
     virtual Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) = 0;
 
-    /// Old or new, never a mixture: a temporary file in the same folder (O_EXCL, O_NOFOLLOW), written, fsynced,
-    /// renamed, the folder fsynced if it is to be `synced`. Makes missing parent folders. After an error the old
-    /// content is there and nothing is left: where the folder cannot be fsynced it is put back, as far as that disk
-    /// lets it.
+    /// Replaces a file atomically: writes a temporary file in the same folder (O_EXCL, O_NOFOLLOW), fsyncs it, renames
+    /// it, and fsyncs the folder if the write is `synced`. Creates missing parent folders. After an error the old
+    /// content is in place and no temporary file is left; if the folder cannot be fsynced, the old content is put back,
+    /// as far as the disk allows it.
     virtual Result<void> replace(const Path& path, std::string_view content,
                                  Durability durability = Durability::synced) = 0;
 
-    /// Swaps `content` in and leaves what it displaced under `displaced` (same folder), for the caller to compare and
-    /// remove: how the daemon writes a file that others edit. Fails with not_found where `path` does not exist.
+    /// Swaps `content` with the present file, which gets the name `displaced` in the same folder, for the caller to
+    /// compare and remove. The daemon writes files in this way that other programs edit. not_found if `path` does not
+    /// exist.
     virtual Result<void> exchange(const Path& path, std::string_view content, const Path& displaced,
                                   Durability durability = Durability::synced) = 0;
 
-    /// Appends and fsyncs; a short write is taken back, so that the file never ends in half a record.
+    /// Appends and fsyncs. A partial write is truncated again, so that the file never ends in half a record.
     virtual Result<void> append(const Path& path, std::string_view content) = 0;
 
-    /// Names in a folder, sorted; empty where the folder does not exist.
+    /// Lists the names in a folder, sorted; empty if the folder does not exist.
     virtual Result<std::vector<std::string>> list(const Path& folder) = 0;
 
-    /// Removes a file, or a folder with all in it at once (unfinished.hpp); success if there was nothing. Only the
-    /// folder's removal is sure to outlast a loss of power.
+    /// Removes a file, or a folder with its contents in one step (unfinished.hpp). Success if it does not exist. Only
+    /// the removal of a folder is synced.
     virtual Result<void> remove(const Path& path) = 0;
 
-    /// Of the name itself, never of a link's target; `path / "."` is the folder that a link leads to. not_found if
-    /// there is none.
+    /// Returns the facts of the name itself, never of a link's target; with `path / "."`, of the folder that a link
+    /// leads to. not_found if there is none.
     virtual Result<FileFacts> facts_of(const Path& path) = 0;
 };
 
-/// Nothing at all has that name.
+/// Returns true if no file, folder or link has that name.
 inline bool is_missing(FileSystem& files, const Path& path) {
     const auto facts = files.facts_of(path);
     return !facts && facts.error().code == ErrorCode::not_found;
 }
 
-/// Not a link to one: what that leads to is somebody else's.
+/// Returns true for a folder; false for a link to one, because another user may own its target.
 inline bool is_folder(FileSystem& files, const Path& path) {
     const auto facts = files.facts_of(path);
     return facts && facts->kind == FileFacts::Kind::folder;

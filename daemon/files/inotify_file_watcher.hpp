@@ -7,11 +7,11 @@
 
 namespace orange {
 
-/// FileWatcher on Linux: one inotify descriptor read on the event loop. Two watches of one folder share the kernel's.
-/// A folder that is deleted or moved away ends its watch silently: the poll finds what became of it.
+/// FileWatcher on Linux: one inotify descriptor that is read on the event loop. Several watches of a folder share one
+/// watch of the kernel. If a folder is deleted or moved away, its watch ends silently, and the poll notices.
 class InotifyFileWatcher final : public FileWatcher {
   public:
-    /// Fails where the kernel has no instance left (fs.inotify.max_user_instances).
+    /// Fails if the kernel has no instance left (fs.inotify.max_user_instances).
     static Result<std::unique_ptr<InotifyFileWatcher>> open(const asio::any_io_executor& executor);
     ~InotifyFileWatcher() override;
 

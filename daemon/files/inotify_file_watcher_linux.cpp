@@ -19,7 +19,7 @@ constexpr std::uint32_t k_events =
 
 }  // namespace
 
-/// Shared with the pending read, so that destroying the watcher from within a callback is safe.
+/// The watcher and its pending read share the state, so that a callback may destroy the watcher.
 class InotifyFileWatcher::State : public std::enable_shared_from_this<State> {
   public:
     State(const asio::any_io_executor& executor, int fd) : stream_(executor, fd) {}
@@ -89,7 +89,7 @@ class InotifyFileWatcher::State : public std::enable_shared_from_this<State> {
 
     void tell(int kernel, const std::string& name) {
         const auto found = by_kernel_.find(kernel);
-        if (found == by_kernel_.end()) return;  // an event that was on its way when the watch was dropped
+        if (found == by_kernel_.end()) return;  // an event that was queued before the watch ended
         for (const WatchId id : std::vector<WatchId>(found->second)) call(id, name);
     }
 
@@ -102,7 +102,7 @@ class InotifyFileWatcher::State : public std::enable_shared_from_this<State> {
     void call(WatchId id, const std::string& name) {
         const auto found = callbacks_.find(id);
         if (found == callbacks_.end()) return;
-        const auto changed = found->second.changed;  // a copy: it may unwatch itself
+        const auto changed = found->second.changed;  // a copy, because the callback may end its own watch
         changed(name);
     }
 

@@ -1,4 +1,4 @@
-// Compiled by scripts/check-macos, never run.
+// Compiled by scripts/check-macos, but never run.
 #include <fcntl.h>
 #include <sys/event.h>
 #include <unistd.h>
@@ -11,13 +11,13 @@
 #include "daemon/files/descriptor.hpp"
 #include "daemon/files/native_file_watcher.hpp"
 
-/// For a folder, a kqueue tells that its list of names has changed, but neither the name nor writes into its files. So
-/// this watcher also watches each regular file in a watched folder, and lists the files again when the list has
-/// changed. Callbacks then get an empty name, as after an overflow of Linux's queue.
+/// For a folder, kqueue reports a change of its names, but neither the name nor writes into its files. So this watcher
+/// also watches each regular file in a watched folder, and lists the files again after a change. Callbacks then get an
+/// empty name, as after an overflow of Linux's queue.
 namespace orange {
 namespace {
 
-constexpr std::size_t k_most_files = 64;  // of one folder: each costs a descriptor; the poll finds the rest
+constexpr std::size_t k_most_files = 64;  // in one folder: each takes a descriptor; the poll covers further files
 constexpr unsigned k_events = NOTE_WRITE | NOTE_EXTEND | NOTE_DELETE | NOTE_RENAME | NOTE_ATTRIB;
 
 class KqueueFileWatcher final : public FileWatcher {
@@ -31,7 +31,7 @@ class KqueueFileWatcher final : public FileWatcher {
     Result<WatchId> watch(Path folder, std::function<void(const std::string&)> changed) override {
         return state_->add(std::move(folder), std::move(changed));
     }
-    /// kqueue is not known to tell writes to a terminal. The poll finds them.
+    /// kqueue is not known to report writes to a terminal. The poll notices them.
     Result<WatchId> watch_once(Path file, std::function<void()>) override {
         return Error(ErrorCode::unavailable, "writes to " + file.string() + " are not told here");
     }
@@ -45,7 +45,7 @@ class KqueueFileWatcher final : public FileWatcher {
         std::map<std::string, files::Descriptor> files;
     };
 
-    /// Shared with the pending wait, so that destroying the watcher from within a callback is safe.
+    /// The watcher and its pending wait share the state, so that a callback may destroy the watcher.
     struct State : std::enable_shared_from_this<State> {
         State(const asio::any_io_executor& executor, int fd) : queue(executor, fd) {}
 
@@ -80,7 +80,7 @@ class KqueueFileWatcher final : public FileWatcher {
             return id;
         }
 
-        /// Closing a descriptor ends its subscription.
+        /// Registers a descriptor; closing it ends the registration.
         bool subscribe(int descriptor, WatchId id) {
             struct kevent change {};
             EV_SET(&change, static_cast<uintptr_t>(descriptor), EVFILT_VNODE, EV_ADD | EV_CLEAR, k_events, 0,
@@ -113,7 +113,7 @@ class KqueueFileWatcher final : public FileWatcher {
                 auto& watch = found->second;
                 const auto name = name_of(watch, static_cast<int>(events[i].ident));
                 if (name.empty() || (events[i].fflags & (NOTE_DELETE | NOTE_RENAME))) look_for_files(id, watch);
-                const auto changed = watch.changed;  // a copy: it may unwatch itself
+                const auto changed = watch.changed;  // a copy, because the callback may end its own watch
                 changed(name);
             }
         }

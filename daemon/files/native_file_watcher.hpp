@@ -7,8 +7,8 @@
 
 namespace orange {
 
-/// The platform's FileWatcher: inotify, kqueue. Fails where the kernel gives no more of them; the poll alone then finds
-/// changes.
+/// Makes the platform's FileWatcher (inotify or kqueue). Fails if the kernel has no more of them; then only the poll
+/// notices changes.
 Result<std::unique_ptr<FileWatcher>> native_file_watcher(const asio::any_io_executor& executor);
 
 }  // namespace orange

@@ -16,15 +16,16 @@
 #include "daemon/files/file_facts.hpp"
 #include "daemon/files/unfinished.hpp"
 
-/// The daemon's way to the disk.
+/// The implementation of FileSystem.
 ///
-/// Whatever is written here is either wholly there after a crash or not at all: a new content goes to a temporary file
-/// in the same folder, which is fsynced before it takes the name, and the folder is fsynced after. A temporary file is
-/// called `.<name>.<random>.tmp`, so that what a killed daemon left can be told from everything else and removed.
-/// fsync is never tried twice on one descriptor: after a failed one the kernel may have dropped the pages, and a second
-/// would report success (faults.md P5); the caller repeats the whole operation with a new file.
-/// Below the folders that were named to it, a link on the way to a file is an error: a file system follows links
-/// everywhere but at the last name, and agents may write to the folders there.
+/// After a crash every write is either complete or has not happened. New contents go to a temporary file in the same
+/// folder, which is fsynced before it takes the name; the folder is fsynced afterwards. A temporary file is called
+/// `.<name>.<random>.tmp`, so that the next daemon recognizes and removes it. fsync is never repeated on a descriptor:
+/// after a failure the kernel may have dropped the pages, and a second call would succeed (faults.md P5). So the caller
+/// repeats the whole operation with a new file.
+///
+/// Below the folders of `without_links`, a link on the way to a file is an error: system calls follow links everywhere
+/// but at the last name, and agents can write there.
 namespace orange {
 namespace {
 
@@ -50,7 +51,7 @@ Path folder_of(const Path& path) {
     return path.has_parent_path() ? path.parent_path() : Path(".");
 }
 
-/// Returns the root that the path is in, or is; nullptr if it is in none.
+/// Returns the root that contains the path or equals it; nullptr if there is none.
 PosixFileSystem::Root* root_of(const Path& path, Roots& roots) {
     for (auto& root : roots) {
         const auto end = std::mismatch(root.path.begin(), root.path.end(), path.begin(), path.end());
@@ -59,7 +60,7 @@ PosixFileSystem::Root* root_of(const Path& path, Roots& roots) {
     return nullptr;
 }
 
-/// Opens a path below the root in one call. Nothing if that is not possible, for whatever reason.
+/// Opens a path below the root in one call. An empty descriptor if that fails for any reason.
 Descriptor open_below(PosixFileSystem::Root& root, const Path& path, int flags) {
     struct stat facts {};
     const bool same = ::stat(root.path.c_str(), &facts) == 0 &&
@@ -88,7 +89,7 @@ Result<Descriptor> open_folder(const Path& folder, Roots& roots) {
     Descriptor opened(retried([&] { return ::open(at.c_str(), k_folder_flags); }));
     if (!opened) return failed("opening the folder", at, errno);
     if (!root) return opened;
-    // Without openat2(), and to find out what is wrong, each folder is opened by itself.
+    // Without openat2(), and to find the reason of its failure, open the folders one after the other.
     const auto parts = std::distance(root->path.begin(), root->path.end());
     for (auto name = std::next(folder.begin(), parts); name != folder.end(); ++name) {
         at /= *name;
@@ -114,10 +115,10 @@ Result<void> sync_folder(int folder, std::string_view doing, const Path& path) {
 
 Result<void> make_folders(const Path& folder, Roots& roots) {
     if (::mkdir(folder.c_str(), 0700) == 0) {
-        // The name of the new folder is the parent's content: without this a crash can take the folder away again.
+        // The new name is a change of the parent folder. Without this sync a power failure could undo it.
         auto parent = open_folder(folder_of(folder), roots);
         Result<void> synced = parent ? sync_folder(parent->get(), "making the folder", folder) : parent.error();
-        if (!synced) ::rmdir(folder.c_str());  // found there, it would pass for safe the next time
+        if (!synced) ::rmdir(folder.c_str());  // otherwise the next call would find the folder and take it for synced
         return synced;
     }
     if (errno == EEXIST) return {};
@@ -142,7 +143,7 @@ int write_all(int fd, std::string_view content) {
     return 0;
 }
 
-/// A file under a temporary name, fsynced; unlinked again unless it was given its real one.
+/// A fsynced file under a temporary name. The destructor removes it unless it got its final name.
 class Temporary {
   public:
     Temporary(int folder, const Path& path)
@@ -160,7 +161,7 @@ class Temporary {
         made_ = true;
         if (const int error = write_all(file.get(), content)) return failed("writing", path_, error);
         if (::fsync(file.get()) != 0) return failed("writing", path_, errno);
-        // On some file systems close is where a full disk or quota shows.
+        // Some file systems report a full disk or quota only at close.
         if (::close(file.release()) != 0 && errno != EINTR) return failed("writing", path_, errno);
         return {};
     }
@@ -184,7 +185,7 @@ Error not_regular(const Path& path) {
 }
 
 Result<Descriptor> open_to_read(const Path& path, Roots& roots) {
-    // O_NONBLOCK: opening a FIFO must not wait for a writer; it means nothing for a regular file.
+    // O_NONBLOCK, so that opening a FIFO does not wait for a writer. It has no effect on a regular file.
     constexpr int k_flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
     Descriptor folder(AT_FDCWD);
     Path name = path;
@@ -218,15 +219,15 @@ Result<std::string> read_all(int fd, const Path& path) {
         if (got < 0) return failed("reading", path, errno);
         filled += static_cast<std::size_t>(got);
         if (got == 0) break;
-        room = std::max<std::size_t>(4096, filled / 2);  // it grows while it is read
+        room = std::max<std::size_t>(4096, filled / 2);  // the file may grow while it is read
         if (filled < content.size()) room = content.size() - filled;
     }
     content.resize(filled);
     return content;
 }
 
-/// What a name stood for before it got a new content: whoever is told that a write failed must not find, at the next
-/// start, that it had not.
+/// Keeps the old file open while a new one takes its name. If the write then fails, the old content is put back, so
+/// that the next daemon does not find a change that was reported as failed.
 class Previous {
   public:
     Previous(int folder, const Path& path)
@@ -237,7 +238,7 @@ class Previous {
           })),
           missing_(!file_ && errno == ENOENT) {}
 
-    /// As far as a disk that has just failed lets it.
+    /// Restores the old content, as far as a disk that has just failed allows it.
     void put_back() const {
         if (missing_) ::unlinkat(folder_, path_.filename().c_str(), 0);
         if (!file_) return;
@@ -277,7 +278,7 @@ Result<FileSystem::Piece> PosixFileSystem::read_before(const Path& path, std::op
                            static_cast<off_t>(piece.from + filled));
         });
         if (got < 0) return failed("reading", path, errno);
-        if (got == 0) break;  // somebody cut it off meanwhile
+        if (got == 0) break;  // another program truncated the file meanwhile
         filled += static_cast<std::size_t>(got);
     }
     piece.bytes.resize(filled);
@@ -305,7 +306,8 @@ Result<void> PosixFileSystem::exchange(const Path& path, std::string_view conten
     const auto other = displaced.filename().string();
     Temporary temporary(folder->get(), path);
     TRY(temporary.write(content));
-    // Complete before it gets the displaced name: whatever a killed daemon leaves there can be trusted to be whole.
+    // The file is complete before it gets the displaced name, so that a file of that name which a killed daemon left is
+    // whole.
     TRY(temporary.take_name(displaced));
     if (retried([&] { return files::exchange_names(folder->get(), name.c_str(), other.c_str()); }) != 0) {
         const int error = errno;
@@ -329,7 +331,7 @@ Result<void> PosixFileSystem::append(const Path& path, std::string_view content)
     }
     int error = write_all(file.get(), content);
     if (error == 0 && ::fsync(file.get()) != 0) error = errno;
-    if (error == 0 && before.st_size == 0 && ::fsync(folder->get()) != 0) error = errno;  // its name is new, or may be
+    if (error == 0 && before.st_size == 0 && ::fsync(folder->get()) != 0) error = errno;  // the file may be new
     if (error != 0) {
         while (::ftruncate(file.get(), before.st_size) != 0 && errno == EINTR) continue;
         return failed("appending to", path, error);
@@ -371,7 +373,8 @@ Result<void> PosixFileSystem::remove(const Path& path) {
     struct stat facts {};
     const bool is_folder = ::fstatat(folder->get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
                            S_ISDIR(facts.st_mode) && !files::is_unfinished(name);
-    if (is_folder) {  // whole or gone: whoever is killed while it is emptied leaves nothing under its name
+    if (is_folder) {  // rename it first: if the daemon is killed while it removes the contents, the name is free
+                      // already
         doomed = folder_of(path) / files::unfinished_name(name);
         if (::renameat(folder->get(), name.c_str(), folder->get(), doomed.filename().c_str()) != 0) {
             return failed("removing", path, errno);
@@ -379,9 +382,9 @@ Result<void> PosixFileSystem::remove(const Path& path) {
     }
     std::error_code error;
     std::filesystem::remove_all(doomed, error);  // does not follow links
-    if (is_folder) error.clear();  // what is left has no name any more, and is removed with the next start
+    if (is_folder) error.clear();                // the rest has a temporary name, and the next daemon removes it
     if (error && error != std::errc::no_such_file_or_directory) return failed("removing", path, error.value());
-    // A task that was answered as removed must not be there again after a loss of power.
+    // A task whose removal was confirmed must not reappear after a power failure.
     return is_folder ? sync_folder(folder->get(), "removing", path) : Result<void>{};
 }
 

@@ -8,17 +8,17 @@
 
 namespace orange {
 
-/// The real disk. Every operation opens its folder first and works relative to it, never follows a link at the last
-/// component, and reads regular files only (a FIFO planted in a file's place does not hang the daemon).
+/// FileSystem on the real disk. Every operation opens the folder first and works relative to it, never follows a link
+/// at the last component, and reads only regular files, so that a FIFO in a file's place does not block the daemon.
 class PosixFileSystem final : public FileSystem {
   public:
-    /// Below these folders no link is followed at all: what is there may be others' making (an agent, a repository),
-    /// and nothing there is to be written, or removed, anywhere else. They may be links themselves.
+    /// Below the folders `without_links` no link is followed at all: agents or repositories may have made the contents,
+    /// and the daemon must not write or remove files elsewhere through them. These folders may be links themselves.
     explicit PosixFileSystem(const std::vector<Path>& without_links = {}) {
         for (const auto& path : without_links) roots_.push_back({path, files::Descriptor(), 0, 0});
     }
 
-    /// A file beyond this is refused rather than read into memory.
+    /// Larger files are refused rather than read into memory.
     static constexpr std::size_t k_largest = std::size_t{256} << 20;
 
     Result<std::string> read(const Path& path) override;
@@ -32,11 +32,11 @@ class PosixFileSystem final : public FileSystem {
     Result<void> remove(const Path& path) override;
     Result<FileFacts> facts_of(const Path& path) override;
 
-    /// A folder below which no link is followed. It stays open, so that one call opens a file below it.
+    /// One of these folders. It stays open, so that one system call opens a file below it.
     struct Root {
         Path path;
         files::Descriptor opened;
-        std::uint64_t device = 0, inode = 0;  ///< they identify the opened folder
+        std::uint64_t device = 0, inode = 0;  ///< of the opened folder, to notice that another one has taken its place
     };
 
   private:

@@ -5,18 +5,18 @@
 
 namespace orange {
 
-/// Whether a process (this one included) has a file open for writing, so that its content may still change although it
-/// has lost its name. If nobody has, nobody begins while this lives: he waits in open(), so keep it for a read and no
-/// longer. Exact if the kernel gives leases (Linux, the file being ours); elsewhere a file counts as open while it was
-/// modified within the last second, and who begins does not wait.
+/// Checks whether a process (including this one) has a file open for writing, so that its content may change even after
+/// the file has lost its name. If none has, no process can open it for writing while this object lives: open() blocks.
+/// So keep the object only for the time of a read. The check is exact if the kernel grants leases (Linux, own files).
+/// Elsewhere a file counts as open if it was modified within the last second, and open() does not block.
 class WriterCheck {
   public:
     explicit WriterCheck(const Path& path);
-    /// False if there is no such file.
+    /// Returns true if a process has the file open for writing; false if there is no such file.
     bool is_open_elsewhere() const { return open_elsewhere_; }
 
   private:
-    files::Descriptor lease_;  ///< its end is the lease's
+    files::Descriptor lease_;  ///< holds the lease until it is closed
     bool open_elsewhere_ = false;
 };
 

@@ -12,8 +12,9 @@ namespace orange {
 WriterCheck::WriterCheck(const Path& path)
     : lease_(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)) {
     if (!lease_) return;
-    // A read lease is given only if nobody has the file open for writing; readers don't matter. The signal that tells
-    // of somebody who waits for the lease's end would by default be SIGIO, which kills. SIGURG is ignored by default.
+    // The kernel grants a read lease only if no process has the file open for writing; readers do not matter. When a
+    // process waits for the end of the lease, the kernel sends a signal, by default SIGIO, which kills. SIGURG is
+    // ignored by default.
     ::fcntl(lease_.get(), F_SETSIG, SIGURG);
     if (::fcntl(lease_.get(), F_SETLEASE, F_RDLCK) == 0) return;
     open_elsewhere_ = errno == EAGAIN || files::modified_within(path, std::chrono::seconds(1));
