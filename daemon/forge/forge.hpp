@@ -13,29 +13,31 @@
 #include "common/model/pull_request.hpp"
 #include "daemon/async/awaitable.hpp"
 
-/// Where a repository's pull requests are (docs/pull-requests.md). A forge is asked for facts; nothing here decides.
+/// Finds and changes the pull requests of a repository at its forge (docs/pull-requests.md). The runner calls it
+/// through the interface Forge: GitHubForge runs the program gh, tests use a fake. It reports facts and decides
+/// nothing; if a fact cannot be found out, the result is an Error.
 namespace orange {
 
-/// Which pull request is asked for: the one of that number, else those of the branch.
+/// The pull requests to look up: the one with that number, or else those of the branch.
 struct WantedPull {
-    std::int64_t number = 0;  ///< 0: not known
+    std::int64_t number = 0;  ///< 0: unknown
     std::string branch;       ///< of the repository itself, not of a fork
 };
 
-/// What a forge answers to one question about many branches.
+/// The answer of a forge to one query about many branches.
 struct PullAnswers {
-    /// One for each that was wanted, in that order: all that there are, the newest first; empty: there is none. An
-    /// Error: not known.
+    /// One entry for each wanted pull request, in that order: all that exist, newest first; empty if there is none. An
+    /// Error means unknown.
     std::vector<Result<std::vector<PullRequest>>> answers;
-    std::optional<std::chrono::seconds> pause;  ///< the forge wants to be left alone for so long
+    std::optional<std::chrono::seconds> pause;  ///< the forge asks for this pause before the next query
 };
 
 struct NewPullRequest {
-    std::string repository;  ///< as ForgePlace says
-    std::string base;        ///< branches of that repository
+    std::string repository;  ///< ForgePlace::repository
+    std::string base;        ///< `base` and `head` are branches of that repository
     std::string head;
     std::string title;
-    std::string body;  ///< Markdown; any bytes, any length that the forge takes
+    std::string body;  ///< Markdown; any bytes up to the forge's limit
     bool draft = false;
 };
 
@@ -48,53 +50,59 @@ constexpr std::optional<PullMethod> from_name(std::string_view name, PullMethod)
     return detail::named<PullMethod>(k_pull_methods, name);
 }
 
-/// What somebody said about a pull request: text from outside.
+/// A comment or check result of a pull request: untrusted text.
 struct PullRemark {
     std::string author;
     std::string where;  ///< "src/shop.cpp:12", "review", "check build"; empty: a comment on the whole
     std::string text;
 };
 
-/// Pull requests at a forge. What cannot be found out is an Error, never "there is none". Errors are sentences with the
-/// way out, and `details["why"]` tells them apart: "missing" (its program is not installed), "login" (not logged in, or
-/// not allowed), "limit" (asked too often; `details["seconds"]`, if it is known, says for how long), "absent" (no such
-/// repository), "offline" (not reached, no answer in time), "answer" (it answered something else); "exists" (a create:
-/// there is an open one), "unpushed" and "empty" (a create: its branch is not there, or has no commits), "refused" (a
-/// merge: not mergeable, or its branch has moved).
+/// Pull requests at a forge. If a fact cannot be found out, the result is an Error, never an empty answer. The message
+/// of an Error contains the way out, and `details["why"]` classifies it:
+///
+/// - "missing": the forge's program is not installed
+/// - "login": not logged in, or not allowed
+/// - "limit": too many requests; `details["seconds"]`, if known, is the time to wait
+/// - "absent": no such repository
+/// - "offline": not reachable, or no answer in time
+/// - "answer": an unexpected answer
+/// - "exists": create() found an open pull request
+/// - "unpushed", "empty": for create(), the branch is missing at the forge, or has no commits
+/// - "refused": for merge(), not mergeable, or the branch has moved
 class Forge {
   public:
     virtual ~Forge() = default;
-    /// Asks for at most k_most_at_once pull requests, with one question for all of them.
+    /// Looks up at most k_most_at_once pull requests with one query.
     virtual Awaitable<Result<PullAnswers>> query_pulls(std::string repository, std::vector<WantedPull> wanted) = 0;
-    /// Opens one and returns its URL. After an error there may be one: query_pulls() tells.
+    /// Opens a pull request and returns its URL. After an error it may exist anyway: ask query_pulls().
     virtual Awaitable<Result<std::string>> create(NewPullRequest request) = 0;
-    /// Asks to merge it if its branch is at `commit`. Neither success nor an error says whether it is merged:
-    /// query_pulls() tells.
+    /// Asks to merge the pull request if its branch is at `commit`. Neither success nor an error tells whether it is
+    /// merged: ask query_pulls().
     virtual Awaitable<Result<void>> merge(std::string repository, std::int64_t number, std::string commit,
                                           PullMethod method) = 0;
-    /// What the repository allows, its preferred one first.
+    /// Returns the methods that the repository allows, the preferred one first.
     virtual Awaitable<Result<std::vector<PullMethod>>> methods(std::string repository) = 0;
-    /// What reviewers and checks said that is unresolved or failing, the oldest first; at most 50.
+    /// Returns unresolved review comments and failing checks, oldest first, at most 50.
     virtual Awaitable<Result<std::vector<PullRemark>>> remarks(std::string repository, std::int64_t number) = 0;
 
     static constexpr std::size_t k_most_at_once = 50;
 };
 
 enum class ForgeKind {
-    github,  ///< GitHub, or an own server of it: gh is asked
-    other,   ///< takes branches; its pull requests are opened in a browser
+    github,  ///< GitHub, or a GitHub server of one's own: through gh
+    other,   ///< only pushes are possible; pull requests are opened in a browser
 };
 
-/// The place of a remote.
+/// The forge of a remote, and the repository there.
 struct ForgePlace {
     ForgeKind kind = ForgeKind::other;
     std::string repository;  ///< "github.com/acme/shop"; empty for `other`
 };
 
-/// For a remote's URL in the forms that git takes. github.com, *.ghe.com and hosts that `says_github` (the project's
-/// setting `forge: github`) are GitHub; anything else, a path included, is `other`. invalid_argument for a GitHub whose
-/// URL names no repository, or whose host is a name of the ssh configuration. No password of the URL gets into a
-/// message.
+/// Finds the forge of a remote's URL, in any form that git takes. github.com, *.ghe.com and, with `says_github` (the
+/// project's setting `forge: github`), any host are GitHub; anything else, paths included, is `other`. invalid_argument
+/// for a GitHub URL that names no repository, or whose host is an alias of the ssh configuration. A password in the URL
+/// never gets into a message.
 Result<ForgePlace> place_of_remote(std::string_view url, bool says_github = false);
 
 }  // namespace orange

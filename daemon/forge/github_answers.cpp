@@ -34,7 +34,7 @@ bool is_commit(std::string_view text) {
            text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// The fields of one JSON object; `wrong` if one that was asked for was missing or of another type.
+/// Reads fields of a JSON object. `wrong` becomes true if a field is missing or has another type.
 class Fields {
   public:
     explicit Fields(const Json& json) : json_(json), wrong(!json.is_object()) {}
@@ -52,7 +52,7 @@ class Fields {
         if (!field.is_string()) wrong = true;
         return field.is_string() ? field.get<std::string>() : std::string();
     }
-    /// "" for null.
+    /// Returns a text field, "" for null.
     std::string text_or_null(const char* name) { return at(name).is_null() ? std::string() : text(name); }
     bool flag(const char* name) {
         const auto& field = at(name);
@@ -72,7 +72,7 @@ class Fields {
     bool wrong;
 };
 
-/// Anything new that GitHub may say is neither passing nor failing.
+/// Reads the state of the checks. An unknown state counts as pending.
 PullChecks checks_named(const std::string& state) {
     if (state == "SUCCESS") return PullChecks::passing;
     if (state == "FAILURE" || state == "ERROR") return PullChecks::failing;
@@ -101,7 +101,7 @@ PullReview review_named(const std::string& decision) {
     return decision.empty() ? PullReview::none : PullReview::required;
 }
 
-/// When somebody last asked for changes; "" if nobody did.
+/// Returns the time of the last request for changes; "" if there is none.
 std::optional<std::string> requested_in(const Json& reviews) {
     Fields connection(reviews);
     const auto& nodes = connection.at("nodes");
@@ -121,7 +121,7 @@ std::optional<PullState> state_named(const std::string& state) {
     return from_name(to_lower(state), PullState{});
 }
 
-/// Nothing where it is no pull request.
+/// Reads a pull request; nothing if the JSON is none.
 std::optional<PullRequest> pull_in(const Json& json) {
     Fields fields(json);
     PullRequest pull;
@@ -161,7 +161,7 @@ Result<std::vector<PullRequest>> pulls_of_branch(const Json& connection) {
     for (const auto& node : nodes) {
         Fields one(node);
         const bool forked = one.flag("isCrossRepository");
-        // A fork's branch of the same name is somebody else's.
+        // A branch of the same name in a fork belongs to another person.
         if (forked && !one.wrong) {
             forks = true;
             continue;
@@ -170,7 +170,7 @@ Result<std::vector<PullRequest>> pulls_of_branch(const Json& connection) {
         if (one.wrong || !pull) return strange_answer("a pull request", dump(node));
         all.push_back(std::move(*pull));
     }
-    // Strangers cannot hide one by opening more of that name.
+    // Other people could hide the repository's pull request by opening many from forks, so do not answer "none" then.
     if (forks && total > static_cast<std::int64_t>(nodes.size())) {
         return strange_answer("a branch", "there are " + std::to_string(total) +
                                               " pull requests, and forks have branches "

@@ -27,12 +27,12 @@ Environment with_gh_settings(Environment env) {
     env["GH_PAGER"] = "cat";
     env["NO_COLOR"] = "1";
     env["GIT_TERMINAL_PROMPT"] = "0";
-    // gh caches what it believes of GitHub in a folder below that anybody may have made.
+    // gh caches facts about GitHub below TMPDIR, in a folder that another user may have made. Let it use none.
     env["TMPDIR"] = "/dev/null";
     return env;
 }
 
-/// The first of gh's variables that has the token for that host.
+/// Returns gh's first variable with a token for that host; empty if there is none.
 std::string token_variable(const Environment& env, const std::string& host) {
     const bool is_public = host == "github.com" || host.ends_with(".ghe.com");
     const std::vector<std::string> names =
@@ -45,7 +45,7 @@ std::string token_variable(const Environment& env, const std::string& host) {
     return {};
 }
 
-/// The last line of stdout that is a URL: gh may say more before it.
+/// Returns the last line of stdout that is a URL, because gh may print other lines before it.
 std::string url_in(const std::string& out) {
     std::string found;
     for (const auto line : split_lines(out)) {
@@ -60,7 +60,7 @@ const char* option_of(PullMethod method) {
     return method == PullMethod::rebase ? "--rebase" : "--merge";
 }
 
-/// `data.repository`, if it is an object.
+/// Returns `data.repository` if it is an object; nullptr otherwise.
 const Json* repository_in(const Json& answer) {
     if (!answer.is_object() || !answer.contains("data") || !answer.at("data").is_object()) return nullptr;
     const auto& data = answer.at("data");
@@ -87,7 +87,7 @@ Command GitHubForge::command(const std::string& repository, std::vector<std::str
     command.argv = {"gh"};
     command.argv.insert(command.argv.end(), args.begin(), args.end());
     auto env = env_;
-    // So that "not logged in" is about this host, and not about gh's usual one.
+    // Otherwise "not logged in" could be about gh's default host instead of this one.
     env["GH_HOST"] = forge::parts_of(repository).host;
     command.env = std::move(env);
     command.output_limit = k_most_output;
@@ -115,7 +115,8 @@ Awaitable<Result<GitHubForge::Answer>> GitHubForge::ask(std::string repository, 
     const forge::Asked asked{repository, gh.argv, token_variable(env_, host)};
     const auto done = co_await runner_.run(std::move(gh));
     if (!done) co_return forge::not_run(asked, done.error());
-    // Whatever gh thinks of it: it fails for one pull request that is not there, and is content with any page.
+    // Ignore gh's exit status if there is data: gh fails if one pull request does not exist, and succeeds for any web
+    // page.
     const auto reply = forge::parse_reply(done->out);
     const auto json = parse_json(reply.body);
     const auto* found = json ? repository_in(*json) : nullptr;

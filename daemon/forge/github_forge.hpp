@@ -6,18 +6,19 @@
 
 namespace orange {
 
-/// How long gh may take; it has no limit of its own.
+/// Deadlines for gh, which has none of its own.
 struct GitHubPatience {
     std::chrono::milliseconds look = std::chrono::seconds(30);
     std::chrono::milliseconds change = std::chrono::seconds(60);
 };
 
-/// GitHub, by the program gh with the user's own login. Never in the repository's folder and always with the host and
-/// repository, so that gh asks no git there (whose configuration agents can write) and opens nothing anywhere else; no
-/// prompt, no pager, no colours; all text as `--flag=value` or on stdin, so that nothing can pass for an option.
+/// Forge for GitHub, through the program gh with the user's own login. gh always gets the host and the repository and
+/// never runs in the repository's folder, so that it runs no git there (agents can write its configuration) and cannot
+/// use another repository. There is no prompt, no pager and no colour. All text is passed as `--flag=value` or on
+/// stdin, so that none can be read as an option.
 class GitHubForge final : public Forge {
   public:
-    /// `base`: the user's login environment, where PATH has gh. The runner must outlive it.
+    /// `base`: the user's login environment, whose PATH has gh. The runner must outlive this object.
     GitHubForge(ProcessRunner& runner, Environment base, GitHubPatience patience = {});
     void set_base(Environment base);
 
@@ -31,9 +32,9 @@ class GitHubForge final : public Forge {
   private:
     struct Answer;
     Command command(const std::string& repository, std::vector<std::string> args) const;
-    /// stdout of one that changes something.
+    /// Runs a gh command that changes something, and returns its stdout.
     Awaitable<Result<std::string>> change(std::string repository, std::vector<std::string> args, std::string input);
-    /// What is in `data.repository` of the answer, which is an object, also where errors came with it.
+    /// Runs a GraphQL query and returns the object `data.repository` of the answer, even if errors came with it.
     Awaitable<Result<Answer>> ask(std::string repository, std::string question);
 
     ProcessRunner& runner_;

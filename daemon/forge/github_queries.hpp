@@ -4,10 +4,10 @@
 
 #include "daemon/forge/forge.hpp"
 
-/// What GitHub is asked in GraphQL. Each is a whole request as JSON: the query and its variables.
+/// Builds the GraphQL requests to GitHub. Each result is a whole request as JSON: the query and its variables.
 namespace orange::forge {
 
-/// "github.com/acme/shop" in its three parts.
+/// The three parts of "github.com/acme/shop".
 struct RepositoryName {
     std::string host;
     std::string owner;
@@ -15,7 +15,7 @@ struct RepositoryName {
 };
 RepositoryName parts_of(const std::string& repository);
 
-/// The alias of the wanted one with that index in the question and in its answer.
+/// Returns the alias of a wanted pull request, by its index, in the query and in the answer.
 std::string alias_of(std::size_t index);
 
 std::string question_of_pulls(const RepositoryName& repository, const std::vector<WantedPull>& wanted);

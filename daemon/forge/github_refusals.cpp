@@ -12,13 +12,13 @@ namespace {
 
 constexpr int k_not_logged_in = 4;  // gh help exit-codes
 
-/// All that was said about one failure.
+/// Everything that is known of one failure.
 struct Failure {
     int exit_status = 0;
-    int http = 0;                   ///< 0: not known
-    std::string said;               ///< gh's own words, else those of the answer
-    std::string kind;               ///< of GraphQL's first error
-    bool about_repository = false;  ///< that error is
+    int http = 0;                   ///< HTTP status; 0: unknown
+    std::string said;               ///< the message of gh, or else of the answer
+    std::string kind;               ///< type of the first GraphQL error
+    bool about_repository = false;  ///< the first GraphQL error is about the repository
     std::optional<std::chrono::seconds> wait;
 
     bool says(std::initializer_list<std::string_view> phrases) const {
@@ -35,8 +35,8 @@ struct Cause {
     std::string sentence;
 };
 
-/// "… (HTTP 403)", "HTTP 403: …" and "non-200 OK status code: 403 …", as gh says it where it does not show the
-/// response.
+/// Returns the HTTP status in a message of gh that does not show the response: "… (HTTP 403)", "HTTP 403: …" and
+/// "non-200 OK status code: 403 …"; 0 if there is none.
 int http_in(const std::string& said) {
     for (const std::string_view before : {"HTTP ", "status code: "}) {
         const auto at = said.find(before);
@@ -75,12 +75,12 @@ Failure failure_of(const Completed& done, const Reply& reply, Timestamp now) {
     return failure;
 }
 
-/// What is wrong with a new pull request, or with one that is to be merged.
+/// Returns the cause of a failed create() or merge(), if the failure is specific to these.
 std::optional<Cause> of_change(const Failure& failure) {
     if (failure.says({"already exists"})) {
         return Cause{"exists", ErrorCode::conflict, "there is an open pull request of this branch already"};
     }
-    // Before the other: GitHub says both of a branch that it has not.
+    // Check this first: for a branch that GitHub does not have, it reports both problems.
     if (failure.says({"Head ref must be a branch", "Head sha can't be blank"})) {
         return Cause{"unpushed", ErrorCode::external_failed, "the branch is not at GitHub: push it first"};
     }
@@ -165,7 +165,7 @@ Cause cause_of(const Failure& failure, const Asked& asked, const std::string& ho
                 host + " does not allow it to the account that gh is logged in with; look at `gh auth status`"};
     }
     if (auto cause = of_way(failure, host)) return *cause;
-    // How old and new gh show what GitHub has against a merge, whatever it is.
+    // Old and new versions of gh show any reason of GitHub against a merge in one of these ways.
     if (failure.says({", Locations: [", "(mergePullRequest)"}))
         return {"refused", ErrorCode::conflict, "GitHub does not merge it"};
     return {"answer", ErrorCode::external_failed, "gh's answer is not one that Orange knows"};
@@ -201,7 +201,7 @@ Error refusal(const Asked& asked, const Completed& done, const Reply& reply, Tim
         details["seconds"] = std::to_string(failure.wait->count());
     }
     if (done.exit_status == k_not_logged_in)
-        return {cause.code, cause.sentence, std::move(details)};  // gh says no more
+        return {cause.code, cause.sentence, std::move(details)};  // gh prints nothing more in this case
     const auto said = failure.said.empty() ? "exit status " + std::to_string(done.exit_status) : failure.said;
     return {cause.code, cause.sentence + " (gh: " + ellipsized(printable(said, true), 300) + ")", std::move(details)};
 }

@@ -6,20 +6,22 @@
 #include "daemon/forge/github_answers.hpp"
 #include "daemon/process/process_runner.hpp"
 
-/// Why gh, or GitHub behind it, did not do what it was asked. Every Error has `details["why"]` (forge.hpp).
+/// Makes Errors for failures of gh, or of GitHub behind it. Each has `details["why"]` (forge.hpp).
 namespace orange::forge {
 
-/// What was asked of gh.
+/// The gh command that failed.
 struct Asked {
     std::string repository;
     std::vector<std::string> argv;
-    std::string token_variable;  ///< of gh's environment, where the token for this host comes from; "": gh's own login
+    std::string
+        token_variable;  ///< the variable of gh's environment with the token for this host; "": gh uses its own login
 };
 
-/// gh could not be run, or not to its end.
+/// Makes the Error for a gh that could not be run to its end.
 Error not_run(const Asked& asked, const Error& error);
 
-/// gh failed, or GitHub's answer has no data. `reply` is what `gh api -i` printed; empty for other commands.
+/// Makes the Error for a gh that failed, or an answer without data. `reply` is the output of `gh api -i`; empty for
+/// other commands.
 Error refusal(const Asked& asked, const Completed& done, const Reply& reply, Timestamp now);
 
 }  // namespace orange::forge

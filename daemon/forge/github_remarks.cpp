@@ -12,11 +12,11 @@ constexpr std::size_t k_longest_name = 100;
 constexpr std::size_t k_most_remarks = 50;
 
 struct Said {
-    std::string when;  ///< RFC 3339 in UTC, so that text sorts by time; "" where it is not known
+    std::string when;  ///< RFC 3339 in UTC, so that text sorts by time; "" if unknown
     PullRemark remark;
 };
 
-/// The text of a field; "" where it is null or missing: somebody without an account, a check without a summary.
+/// Returns the text of a field; "" if it is null or missing, as for a deleted account or a check without a summary.
 std::string text_of(const Json& json, const char* field) {
     if (!json.is_object() || !json.contains(field) || !json.at(field).is_string()) return {};
     return json.at(field).get<std::string>();
@@ -31,7 +31,7 @@ std::string author_of(const Json& json) {
     return name.empty() ? "ghost" : ellipsized(printable(name), k_longest_name);
 }
 
-/// nullptr where it is not what was asked for.
+/// Returns the nodes of a connection; nullptr if the JSON has another form.
 const Json* nodes_of(const Json& json, const char* connection) {
     if (!json.is_object() || !json.contains(connection)) return nullptr;
     const auto& inner = json.at(connection);
@@ -45,7 +45,7 @@ void say(std::vector<Said>& all, std::string when, std::string author, std::stri
                     ellipsized(printable(trim(text), true), k_longest_remark)}});
 }
 
-/// Who has approved since then says no longer what was said before.
+/// Adds the reviews. An author's approval withdraws the author's earlier remarks.
 void add_reviews(const Json& reviews, std::vector<Said>& all) {
     std::map<std::string, std::size_t> opinions;  // of each author: the index of the last one
     for (std::size_t i = 0; i < reviews.size(); ++i) {
@@ -82,7 +82,7 @@ bool add_threads(const Json& threads, std::vector<Said>& all) {
         if (!comments) return false;
         if (is_set(thread, "isResolved")) continue;
         auto where = text_of(thread, "path");
-        // The line is null where the code has changed since.
+        // The line is null if the code has changed since the remark.
         if (thread.contains("line") && thread.at("line").is_number_integer()) {
             where += ":" + std::to_string(thread.at("line").get<std::int64_t>());
         }

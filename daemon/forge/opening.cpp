@@ -23,7 +23,7 @@ Awaitable<Result<std::vector<PullRequest>>> pulls_of_branch(Forge& forge, std::s
     co_return std::move(looked.answers.front());
 }
 
-/// What is known of one that was made, where the forge does not list it yet.
+/// Makes the record of a new pull request that the forge does not list yet.
 PullRequest only_made(const NewPullRequest& request, std::string url, std::string tip) {
     PullRequest made;
     const auto number = std::string_view(url).substr(url.rfind('/') + 1);
@@ -56,7 +56,7 @@ Awaitable<Result<OpenPull>> open_pull_request(Forge& forge, NewPullRequest reque
     for (auto pause = k_first_pause;; pause *= 2) {
         auto asked = request;
         url = co_await forge.create(std::move(asked));
-        // A push may reach its pull requests a moment later than git says.
+        // The forge may see a push a moment later than git reports it.
         const bool late = !url && url.error().details.contains("why") && url.error().details.at("why") == "unpushed" &&
                           pause <= k_longest_pause;
         if (!late) break;

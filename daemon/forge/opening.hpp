@@ -6,18 +6,18 @@
 
 namespace orange::forge {
 
-/// The open one among `all` that is a branch's: the one at the commit `tip`, else the one into `base`, else the newest.
-/// nullptr: none is open.
+/// Returns the open pull request of a branch among `all`: the one at the commit `tip`, else the one into `base`, else
+/// the newest. nullptr if none is open.
 const PullRequest* open_one(const std::vector<PullRequest>& all, std::string_view tip, std::string_view base);
 
 struct OpenPull {
     PullRequest pull;
-    bool adopted = false;  ///< it was there
+    bool adopted = false;  ///< it existed already
 };
 
-/// The open pull request of `request.head`, whose commit is `tip`: the one that exists, else a new one. Whatever create
-/// says, the forge is asked again afterwards: two calls make one, and one whose answer was lost is found. Closed and
-/// merged ones do not count.
+/// Returns the open pull request of `request.head`, whose commit is `tip`: the existing one, or else a new one. After
+/// create() it always asks the forge again, so that two concurrent calls end with the same pull request and one whose
+/// reply was lost is found. Closed and merged pull requests do not count.
 Awaitable<Result<OpenPull>> open_pull_request(Forge& forge, NewPullRequest request, std::string tip);
 
 }  // namespace orange::forge

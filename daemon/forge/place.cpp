@@ -11,10 +11,10 @@ constexpr std::size_t k_longest_url = 4096;
 struct RemotePlace {
     std::string host;
     std::string path;
-    bool by_ssh = false;  ///< so that the host may be a name of the ssh configuration
+    bool by_ssh = false;  ///< then the host may be an alias of the ssh configuration
 };
 
-/// Host and path of a URL (scheme://[user@]host[:port]/path) or of ssh's short form ([user@]host:path).
+/// Splits a URL (scheme://[user@]host[:port]/path) or ssh's short form ([user@]host:path) into host and path.
 RemotePlace split_remote(std::string_view url) {
     const auto scheme = url.find("://");
     const bool is_short = scheme == std::string_view::npos;
