@@ -5,7 +5,7 @@
 namespace orange::tmux {
 namespace {
 
-/// Nothing here shows a pane's title, which is the agent's to choose. The mouse is on so that the hint can be clicked.
+/// No option shows a pane's title, because an agent can choose it. The mouse is on so that a click on the hint works.
 const std::vector<std::vector<std::string>> k_options = {
     {"-g", "default-size", "200x50"},
     {"-g", "window-size", "latest"},
@@ -25,7 +25,7 @@ void add(std::vector<std::string>& commands, std::initializer_list<std::string> 
     commands.emplace_back(";");
 }
 
-/// On the left, which is the last that tmux gives up in a narrow terminal.
+/// The hint is on the left, which tmux keeps longest in a narrow terminal.
 std::string hint(const DetachKey& key) {
     const std::string prefix = "#{prefix} d";
     const auto keys =

@@ -5,20 +5,20 @@
 
 #include "common/config/detach_key.hpp"
 
-/// What people who attach find: the options of the server, its status line, and the key that leaves.
+/// Configures the tmux server for people who attach: its options, its status line, and the key that detaches.
 namespace orange::tmux {
 
-/// Set for each session that Orange opens. The key leaves such a session; in one that a person opened on the same
-/// server, the program gets the key.
+/// The mark of sessions that Orange opens. The detach key works in such a session; in a person's own session on the
+/// same server, the program gets the key.
 inline constexpr const char* k_session_mark = "@orange";
 
-/// The server's option with the key that is bound, for a daemon that has another one.
+/// The server's option with the bound key, for a later daemon with another key.
 inline constexpr const char* k_bound_key = "@orange_detach_key";
 
-/// Commands for a server that starts, each with ";" behind it. Set once, so that people can change them.
+/// Returns commands for a new server, each with ";" behind it. They run once, so that people can change the options.
 std::vector<std::string> comfort(const DetachKey& key);
 
-/// Commands that bind `key` instead of `before` (tmux's name, may be empty).
+/// Returns commands that bind `key` instead of `before` (tmux's name; may be empty).
 std::vector<std::string> rebinding(const std::string& before, const DetachKey& key);
 
 }  // namespace orange::tmux

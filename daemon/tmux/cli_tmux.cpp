@@ -35,10 +35,10 @@ constexpr auto k_wake_again = 500ms;
 constexpr int k_open_attempts = 3;
 constexpr std::size_t k_socket_limit = sizeof(sockaddr_un::sun_path) - 1;
 
-/// The one command that may start a server.
+/// The only command that may start a server.
 const std::string k_start_server = "start-server";
 
-/// What everything here relies on; set again with every window, for a server that somebody else started.
+/// Options that this code depends on. They are set again with every window, in case another program started the server.
 const std::vector<std::string> k_needed = {"set-option", "-g", "exit-empty", "off", ";", "set-option", "-g",
                                            "remain-on-exit", "on", ";", "set-option", "-g", "update-environment", "",
                                            ";", "set-option", "-g", "history-limit", "50000", ";",
@@ -48,7 +48,7 @@ const std::vector<std::string> k_needed = {"set-option", "-g", "exit-empty", "of
 
 enum class Server { absent, present };
 
-/// Asks the socket itself: nobody behind it is the one answer that means "no server".
+/// Connects to the socket. A refused connection is the only proof that no server runs.
 Server server_behind(const std::string& socket) {
     const UniqueFd fd(system::local_socket());
     sockaddr_un address{};
@@ -103,7 +103,7 @@ Error failed(const std::string& what, const Completed& completed) {
     return command_failed({"tmux", what}, completed);
 }
 
-/// g++ 12 takes no braced list in a co_await expression.
+/// Returns the words as a vector: g++ 12 takes no braced list in a co_await expression.
 template <class... Words>
 std::vector<std::string> words(Words&&... all) {
     std::vector<std::string> list;
@@ -124,7 +124,8 @@ Command CliTmux::command_for(const std::vector<std::string>& args, const std::ve
     Command command;
     command.argv = before;
     for (const auto& word : words(program_, "-S", socket_, "-f", "/dev/null", "-u")) command.argv.push_back(word);
-    // Else any command may start one where the server has just gone: outside the scope and below no keeper.
+    // Without -N, any command might start a server if the old one has just exited: outside the scope and below no
+    // keeper.
     if (args.front() != k_start_server) command.argv.emplace_back("-N");
     command.argv.insert(command.argv.end(), args.begin(), args.end());
     command.env = env_;
@@ -133,8 +134,7 @@ Command CliTmux::command_for(const std::vector<std::string>& args, const std::ve
     return command;
 }
 
-/// One tmux command, retried where it met a server that was just going away (faults.md T3), and where the server had
-/// lost its socket.
+/// Runs one tmux command. Retries it if the server was exiting (faults.md T3), or had lost its socket.
 Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::string input,
                                            std::vector<std::string> before) {
     if (program_.empty()) co_return Error(ErrorCode::not_found, "tmux is not installed");
@@ -152,7 +152,7 @@ Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::s
         auto done = co_await runner_.run(std::move(command));
         if (!done) co_return in_context("tmux", done.error());
         if (!done->ok() && !woken && server_behind(socket_) == Server::absent) {
-            CO_TRY(allowed());  // the folder may have gone meanwhile
+            CO_TRY(allowed());  // the folder may have been removed meanwhile
             woken = co_await wake_lost_server();
             if (woken) continue;
         }
@@ -165,7 +165,7 @@ Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::s
 
 void CliTmux::remember_server(std::int64_t pid) {
     const auto started = process::start_time(pid);
-    if (!started && pid == server_pid_) return;  // it answered: what was known of it still holds
+    if (!started && pid == server_pid_) return;  // the server answered, so its known start time still holds
     server_pid_ = pid;
     server_start_ = started.value_or(0);
 }
@@ -181,7 +181,7 @@ void CliTmux::expect_server(std::int64_t pid, std::int64_t start_time) {
     server_start_ = start_time;
 }
 
-/// The server that is known; also where it cannot be looked at just now.
+/// Returns true if the known server runs, or if that cannot be found out now.
 bool CliTmux::server_lives() const {
     if (server_pid_ <= 0 || server_start_ == 0) return false;
     const auto started = process::look_up_start_time(server_pid_);
@@ -194,16 +194,16 @@ Error CliTmux::unreachable() const {
                                         " is missing, and the server did not create it again; try: kill -USR1 " + pid};
 }
 
-/// A server whose socket was deleted is still there with all its agents, and makes the socket anew when asked by USR1;
-/// a second server in its place would hide it for good (faults.md T2). Asked for all who wait at once: each new
-/// socket throws out whoever is just connecting. Never where the folder is another one by now: the server would make
-/// its socket there.
+/// Makes a server whose socket was deleted create it again (USR1). The server still runs all its agents, and a second
+/// server in its place would hide it for good (faults.md T2). One signal serves all waiting calls, because each new
+/// socket breaks connections that are being made. No signal is sent if the folder has been replaced: the server would
+/// create its socket there.
 Awaitable<bool> CliTmux::wake_lost_server() {
     bool back = false;
     for (int i = 0; i < k_wake_steps && !back && server_lives() && allowed(); ++i) {
         const auto now = async::now();
         const bool due = !woken_ || now - *woken_ > k_wake_again;
-        if (due && process::start_time(server_pid_) == server_start_) {  // USR1 ends whoever does not expect it
+        if (due && process::start_time(server_pid_) == server_start_) {  // USR1 kills a process that does not handle it
             woken_ = now;
             ::kill(static_cast<pid_t>(server_pid_), SIGUSR1);
         }
@@ -213,8 +213,9 @@ Awaitable<bool> CliTmux::wake_lost_server() {
     co_return back;
 }
 
-/// True where a server runs now. Not where there is no user manager, or it does not want to: then it starts as our own
-/// child, in our control group, and agents depend on the unit's KillMode.
+/// Starts the server in a scope; returns true if a server runs now. If it returns false, because there is no user
+/// manager or it refuses, the server has to start as the daemon's own child in its control group, and agents depend on
+/// the unit's KillMode.
 Awaitable<bool> CliTmux::start_in_scope(std::vector<std::string> args) {
     std::string why;
     const std::vector<std::vector<std::string>> all = {{process::k_survive}, {}};
@@ -259,7 +260,7 @@ Awaitable<Result<void>> CliTmux::bind_detach_key() {
     co_return Result<void>{};
 }
 
-/// A server that goes away between its start and the window is started once more.
+/// Opens a window. If the server exits between its start and the command, it is started again.
 Awaitable<Result<Completed>> CliTmux::open_window(std::vector<std::string> args) {
     for (int attempt = 1;; ++attempt) {
         CO_TRY(co_await start_server());
@@ -291,8 +292,8 @@ Awaitable<Result<PaneRef>> CliTmux::open(WindowSpec spec) {
     co_return failed("new-window", done);
 }
 
-/// Nobody is behind the socket. That a server lives and cannot be reached, and its agents with it, is not the same as
-/// "no server".
+/// Returns the state if no server answers at the socket: an Error if the known server still runs and is unreachable
+/// together with its agents, otherwise "no server".
 Result<TmuxState> CliTmux::without_server() const {
     if (server_lives()) return unreachable();
     return TmuxState{};
@@ -316,7 +317,7 @@ Awaitable<Result<TmuxState>> CliTmux::list() {
     const auto lines = split_lines(done.out);
     if (!done.ok()) {
         if (server_behind(socket_) == Server::absent) co_return without_server();
-        // A server without a session has no "current target" for list-panes.
+        // On a server without a session, list-panes fails for lack of a "current target".
         CO_TRY(const auto sessions, co_await call(words("list-sessions", "-F", "#{session_id}")));
         if (!sessions.ok() || !sessions.out.empty() || lines.size() != 1) co_return failed("list-panes", done);
     }
@@ -324,7 +325,7 @@ Awaitable<Result<TmuxState>> CliTmux::list() {
     auto state = answered_by(lines[0]);
     for (std::size_t i = 1; i < lines.size(); ++i) {
         auto pane = tmux::pane_from(lines[i]);
-        // Half an answer would make agents look dead.
+        // If a line were skipped, its agent would look dead.
         if (!pane) co_return Error(ErrorCode::external_failed, "tmux answered " + printable(lines[i]));
         pane->ref.server_start = state.server_start;
         state.panes.push_back(std::move(*pane));
@@ -358,8 +359,8 @@ Awaitable<Result<void>> CliTmux::rename_session(std::string session_id, std::str
     co_return failed("rename-session", done);
 }
 
-/// Success where the pane is there and its process alive. From the list, because display-message answers for another
-/// pane where its target is missing (faults.md T6).
+/// Succeeds if the pane exists and its process is alive. It searches the list, because display-message answers for
+/// another pane if its target is missing (faults.md T6).
 Awaitable<Result<void>> CliTmux::find_pane(std::string pane_id) {
     if (!tmux::is_id(pane_id, "%")) co_return bad_id(pane_id);
     CO_TRY(const auto state, co_await list());
@@ -385,13 +386,13 @@ Awaitable<Result<void>> CliTmux::send(std::string pane_id, std::string text) {
     const auto line = tmux::typeable(text);
     if (line.empty()) co_return Error(ErrorCode::invalid_argument, "there is nothing to send");
     CO_TRY(co_await find_pane(pane_id));
-    // By stdin: the one way in that tmux does not interpret. A paste, because agents' programs take fast typing for
-    // one.
+    // Pass the text on stdin, the only way in which tmux does not interpret it. Paste it, because agents' programs take
+    // fast typing for a paste anyway.
     const auto buffer = "orange-" + random_id(12);
     CO_TRY(const auto loaded, co_await call(words("load-buffer", "-b", buffer, "-"), line));
     if (!loaded.ok()) co_return failed("load-buffer", loaded);
-    // A pane in copy mode (a human scrolling) swallows keys. Pasting into a dead one ends tmux 3.3a, and all agents
-    // with it: the server itself has to look, as the pane may die at any time before.
+    // A pane in copy mode (a human is scrolling) swallows keys. Pasting into a dead pane ends tmux 3.3a with all
+    // agents. The pane may die at any time, so the server itself has to check immediately before.
     const auto paste = "paste-buffer -p -d -b " + buffer + " -t '" + pane_id + "'";
     const auto pasted = co_await call(words("copy-mode", "-q", "-t", pane_id, ";", "if-shell", "-F", "-t", pane_id,
                                             "#{pane_dead}", "display-message -p dead", paste));
@@ -448,7 +449,7 @@ Awaitable<Result<void>> CliTmux::display_message(std::string client, std::string
     const auto line = tmux::displayable(text);
     CO_TRY(const auto done, co_await call(words("display-message", "-c", client, "-d", "8000", line)));
     if (!done.ok()) co_return failed("display-message", done);
-    // tmux has no command that rings a client's bell.
+    // Ring the bell directly, because tmux has no command for it.
     const UniqueFd terminal(::open(client.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (terminal && ::isatty(terminal.get()) == 1) (void)!::write(terminal.get(), "\a", 1);
     co_return Result<void>{};

@@ -13,16 +13,16 @@
 
 namespace orange {
 
-/// The real Tmux, on the tmux program. It is given fixed words, checked names and ids, nothing else; answers are read
-/// from formats of ids and sanitised names. Whether there is a server is asked of its socket, not of tmux's words.
+/// Runs the program tmux. It passes only fixed words, checked names and ids, and parses only formats of ids and
+/// sanitised names. It connects to the socket to find out whether a server runs, because tmux's messages differ.
 ///
-/// The server's environment stays for its whole life and is seen by every pane, so it holds only what a shell needs to
-/// start; an agent's environment comes with its spec. Where systemd's user manager is there, the server starts in a
-/// scope of its own: it must outlive the daemon's unit.
+/// The server's environment lasts for its whole life, and every pane sees it. So it has only what a shell needs to
+/// start; an agent's environment comes with its spec. If systemd's user manager runs, the server starts in a scope of
+/// its own, because it must outlive the daemon's unit.
 class CliTmux final : public Tmux {
   public:
-    /// `base`: usually scrubbed_environment(). `deadline` is how long tmux may take to answer. The runner must outlive
-    /// it.
+    /// `base`: usually scrubbed_environment(). `deadline`: the time for an answer of tmux. The runner must outlive this
+    /// object.
     CliTmux(ProcessRunner& runner, std::filesystem::path socket, const Environment& base,
             std::chrono::milliseconds deadline = std::chrono::seconds(10));
 
@@ -38,32 +38,34 @@ class CliTmux final : public Tmux {
     Awaitable<Result<std::vector<TmuxClient>>> clients() override;
     Awaitable<Result<void>> display_message(std::string client, std::string text) override;
 
-    /// A server that agents are known to be in, from before this object asked any: where its socket has been removed,
-    /// it is made to make it anew (USR1), never replaced by a second server. Ignored where one is known that runs.
+    /// Names the server in which agents are known to run, before the first command. If its socket was removed, CliTmux
+    /// makes it create the socket again (USR1) instead of starting a second server. Ignored if a running server is
+    /// known.
     void expect_server(std::int64_t pid, std::int64_t start_time);
 
-    /// Words in front of the command that starts the server: a program that stays the ancestor of whatever the server
-    /// starts (orange-agent --keep). Unset: none.
+    /// Sets words in front of the command that starts the server: a program that stays the ancestor of all processes of
+    /// the server (orange-agent --keep). By default none.
     void keep_below(std::vector<std::string> keeper) { keeper_ = std::move(keeper); }
 
-    /// The key that leaves the server's sessions, for a server that starts; bind_detach_key() gives it to one that
-    /// runs.
+    /// Sets the detach key for a server that starts later; bind_detach_key() changes a running one.
     void set_detach_key(DetachKey key) { detach_key_ = std::move(key); }
     Awaitable<Result<void>> bind_detach_key();
 
-    /// Asked immediately before the socket is used, each time, and before a server is made to make its socket anew; the
-    /// call fails as it says: for a socket whose folder may become somebody else's. Unset: never.
+    /// Sets a check that runs immediately before each use of the socket and before the server is made to create it
+    /// again. If the check fails, so does the call. It protects against a folder that another user has taken over. By
+    /// default none.
     void ask_first(std::function<Result<void>()> guard) { guard_ = std::move(guard); }
 
-    /// Who is told, in a sentence, what is worth a line in the log. Unset: nobody.
+    /// Sets the receiver of sentences for the log. By default none.
     void on_note(std::function<void(const std::string&)> note) { note_ = std::move(note); }
 
-    /// The server that answered last; 0: none yet. Who is called from there is told by it.
+    /// Returns the pid of the server that answered last; 0 if none has. The daemon recognizes callers inside the server
+    /// by it.
     std::int64_t server_pid() const { return server_pid_; }
     std::int64_t server_start() const { return server_start_; }
 
   private:
-    /// `before` are words in front of tmux's own (process::scope_words, the keeper's).
+    /// `before`: words in front of tmux's own (process::scope_words, the keeper's).
     Awaitable<Result<Completed>> call(std::vector<std::string> args, std::string input = {},
                                       std::vector<std::string> before = {});
     Command command_for(const std::vector<std::string>& args, const std::vector<std::string>& before) const;
@@ -89,10 +91,10 @@ class CliTmux final : public Tmux {
     DetachKey detach_key_;
     std::function<Result<void>()> guard_;
     std::function<void(const std::string&)> note_;
-    std::string program_;          ///< absolute; empty: not installed
-    std::int64_t server_pid_ = 0;  ///< the last one that answered
+    std::string program_;          ///< absolute path; empty: not installed
+    std::int64_t server_pid_ = 0;  ///< of the server that answered last
     std::int64_t server_start_ = 0;
-    std::optional<async::Moment> woken_;  ///< when it was last sent USR1
+    std::optional<async::Moment> woken_;  ///< the last time it was sent USR1
 };
 
 }  // namespace orange

@@ -134,9 +134,9 @@ std::string displayable(std::string_view text) {
     std::string line;
     for (const char c : typeable(text)) {
         line += c;
-        if (c == '#' || c == '%') line += c;  // formats, #(commands) and times
+        if (c == '#' || c == '%') line += c;  // tmux expands formats, #(commands) and times
     }
-    if (line.ends_with(';')) line += ' ';  // the end of a command
+    if (line.ends_with(';')) line += ' ';  // otherwise ';' would end the command
     return line;
 }
 
