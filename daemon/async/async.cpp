@@ -23,7 +23,7 @@ void report(const std::string& name, std::exception_ptr failure) {
     try {
         std::rethrow_exception(failure);
     } catch (const std::system_error& e) {
-        if (e.code() == asio::error::operation_aborted) return;  // cancelled: how coroutines are ended
+        if (e.code() == asio::error::operation_aborted) return;  // a cancellation, which is how coroutines are ended
         escalation()(name, e.what());
     } catch (const std::exception& e) {
         escalation()(name, e.what());
@@ -68,8 +68,9 @@ void Stopper::stop() {
 Stopper spawn_stoppable(const asio::any_io_executor& executor, std::string name, Awaitable<void> coroutine) {
     Stopper stopper;
     stopper.slot_ = std::make_shared<Stopper::Slot>();
-    auto slot = stopper.slot_;  // the handler keeps the signal alive for as long as the coroutine may look at it
-    // It goes with the coroutine, whether that ends or its io_context does first: then nothing is left to be told.
+    auto slot = stopper.slot_;  // the handler keeps the signal alive as long as the coroutine may use it
+    // `ended` is destroyed together with the coroutine, when that returns or when its io_context is destroyed. After
+    // that there is no coroutine to signal.
     const auto signal = slot->signal.slot();
     std::shared_ptr<void> ended(nullptr, [slot = std::move(slot)](void*) { slot->ended = true; });
     asio::co_spawn(executor, std::move(coroutine),
@@ -131,7 +132,7 @@ void Mutex::Lock::release() {
         mutex->held_ = false;
         return;
     }
-    // The lock passes on without ever being free, so that nobody can come in between.
+    // The lock passes to the next waiter without being free in between, so that no other coroutine can take it.
     const auto next = mutex->waiters_.front();
     mutex->waiters_.pop_front();
     next->notify();

@@ -11,21 +11,24 @@
 #include "daemon/async/awaitable.hpp"
 #include "daemon/async/time.hpp"
 
-/// Wraps the coroutines and timers of Asio that the daemon uses. Works with Asio 1.22, which has no cancel_after, and
-/// later. There is one io_context with one thread and no mutex; everything here is called on that thread.
+/// Wraps the coroutines and timers of Asio. All coroutines of the daemon start here; exceptions that escape one are
+/// bugs, and go to the escalation handler. It works with Asio 1.22, which has no cancel_after, and later. The daemon
+/// has one io_context with one thread and no mutex, and everything here is called on that thread.
 namespace orange::async {
 
-/// Where coroutines run: the daemon's one io_context.
+/// The executor of coroutines: the daemon's one io_context.
 using Executor = asio::any_io_executor;
 
-/// What spawn() does with an exception that escapes a coroutine: a bug. Set once by app; by default std::terminate.
+/// Called by spawn() if an exception escapes a coroutine, which is a bug. app sets it once; the default is
+/// std::terminate.
 using Escalation = std::function<void(const std::string& name, const std::string& what)>;
 void set_escalation(Escalation escalation);
 
-/// Runs a coroutine on its own. Never asio::detached, which swallows exceptions. `name` is for the log.
+/// Starts a coroutine that runs independently. Use it instead of asio::detached, which swallows exceptions. `name` is
+/// for the log.
 void spawn(const asio::any_io_executor& executor, std::string name, Awaitable<void> coroutine);
 
-/// Cancels what it was given to: keep it, and call cancel() (or destroy it) to end a spawned coroutine.
+/// Ends a spawned coroutine, by stop() or by destruction.
 class Stopper {
   public:
     Stopper();
@@ -41,17 +44,17 @@ class Stopper {
 };
 Stopper spawn_stoppable(const asio::any_io_executor& executor, std::string name, Awaitable<void> coroutine);
 
-/// The one that the calling coroutine runs on.
+/// Returns the executor of the calling coroutine.
 Awaitable<Executor> this_executor();
 
-/// Lets everything else that is ready have its turn: for loops over what a client may send a thousand times.
+/// Lets all other ready work run first: for loops over data that may be large.
 Awaitable<void> yield();
 
-/// Waits on the calling coroutine's executor. False where it was cancelled.
+/// Waits on the calling coroutine's executor. Returns false if it was cancelled.
 Awaitable<bool> sleep(std::chrono::milliseconds time);
 
-/// A signal between coroutines: wait() returns at the next notify(), or at once where one came since the last wait. At
-/// most one waiter. False where the deadline passed or the waiter was cancelled.
+/// A signal between coroutines. wait() returns at the next notify(), or at once if notify() was called since the last
+/// wait. At most one coroutine may wait. Returns false if the deadline passed or the waiter was cancelled.
 class Notifier {
   public:
     explicit Notifier(const asio::any_io_executor& executor);
@@ -66,14 +69,14 @@ class Notifier {
     bool pending_ = false;
 };
 
-/// An asynchronous lock, first come first served: a task has one, a repository has one.
+/// An asynchronous lock, first come first served; each task and each repository has one.
 class Mutex {
   public:
     explicit Mutex(const asio::any_io_executor& executor) : executor_(executor) {}
     Mutex(const Mutex&) = delete;
     Mutex& operator=(const Mutex&) = delete;
 
-    /// Held until destroyed. Movable.
+    /// Holds the lock until destruction. Movable.
     class Lock {
       public:
         Lock() = default;
@@ -88,7 +91,7 @@ class Mutex {
         std::shared_ptr<Mutex> mutex_;
     };
 
-    /// The mutex must be owned by a shared_ptr: a lock keeps it alive.
+    /// Waits for the lock. A shared_ptr must own the mutex, because the lock keeps it alive.
     static Awaitable<Lock> acquire(std::shared_ptr<Mutex> self);
     bool busy() const { return held_; }
     bool idle() const { return !held_ && waiters_.empty(); }

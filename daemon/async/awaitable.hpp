@@ -4,7 +4,7 @@
 
 namespace orange {
 
-/// What every operation that may take time returns. Interfaces include this and nothing else of Asio.
+/// The result of every operation that may take time. Interfaces include only this header of Asio.
 template <class T>
 using Awaitable = asio::awaitable<T>;
 

@@ -9,8 +9,8 @@
 
 namespace orange::async {
 
-/// One asynchronous lock a key, made when first wanted and forgotten when nobody has it: a task has one, a workspace,
-/// a repository.
+/// An asynchronous lock for each key, made when first needed and removed when unused: for tasks, workspaces,
+/// repositories.
 class KeyedMutex {
   public:
     explicit KeyedMutex(const asio::any_io_executor& executor) : executor_(executor) {}
@@ -22,7 +22,7 @@ class KeyedMutex {
         return Mutex::acquire(mutex);
     }
     const asio::any_io_executor& executor() const { return executor_; }
-    /// Nobody has or waits for any of them.
+    /// Returns true if no lock is held or waited for.
     bool idle() const {
         return std::ranges::all_of(mutexes_, [](const auto& entry) { return entry.second->idle(); });
     }
@@ -32,7 +32,7 @@ class KeyedMutex {
     }
 
   private:
-    /// Keeps the map as small as what is in use, at a cost that does not grow with what was.
+    /// Removes unused locks once the map has grown, so that each call does little work.
     void forget_idle() {
         if (mutexes_.size() < k_forget_above) return;
         std::erase_if(mutexes_,

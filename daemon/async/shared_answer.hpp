@@ -9,19 +9,19 @@
 
 namespace orange::async {
 
-/// An answer that costs much to find, and is the same for all who want it at a time. It is found once for all who ask
-/// before somebody begins to find it. A hundred askers cost two or three times as much as one.
+/// Shares the result of an expensive search among concurrent callers: it is found once for all that ask before the
+/// search begins. So a hundred callers cost two or three searches.
 template <class T>
 class SharedAnswer {
   public:
     using Find = std::function<Awaitable<T>()>;
     explicit SharedAnswer(Find find) : find_(std::move(find)) {}
 
-    /// Returns the answer as it is at some moment after the call.
+    /// Returns a result that was found after the call.
     Awaitable<std::shared_ptr<const T>> get() {
         const auto executor = co_await this_executor();
         if (!finding_) finding_ = std::make_shared<Mutex>(executor);
-        const auto next = begun_ + 1;  // what is being found now may be from before the call
+        const auto next = begun_ + 1;  // a search that is running may have begun before the call
         const auto lock = co_await Mutex::acquire(finding_);
         if (last_number_ < next) {
             const auto number = ++begun_;
@@ -31,7 +31,7 @@ class SharedAnswer {
         }
         co_return last_;
     }
-    /// Returns how often somebody has begun to find the answer.
+    /// Returns the number of searches so far.
     std::uint64_t begun() const { return begun_; }
 
   private:

@@ -9,18 +9,18 @@
 
 namespace orange::async {
 
-/// Lets so many coroutines at a time do something; first come, first served.
+/// Limits the number of coroutines that do something at the same time; first come, first served.
 class Slots {
   public:
     Slots(const Executor& executor, std::size_t count)
         : door_(std::make_shared<Mutex>(executor)), state_(std::make_shared<State>(executor, count)) {}
 
-    /// Held until the last copy is destroyed, which may be after the Slots.
+    /// Holds the slot until the last copy is destroyed, which may be after the Slots.
     using Slot = std::shared_ptr<void>;
 
     Awaitable<Slot> take() {
         const auto state = state_;
-        const auto door = co_await Mutex::acquire(door_);  // so that one at a time waits for a free one
+        const auto door = co_await Mutex::acquire(door_);  // only one coroutine at a time waits for a free slot
         while (state->free == 0) {
             const bool freed = co_await state->freed.wait();
             if (!freed) throw std::system_error(asio::error::operation_aborted);

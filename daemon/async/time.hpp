@@ -7,25 +7,25 @@
 
 namespace orange::async {
 
-/// A moment of the steady clock: durations and deadlines are measured with it.
+/// A moment of the steady clock, which durations and deadlines use.
 using Moment = std::chrono::steady_clock::time_point;
 
-/// The one source of the daemon's time: the wall clock (Clock), the steady clock and the sleep of alarms. By default
-/// these are the machine's. A program of the tests sets a source whose time it can advance. Ages of files are no matter
-/// of this: the kernel's clock writes the times of files, so they are compared with system_clock.
+/// The single source of the daemon's time: the wall clock (Clock), the steady clock, and the sleep of alarms. The
+/// default is the machine's time; programs of the tests set a source that they can advance. Ages of files do not use
+/// it: the kernel sets the times of files, so they are compared with system_clock.
 class Time : public Clock {
   public:
     Timestamp now() const override;
     virtual Moment steady_now() const;
-    /// Returns how long an alarm that is due in `left` sleeps before it looks at the time again.
+    /// Returns how long an alarm that is due in `left` sleeps before it checks the time again.
     virtual Moment::duration look_again_after(Moment::duration left) const { return left; }
 };
 
 const Time& time();
-/// `source` has to outlive every alarm. Called before the first alarm is made.
+/// Sets the source before the first alarm is made. `source` must outlive all alarms.
 void set_time(const Time& source);
 
-/// The steady clock's moment of time().
+/// Returns the steady clock's moment of time().
 inline Moment now() {
     return time().steady_now();
 }
@@ -42,7 +42,7 @@ struct AlarmClock {
     static duration to_wait_duration(const time_point& due) { return to_wait_duration(due - now()); }
 };
 
-/// The one type of timer of the daemon.
+/// The only type of timer in the daemon.
 using Alarm = asio::basic_waitable_timer<AlarmClock, AlarmClock>;
 
 }  // namespace orange::async
