@@ -19,7 +19,7 @@ constexpr std::size_t k_max_bytes = 1 << 20;
 constexpr std::size_t k_max_depth = 64;
 constexpr std::size_t k_max_copied_nodes = 10'000;
 
-/// Leaves yaml-cpp's parser from inside an event; caught in parse() only.
+/// Thrown to leave yaml-cpp's parser from within an event; only parse() catches it.
 struct Refused {
     Place place;
     std::string why;
@@ -46,12 +46,12 @@ std::size_t height_of(const Node& node) {
     return node.is_sequence() || node.is_map() ? height + 1 : 0;
 }
 
-/// yaml-cpp counts bytes; people and editors count characters.
+/// Converts yaml-cpp's places, which count bytes, into characters, which people and editors count.
 class Lines {
   public:
     explicit Lines(std::string_view text) : lines_(split_lines(text)) {}
 
-    /// Counts on from the place before: a file may be one long line with a value at every second byte.
+    /// Continues from the previous place, because a file may be one long line with a value at every second byte.
     Place place(const YAML::Mark& mark) {
         if (mark.is_null()) return {};
         const auto line = static_cast<std::size_t>(mark.line);
@@ -73,15 +73,15 @@ class Lines {
     std::size_t line_ = 0, byte_ = 0, columns_ = 0;  ///< the last place
 };
 
-/// Builds the tree from the parser's events, which tell places and aliases where YAML::Node would hide both, and can be
-/// broken off as soon as a limit is passed.
+/// Builds the tree from the parser's events. Unlike YAML::Node they show places and aliases, and parsing can stop as
+/// soon as a limit is exceeded.
 class Builder final : public YAML::EventHandler {
   public:
     Builder(Lines& lines, Anchors anchors) : lines_(lines), allowed_(anchors == Anchors::allowed) {}
 
     Node take() { return std::move(root_); }
 
-    /// The innermost bracket that is open, '[' or '{'; nothing where there is none.
+    /// The innermost open bracket, '[' or '{'.
     struct Bracket {
         Place place;
         char opening;
@@ -122,7 +122,7 @@ class Builder final : public YAML::EventHandler {
         node.place = lines_.place(mark);
         check_tag(tag, node.place);
         node.scalar = value;
-        // "!" is what yaml-cpp calls quoted and block scalars; a plain one is "?" or "".
+        // yaml-cpp passes "!" for quoted and block scalars, and "?" or "" for plain ones.
         node.quoted = tag == "!" || tag == "tag:yaml.org,2002:str";
         finish(std::move(node), anchor);
     }
@@ -144,7 +144,7 @@ class Builder final : public YAML::EventHandler {
         Node node;
         YAML::anchor_t anchor = 0;
         bool in_brackets = false;
-        std::optional<std::string> key;  ///< of a map: read, and its value is awaited
+        std::optional<std::string> key;  ///< of a map: the key whose value comes next
         std::set<std::string> keys;
     };
 
@@ -194,7 +194,7 @@ class Builder final : public YAML::EventHandler {
         } else if (!parent.key) {
             begin_member(parent, node);
         } else {
-            // The parser places a missing value at whatever comes next.
+            // The parser gives a missing value the place of the next token.
             if (node.is_null()) node.place = parent.node.member_places.back();
             parent.node.members.push_back(Member{std::move(*parent.key), std::move(node)});
             parent.key.reset();
@@ -207,7 +207,7 @@ class Builder final : public YAML::EventHandler {
         anchors_.insert_or_assign(anchor, node);
     }
 
-    /// An anchor copies what it names, once for each of the anchors around it, and each alias copies that again.
+    /// Counts a copy. An anchor copies its node once for each enclosing anchor, and each alias copies the node again.
     void count_copy(const Node& node, const Place& place) {
         measure(node, copied_);
         if (copied_.nodes <= k_max_copied_nodes && copied_.bytes <= k_max_bytes) return;
@@ -240,7 +240,7 @@ Error error_at(std::string_view file_name, const Place& place, std::string_view 
             {{"line", std::to_string(place.line)}, {"column", std::to_string(place.column)}}};
 }
 
-/// What yaml-cpp would take for another encoding, cut off, or swallow.
+/// Finds bytes that yaml-cpp would read as another encoding, cut off, or drop.
 std::optional<Refused> problem_of_bytes(std::string_view text) {
     if (text.size() > k_max_bytes) return Refused{{}, "the file is larger than 1 MiB"};
     int number = 0;
@@ -257,7 +257,7 @@ std::optional<Refused> problem_of_bytes(std::string_view text) {
     return std::nullopt;
 }
 
-/// The place of a tab in the indentation of a line; the dashes of a list belong to the indentation.
+/// Returns the place of a tab in the indentation of a line; the dashes of a list count as indentation.
 std::optional<Place> tab_in_indentation(std::string_view text, int line) {
     const auto lines = split_lines(text);
     if (line < 0 || static_cast<std::size_t>(line) >= lines.size()) return std::nullopt;
@@ -272,11 +272,11 @@ bool is_one_of(std::string_view text, std::initializer_list<const char*> all) {
     return std::find(all.begin(), all.end(), text) != all.end();
 }
 
-/// The frequent mistakes in words of their own; anything else as yaml-cpp says it.
+/// Explains frequent mistakes in Orange's words; other errors keep yaml-cpp's message.
 Refused explained(const YAML::Exception& exception, std::string_view text, const Builder& builder, Lines& lines) {
     namespace messages = YAML::ErrorMsg;
     const auto& said = exception.msg;
-    // yaml-cpp counts a tab as one column, so it may also notice only that a map, list or key does not fit its column.
+    // yaml-cpp counts a tab as one column, so it may report only that a map, list or key does not fit its column.
     if (is_one_of(said, {messages::TAB_IN_INDENTATION, messages::MAP_VALUE, messages::END_OF_MAP, messages::END_OF_SEQ,
                          messages::BLOCK_ENTRY})) {
         if (const auto tab = tab_in_indentation(text, exception.mark.line))

@@ -12,7 +12,7 @@ bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/// Words that some reader, YAML 1.1's included, takes for a boolean, null or a number.
+/// Returns true for words that a YAML reader, also of YAML 1.1, takes for a boolean, null or a number.
 bool is_reserved_word(std::string_view text) {
     static constexpr std::array words{"y",    "n",     "yes",  "no",  "on",  "off",
                                       "true", "false", "null", "nan", "inf", "infinity"};
@@ -22,7 +22,8 @@ bool is_reserved_word(std::string_view text) {
     return false;
 }
 
-/// Deliberately narrow: it begins with a letter, so no number, date or indicator, and holds nothing that could end it.
+/// Returns true if a text is safe without quotes. The rule is narrow on purpose: the text begins with a letter, so that
+/// it is no number, date or indicator, and has no character that could end it.
 bool is_plain(std::string_view text) {
     if (text.empty() || text.size() > 200 || !is_letter(text.front()) || text.back() == ' ') return false;
     for (const char c : text) {
@@ -32,7 +33,7 @@ bool is_plain(std::string_view text) {
     return !is_reserved_word(text);
 }
 
-/// One code point of `text`, which it is cut from; nothing where the bytes are no UTF-8 (one byte is cut then).
+/// Removes one code point from the front of `text`. If the bytes are not UTF-8, it removes one byte and returns false.
 bool next_point(std::string_view& text, std::string_view& bytes, std::uint32_t& point) {
     const auto first = static_cast<unsigned char>(text.front());
     const std::size_t length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
@@ -81,7 +82,7 @@ std::string scalar_text(std::string_view text) {
         std::string_view bytes;
         std::uint32_t point = 0;
         if (!next_point(text, bytes, point)) {
-            // YAML has no text of raw bytes (its \xff means U+00FF): what was no character is shown as one.
+            // YAML cannot hold raw bytes (\xff means U+00FF), so an invalid byte becomes the replacement character.
             out += "\xEF\xBF\xBD";
         } else if (point == '"' || point == '\\' || needs_escape(point)) {
             out += escape_of(point);
