@@ -54,11 +54,11 @@ std::string line_of(Level level, std::string_view component, std::string_view me
     return dump(line);
 }
 
-/// Standard error may be a pipe that nobody empties: what does not fit now is left out.
+/// Writes to standard error, which may be a full pipe: the rest of a line that does not fit is dropped.
 void to_stderr(std::string_view line) {
     pollfd room{STDERR_FILENO, POLLOUT, 0};
     if (::poll(&room, 1, 0) != 1 || (room.revents & POLLOUT) == 0) return;
-    // A pipe with room takes PIPE_BUF bytes without waiting; what is longer is for the file.
+    // A pipe with room takes PIPE_BUF bytes without blocking. Longer lines are only in the file.
     constexpr std::size_t k_at_once = 4096;
     if (::write(STDERR_FILENO, line.data(), std::min(line.size(), k_at_once)) < 0) return;
 }
@@ -72,7 +72,7 @@ class StderrSink final : public Sink {
     void flush_() override {}
 };
 
-/// Told once when lines begin to be missing, on standard error, and once when there is room again, in the file.
+/// Reports once on standard error when lines begin to be dropped, and once in the file when it can be written again.
 class FileSink final : public Sink {
   public:
     explicit FileSink(const std::string& path) : file_(path, k_rotate_at, k_kept) {}
@@ -85,7 +85,8 @@ class FileSink final : public Sink {
         if (missing > 0) {
             const auto text = std::to_string(missing) + (missing == 1 ? " line is" : " lines are") +
                               " missing here: " + file_.problem();
-            file_.write(line_of(Level::warn, "log", text, {}) + "\n" + line);  // both or neither
+            file_.write(line_of(Level::warn, "log", text, {}) + "\n" +
+                        line);  // one write, so that both lines are in the file or neither
         } else if (!file_.write(line)) {
             const auto text = "lines of the log are missing from now on: " + file_.problem();
             to_stderr(line_of(Level::warn, "log", text, {}) + "\n");

@@ -5,25 +5,27 @@
 #include <string>
 #include <string_view>
 
-/// The daemon's log, orange.log: one JSON object a line (ts, level, component, msg, and the fields given). Logging
-/// never blocks or fails what it is about. Secrets never go in: no environment, no spec.
+/// The daemon's log, orange.log: one JSON object a line with ts, level, component, msg and further fields. All parts of
+/// the daemon write to it. Logging never blocks and never fails its caller; lines that cannot be written are counted.
+/// Secrets are never logged: no environment, no spec.
 namespace orange::log {
 
 enum class Level { debug, info, warn, error };
 
 using Fields = std::map<std::string, std::string>;
 
-/// debug, info, warn, error.
+/// Returns the level called debug, info, warn or error; nothing for another name.
 std::optional<Level> level_from(std::string_view name);
 
-/// Less severe lines are left out from now on.
+/// Omits less severe lines from now on.
 void set_level(Level least);
 
-/// The file from now on, rotated at 10 MB, five kept; until then lines go to stderr. Where it cannot be written, lines
-/// are left out and counted: one line on stderr says so, and one in the file when there is room again.
+/// Writes lines to this file from now on; before that they go to stderr. The file is rotated at 10 MB, and five are
+/// kept. Lines that cannot be written are dropped and counted: a line on stderr reports it when it begins, and a line
+/// in the file when writing works again.
 void open(const std::string& path, Level least);
 
-/// Why lines are missing at the moment, and how many; nothing where they are written.
+/// Returns why lines are being dropped, and how many; nothing if lines are written.
 std::optional<std::string> problem();
 
 void write(Level level, std::string_view component, std::string_view message, const Fields& fields = {});

@@ -12,7 +12,7 @@
 namespace orange::log {
 namespace {
 
-/// A link in its place is an error, which doctor tells: what it points to is not ours to fill.
+/// O_NOFOLLOW: a link in its place is an error, which doctor reports, because its target may belong to another user.
 constexpr int k_flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
 
 /// "orange.log", 2 → "orange.2.log".
@@ -52,8 +52,8 @@ bool LogFile::open() {
     return true;
 }
 
-/// The new file is there before a name is changed: without one, everything stays as it is. All of it in the folder that
-/// was opened: another one may stand at its path by now, whose files are not ours to rename.
+/// Creates the new file before any file is renamed, so that a failure leaves everything as it is. All names are
+/// relative to the opened folder: another folder may be at its path by now, whose files must not be renamed.
 void LogFile::rotate() {
     const auto next = name_ + ".new";
     const auto rename = [this](const std::string& from, const std::string& to) {
@@ -90,7 +90,7 @@ bool LogFile::write(std::string_view line) {
         return true;
     }
     if (written > 0) {
-        // Half a line: the next one must not be glued to it.
+        // Remove the partial line; otherwise the next line would be appended to it.
         if (::ftruncate(fd_, static_cast<off_t>(size_)) != 0) size_ += static_cast<std::uint64_t>(written);
         errno = ENOSPC;
     }

@@ -7,9 +7,9 @@
 
 namespace orange::log {
 
-/// orange.log on a disk that may be full, gone or out of descriptors: a line is written whole or not at all, and what
-/// cannot be written is counted, never waited for. Rotated when it would be larger than `limit`; where that fails, the
-/// lines go on in the file that there is. Its folder may be moved: the log goes with it.
+/// The file orange.log, on a disk that may be full, missing or out of descriptors. A line is written completely or not
+/// at all; a line that cannot be written is counted, and never blocks. The file is rotated when it would exceed
+/// `limit`; if that fails, the present file goes on. If its folder is moved, the log moves with it.
 class LogFile {
   public:
     LogFile(std::string path, std::uint64_t limit, int kept);
@@ -17,10 +17,10 @@ class LogFile {
     LogFile(const LogFile&) = delete;
     LogFile& operator=(const LogFile&) = delete;
 
-    /// False: it is missing now, see problem().
+    /// Writes a line; false if it could not be written, see problem().
     bool write(std::string_view line);
 
-    /// Lines that were not written since the last one that was.
+    /// Returns the number of lines dropped since the last written one.
     std::size_t missing() const { return missing_; }
     const std::string& problem() const { return problem_; }
 
