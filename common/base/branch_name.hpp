@@ -5,7 +5,7 @@
 
 namespace orange {
 
-/// The name of a branch, of what a person, a file or git gives for it: "refs/heads/fix" is the branch "fix".
+/// Returns the plain name of a branch for the ways in which people, files and git write it: "refs/heads/fix" is "fix".
 std::string branch_name(std::string name);
 
 /// Adds a sentence that says which branch `given` is, unless it is just the branch's name.

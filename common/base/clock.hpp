@@ -7,11 +7,11 @@
 
 namespace orange {
 
-/// A moment on the wall clock, to the millisecond: what goes into files and events. Durations are measured on the
-/// steady clock, never by subtracting two of these.
+/// A moment on the wall clock, to the millisecond, for files and events. Measure durations with the steady clock, never
+/// as the difference of two timestamps.
 using Timestamp = std::chrono::sys_time<std::chrono::milliseconds>;
 
-/// Where the daemon gets its time from; tests have their own.
+/// The source of the daemon's time; tests have their own.
 class Clock {
   public:
     virtual ~Clock() = default;
@@ -23,13 +23,13 @@ class SystemClock final : public Clock {
     Timestamp now() const override;
 };
 
-/// RFC 3339 in UTC with milliseconds: "2026-11-20T10:49:03.120Z".
+/// Returns RFC 3339 in UTC with milliseconds: "2026-11-20T10:49:03.120Z".
 std::string to_rfc3339(Timestamp time);
 
-/// Reads any RFC 3339 time (offset and fraction included); nothing where it is none.
+/// Parses an RFC 3339 time with any offset and fraction; nothing for another text.
 std::optional<Timestamp> from_rfc3339(std::string_view text);
 
-/// For people: "now", "42s", "5m", "3h", "2d".
+/// Returns the age for people: "now", "42s", "5m", "3h", "2d".
 std::string age_text(Timestamp then, Timestamp now);
 
 }  // namespace orange

@@ -10,7 +10,7 @@ using std::chrono::minutes;
 
 constexpr int k_day = 24 * 60;
 
-/// Reads "HH:MM" up to "24:00".
+/// Parses "HH:MM" up to "24:00".
 std::optional<int> minute_in(std::string_view text) {
     const auto digit = [&](std::size_t at) { return text[at] >= '0' && text[at] <= '9'; };
     if (text.size() != 5 || text[2] != ':' || !digit(0) || !digit(1) || !digit(3) || !digit(4)) return std::nullopt;
@@ -43,7 +43,7 @@ std::optional<Hours> hours_in(std::string_view text) {
 
 Timestamp next_within(const Hours& hours, Timestamp time) {
     if (is_within(hours, time)) return time;
-    // Short steps: when clocks are set forward, the time between two of them may be that of the change.
+    // Use short steps: if clocks are set forward, a long step could jump over the beginning.
     constexpr int k_step = 30;
     constexpr auto k_farthest = minutes(3 * k_day);
     auto at = Timestamp(std::chrono::floor<minutes>(time));

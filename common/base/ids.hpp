@@ -9,7 +9,7 @@
 
 namespace orange {
 
-/// The identity of a task: 21 characters of [0-9A-Za-z] (seed 001), safe as a file name and as an argument.
+/// The id of a task: 21 characters of [0-9A-Za-z], safe as a file name and as an argument.
 struct TaskId {
     std::string value;
 
@@ -17,7 +17,8 @@ struct TaskId {
     bool empty() const { return value.empty(); }
 };
 
-/// One run of one agent process: names its spec, its exit file and its log. Same alphabet as TaskId, 12 characters.
+/// The id of one run of an agent's process, which names its spec, exit file and log: 12 characters of the same
+/// alphabet.
 struct RunId {
     std::string value;
 
@@ -28,19 +29,21 @@ struct RunId {
 inline constexpr std::size_t k_task_id_length = 21;
 inline constexpr std::size_t k_run_id_length = 12;
 
-/// `length` characters of [0-9A-Za-z], uniform, from the kernel's random source.
+/// Returns `length` random characters of [0-9A-Za-z], uniformly distributed, from the kernel's random source.
 std::string random_id(std::size_t length);
 
-/// "0b1c…-…": a random UUID (version 4), for programs that want one.
+/// Returns a random UUID (version 4), for programs that need one.
 std::string random_uuid();
 
-/// True for a whole task id. People may name a task in other ways (TaskStore::resolve).
+/// Returns true for a whole task id. People may name a task in other ways, too (TaskStore::resolve).
 bool is_task_id(std::string_view text);
 
-/// Project names become parts of paths and of tmux session names: [a-z0-9][a-z0-9_-]*, no "--", at most 40 characters.
+/// Checks a project's name: [a-z0-9][a-z0-9_-]*, no "--", at most 40 characters. It becomes part of paths and of tmux
+/// session names.
 Result<void> check_project_name(std::string_view name);
 
-/// The nearest valid project name to a folder's name ("My Shop.git" → "my-shop"); "project" where nothing is left.
+/// Returns the valid project name that is closest to a folder's name ("My Shop.git" → "my-shop"); "project" if no valid
+/// character is left.
 std::string project_name_from(std::string_view folder);
 
 }  // namespace orange

@@ -5,7 +5,7 @@
 
 namespace orange {
 
-/// Something is in a set for as long as this lives. The set outlives it.
+/// Keeps an element in a set for the lifetime of this object. The set must outlive it.
 template <class T>
 class InSet {
   public:

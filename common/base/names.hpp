@@ -4,7 +4,7 @@
 
 namespace orange {
 
-/// The name of an enumerator as a string, from the name_of() beside its enumeration.
+/// Returns an enumerator's name as a string; name_of() is declared with its enumeration.
 template <class Enum>
 std::string name_text(Enum value) {
     return std::string(name_of(value));

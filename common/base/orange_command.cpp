@@ -8,7 +8,7 @@
 namespace orange {
 namespace {
 
-/// Takes the first word from `text`, unless it is an option or begins with a quote.
+/// Removes the first word from `text` and returns it; nothing if it is an option or begins with a quote.
 std::string plain_word(std::string_view& text) {
     if (text.empty() || std::string_view(" -\"'").find(text.front()) != std::string_view::npos) return {};
     const std::string word(text.substr(0, text.find(' ')));

@@ -5,11 +5,11 @@
 
 namespace orange {
 
-/// A command that a person or an agent can run, as data. Its form in JSON is the text that they type.
+/// A command that a person or an agent can run. In JSON it is the text that they type.
 struct OrangeCommand {
-    std::string verb;          ///< "task respawn"; empty: `options` is a command of another program, or nothing
-    std::string about = {};    ///< the task or the project; empty: there is none, or it is the task of the agent
-    std::string options = {};  ///< the rest as it is typed: "--status reviewing"
+    std::string verb;        ///< "task respawn"; empty: `options` is another program's command, or there is no command
+    std::string about = {};  ///< the task or the project; empty: none, or the calling agent's own task
+    std::string options = {};  ///< the rest of the command line: "--status reviewing"
 
     bool empty() const { return verb.empty() && options.empty(); }
     std::string text() const;
@@ -18,7 +18,8 @@ struct OrangeCommand {
     bool operator==(const OrangeCommand&) const = default;
 };
 
-/// "orange task update 4f2a --status reviewing". Without an id the command is about the task of the agent that runs it.
+/// Makes "orange task update 4f2a --status reviewing". Without an id, the command applies to the task of the agent that
+/// runs it.
 OrangeCommand task_command(std::string_view verb, std::string id = {}, std::string_view options = {});
 
 }  // namespace orange

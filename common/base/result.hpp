@@ -10,13 +10,13 @@
 
 namespace orange {
 
-/// Thrown by Result::value() on an error: a bug in the caller, never control flow.
+/// Thrown by Result::value() for an error. This is a bug in the caller; it is never used for control flow.
 class BadResultAccess : public std::logic_error {
   public:
     explicit BadResultAccess(const Error& error) : std::logic_error("unchecked error: " + error.message) {}
 };
 
-/// A value or an Error, with std::expected's member names (this toolchain is C++20). An Error converts to any Result.
+/// A value or an Error, with the member names of std::expected (the code is C++20). An Error converts to any Result.
 template <class T>
 class [[nodiscard]] Result {
   public:

@@ -5,8 +5,8 @@
 
 namespace orange {
 
-/// SHA-256 as 64 hex digits: for what a person agrees to, which nobody may be able to imitate. content_hash() is for
-/// everything else.
+/// Returns SHA-256 as 64 hex digits: for texts that a person agrees to, where an attacker must not find another text
+/// with the same hash. Everything else uses content_hash().
 std::string sha256(std::string_view bytes);
 
 }  // namespace orange

@@ -10,9 +10,9 @@ namespace orange {
 namespace {
 
 constexpr std::string_view k_blanks = " \t\r\n";
-constexpr std::string_view k_of_a_shell = "|&;<>()$`*?[";   ///< outside of quotes
-constexpr std::string_view k_in_quotes = "$`";              ///< a shell replaces these in double quotes, too
-constexpr std::string_view k_escaped_in_quotes = "\"\\$`";  ///< a backslash stays before anything else
+constexpr std::string_view k_of_a_shell = "|&;<>()$`*?[";   ///< outside quotes
+constexpr std::string_view k_in_quotes = "$`";              ///< a shell replaces these even in double quotes
+constexpr std::string_view k_escaped_in_quotes = "\"\\$`";  ///< before other characters a backslash is literal
 constexpr std::string_view k_operators[] = {"&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"};
 
 bool is_one_of(char c, std::string_view all) {
@@ -24,13 +24,13 @@ Error needs_shell(std::string_view command, std::string_view what) {
                                              ", but is run without a shell; use sh -c " + shell_word(command)};
 }
 
-/// `&&` rather than `&`.
+/// Returns the whole operator at a position: `&&` rather than `&`.
 std::string_view operator_at(std::string_view text, std::size_t at) {
     const bool twice = at + 1 < text.size() && text[at] == text[at + 1] && is_one_of(text[at], "|&<>");
     return text.substr(at, twice ? 2 : 1);
 }
 
-/// Reads from one text; `at` is the next character.
+/// Reads the words of one text; `at` is the position of the next character.
 struct WordReader {
     std::string_view text;
     std::size_t at = 0;
@@ -41,7 +41,7 @@ struct WordReader {
         return {ErrorCode::invalid_argument,
                 "`" + std::string(text) + "` has a " + (quote == '"' ? "double" : "single") + " quote without its end"};
     }
-    /// After the opening quote; up to and with the closing one.
+    /// Reads up to and including the closing quote, after the opening one.
     Result<void> quoted(char quote, std::string& word) {
         for (; !done() && text[at] != quote; ++at) {
             if (quote == '"' && is_one_of(text[at], k_in_quotes)) return needs_shell(text, text.substr(at, 1));

@@ -8,11 +8,12 @@
 
 namespace orange {
 
-/// The words of a command line, with quotes and backslashes as in a shell, for a program that is run without one.
-/// invalid_argument for what only a shell can do (`&&`, `|`, `$NAME`, `*` …), with the words that ask for a shell.
+/// Splits a command line into words, with quotes and backslashes as in a shell, for a program that runs without one.
+/// invalid_argument for everything that only a shell can do (`&&`, `|`, `$NAME`, `*` …); the message contains the words
+/// that call a shell.
 Result<std::vector<std::string>> shell_words(std::string_view text);
 
-/// The same refusal for words that were split already: one of them is an operator.
+/// Refuses words that are shell operators, with the same error, for words that were already split.
 Result<void> check_without_shell(const std::vector<std::string>& words);
 
 }  // namespace orange

@@ -21,7 +21,7 @@ std::string escaped(char c) {
     return at == std::string_view::npos ? octal(static_cast<unsigned char>(c)) : std::string{'\\', k_escapes[at]};
 }
 
-/// The length of the character that `text` begins with, if it is valid UTF-8 and visible; else 0.
+/// Returns the length of the first character of `text` if it is valid UTF-8 and visible; 0 otherwise.
 std::size_t visible_character(std::string_view text) {
     constexpr std::size_t k_longest = 4;
     for (std::size_t length = 1; length <= k_longest && length <= text.size(); ++length) {

@@ -3,7 +3,7 @@
 namespace orange {
 namespace {
 
-/// U+00C0 to U+00FF without their marks; '-' for what is no letter.
+/// U+00C0 to U+00FF without diacritics; '-' for a character that is no letter.
 constexpr std::string_view k_latin1 = "aaaaaaaceeeeiiiidnooooo-ouuuuytsaaaaaaaceeeeiiiidnooooo-ouuuuyty";
 
 /// The summary as lower-case ASCII, with "-" for each character that is neither a letter nor a digit.
@@ -20,7 +20,7 @@ std::string spaced(std::string_view summary) {
             out += k_latin1[next - 0x80];
             ++i;
         } else if (c == 0xe2 && next == 0x80 && i + 2 < summary.size() && summary[i + 2] == '\x99') {
-            i += 2;  // a typographic apostrophe: as the plain one
+            i += 2;  // treat a typographic apostrophe like the plain one
         } else if (c != '\'') {
             out += '-';
         }

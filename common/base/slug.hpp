@@ -5,8 +5,8 @@
 
 namespace orange {
 
-/// The words of a summary in lower-case ASCII letters and digits, joined by dashes: "Fix the login redirect" →
-/// "fix-the-login-redirect". Empty if it has none.
+/// Returns the words of a summary in lower-case ASCII letters and digits, joined by dashes: "Fix the login redirect" →
+/// "fix-the-login-redirect". Empty if it has no letters or digits.
 std::string slug_of(std::string_view summary);
 
 }  // namespace orange

@@ -9,7 +9,8 @@
 namespace orange {
 namespace {
 
-/// One mistake in a word, and one more for so many letters: with more it is another word, such as nope and done.
+/// A word may have one mistake, and one more for each so many letters. With more mistakes it is another word, like
+/// "nope" and "done".
 constexpr std::size_t k_letters_a_mistake = 3;
 
 }  // namespace

@@ -6,20 +6,20 @@
 #include <string_view>
 #include <vector>
 
-/// What a person may have meant by a word that nothing is called.
+/// Suggests what a person may have meant by an unknown word.
 namespace orange {
 
-/// What is longer is not a word, and nothing is suggested for it.
+/// Nothing is suggested for longer texts.
 constexpr std::size_t k_longest_word = 64;
 
-/// How many mistakes make one of the other, ignoring case: a character that is inserted, removed or replaced, or two
-/// neighbours that are swapped.
+/// Returns the number of typing mistakes between two words, ignoring case: a character that is inserted, removed or
+/// replaced, or two neighbours that are swapped.
 std::size_t edit_distance(std::string_view first, std::string_view second);
 
-/// The one of `known` that is close to `word`, if any is.
+/// Returns the word of `known` that is closest to `word`; nothing if none is close.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
 
-/// "; did you mean spawn_agent?" if one of `known` is close to `word`, else "; known: a, b, c".
+/// Returns "; did you mean spawn_agent?" if a word of `known` is close to `word`, otherwise "; known: a, b, c".
 std::string suggestion(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace orange

@@ -5,26 +5,27 @@
 #include <chrono>
 #include <optional>
 
-/// System calls that one platform has and the other has to do without. errno says why one failed.
+/// System calls that differ between platforms. A failure sets errno.
 namespace orange::system {
 
-/// A pipe, both ends CLOEXEC; 0, or -1.
+/// Makes a pipe, both ends CLOEXEC. Returns 0, or -1.
 int make_pipe(int ends[2]);
 
-/// A Unix stream socket, CLOEXEC and non-blocking, whose writes raise no SIGPIPE where send() cannot be told so.
+/// Makes a Unix stream socket, CLOEXEC and non-blocking. Writes to it raise no SIGPIPE, or send_flags() has the flag
+/// for that.
 int local_socket();
 
-/// Flags for send(): no SIGPIPE, where there is such a flag.
+/// Returns the flags for send() that prevent SIGPIPE, if the platform has such a flag.
 int send_flags();
 
-/// One of `signals`, which the caller has blocked; -1 when the time is over (never, where there is none) or a wait was
-/// interrupted.
+/// Waits for one of `signals`, which the caller has blocked, and returns it. -1 if the time is over (without `time` it
+/// waits for ever) or the wait was interrupted.
 int wait_for_signal(const sigset_t& signals, std::optional<std::chrono::nanoseconds> time);
 
-/// How long the machine has run, the time included in which it slept; nothing if it cannot be found out.
+/// Returns how long the machine has run, including the time in which it slept; nothing if that cannot be found out.
 std::optional<std::chrono::seconds> uptime();
 
-/// Orphans among this process's descendants become its children, where the kernel has that.
+/// Makes this process the parent of orphans among its descendants (child subreaper), if the kernel supports it.
 void adopt_orphans();
 
 }  // namespace orange::system

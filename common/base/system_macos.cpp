@@ -1,4 +1,4 @@
-// Compiled by scripts/check-macos, never run.
+// Compiled by scripts/check-macos, but never run.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/sysctl.h>
@@ -49,7 +49,7 @@ int wait_for_signal(const sigset_t& signals, std::optional<std::chrono::nanoseco
         sigset_t pending;
         ::sigpending(&pending);
         for (int candidate = 1; candidate < NSIG; ++candidate) {
-            // A macro on macOS.
+            // sigismember() is a macro on macOS.
             if (sigismember(&pending, candidate) != 1 || sigismember(&signals, candidate) != 1) continue;
             return ::sigwait(&signals, &signal) == 0 ? signal : -1;
         }

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::string_view k_blank = " \t\r\n\v\f";
 
-/// The length of the valid UTF-8 sequence at the front of `text`, or 0; its code point in `point`.
+/// Returns the length of the valid UTF-8 sequence at the front of `text`, with its code point in `point`; 0 if it is
+/// invalid.
 std::size_t sequence_at(std::string_view text, std::uint32_t& point) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned first = byte(0);
@@ -48,7 +49,7 @@ void append_escape(std::string& out, const char* format, unsigned value) {
     out += text;
 }
 
-/// Puts a mark in place of the line ends at the front of `text`, and of the blanks around them.
+/// Replaces the line ends at the front of `text`, and the blanks around them, by a mark.
 void join_lines(std::string& out, std::string_view& text) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
     out.erase(out.find_last_not_of(' ') + 1);

@@ -6,55 +6,56 @@
 
 namespace orange {
 
-/// `text` without leading and trailing blanks, tabs and line ends.
+/// Returns `text` without leading and trailing blanks, tabs and line ends.
 std::string_view trim(std::string_view text);
 
-/// The lines of `text` without their ends ("\n" or "\r\n"); a trailing newline adds no empty line.
+/// Returns the lines of `text` without their ends ("\n" or "\r\n"); a trailing newline adds no empty line.
 std::vector<std::string_view> split_lines(std::string_view text);
 
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
-/// ASCII only, independent of the locale.
+/// Converts ASCII letters to lower case, independent of the locale.
 std::string to_lower(std::string_view text);
 bool equal_ignoring_case(std::string_view a, std::string_view b);
 
-/// Whether `text` has `wanted` in it. Without a capital letter in `wanted`, capitals do not matter.
+/// Returns true if `text` contains `wanted`. If `wanted` has no capital letter, case does not matter.
 bool found_in(std::string_view text, std::string_view wanted);
 
 bool is_valid_utf8(std::string_view text);
 
-/// `text` made safe for a terminal: control characters (C0, C1, DEL), bidirectional controls and invalid UTF-8 become
-/// visible escapes such as \x1b or \u202e; tab becomes a blank. Lines stay such if `keep_newlines`, else "a ⏎ b".
-/// Everything that came from an agent, a file or a repository goes through here before it is printed (faults.md X1).
+/// Returns `text` in a form that is safe for a terminal: control characters (C0, C1, DEL), bidirectional controls and
+/// invalid UTF-8 become visible escapes such as \x1b or \u202e, a tab becomes a blank. Line ends stay if
+/// `keep_newlines`, otherwise they become "a ⏎ b". All text of agents, files and repositories goes through here before
+/// it is printed (faults.md X1).
 std::string printable(std::string_view text, bool keep_newlines = false);
 
-/// `text` with `by` in place of `word`, but not if it is a part of a path or of a longer word.
+/// Returns `text` with `by` in place of `word`, except within a path or a longer word.
 std::string with_word(std::string text, std::string_view word, std::string_view by);
 
-/// The first line that is not empty, trimmed: what fits into a list.
+/// Returns the first line that is not empty, trimmed, for lists.
 std::string first_line(std::string_view text);
 
-/// `text` as one word for a shell, in single quotes where it needs them: for commands that a person is told to type.
+/// Returns `text` as one word for a shell, in single quotes if needed: for commands that people are told to type.
 std::string shell_word(std::string_view text);
 
-/// True if a program takes `text` as the value of an option, and for nothing else: one word of up to 200 printable
-/// ASCII characters that does not begin with a dash.
+/// Returns true if a program can read `text` only as the value of an option: one word of up to 200 printable ASCII
+/// characters that does not begin with a dash.
 bool is_option_word(std::string_view text);
 
-/// `text` cut to `columns` terminal columns (code points), ending in "…" where something was cut. Never splits UTF-8.
+/// Cuts `text` to `columns` terminal columns (code points); a cut text ends in "…". Never splits UTF-8.
 std::string ellipsized(std::string_view text, std::size_t columns);
 
-/// The first `columns` code points of `text`.
+/// Returns the first `columns` code points of `text`.
 std::string_view first_columns(std::string_view text, std::size_t columns);
 
-/// How many columns `text` takes, one per code point.
+/// Returns the number of columns of `text`, one per code point.
 std::size_t columns_of(std::string_view text);
 
-/// 64-bit FNV-1a as 16 hex digits: tells contents apart, promises nothing against an attacker.
+/// Returns the 64-bit FNV-1a hash as 16 hex digits, to compare contents. It does not withstand an attacker.
 std::string content_hash(std::string_view bytes);
 
-/// "1 task", "2 tasks".
+/// Returns "1 task", "2 tasks".
 std::string counted(std::size_t n, std::string_view noun);
 
 }  // namespace orange

@@ -4,29 +4,30 @@
 
 #include "common/base/result.hpp"
 
-/// Returns a Result's error to the caller, or goes on with its value. For functions that return a Result themselves;
-/// CO_TRY is the same for coroutines. Both are statements:
+/// TRY returns a Result's error to the caller, or continues with its value. It is for functions that return a Result;
+/// CO_TRY does the same in coroutines. Both are statements:
 ///
 ///     TRY(check(name));                             // only the error matters
 ///     TRY(auto text, files.read(path));             // declares `text`: the value, moved out of the Result
-///     TRY(text, files.read(other));                 // assigns to a variable that is there
+///     TRY(text, files.read(other));                 // assigns to an existing variable
 ///     CO_TRY(const auto head, co_await commit_of(git, repo, ref));
 ///
-/// The error goes as it is: whoever adds context to it, looks at its code or tidies up first writes the `if` out. What
-/// is declared lives as long as the block, so the last three forms cannot stand alone behind an `if` (the compiler says
-/// so). A comma of a template's arguments needs a variable before it: `TRY(f<A, B>())` would declare one. For a `.cpp`
-/// only: the hidden Result's name has __COUNTER__ in it, which differs from one source to the next.
+/// The error is returned unchanged. To add context, to check its code or to clean up first, write an `if` instead. A
+/// declared variable lives until the end of the block, so the last three forms cannot be the only statement behind an
+/// `if` (the compiler reports it). If the expression has a comma between template arguments, put a variable before it:
+/// `TRY(f<A, B>())` would declare one. Use TRY only in a `.cpp`: the hidden Result's name contains __COUNTER__, which
+/// differs between sources.
 #define TRY(first, ...) ORANGE_TRY(return, ORANGE_TRY_NAME(__COUNTER__), first __VA_OPT__(, ) __VA_ARGS__)
 #define CO_TRY(first, ...) ORANGE_TRY(co_return, ORANGE_TRY_NAME(__COUNTER__), first __VA_OPT__(, ) __VA_ARGS__)
 
-// Names are joined two calls deep, so that the counter is a number before it becomes part of a name.
+// Names are joined in two macro calls, so that __COUNTER__ is expanded to a number first.
 #define ORANGE_TRY_NAME(number) ORANGE_TRY_JOIN(orange_result_, number)
 #define ORANGE_TRY_JOIN(left, right) left##right
 
 #define ORANGE_TRY(leave, result, first, ...) \
     ORANGE_TRY_JOIN(ORANGE_TRY_WITH, __VA_OPT__(_VALUE))(leave, result, first __VA_OPT__(, ) __VA_ARGS__)
 
-// What they are given are names, declarations and co_await: nothing that parentheses could hold.
+// The macros' arguments are names, declarations and co_await, which cannot be put in parentheses.
 // NOLINTBEGIN(bugprone-macro-parentheses)
 #define ORANGE_TRY_WITH(leave, result, expression)                \
     do {                                                          \
