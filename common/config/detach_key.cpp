@@ -31,7 +31,7 @@ Chord chord_from(std::string_view text) {
         cut = ctrl || alt;
     }
     chord.key = text;
-    // Terminals send the same for both.
+    // Terminals send the same for upper and lower case.
     if (chord.ctrl && chord.key.size() == 1)
         chord.key[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(chord.key[0])));
     return chord;
@@ -51,7 +51,8 @@ bool is_possible(const Chord& chord) {
     return chord.alt && c < 0x80 && std::isalnum(c) != 0;
 }
 
-/// Ctrl-b is tmux's prefix, c and d end programs, and h, i, j and m are Backspace, Tab and Enter.
+/// Returns true for keys that terminals need: Ctrl-b is tmux's prefix, c and d end programs, and h, i, j and m are
+/// Backspace, Tab and Enter.
 bool is_needed(const Chord& chord) {
     return chord.ctrl && !chord.alt && chord.key.size() == 1 &&
            std::string_view("bcdhijm").find(chord.key[0]) != std::string_view::npos;

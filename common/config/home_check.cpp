@@ -20,14 +20,14 @@ std::string real_path(const std::filesystem::path& link) {
     return error ? std::string("the real folder") : shell_word(target.string());
 }
 
-/// Ours, no link, and not for everybody to write; also what has gone since it was seen.
+/// Returns true if this user owns the path, it is no link, and not everybody can write it; also if it has been removed.
 bool is_own(const std::filesystem::path& path) {
     struct stat info {};
     if (::lstat(path.c_str(), &info) != 0) return errno == ENOENT;
     return info.st_uid == ::geteuid() && !S_ISLNK(info.st_mode) && (info.st_mode & S_IWOTH) == 0;
 }
 
-/// The folder is ours, and so is everything in it; `takes` accepts all names.
+/// Returns true if this user owns the folder and everything in it; `takes` decides which names are allowed.
 bool holds_own(const std::filesystem::path& folder, bool (*takes)(const std::string& name)) {
     std::error_code error;
     if (!is_own(folder)) return false;
@@ -41,7 +41,8 @@ bool is_any(const std::string&) {
     return true;
 }
 
-/// oranged.out is the client's, which has found the folder as it is and starts the daemon.
+/// Returns true for names that may exist before the first start. The client creates oranged.out when it starts the
+/// daemon.
 bool is_known_before_start(const std::string& name) {
     return name == "harnesses" || name == "workflows" || name == "config.yml" || name == "hosts.yml" ||
            name == "cache" || name == "oranged.out";
@@ -53,7 +54,7 @@ bool is_own_home(const std::filesystem::path& home, bool (*takes)(const std::str
            std::ranges::all_of(folders, [&](const char* folder) { return holds_own(home / folder, is_any); });
 }
 
-/// Nobody has worked there yet.
+/// Returns true if no daemon has used the home yet.
 bool is_prepared(const std::filesystem::path& home) {
     return is_own_home(home, is_known_before_start);
 }
@@ -67,7 +68,7 @@ Result<void> make_folder(const std::filesystem::path& folder) {
     return io_error("making " + folder.string(), errno);
 }
 
-/// A folder of ours that is no link; its mode.
+/// Returns the mode of a folder that belongs to this user and is no link; forbidden otherwise.
 Result<mode_t> mode_of_own_folder(const std::filesystem::path& folder) {
     struct stat info {};
     if (::lstat(folder.c_str(), &info) != 0) return io_error("looking at " + folder.string(), errno);
@@ -84,7 +85,7 @@ Error open_to_others(const std::filesystem::path& folder) {
                                       shell_word(folder.string())};
 }
 
-/// A daemon has worked there.
+/// Returns true if a daemon has used the home.
 bool is_in_use(const std::filesystem::path& home) {
     struct stat info {};
     return ::lstat((home / "oranged.lock").c_str(), &info) == 0 || ::lstat((home / "tasks").c_str(), &info) == 0;
@@ -113,7 +114,7 @@ Result<void> check_private_folder(const std::filesystem::path& folder) {
 Result<void> check_home(const std::filesystem::path& home) {
     TRY(const auto mode, mode_of_own_folder(home));
     if (is_repository(home) && !is_in_use(home)) return not_a_home(home);
-    // The mode is looked at again: a daemon that begins may just have closed it, and put its lock there.
+    // Check the mode once more, because a starting daemon may just have closed the home and created its lock.
     return is_open(mode) && !is_prepared(home) ? check_private_folder(home) : Result<void>{};
 }
 
@@ -135,7 +136,8 @@ Result<bool> make_closed_home(const std::filesystem::path& home) {
     const bool was_open = ::fstat(folder, &info) == 0 && is_open(info.st_mode);
     const bool failed = was_open && ::fchmod(folder, 0700) != 0;
     const int why = errno;
-    // Somebody may have put something there just before it was closed. It is opened again: a closed one would pass.
+    // Another user may have added files just before the home was closed. Open it again then, because a closed home
+    // would pass the next check.
     const bool foreign = was_open && !failed && !is_own_home(home, is_any);
     if (foreign) (void)::fchmod(folder, info.st_mode & 07777);
     ::close(folder);

@@ -7,34 +7,33 @@
 
 namespace orange {
 
-/// The folder that a socket is in is what keeps other users out, on systems that ignore a socket's mode, too: it must
-/// be a folder (no link to one), ours, and closed to everybody else. `forbidden`, with what mends it, where it is not,
-/// and where it is somebody's git repository; io where there is none. The daemon asks before it binds, the client
-/// before it connects.
+/// Checks that the home keeps other users out. The folder of a socket protects it even on systems that ignore a
+/// socket's mode. So it must be a folder and no link, belong to this user, and be closed to all others. forbidden, with
+/// the command that corrects it, if it is not, or if it is a git repository; io if it does not exist. The daemon calls
+/// this before it binds, the client before it connects.
 ///
-/// One that was made by hand, with at most what belongs there before the first start (harnesses/, workflows/,
-/// config.yml; all of it ours, and nothing that everybody may write), passes though it is open: nobody listens there
-/// yet.
+/// A folder that was made by hand passes although it is open, as long as it contains only what may exist before the
+/// first start (harnesses/, workflows/, config.yml; all owned by this user, and nothing writable for everybody): no
+/// daemon listens there yet.
 Result<void> check_home(const std::filesystem::path& home);
 
-/// The same of any other folder, without exceptions: ours, no link, closed to everybody else.
+/// Checks another folder in the same way without exceptions: owned by this user, no link, closed to all others.
 Result<void> check_private_folder(const std::filesystem::path& folder);
 
-/// 0700 where it does not exist, then check_private_folder().
+/// Creates the folder with 0700 if it does not exist, then calls check_private_folder().
 Result<void> make_private_folder(const std::filesystem::path& folder);
 
-/// 0700 where it does not exist, then check_home().
+/// Creates the home with 0700 if it does not exist, then calls check_home().
 Result<void> make_home(const std::filesystem::path& home);
 
-/// The same for the daemon: one that passes though it is open is closed. True where that was needed.
+/// Does the same for the daemon, and closes a home that passes although it is open. Returns true if it closed the home.
 Result<bool> make_closed_home(const std::filesystem::path& home);
 
-/// The folder of tmux's socket, where that is not the home: it is in /tmp, which is everybody's, and may be removed
-/// there and made by somebody else at any time. To be asked immediately before each use of the socket, which may make
-/// it anew.
+/// Creates and checks the folder of tmux's socket if that is not the home. The folder is in /tmp, where it may be
+/// removed, and created by another user, at any time. So call this immediately before each use of the socket.
 Result<void> make_tmux_folder(const Paths& paths);
 
-/// The folder has a `.git` of its own.
+/// Returns true if the folder has a `.git`.
 bool is_repository(const std::filesystem::path& home);
 
 }  // namespace orange

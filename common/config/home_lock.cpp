@@ -15,7 +15,8 @@ namespace orange {
 std::optional<pid_t> lock_holder(const Paths& paths) {
     const int lock = ::open(paths.lock().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (lock < 0) return std::nullopt;
-    // Shared, and given back at once: a daemon that wants it at this moment waits, others who look see nothing of it.
+    // Take a shared lock and release it at once: a daemon that wants the lock at this moment waits, and other readers
+    // are not affected.
     const bool is_held = ::flock(lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     char text[32] = {};
     const auto size = ::pread(lock, text, sizeof text - 1, 0);
@@ -29,7 +30,7 @@ bool is_listening(const std::filesystem::path& socket) {
     if (!address) return false;
     const int fd = system::local_socket();
     if (fd < 0) return false;
-    // EAGAIN: the queue of those who wait to be accepted is full.
+    // EAGAIN: a process listens, but its queue of waiting connections is full.
     const bool found = ::connect(fd, address->get(), address->size()) == 0 || errno == EAGAIN;
     ::close(fd);
     return found;

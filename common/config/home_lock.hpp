@@ -7,15 +7,15 @@
 
 #include "common/config/paths.hpp"
 
-/// What can be seen of a home's daemon from outside. A daemon holds the home's lock from before it touches anything
-/// until its process has ended; between its start and its end it listens.
+/// Tells from outside whether a home has a daemon. A daemon holds the home's lock from before its first change until
+/// its process has ended. It listens on the socket while it is up.
 namespace orange {
 
-/// The process that holds the home's lock: the pid that it wrote there, or 0 where that cannot be read (yet). Nothing
-/// where the lock is free.
+/// Returns the process that holds the home's lock: the pid in the lock file, or 0 if that cannot be read (yet). Nothing
+/// if the lock is free.
 std::optional<pid_t> lock_holder(const Paths& paths);
 
-/// Somebody listens at `socket`, whether he answers or not.
+/// Returns true if a process listens at `socket`, even if it does not answer.
 bool is_listening(const std::filesystem::path& socket);
 
 }  // namespace orange

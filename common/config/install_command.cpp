@@ -8,7 +8,7 @@ namespace {
 struct PackageManager {
     const char* file;     ///< below the root
     const char* install;  ///< the command, without the name of the package
-    const char* gh;       ///< the package of GitHub's program; the other names are the same everywhere
+    const char* gh;       ///< the package of gh; other packages have the same name everywhere
 };
 
 constexpr PackageManager k_managers[] = {

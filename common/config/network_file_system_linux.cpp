@@ -7,7 +7,7 @@ namespace orange {
 std::string network_file_system(const std::filesystem::path& folder) {
     struct statfs facts {};
     if (::statfs(folder.c_str(), &facts) != 0) return {};
-    switch (static_cast<std::uint32_t>(facts.f_type)) {  // linux/magic.h, which not every system has
+    switch (static_cast<std::uint32_t>(facts.f_type)) {  // numbers of linux/magic.h, which some systems do not have
         case 0x6969:
             return "nfs";
         case 0x517b:

@@ -24,7 +24,7 @@ namespace {
 
 constexpr auto k_longest_socket_path = sizeof(sockaddr_un::sun_path) - 1;
 
-/// FNV-1a: the same in every version, since a later daemon has to find the same tmux server.
+/// FNV-1a, which must be the same in every version, because a later daemon has to find the same tmux server.
 std::string stable_hash(const std::string& text) {
     std::uint64_t hash = 14695981039346656037ULL;
     for (const unsigned char c : text) hash = (hash ^ c) * 1099511628211ULL;
@@ -33,7 +33,7 @@ std::string stable_hash(const std::string& text) {
     return digits.data();
 }
 
-/// Without a slash at the end, which would make lstat() follow a link.
+/// Removes a slash at the end, which would make lstat() follow a link.
 fs::path plain(const fs::path& path) {
     const auto normal = path.lexically_normal();
     return normal.has_filename() ? normal : normal.parent_path();
@@ -70,7 +70,7 @@ Result<Installation> find_installation() {
     if (const char* share = std::getenv("ORANGE_SHARE"); share && *share) candidates.emplace_back(share);
     candidates.push_back(found.bin.parent_path() / "share" / "orange");
 #ifdef ORANGE_SOURCE_DIR
-    // Another user could put agents' command lines there.
+    // If another user owned the source tree, that user could change the command lines of agents.
     struct stat tree {};
     if (::stat(ORANGE_SOURCE_DIR, &tree) == 0 && tree.st_uid == ::geteuid()) candidates.emplace_back(ORANGE_SOURCE_DIR);
 #endif

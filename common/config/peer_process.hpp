@@ -11,11 +11,11 @@ struct PeerProcess {
     pid_t pid = 0;
 };
 
-/// The process at the other end of a connected Unix socket: the one that called connect(), or, seen from the client,
-/// listen(). One implementation a platform.
+/// Returns the process at the other end of a connected Unix socket: the one that called connect(), or, for a client,
+/// listen(). Each platform has its own implementation.
 std::optional<PeerProcess> peer_process(int descriptor);
 
-/// That process has ended, and its pid may be another's. False, too, if the kernel cannot tell.
+/// Returns true if that process has ended, so that its pid may be reused; false if the kernel cannot tell.
 bool peer_has_ended(int descriptor);
 
 }  // namespace orange

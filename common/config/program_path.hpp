@@ -6,7 +6,7 @@
 
 namespace orange {
 
-/// The file of the running program, links resolved. One implementation a platform.
+/// Returns the file of the running program, with links resolved. Each platform has its own implementation.
 Result<std::filesystem::path> program_path();
 
 }  // namespace orange

@@ -10,9 +10,9 @@
 
 namespace orange {
 
-/// A Unix socket's address for bind() and connect(). A path that does not fit (107 bytes) goes through a descriptor of
-/// its folder, /proc/self/fd/N/name, which lives as long as this object. For a path that fits nothing is opened.
-/// not_found where such a folder is not there.
+/// The address of a Unix socket, for bind() and connect(). A path that does not fit (107 bytes) is replaced by
+/// /proc/self/fd/N/name with a descriptor of its folder, which lives as long as this object; not_found if the folder
+/// does not exist. For a path that fits, no descriptor is opened.
 class SocketAddress {
   public:
     static Result<SocketAddress> in_folder(const std::filesystem::path& socket);
