@@ -26,7 +26,7 @@ std::string text_at(const Json& json, const char* key) {
 bool holds(const Line& line, const std::string& lower) {
     if (to_lower(line.text).find(lower) != std::string::npos) return true;
     if (!line.json.is_object()) return false;
-    // A quote or a line end stands escaped in the text.
+    // The line's text has quotes and line ends escaped, so search the values, too.
     for (const auto& [key, value] : line.json.items()) {
         if (value.is_string() && to_lower(value.get_ref<const std::string&>()).find(lower) != std::string::npos) {
             return true;
@@ -45,7 +45,7 @@ Result<Tail> end_of(const std::filesystem::path& file, std::uint64_t most) {
     return tail || tail.error().code != ErrorCode::not_found ? std::move(tail) : Tail{};
 }
 
-/// Adds what matches, newest first. False: enough was seen, older text need not be looked at.
+/// Adds matching lines, newest first. Returns false if older text does not need to be searched.
 bool search_text(std::string_view text, const Query& query, std::vector<Line>& found) {
     const auto lines = split_lines(text);
     for (auto at = lines.rbegin(); at != lines.rend(); ++at) {
@@ -72,7 +72,7 @@ Line parse_line(std::string text) {
 
 bool matches(const Query& query, const Line& line) {
     if (line.text.empty()) return false;
-    // A line that is no JSON has neither level nor component, and is never hidden for that: it may be the crash.
+    // A line that is no JSON has no level or component. It is never filtered out by them, because it may show a crash.
     if (line.json.is_object()) {
         if (!query.level.empty() && rank_of(text_at(line.json, "level")) < rank_of(query.level)) return false;
         if (!query.component.empty() && text_at(line.json, "component") != query.component) return false;

@@ -25,7 +25,7 @@ Result<Tail> read_end(int fd, const std::filesystem::path& file, std::uint64_t m
         const auto n = ::pread(fd, &tail.text[have], tail.text.size() - have, static_cast<off_t>(begin + have));
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return io_error("reading " + file.string(), errno);
-        if (n == 0) break;  // somebody cut the file off meanwhile
+        if (n == 0) break;  // the file was truncated meanwhile
         have += static_cast<std::size_t>(n);
     }
     tail.text.resize(have);
@@ -36,7 +36,7 @@ Result<Tail> read_end(int fd, const std::filesystem::path& file, std::uint64_t m
 }  // namespace
 
 Result<Tail> tail_of(const std::filesystem::path& file, std::uint64_t most) {
-    // O_NONBLOCK: a pipe of that name must not stop anybody.
+    // O_NONBLOCK, so that a pipe of that name does not block.
     const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT) return Error(ErrorCode::not_found, "there is no " + file.string());
     if (fd < 0) return io_error("reading " + file.string(), errno);
