@@ -11,13 +11,13 @@
 
 namespace orange {
 
-/// What a living agent does, as far as its program shows it.
+/// The activity of a living agent, as far as its program shows it.
 enum class Activity {
-    unknown,  ///< nothing that its harness names is to be seen
+    unknown,  ///< the screen shows nothing that the harness definition names
     idle,     ///< it has finished its turn
     busy,     ///< it works
-    waiting,  ///< a dialog is open: a key typed now would answer it
-    limited,  ///< a usage limit, or a login that is missing, keeps it from working
+    waiting,  ///< a dialog is open, and a typed key would answer it
+    limited,  ///< a usage limit or a missing login stops it
 };
 inline constexpr std::string_view k_activity_names[] = {"unknown", "idle", "busy", "waiting", "limited"};
 constexpr std::string_view name_of(Activity activity) {
@@ -30,7 +30,7 @@ constexpr std::optional<Activity> from_name(std::string_view name, Activity) {
     return std::nullopt;
 }
 
-/// An agent's activity as views show it.
+/// An agent's activity in replies.
 struct AgentActivity {
     Activity activity = Activity::unknown;
     Timestamp since{};

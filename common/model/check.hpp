@@ -7,7 +7,7 @@
 
 namespace orange {
 
-/// How a task's checks went, the last time that they ran to their end.
+/// The result of a task's checks, the last time that they ran to their end.
 struct CheckRecord {
     std::string commit;
     std::string checks;

@@ -6,7 +6,7 @@
 
 namespace orange {
 
-/// What a human may choose for a task, when it is created and later.
+/// The properties of a task that a human may choose, at its creation and later.
 struct Choices {
     std::optional<std::string> workflow;
     std::optional<std::string> harness;
@@ -41,7 +41,7 @@ struct Choices {
     bool operator==(const Choices&) const = default;
 };
 
-/// What may be changed of a task outside transitions; all or nothing.
+/// Changes of a task outside of transitions; all are made, or none.
 struct Edit : Choices {
     std::optional<std::string> summary;
     std::optional<std::string> branch;
@@ -59,7 +59,7 @@ struct Edit : Choices {
         v.sparse("unblock", unblock, "tasks of blocked_by that it no longer waits for");
     }
     bool any() const { return *this != Edit{}; }
-    /// Nothing but what an agent may change of its own task.
+    /// Returns true if the edit contains only changes that an agent may make to its own task.
     bool is_an_agents() const {
         Edit allowed;
         allowed.summary = summary;

@@ -14,9 +14,9 @@
 #include "common/model/json.hpp"
 #include "common/model/role.hpp"
 
-/// One description per field: a struct says once, in describe(), what its members are called, what they mean and when
-/// they are there; reading, writing and JSON Schema follow from that, here, and TASK.md's frontmatter
-/// (daemon/store/task_file.cpp). Names in describe() go to disk and over the wire.
+/// Describes each field once: a struct's describe() says what its members are called, what they mean and when they are
+/// present. Reading, writing and JSON Schema follow from it, here and for TASK.md's frontmatter
+/// (daemon/store/task_file.cpp). The names in describe() go to disk and over the wire.
 ///
 ///     struct Peek {
 ///         std::string id;
@@ -28,20 +28,20 @@
 ///     };
 ///
 /// A visitor has one function for each `Presence` (below), and `counter`, `own_counter` and `counters` for a task's
-/// numbers. Whatever is described in several folders (a record, a task) is read and written by functions of
-/// common/model/json.cpp, so that its templates are compiled once.
+/// numbers. Structs that several folders read and write (a record, a task) have functions in common/model/json.cpp, so
+/// that their templates are compiled only once.
 namespace orange {
 
-/// Decides whether an unknown key is an error. A misspelt parameter must not pass silently; a reply or a file may
-/// come from a newer Orange.
+/// The treatment of unknown keys. A misspelt parameter must not be ignored silently; a reply or a file may come from a
+/// newer Orange.
 enum class UnknownKeys { refuse, ignore };
 
-/// When a field is there. Whatever is not required may be missing, or null, and then keeps its default.
+/// When a field is present. A field that is not required may be missing or null, and then keeps its default.
 enum class Presence {
     required,
-    optional,  ///< written always, but for an empty std::optional
-    sparse,    ///< written if it says something: it is not empty, 0 or false
-    nullable,  ///< written always, as null if it is empty
+    optional,  ///< always written, unless it is an empty std::optional
+    sparse,    ///< written unless it is empty, 0 or false
+    nullable,  ///< always written, as null if it is empty
 };
 
 template <class T>
@@ -51,7 +51,7 @@ Json written(const T& value);
 template <class T>
 Json schema_of();
 
-/// The functions that describe() calls on a visitor. All call `Self::field(name, member, doc, presence)`.
+/// The functions that describe() calls on a visitor. Each calls `Self::field(name, member, doc, presence)`.
 template <class Self>
 class FieldVisitor {
   public:
@@ -71,7 +71,7 @@ class FieldVisitor {
     void nullable(const char* name, T& member, const char* doc) {
         self().field(name, member, doc, Presence::nullable);
     }
-    /// A counter that no workflow may change.
+    /// Describes a counter that no workflow may change.
     template <class T>
     void own_counter(const char* name, T& all, const char* doc) {
         self().counter(name, all, doc);
@@ -81,7 +81,7 @@ class FieldVisitor {
     Self& self() { return static_cast<Self&>(*this); }
 };
 
-/// Has a record described for a reply: there, also what is empty is written.
+/// Describes a record for a reply, in which empty fields are written, too.
 template <class V>
 class Whole : public FieldVisitor<Whole<V>> {
   public:
@@ -105,7 +105,7 @@ concept Described = requires(T value, AnyVisitor visitor) {
 };
 template <class T>
 concept Id = std::is_same_v<T, TaskId> || std::is_same_v<T, RunId>;
-/// An enumeration with a name_of() and a from_name() beside it.
+/// An enumeration that has name_of() and from_name().
 template <class T>
 concept Named = std::is_enum_v<T>;
 template <class T>
@@ -135,7 +135,7 @@ constexpr const char* type_name() {
         return "an object";
 }
 
-/// `parameter "id"`; of a reply or a file: `"runs[].pid"`.
+/// Returns how messages name a field: `parameter "id"`, and in a reply or a file `"runs[].pid"`.
 inline std::string called(const std::string& where, UnknownKeys unknown) {
     if (where.empty()) return "the whole";
     return (unknown == UnknownKeys::refuse ? "parameter \"" : "\"") + where + "\"";
@@ -242,7 +242,7 @@ class FieldSchema : public FieldVisitor<FieldSchema> {
 
 }  // namespace detail
 
-/// JSON → T; an Error names the field and what it should be.
+/// Reads a T from JSON; an Error names the field and its expected type.
 template <class T>
 Result<T> read_as(const Json& json, const std::string& where, [[maybe_unused]] UnknownKeys unknown) {
     using namespace detail;
@@ -334,7 +334,7 @@ Json written(const T& value) {
         return map;
     } else if constexpr (Described<T>) {
         FieldWriter writer;
-        const_cast<T&>(value).describe(writer);  // describe() is shared with reading; writing changes nothing
+        const_cast<T&>(value).describe(writer);  // describe() is shared with reading; writing changes no member
         return std::move(writer.json);
     } else {
         return Json(value);

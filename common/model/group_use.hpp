@@ -4,7 +4,7 @@
 
 namespace orange {
 
-/// The kernel's counts for the control group of a run. Sizes are in bytes. They go to disk and over the wire.
+/// The kernel's counters for the control group of a run, sizes in bytes. Names go to disk and over the wire.
 struct GroupUse {
     std::int64_t memory = 0;
     std::int64_t memory_peak = 0;

@@ -11,13 +11,13 @@ namespace orange {
 
 using Scalar = std::variant<std::string, std::int64_t, bool>;
 
-/// One line of history.jsonl and one event of the stream. Types and fields: docs/files.md.
+/// A line of history.jsonl, which is also an event of the stream. docs/files.md lists the types and their fields.
 struct HistoryEvent {
     std::string type;
     Timestamp timestamp{};
     std::map<std::string, Scalar> fields;
 
-    /// Of what every event has; `fields` stand beside it.
+    /// Describes the fields that every event has; `fields` are written beside them.
     template <class V>
     void describe(V& v) {
         v.required("type", type, "what happened");

@@ -16,7 +16,7 @@ Result<T> from_file(const Json& json, const char* what) {
     return read;
 }
 
-/// "name" of a project that has none.
+/// Makes the error for a missing field, for example "name" of a project.
 Error without(const char* what, const char* field) {
     return {ErrorCode::invalid_argument, std::string(what) + ": \"" + field + "\" is missing"};
 }
@@ -32,8 +32,8 @@ struct FieldNames : FieldVisitor<FieldNames> {
     std::vector<FrontmatterField> all;
 };
 
-/// SAX-less depth check: nlohmann's parser itself does not recurse, but its consumers and destructors are ours to
-/// bound.
+/// Checks the depth of a JSON text. nlohmann's parser does not recurse, but code that uses the result does, and so do
+/// its destructors.
 bool deeper_than(std::string_view text, int max_depth) {
     int depth = 0;
     bool in_string = false;
@@ -137,7 +137,7 @@ Json to_json(const TaskRecord& record) {
 Result<TaskRecord> record_from_json(const Json& json) {
     TRY(check_schema(json));
     TRY(auto record, from_file<TaskRecord>(json, "state.json"));
-    if (record.task.attention && record.notices.empty()) {  // written before there were notices
+    if (record.task.attention && record.notices.empty()) {  // written by a version without notices
         record.notices.push_back({NoticeKind::hook_failed, *record.task.attention, {}, {}, record.task.updated_at});
     }
     return record;

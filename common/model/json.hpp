@@ -7,23 +7,24 @@
 #include "common/model/project.hpp"
 #include "common/model/record.hpp"
 
-/// JSON of the records, as on disk and over the wire. Reading is tolerant of missing and unknown keys (older and newer
-/// versions) and strict about types: a wrong type is an Error that names the key, never an exception.
+/// The JSON of the records, on disk and over the wire. Reading accepts missing and unknown keys of older and newer
+/// versions, and is strict about types: a wrong type is an Error that names the key, never an exception.
 namespace orange {
 
 using Json = nlohmann::json;
 
-/// Parses one JSON text; an Error says where it breaks. Nesting deeper than `max_depth` is refused.
+/// Parses a JSON text; an Error says where it is invalid. Nesting deeper than `max_depth` is refused.
 Result<Json> parse_json(std::string_view text, int max_depth = 64);
 
-/// Of state.json, projects.json and .pool.json; raised where an older Orange would lose what a newer one has written.
+/// The schema of state.json, projects.json and .pool.json. It is raised if an older Orange would lose data that a newer
+/// one writes.
 inline constexpr int k_schema = 1;
 
-/// An Error, with what to do, for a file of a newer schema: it is not read, so that it is not written either. A file
-/// that names none is of the first.
+/// Returns an Error, with the way out, for a file of a newer schema: such a file is not read, so that it is not
+/// overwritten either. A file without a schema has schema 1.
 Result<void> check_schema(const Json& json);
 
-/// As compact text. Invalid UTF-8 in strings is replaced, never thrown about.
+/// Returns compact text. Invalid UTF-8 in strings is replaced; nothing is thrown.
 std::string dump(const Json& json);
 
 Json to_json(const Task& task);
@@ -32,8 +33,8 @@ Result<Task> task_from_json(const Json& json);
 Json to_json(const Project& project);
 Result<Project> project_from_json(const Json& json);
 
-/// Gives a setting a value: its own type in JSON, or a text as people write it ("false"; of `checks` one command, or a
-/// list of commands). null: it has none. invalid_argument names the settings or the values that there are.
+/// Sets a setting: in its own JSON type, or as text in the form that people write ("false"; for `checks` one command or
+/// a list of commands). null removes the value. invalid_argument names the known settings or values.
 Result<void> set_setting(ProjectSettings& settings, const std::string& name, const Json& value);
 
 Json to_json(const TaskRecord& record);

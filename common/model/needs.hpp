@@ -9,16 +9,16 @@
 #include "common/base/names.hpp"
 #include "common/base/orange_command.hpp"
 
-/// The need of a task, which its human meets: the one answer that every surface shows (list, show, why, inbox, wait,
-/// notifications, JSON).
+/// The need of a task: what its human has to do. It is decided in one place (engine/needs.cpp), and all outputs show it
+/// (list, show, why, inbox, wait, notifications, JSON).
 namespace orange {
 
 enum class Need {
-    nothing,  ///< an agent works, a transition runs, it is queued, or it has ended
-    start,    ///< nothing starts it by itself
-    review,   ///< the work waits to be looked at
+    nothing,  ///< an agent works, a transition runs, or the task is queued or has ended
+    start,    ///< the task does not start by itself
+    review,   ///< the work waits for a review
     answer,   ///< an agent has a question
-    help,     ///< something went wrong
+    help,     ///< there is a problem
 };
 inline constexpr std::array<std::string_view, 5> k_needs = {"nothing", "start", "review", "answer", "help"};
 constexpr std::string_view name_of(Need need) {
@@ -30,7 +30,7 @@ constexpr std::optional<Need> from_name(std::string_view name, Need) {
     }
     return std::nullopt;
 }
-/// `help` is more urgent than `answer`, that than `review`, that than `start`.
+/// Returns true if `a` is more urgent: help, answer, review, start, in this order.
 constexpr bool more_urgent(Need a, Need b) {
     return static_cast<int>(a) > static_cast<int>(b);
 }

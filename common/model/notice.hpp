@@ -8,9 +8,9 @@
 #include "common/base/clock.hpp"
 #include "common/base/names.hpp"
 
-/// Notices: what a task's human should know, each of a kind. A task has at most one of each kind. The table below says
-/// what ends a notice, and whether the task needs help while it stands; the frontmatter's `attention` is the text of
-/// the most urgent one.
+/// Notices tell a task's human what happened. A task has at most one notice of each kind. The table below defines what
+/// ends a notice, and whether the task needs help while it has the notice. `attention` in the frontmatter is the text
+/// of the most urgent notice.
 namespace orange {
 
 /// Most urgent first.
@@ -45,16 +45,16 @@ enum class NoticeKind {
     harness_changed,
 };
 
-/// What ends a notice by itself; `orange task ack` ends any of them.
+/// The event that ends a notice. `orange task ack` ends any notice.
 enum class NoticeEnd {
-    transition,  ///< the next change of status; what is about an agent, also a new one in its place
-    cause,       ///< its cause is gone; whoever raised it clears it
-    ack,         ///< only a human who has seen it
+    transition,  ///< the next change of status; a notice about an agent also ends with a new agent
+    cause,       ///< the end of its cause; the code that raised it clears it
+    ack,         ///< nothing but `orange task ack`
 };
 
 struct NoticeRule {
     std::string_view name;
-    bool help;  ///< the task needs help while it stands
+    bool help;  ///< the task needs help while it has the notice
     NoticeEnd ends;
 };
 
@@ -65,19 +65,20 @@ inline constexpr NoticeRule k_notice_rules[] = {
     {"agent_crashed", true, NoticeEnd::transition},
     {"agent_ended", true, NoticeEnd::transition},
     {"start_failed", true, NoticeEnd::transition},
-    {"blocker_gone", true, NoticeEnd::transition},     // also once nothing that is gone blocks it
-    {"child_needs_you", true, NoticeEnd::transition},  // also once no sub-task is stuck or ended without being done
+    {"blocker_gone", true, NoticeEnd::transition},  // also when no missing blocker is left
+    {"child_needs_you", true,
+     NoticeEnd::transition},  // also when no sub-task is stuck, or has ended without being done
     {"children_unapproved", true, NoticeEnd::cause},
     {"merge_conflict", true, NoticeEnd::transition},
-    {"agent_dialog", false, NoticeEnd::transition},  // it needs an answer: engine/needs.hpp
-    {"usage_limit", true, NoticeEnd::cause},         // also a login that is missing
-    {"agent_idle", true, NoticeEnd::transition},     // also once it works again
+    {"agent_dialog", false, NoticeEnd::transition},  // the task needs an answer: engine/needs.hpp
+    {"usage_limit", true, NoticeEnd::cause},         // also for a missing login
+    {"agent_idle", true, NoticeEnd::transition},     // also when the agent works again
     {"agent_hung", true, NoticeEnd::cause},
     {"executor_stop", true, NoticeEnd::cause},  // until the executor has ended the run
     {"merge_failed", true, NoticeEnd::transition},
-    {"other_branch", true, NoticeEnd::cause},  // until the task's branch has what the worktree is on
+    {"other_branch", true, NoticeEnd::cause},  // until the task's branch contains the worktree's commits
     {"checks_failed", true, NoticeEnd::transition},
-    {"merged_without", true, NoticeEnd::cause},  // until the work is merged, too, or gone
+    {"merged_without", true, NoticeEnd::cause},  // until the work is merged or discarded, too
     {"pull_request", true, NoticeEnd::transition},
     {"agent_asks", true, NoticeEnd::transition},
     {"hook_failed", true, NoticeEnd::transition},

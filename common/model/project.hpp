@@ -44,12 +44,12 @@ struct Project {
     }
     bool operator==(const Project&) const = default;
 
-    /// Allows one more workspace; empty if there can be no more.
+    /// Returns the command that allows one more workspace; empty if the pool has the maximum size.
     std::string command_for_more_room() const {
         if (pool_size >= k_largest_pool) return {};
         return "orange project update " + name + " --pool-size " + std::to_string(pool_size + 1);
     }
-    /// A human consented that this harness's program trusts the repository.
+    /// Returns true if a human agreed that this harness's program trusts the repository.
     bool lets_trust(const std::string& name_of_harness) const {
         return std::find(trusted.begin(), trusted.end(), name_of_harness) != trusted.end();
     }

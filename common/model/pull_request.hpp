@@ -9,13 +9,13 @@
 #include "common/base/clock.hpp"
 #include "common/base/names.hpp"
 
-/// A pull request as its forge (GitHub) shows it. What is not known is an Error or an absent value, never a state.
+/// A pull request as its forge (GitHub) shows it. An unknown fact is an Error or an absent value, never a state.
 namespace orange {
 
 enum class PullState { open, closed, merged };
 inline constexpr std::array<std::string_view, 3> k_pull_states = {"open", "closed", "merged"};
 
-/// What the checks of its newest commit say together.
+/// The combined result of the checks of its newest commit.
 enum class PullChecks { none, pending, passing, failing };
 inline constexpr std::array<std::string_view, 4> k_pull_checks = {"none", "pending", "passing", "failing"};
 

@@ -21,8 +21,7 @@
 
 namespace orange {
 
-/// One effect that a transition asks for: a name of the action vocabulary (seed 003) and its parameters. `argv` is
-/// run_command's alone.
+/// An effect of a transition: the name of an action (docs/workflow.md) and its parameters. Only run_command has `argv`.
 struct Action {
     std::string name;
     std::map<std::string, std::string> params;
@@ -51,7 +50,7 @@ struct PlannedAction {
     bool operator==(const PlannedAction&) const = default;
 };
 
-/// Who asked, and how we know.
+/// The caller of a change, and the evidence for it.
 struct Caller {
     Role role = Role::human;
     TaskId task;
@@ -74,8 +73,8 @@ struct Caller {
     bool operator==(const Caller&) const = default;
 };
 
-/// A transition that is committed but not finished: written with the new status in one rename of state.json, so that a
-/// daemon killed at any instant resumes exactly the actions that are not done (workflow.md, "Executing a transition").
+/// A transition that is committed but not finished. It is written with the new status in one rename of state.json, so
+/// that a daemon which is killed at any time resumes exactly the actions that are not done.
 struct Intent {
     std::string id;
     std::string from;
@@ -201,7 +200,8 @@ struct AgentRun {
     bool operator==(const AgentRun&) const = default;
 };
 
-/// An agent that the task's state wants and that there is no room for yet: it is started in this way when there is.
+/// An agent that the task's state needs, but for which there is no room yet. When there is, it starts with these
+/// parameters.
 struct HeldStart {
     Role role = Role::worker;
     std::string prompt;
@@ -224,7 +224,7 @@ struct HeldStart {
     bool operator==(const HeldStart&) const = default;
 };
 
-/// What an idle agent was reminded of last.
+/// The last reminder of an idle agent.
 struct Reminder {
     std::string text;
     Timestamp entered{};
@@ -241,7 +241,7 @@ struct Reminder {
     bool operator==(const Reminder&) const = default;
 };
 
-/// The conversation of an agent's own program, which its next run can continue.
+/// The conversation in an agent's own program, which its next run can continue.
 struct NativeSession {
     Role role = Role::worker;
     std::string harness;
@@ -258,7 +258,8 @@ struct NativeSession {
     bool operator==(const NativeSession&) const = default;
 };
 
-/// A message for an agent: kept until it is typed, and the last few longer, until they are seen and for people to read.
+/// A message for an agent. It is kept until it is typed; the last few stay longer, until the agent has taken them, and
+/// for people to read.
 struct Message {
     std::string id;
     Role to = Role::worker;
@@ -272,9 +273,9 @@ struct Message {
     bool told = false;
     bool acknowledged = false;
 
-    /// It is for whichever run of the role comes next.
+    /// Returns true if the message is also for the next run of its role.
     bool waits() const { return from == Role::human || lasts; }
-    /// "queued", "typed" or "seen".
+    /// Returns "queued", "typed" or "seen".
     std::string_view state() const { return seen ? "seen" : typed_at ? "typed" : "queued"; }
 
     template <class V>
@@ -294,13 +295,13 @@ struct Message {
     bool operator==(const Message&) const = default;
 };
 
-/// How far a merge has come. Each phase is saved before what belongs to the next one begins.
+/// The progress of a merge. Each phase is saved before the next one begins.
 enum class MergePhase {
     planned,  ///< nothing has been published; a daemon that finds this undoes it
-    merged,   ///< `commit` exists, and may be on its way to where it is published
-    pushed,   ///< `commit` is published: at origin, or in the local branch if it is not pushed
+    merged,   ///< `commit` exists, and may already be on its way to origin or the local branch
+    pushed,   ///< `commit` is published: at origin, or, without a push, in the local branch
     done,     ///< the task is done
-    failed,   ///< undone; `failure` says why
+    failed,   ///< undone; `failure` is the reason
 };
 inline constexpr std::string_view k_merge_phases[] = {"planned", "merged", "pushed", "done", "failed"};
 constexpr std::string_view name_of(MergePhase phase) {
@@ -313,8 +314,8 @@ constexpr std::optional<MergePhase> from_name(std::string_view name, MergePhase)
     return std::nullopt;
 }
 
-/// A merge of the task's branch, remembered from its plan on, so that a daemon that is killed in the middle leaves one
-/// that the next daemon finishes or undoes, once.
+/// A merge of the task's branch, recorded from its plan on, so that the next daemon finishes or undoes a merge, exactly
+/// once, in which a daemon was killed.
 struct MergeRecord {
     MergePhase phase = MergePhase::planned;
     std::string tx;
@@ -356,13 +357,13 @@ struct MergeRecord {
         v.optional("at", at, "when it was asked for");
         v.sparse("failure", failure, "why it was undone");
     }
-    /// Begun, and neither finished nor undone.
+    /// Returns true if the merge is neither finished nor undone.
     bool unfinished() const { return phase != MergePhase::done && phase != MergePhase::failed; }
     bool operator==(const MergeRecord&) const = default;
 };
 
-/// A transition that was asked for and is not taken yet: all that it needs is that the checks pass on this commit. It
-/// is taken when they do. Another commit, another status and a check that fails end it.
+/// A requested transition that is taken as soon as the checks pass on this commit. Another commit, another status or a
+/// failed check ends the request.
 struct Asked {
     std::string to;
     std::string commit;
@@ -381,7 +382,7 @@ struct Asked {
     bool operator==(const Asked&) const = default;
 };
 
-/// Everything in a task's state.json: the daemon's own memory of it, authoritative (data.md).
+/// Everything in a task's state.json: the daemon's authoritative memory of the task.
 struct TaskRecord {
     Task task;
     std::optional<Intent> intent;
@@ -413,7 +414,7 @@ struct TaskRecord {
     bool queued = false;
     std::int64_t queued_seq = 0;
     std::optional<std::string> start;
-    std::vector<Notice> notices;  ///< changed by engine/notices.hpp alone
+    std::vector<Notice> notices;  ///< only engine/notices.hpp changes them
     std::optional<Timestamp> entered_at;
     std::string moved_because;
     std::string questions;
@@ -494,7 +495,7 @@ struct TaskRecord {
         v.sparse("into_parent", into_parent, "it is merged into its parent's branch while its parent has not ended");
     }
 
-    /// Those of its blockers that are not known to be done; while there is one, the task does not start.
+    /// Returns the blockers that are not known to be done. The task starts when there are none.
     std::vector<TaskId> waits_for() const {
         std::vector<TaskId> open;
         for (const auto& id : task.blocked_by) {
@@ -502,12 +503,12 @@ struct TaskRecord {
         }
         return open;
     }
-    /// How checks went last, whatever waited for them.
+    /// Returns the last result of checks, for a review or for a merge.
     const std::optional<CheckRecord>& last_checked() const {
         return merge_checked && (!checked || merge_checked->at >= checked->at) ? merge_checked : checked;
     }
     bool blocked() const { return !waits_for().empty(); }
-    /// It does not start by itself yet, and has no place in the queue.
+    /// Returns true if the task does not start by itself yet and has no place in the queue.
     bool kept_back() const { return unapproved || blocked(); }
 
     const NativeSession* session_of(Role role) const {
@@ -517,9 +518,9 @@ struct TaskRecord {
         return nullptr;
     }
 
-    /// The agent has asked, and no human has answered since.
+    /// Returns true if the agent asked, and no human has answered since.
     bool question_stands() const { return answered != questions; }
-    /// Something has changed that a human should look at.
+    /// Returns true if something has changed that a human should look at.
     bool alarmed() const { return !programs_changed.empty() || !harnesses_changed.empty(); }
 
     const AgentRun* run_of(Role role) const {

@@ -7,14 +7,14 @@
 
 namespace orange {
 
-/// Who asks for something, or whose process runs in a window. Names go into workflows (`by`, `agent`), files and the
+/// The role of a caller, or of the process in a window. The names go into workflows (`by`, `agent`), files and over the
 /// wire.
 enum class Role {
     worker,    ///< the agent that does the task
     reviewer,  ///< the agent that reviews it
-    human,     ///< a person, or a script of theirs
-    system,    ///< the daemon: exit monitor, pull-request sync, the merge command acting for a human
-    unknown,   ///< from inside Orange's tmux, but no agent that we know: may only read
+    human,     ///< a person, or a person's script
+    system,    ///< the daemon: the exit monitor, the pull-request sync, the merge command on behalf of a human
+    unknown,   ///< a caller inside Orange's tmux that is no known agent: may only read
 };
 
 constexpr std::string_view name_of(Role role) {

@@ -17,7 +17,7 @@ using Argv = std::vector<std::string>;
 
 constexpr int k_longest_wait = 86400;
 
-/// What a number may be.
+/// The allowed values of a number.
 struct Range {
     int lowest;
     int highest;
@@ -30,7 +30,7 @@ Range range_of(const SettingRule& rule) {
     return {1, k_longest_wait, "a number of seconds from "};
 }
 
-constexpr std::string_view k_hours = "HOURS";  // among the words for a value
+constexpr std::string_view k_hours = "HOURS";  // one of the words for a value
 
 bool takes_hours(const SettingRule& rule) {
     return std::string_view(rule.values).ends_with(k_hours);
@@ -55,7 +55,7 @@ Error wrong(std::string message) {
     return {ErrorCode::invalid_argument, std::move(message)};
 }
 
-/// `[CI=1, make]` would look for a program of that name.
+/// Refuses `[CI=1, make]`, among others: without a shell, "CI=1" would be run as a program.
 Result<void> check_command(const Argv& argv) {
     if (argv.empty() || argv.front().empty()) return wrong("there is an empty command");
     TRY(check_without_shell(argv));
@@ -169,7 +169,7 @@ Result<void> read_value(std::vector<Argv>& into, const SettingRule& rule, const 
     return {};
 }
 
-/// A text has patterns between blanks; a pattern with a blank has to be in a list.
+/// Reads patterns from a list, or from a text with blanks between them; a pattern that contains a blank needs a list.
 Result<void> read_value(std::vector<std::string>& into, const SettingRule& rule, const Json& value) {
     std::vector<std::string> patterns;
     if (value.is_string()) {
@@ -190,7 +190,7 @@ Result<void> read_value(std::vector<std::string>& into, const SettingRule& rule,
     return {};
 }
 
-/// Finds one member by its name, and gives it a value.
+/// Sets the member with a given name.
 struct Setter : FieldVisitor<Setter> {
     Setter(const std::string& key, const Json& given) : name(key), value(given) {}
 

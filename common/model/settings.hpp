@@ -10,15 +10,15 @@
 
 #include "common/base/result.hpp"
 
-/// The settings of projects. Each has one name: config.yml says what projects have by default, and
-/// `orange project update --set` what one project has instead.
+/// The settings of projects. config.yml sets the defaults of all projects, and `orange project update --set` the values
+/// of one project, under the same names.
 namespace orange {
 
-/// All that is known of a setting; --help, completion, docs/files.md and every error are made from this.
+/// The facts of a setting, from which --help, completion, docs/files.md and all errors are made.
 struct SettingRule {
     const char* name;
-    const char* values;    ///< "local|pr", the standard one first; of a number or a list, what it is
-    const char* standard;  ///< its value if nobody says another one, as text
+    const char* values;    ///< "local|pr", the default first; for a number or a list, a word for its kind
+    const char* standard;  ///< the default, as text
     const char* doc;
 };
 
@@ -51,13 +51,13 @@ inline constexpr SettingRule k_settings[] = {
     {"resume_after_limit", "true|false|HOURS", "true", "go on after a usage limit: at once, never, within 08:00-20:00"},
 };
 
-inline constexpr int k_highest_limit = 1000;  ///< of agents that run at once
+inline constexpr int k_highest_limit = 1000;  ///< for numbers of agents that run at the same time
 
 struct ProjectSettings {
     std::optional<std::string> merge;
     std::optional<bool> push;
     std::optional<bool> keep_branch;
-    std::optional<std::vector<std::vector<std::string>>> checks;  ///< argv of each
+    std::optional<std::vector<std::vector<std::string>>> checks;  ///< the argv of each command
     std::optional<int> checks_timeout;
     std::optional<std::string> merge_checks;
     std::optional<std::string> pr_feedback;
@@ -66,14 +66,14 @@ struct ProjectSettings {
     std::optional<int> remind_again;
     std::optional<int> hung_after;
     std::optional<bool> advance_idle;
-    std::optional<std::vector<std::vector<std::string>>> teardown;  ///< argv of each
-    std::optional<std::vector<std::string>> keep_ignored;           ///< as lines of .gitignore
+    std::optional<std::vector<std::vector<std::string>>> teardown;  ///< the argv of each command
+    std::optional<std::vector<std::string>> keep_ignored;           ///< lines in the syntax of .gitignore
     std::optional<std::string> delegation;
     std::optional<int> delegation_children;
     std::optional<int> delegation_depth;
     std::optional<std::string> children_into;
-    std::optional<int> worker_limit;    ///< 0: none
-    std::optional<int> reviewer_limit;  ///< 0: none
+    std::optional<int> worker_limit;    ///< 0: no limit
+    std::optional<int> reviewer_limit;  ///< 0: no limit
     std::optional<std::string> memory_limit;
     std::optional<std::string> model;         ///< empty: the program's own
     std::optional<std::string> review_model;  ///< likewise
@@ -119,12 +119,12 @@ struct ProjectSettings {
     bool operator==(const ProjectSettings&) const = default;
 };
 
-/// "12G" and the like in bytes; 0: no limit. Nothing if it is no size.
+/// Parses a size such as "12G" into bytes; 0: no limit. Nothing for another text.
 std::optional<std::int64_t> bytes_in(std::string_view size);
-/// "1.5 GB", "300 MB": for people, as sizes are counted there.
+/// Returns a size for people, in decimal units: "1.5 GB", "300 MB".
 std::string size_text(std::int64_t bytes);
 
-/// Of settings that were read from a file.
+/// Checks settings that were read from a file.
 Result<void> check_settings(const ProjectSettings& settings);
 
 /// Returns the settings that count where neither a project nor config.yml has a value: each member has one.
@@ -133,7 +133,7 @@ const ProjectSettings& standard_settings();
 ProjectSettings effective(const ProjectSettings& defaults, const ProjectSettings& project);
 
 std::vector<std::string> setting_names();
-/// "merge=local", "merge=pr" … of each setting that has a few words for values.
+/// Returns "merge=local", "merge=pr" … for each setting whose values are a few words.
 std::vector<std::string> setting_words();
 
 }  // namespace orange

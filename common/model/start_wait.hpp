@@ -9,7 +9,7 @@
 
 namespace orange {
 
-/// Why an agent that a task wants is not started yet, as views show it.
+/// The reason why an agent that a task needs has not started yet, for replies.
 struct StartWait {
     Role role = Role::worker;
     std::string harness;

@@ -11,7 +11,7 @@
 
 namespace orange {
 
-/// What is known of a task. A plain record: only the daemon's store writes one back.
+/// The fields of a task, as TASK.md shows them. Only the daemon's store writes tasks back.
 struct Task {
     TaskId id;
     std::string project;
@@ -30,8 +30,8 @@ struct Task {
     std::string executor_hash = {};
     std::string executor_options = {};
     std::string status;
-    /// The numeric fields that `when` may ask for and `increment` / `set_field` may change: review_round, crash_count,
-    /// and whatever a custom workflow counts. A missing one is 0.
+    /// The numeric fields that `when` can test and `increment` / `set_field` can change: review_round, crash_count, and
+    /// those of custom workflows. A missing one is 0.
     std::map<std::string, std::int64_t> counters;
     std::string summary;
     std::optional<std::string> workspace;
@@ -44,13 +44,13 @@ struct Task {
     std::vector<TaskId> blocked_by = {};
     TaskId parent = {};
 
-    /// TASK.md's frontmatter in its order on disk (docs/files.md).
+    /// Describes the fields of TASK.md's frontmatter in their order on disk (docs/files.md).
     template <class V>
     void describe_frontmatter(V& v) {
         v.optional("id", id, "the task's id");
         v.optional("project", project, "the project that it belongs to");
         v.optional("branch", branch, "the branch that it works on");
-        // What the branch is compared with; it is merged into the default branch all the same.
+        // The branch is compared with `base`, but merged into the default branch nevertheless.
         v.sparse("base", base, "where the branch began, if not at the default branch: a full ref or a commit");
         v.optional("workflow", workflow, "name of its workflow");
         v.optional("workflow_hash", workflow_hash, "of the content of the definition that it began with");
@@ -100,9 +100,9 @@ struct Task {
 struct FrontmatterField {
     std::string name;
     bool is_number = false;
-    bool is_workflows = false;  ///< a number that a workflow may count
+    bool is_workflows = false;  ///< a number that a workflow may change
 };
-/// The frontmatter's fields in their order, but for those that custom workflows count.
+/// Returns the frontmatter's fields in their order, without the counters of custom workflows.
 const std::vector<FrontmatterField>& frontmatter_fields();
 
 }  // namespace orange
