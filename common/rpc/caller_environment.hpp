@@ -8,8 +8,8 @@
 
 namespace orange::rpc {
 
-/// What a client says of the environment that it was called in: where programs are, and which variables are set. Their
-/// values stay with the client.
+/// Facts of the environment in which a client was called: its PATH, and the names of its variables. The values of
+/// variables stay with the client.
 struct CallerEnvironment {
     std::optional<std::string> path;
     std::vector<std::string> variables;

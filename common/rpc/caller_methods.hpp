@@ -7,7 +7,8 @@
 
 namespace orange::rpc {
 
-/// For a client that is about to do what only a human may do and what this daemon does not see.
+/// Identifies the caller, for a client that is about to do something which only a human may do and which does not
+/// involve the daemon.
 struct DaemonCaller : Empty {
     static constexpr const char* k_name = "daemon.caller";
     struct Reply {

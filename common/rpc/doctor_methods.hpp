@@ -9,13 +9,14 @@
 /// Parameters and results of `daemon.doctor`.
 namespace orange::rpc {
 
-/// One thing that was looked at: what there is, and where it is not as it should be, the way to mend it.
+/// The result of one check: what was found and, if there is a problem, how to fix it.
 struct Finding {
     std::string check;
-    std::string level = "ok";  ///< or "warning" (works, but somebody should know), "error" (something does not work)
+    std::string level =
+        "ok";  ///< or "warning" (it works, but a human should know) or "error" (something does not work)
     std::string text;
-    std::optional<std::string> file;     ///< what is at fault, with ":line" where that is known
-    std::optional<std::string> command;  ///< what mends it, to be typed as it is unless it has a word in capitals
+    std::optional<std::string> file;     ///< the file with the problem, with ":line" if it is known
+    std::optional<std::string> command;  ///< the command that fixes it; words in capitals have to be filled in
     template <class V>
     void describe(V& v) {
         v.required("check", check, "what was looked at: tasks, worktrees, tmux …");

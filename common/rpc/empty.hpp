@@ -6,7 +6,7 @@
 
 #include "common/model/fields.hpp"
 
-/// What a method has that takes nothing, or answers nothing.
+/// Parameters of a method without parameters, or the result of a method without a result.
 namespace orange::rpc {
 
 struct Empty {

@@ -5,19 +5,19 @@
 
 namespace orange::rpc {
 
-/// The codes of JSON-RPC 2.0 itself.
+/// The codes of JSON-RPC 2.0.
 inline constexpr int k_parse_error = -32700;
 inline constexpr int k_invalid_request = -32600;
 inline constexpr int k_method_not_found = -32601;
 inline constexpr int k_invalid_params = -32602;
 inline constexpr int k_internal_error = -32603;
 
-/// The number of an ErrorCode on the wire (docs/protocol.md, "Errors").
+/// Returns the number of an ErrorCode on the wire (docs/protocol.md, "Errors").
 int number_of(ErrorCode code);
-/// The other way; an unknown number is `internal`.
+/// Returns the ErrorCode of a number; `internal` for an unknown one.
 ErrorCode code_from(int number);
 
-/// {"code", "message", "data": {"name", …details}}.
+/// Makes {"code", "message", "data": {"name", …details}}.
 Json error_json(const Error& error);
 Error error_from_json(const Json& json);
 

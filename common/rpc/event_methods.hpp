@@ -7,10 +7,10 @@
 #include "common/model/fields.hpp"
 #include "common/rpc/empty.hpp"
 
-/// Parameters and results of `events.*`, and the notification that a subscription brings.
+/// Parameters and results of `events.*`, and the notifications of a subscription.
 namespace orange::rpc {
 
-/// Which events a call is about; nothing said: all of them.
+/// Selects events; without any field, all of them.
 struct EventSelector {
     std::optional<std::string> task;
     std::optional<std::string> project;
@@ -49,7 +49,7 @@ struct EventsUnsubscribe : Empty {
     using Reply = Empty;
 };
 
-/// The notification `event` of a subscription: a history line, where it belongs, and the cursor after it.
+/// The notification `event` of a subscription: a line of a history, its task, and the cursor after it.
 struct EventNotification {
     static constexpr const char* k_name = "event";
     std::string cursor;
@@ -69,7 +69,7 @@ struct EventNotification {
     }
 };
 
-/// The notification `screen` of a subscription with `screen`.
+/// The notification `screen`, for a subscription with `screen`.
 struct ScreenNotification {
     static constexpr const char* k_name = "screen";
     std::string task;

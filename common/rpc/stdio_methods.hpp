@@ -5,13 +5,13 @@
 
 #include "common/model/fields.hpp"
 
-/// The messages that `orange rpc --stdio` adds to the protocol of the socket (docs/protocol.md, "Over standard input
+/// The messages of `orange rpc --stdio` in addition to the socket's protocol (docs/protocol.md, "Over standard input
 /// and output").
 namespace orange::rpc {
 
 inline constexpr std::int64_t k_stdio_protocol = 1;
 
-/// The first line. Later fields may be added; a change that an older client cannot read raises `protocol`.
+/// The first line. New fields may be added later; a change that older clients cannot read raises `protocol`.
 struct HelloNotification {
     static constexpr const char* k_name = "hello";
     std::int64_t protocol = k_stdio_protocol;
@@ -27,7 +27,7 @@ struct HelloNotification {
     }
 };
 
-/// A request that either side may send; every line in return is a sign of life.
+/// A request that either side may send. Any line in return proves that the other side is alive.
 inline constexpr const char* k_ping = "ping";
 
 }  // namespace orange::rpc

@@ -313,7 +313,8 @@ struct TaskRestart : TaskSelector {
     using Reply = TaskReply;
 };
 
-/// Lets tasks start that an agent has created; else approves what the task has handed over, such as its plan.
+/// Lets tasks start that an agent has created. For other tasks, approves what the task has handed over, such as its
+/// plan.
 struct TaskApprove : TaskSelector {
     static constexpr const char* k_name = "task.approve";
     using Reply = TaskReply;

@@ -9,7 +9,7 @@
 #include "common/model/group_use.hpp"
 #include "common/rpc/task_view.hpp"
 
-/// Parameters and results of the `task.*` methods that only look.
+/// Parameters and results of the `task.*` methods that only read.
 namespace orange::rpc {
 
 struct TaskList {
@@ -108,7 +108,7 @@ struct MessageView {
     }
 };
 
-/// A living agent's use of the machine.
+/// The memory and processor time that a living agent uses.
 struct AgentUse {
     std::string role;
     std::optional<GroupUse> use;

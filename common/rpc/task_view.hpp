@@ -20,11 +20,11 @@ extern template Json written<Task>(const Task&);
 extern template Json schema_of<Task>();
 }  // namespace orange
 
-/// How the `task.*` methods name a task and show it. `id` and `cwd` select one: what `id` names
-/// (TaskStore::resolve), else the task whose workspace contains `cwd`.
+/// The selection of a task, and its form in the replies of the `task.*` methods. `id` selects a task by any of its
+/// names (TaskStore::resolve), otherwise `cwd` selects the task whose workspace contains it.
 namespace orange::rpc {
 
-/// How much a task's branch changes beside what it began at.
+/// The size of a branch's changes since its base.
 struct ChangeCounts {
     std::int64_t commits = 0;
     std::int64_t files = 0;
@@ -43,7 +43,7 @@ struct ChangeCounts {
     }
 };
 
-/// A task that another one waits for, or that is a part of it.
+/// A blocker or a sub-task of a task.
 struct RelatedTask {
     std::string id;
     std::string short_id;
@@ -87,12 +87,12 @@ struct PlacedRun {
 /// A task as programs see it: TASK.md's fields and what the daemon knows beside them.
 struct TaskView {
     Task fields;                                     ///< the frontmatter (docs/files.md)
-    std::string short_id;                            ///< enough of the id to name it, for commands that people read
-    std::string path;                                ///< its folder
-    std::string worktree;                            ///< where its agents work; empty: it has no workspace
+    std::string short_id;                            ///< the short id, for commands that people read
+    std::string path;                                ///< the task's folder
+    std::string worktree;                            ///< the agents' worktree; empty: it has no workspace
     Needs needs;                                     ///< what the task needs from its human
-    std::vector<std::string> can;                    ///< what its human can do with it now: methods without "task."
-    std::vector<Notice> notices;                     ///< what its human should know, most urgent first
+    std::vector<std::string> can;                    ///< methods that its human can call now, without "task."
+    std::vector<Notice> notices;                     ///< notices for its human, most urgent first
     std::string means;                               ///< "initial", "done", "cancelled", "stuck", "clarification" or ""
     std::string worker;                              ///< "alive", "queued", "starting", "dead", "unknown", "none"
     std::string reviewer;                            ///< likewise
@@ -100,20 +100,21 @@ struct TaskView {
     std::optional<AgentActivity> reviewer_activity;  ///< likewise
     std::vector<PlacedRun> places = {};              ///< of its agents, if its executor is not local
     std::int64_t queue_place = 0;                    ///< 1 for the next to be spawned; 0: not queued
-    std::optional<StartWait> start_wait;             ///< why its agent is not started yet, but for a workspace
+    std::optional<StartWait> start_wait;     ///< why its agent has not started yet, if the reason is not the workspace
     std::optional<std::string> in_progress;  ///< a transition whose actions still run: "working → agent-review"
-    /// Somebody changed what git runs in its repository, or where it sends to; until it is acknowledged.
+    /// Present after a change of the programs that git runs in its repository, or of its addresses, until it is
+    /// acknowledged.
     std::optional<std::string> alarm;
-    std::optional<PullRequest> pull_request;  ///< as its forge showed it last
-    std::optional<ChangeCounts> committed;    ///< what the commits of its branch change; only in lists that ask for it
+    std::optional<PullRequest> pull_request;  ///< as the forge showed it last
+    std::optional<ChangeCounts> committed;    ///< the changes of its branch's commits; only in lists that ask for them
     std::optional<std::string> unreadable;    ///< why the task's files cannot be read
-    std::vector<RelatedTask> blockers = {};   ///< the tasks that it is blocked by, done ones too
-    std::optional<CheckRecord> checked;       ///< how its checks ended last; without their output
-    std::string checking;                     ///< the check that runs; empty: none does
+    std::vector<RelatedTask> blockers = {};   ///< its blockers, including done ones
+    std::optional<CheckRecord> checked;       ///< the last result of its checks, without their output
+    std::string checking;                     ///< the check that is running; empty: none
     std::string asked;                        ///< the status that it moves to when its checks pass
     std::vector<std::string> children = {};   ///< ids of its sub-tasks, oldest first
-    std::int64_t children_done = 0;           ///< how many of them are done
-    std::string merges_into;                  ///< its parent's branch, if it is, or was, merged into that
+    std::int64_t children_done = 0;           ///< the number of done sub-tasks
+    std::string merges_into;                  ///< its parent's branch, if it is or was merged into that
     template <class V>
     void describe(V& v) {
         v.required("fields", fields, "TASK.md's frontmatter");
@@ -164,7 +165,7 @@ struct TaskSelector {
     }
 };
 
-/// What a call that moves or changes a task answers.
+/// The reply of methods that move or change a task.
 struct TaskReply {
     TaskView task;
     std::vector<std::string> notes;  ///< sentences for a human: warnings, what happens next
