@@ -6,20 +6,20 @@
 
 #include "client/arguments/command.hpp"
 
-/// All commands of all tables: looked up, listed, and guessed from a word that is none.
+/// Finds and lists the commands of all tables, and guesses what an unknown word was meant to be.
 namespace orange::arguments {
 
-/// In the order in which help shows them, hidden ones too.
+/// Returns all commands, including hidden ones, in the order of the help.
 std::vector<const Command*> all_commands();
 /// An empty group: `orange NAME`. "ls" is "list".
 const Command* find_command(std::string_view group, std::string_view name);
 bool is_group(std::string_view word);
-/// "orange task merge".
+/// Returns the command as it is typed: "orange task merge".
 std::string full_name(const Command& command);
 
-/// The page of `orange --help`.
+/// Returns the page of `orange --help`.
 std::string overview();
-/// The page of `orange GROUP --help`.
+/// Returns the page of `orange GROUP --help`.
 std::string group_page(std::string_view group);
 
 /// Completes a command line that omits the group task: `merge 4f2a` becomes `task merge 4f2a`. A group or another

@@ -10,16 +10,17 @@
 #include "client/commands/context.hpp"
 #include "common/rpc/task_methods.hpp"
 
-/// What can be said to `orange`: one file a group, each a table of its subcommands. A row's `build` puts the options on
-/// the parser of that one subcommand and answers what to do once they are parsed. Defaults, help and examples are said
-/// here; what a command does is said in commands/.
+/// The command line of `orange`: a file for each group, with a table of its commands. main.cpp finds the row of the
+/// command, and its `build` adds the options to a parser for this command alone and returns the action to run after
+/// parsing. Defaults, help and examples are here; the actions are in client/commands/. A wrong command line prints an
+/// error with the way out, and exits with status 2.
 namespace orange::arguments {
 
 using commands::Context;
 using Action = std::function<int(Context&)>;
 using Text = std::optional<std::string>;
 
-/// Help shows this in place of the values of an option that takes the words of a command.
+/// Shown by help as the value of an option that takes the words of a command.
 inline constexpr const char* k_command_words = "ARG...";
 
 struct Command {
@@ -28,43 +29,43 @@ struct Command {
     const char* summary;
     Action (*build)(CLI::App&);
     bool hidden = false;
-    /// The command starts programs or writes files as the user who runs it, so an agent, which may have fewer rights,
-    /// is refused.
+    /// The command starts programs or writes files as the user who runs it. Agents may have fewer rights than that
+    /// user, so they are refused.
     bool people_only = false;
 };
 
 std::span<const Command> run_commands();  ///< `orange run`
 std::span<const Command> task_commands();
-std::span<const Command> project_commands();  ///< and workspaces
+std::span<const Command> project_commands();  ///< projects and workspaces
 std::span<const Command> workflow_commands();
 std::span<const Command> harness_commands();
 std::span<const Command> executor_commands();
 std::span<const Command> install_commands();  ///< the skill
 std::span<const Command> daemon_commands();   ///< and what belongs to no group
 
-/// Returns what help and manual show behind the name of an option, with a space before it: the type of its value and
-/// its default. CLI11's own text differs between its versions.
+/// Returns the text behind an option's name in help and manual, with a leading space: the type of its value and the
+/// default. CLI11's own text differs between its versions.
 std::string value_text(const CLI::Option& option);
 
-/// An option with a text. An empty one is a value too (`--effort ""` takes the effort away).
+/// Adds an option with a text. An empty text is a value, too (`--effort ""` clears the effort).
 CLI::Option* text(CLI::App& app, const char* name, Text& into, const char* doc);
 void number(CLI::App& app, const char* name, std::optional<int>& into, const char* doc);
-/// What a number has to be, in words of its own: CLI11's range says what C++ calls its type.
+/// Returns a validator for a range, with a message for people: CLI11's own one names the C++ type.
 CLI::Validator between(std::int64_t least, std::int64_t most);
-/// The same for a choice of words.
+/// Returns a validator for a choice of words, with a message for people.
 CLI::Validator one_of(std::vector<std::string> choices);
-/// The positional ID of a command about one task.
+/// Adds the positional ID of a command about one task.
 void id(CLI::App& app, Text& into);
 /// The same for a command that takes several tasks.
 CLI::Option* ids(CLI::App& app, std::vector<std::string>& into);
 
-/// --format of the commands that print tasks; `shown`: of the one that prints all about one.
+/// Adds --format of commands that print tasks. `shown`: for the command that prints everything about one task.
 CLI::Option* form(CLI::App& app, Text& into, bool shown = false);
 constexpr const char* k_form_help =
     "--format takes {id}, {status}, {needs}, {branch}, {summary}, {project}, {worktree} and the path of any field "
     "of --json, such as {fields.harness}. \\t is a tab, \\n a line break.";
 
-/// Subcommands that take nothing but a task.
+/// Builds a command that takes only a task.
 template <class Params, int (*command)(Context&, Params)>
 Action only_id(CLI::App& app) {
     auto params = std::make_shared<Params>();
@@ -86,7 +87,7 @@ Action bare(CLI::App&) {
     return [](Context& context) { return command(context); };
 }
 
-/// What `run` and `task create` say about the agents of a task, after --harness.
+/// Adds the options of `run` and `task create` about a task's agents, which follow --harness.
 void agent_options(CLI::App& app, rpc::TaskCreate& params);
 
 }  // namespace orange::arguments

@@ -15,14 +15,14 @@ using commands::Candidate;
 using commands::Known;
 using Words = std::vector<std::string>;
 
-constexpr const char* k_files = ":files";  // the shell's own completion of paths
+constexpr const char* k_files = ":files";  // the shell completes paths
 
 struct Values {
-    const char* group;  ///< empty: of any
+    const char* group;  ///< empty: any group
     const char* name;   ///< of an option or a positional
     std::optional<Known> known;
-    const char* fixed;                            ///< words between blanks
-    std::vector<std::string> (*all)() = nullptr;  ///< words of a table
+    const char* fixed;                            ///< words, separated by blanks
+    std::vector<std::string> (*all)() = nullptr;  ///< returns words of a table
 };
 constexpr Values k_values[] = {
     {"", "ID", Known::tasks, ""},
@@ -103,7 +103,7 @@ class Completion {
     }
 
   private:
-    /// Takes --json and --host from the beginning; true if the word to complete is the host's name.
+    /// Removes --json and --host from the beginning; returns true if the word to complete is the host's name.
     bool take_host() {
         constexpr std::string_view k_option = "--host";
         while (!before_.empty()) {
@@ -123,8 +123,8 @@ class Completion {
         return false;
     }
 
-    /// bash makes words of their own of the "=" in --status=done and in --set push=false, and of the ":" in box:4f2a,
-    /// and completes what follows.
+    /// Adds a word before the one to complete. bash splits words at the "=" of --status=done and --set push=false, and
+    /// at the ":" of box:4f2a, so such words are joined again.
     void add_before(const std::string& word, bool last) {
         const bool splits = (word == "=" || word == ":") && !before_.empty();
         if (joins_) {
@@ -147,7 +147,7 @@ class Completion {
             return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                    std::string_view("._/+@=:-").find(c) != std::string_view::npos;
         };
-        // A name may come from a repository, and shells put it into the line as it is.
+        // A name may come from a repository, and shells insert it into the command line unquoted.
         const bool safe = std::all_of(word.begin(), word.end(), is_plain);
         if (!safe || !word.starts_with(current_) || !seen_.insert(word).second) return;
         found_.push_back({word.substr(given_.size()), description});
@@ -179,7 +179,7 @@ class Completion {
         bool json = false;
         app.add_flag("--json", json, "Print the reply as one line of JSON");
         const auto action = command->build(app);
-        CLI::Option* open = nullptr;  // an option whose value comes next
+        CLI::Option* open = nullptr;  // the option whose value comes next
         std::size_t positionals = 0;
         bool only_positionals = false;
         for (auto word = before_.begin() + static_cast<std::ptrdiff_t>(begin); word != before_.end(); ++word) {
@@ -202,7 +202,7 @@ class Completion {
         if (all.empty() && find_command("task", before_.front()) != nullptr) return add_values("ID", {});
         if (all.empty() || (positionals >= all.size() && all.back()->get_items_expected_max() <= 1)) return;
         const auto name = name_of(*all[std::min(positionals, all.size() - 1)]);
-        // Of a text only the first word may be a task.
+        // Only the first word of a text may be a task.
         if (name != "WORDS" || positionals == 0) add_values(name, {});
     }
 
@@ -239,7 +239,7 @@ class Completion {
         }
     }
 
-    /// The tasks of --host, or of the host in `box:4f2a`; false: those of this machine are wanted.
+    /// Adds the tasks of --host, or of the host in `box:4f2a`; false if the tasks of this machine are meant.
     bool add_tasks_of_host(const std::string& prefix) {
         const auto colon = current_.find(':', prefix.size());
         if (colon == std::string::npos && host_.empty()) return false;
@@ -252,11 +252,11 @@ class Completion {
     }
 
     const Context& context_;
-    std::string host_;  ///< of --host
+    std::string host_;  ///< the value of --host
     Words before_;
     std::string current_;
-    std::string given_;   ///< the beginning of `current_` that the shell does not complete
-    bool joins_ = false;  ///< the next word continues the last one
+    std::string given_;   ///< the beginning of `current_` that the shell keeps
+    bool joins_ = false;  ///< the next word is part of the last one
     std::string group_;
     std::set<std::string> seen_;
     std::vector<Candidate> found_;
@@ -274,7 +274,7 @@ Action completion(CLI::App& app) {
     return [shell](Context& context) { return commands::print_completion_script(context, *shell); };
 }
 
-/// It never fails: the shell shows no errors here.
+/// Prints nothing on a failure, because shells show no errors here.
 Action complete(CLI::App& app) {
     auto words = std::make_shared<Words>();
     app.add_option("WORDS", *words, "The words behind orange, up to the one to complete");

@@ -46,12 +46,13 @@ constexpr Command k_host_commands[] = {
     {"host", "test", "Connect to a machine, and say what is missing there", named<commands::host_test>, false, true},
 };
 
-/// The values of options that name tasks. Of a text only the first word may be one, and only before others.
+/// Returns the values of options that name tasks. In a text only the first word may be a task, and only if other words
+/// follow.
 std::vector<std::string> tasks_in(const Command& command, const CLI::App& app) {
     std::vector<std::string> tasks;
     for (const auto* option : app.get_options()) {
         if (option->count() == 0 || !names_tasks(command.group, *option)) continue;
-        if (option->get_name() == "--any") continue;  // the command itself goes to several hosts
+        if (option->get_name() == "--any") continue;  // this command contacts several hosts itself
         auto values = option->results();
         const bool is_text = option->get_option_text() == "[ID] TEXT";
         if (is_text) values.resize(values.size() > 1 ? 1 : 0);
@@ -62,7 +63,7 @@ std::vector<std::string> tasks_in(const Command& command, const CLI::App& app) {
     return tasks;
 }
 
-/// The host's name in `box:4f2a`; empty in what is no such word.
+/// Returns the host in `box:4f2a`; empty for another word.
 std::string host_in(std::string_view task) {
     const auto colon = task.find(':');
     if (colon == std::string_view::npos || !hosts::is_host_name(task.substr(0, colon))) return {};
@@ -71,7 +72,7 @@ std::string host_in(std::string_view task) {
     return begins ? std::string(task.substr(0, colon)) : std::string();
 }
 
-/// `box:4f2a` becomes `4f2a` in the first word that has it, alone or in `--task=box:4f2a,box:7b1c`.
+/// Replaces `box:4f2a` by `4f2a` in the first word that contains it, alone or in `--task=box:4f2a,box:7b1c`.
 void take_from(std::vector<std::string>& words, const std::string& task, std::size_t prefix) {
     for (auto& word : words) {
         for (auto at = word.find(task); at != std::string::npos; at = word.find(task, at + 1)) {

@@ -6,27 +6,27 @@
 
 #include "client/arguments/command.hpp"
 
-/// On which host a command is carried out (docs/hosts.md).
+/// Finds the host on which a command runs (docs/hosts.md).
 namespace orange::arguments {
 
 std::span<const Command> host_commands();
 
-/// The machine on which a command line is to run, as its words and the environment say.
+/// The machine for a command line, from its words and the environment.
 struct Place {
-    std::string host;                ///< empty: here
-    bool named = false;              ///< by --host, not by ORANGE_HOST alone
-    std::vector<std::string> words;  ///< all of them, for the host
+    std::string host;                ///< empty: this machine
+    bool named = false;              ///< given by --host or in a task, not only by ORANGE_HOST
+    std::vector<std::string> words;  ///< all words, for the command on the host
 };
 
-/// Takes --host from the beginning of the words, with a --json before or behind it; else ORANGE_HOST, which an agent
-/// may have got from its human.
+/// Removes --host, with a --json before or behind it, from the beginning of the words. Without --host it uses
+/// ORANGE_HOST, which an agent may have inherited from its human.
 Result<Place> take_place(std::vector<std::string>& words);
 
-/// Commands about this machine's own list of hosts and its shell.
+/// Returns true for commands about this machine's list of hosts and its shell.
 bool is_for_this_machine(const Command& command);
 
-/// The host of the tasks that were parsed as `box:4f2a`: puts it into the place, and takes it from the words. No file
-/// is read unless a task has a colon.
+/// Finds the host of tasks that were given as `box:4f2a`, stores it in `place`, and removes it from the words. Reads no
+/// file unless a task contains a colon.
 Result<void> take_hosts_of_tasks(const Command& command, const CLI::App& app, Place& place);
 
 }  // namespace orange::arguments

@@ -28,7 +28,7 @@ Action project_add(CLI::App& app) {
     return [params](Context& context) { return commands::project_add(context, *params); };
 }
 
-/// An option that takes one word each time.
+/// Adds an option that takes one word each time.
 void words(CLI::App& app, const char* name, const char* type, std::vector<std::string>& into, const char* doc) {
     app.add_option(name, into, doc)->type_name(type)->allow_extra_args(false);
 }

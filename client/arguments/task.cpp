@@ -1,4 +1,4 @@
-// The options of `orange task`, one function for each command. commands/task.hpp does what they say.
+// The options of `orange task`, one function for each command. The actions are in commands/task.hpp.
 #include "client/commands/task.hpp"
 #include "client/arguments/command.hpp"
 #include "client/arguments/watch.hpp"
@@ -255,7 +255,7 @@ struct Ending {
     bool yes = false;
 };
 
-/// Two flags for the two sides of a setting; unset without either.
+/// Adds two flags for the two values of a setting; `into` stays unset without either.
 void choice(CLI::App& app, const char* yes, const char* no, std::optional<bool>& into, const char* doc,
             const char* otherwise) {
     app.add_flag_callback(

@@ -2,7 +2,7 @@
 
 #include "client/arguments/command.hpp"
 
-/// The arguments of commands/watch.hpp.
+/// The options of the commands in commands/watch.hpp.
 namespace orange::arguments {
 
 Action task_history(CLI::App& app);
