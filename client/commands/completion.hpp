@@ -6,8 +6,8 @@
 
 #include "client/commands/context.hpp"
 
-/// Completion of command lines: the scripts that shells load, and what the daemon knows of names. Which words are
-/// expected where is a matter of the command tables (client/arguments/completion.hpp).
+/// Completion of command lines: the shells' scripts, and the names that the daemon knows. The command tables decide
+/// which words are expected (client/arguments/completion.hpp).
 namespace orange::commands {
 
 struct Candidate {
@@ -17,18 +17,18 @@ struct Candidate {
 
 enum class Known { tasks, projects, workflows, harnesses, executors, models, statuses, hosts };
 
-/// The names that the daemon knows: a task by its id or, if `begun` is the beginning of one, by its branch. Nothing if
-/// no daemon runs, and none is started; nothing if it does not answer within 100 ms. The names of hosts are read from
+/// Returns names that the daemon knows: a task by its id or, if `begun` is the beginning of its branch, by the branch.
+/// Nothing if no daemon runs (none is started), or if it does not answer within 100 ms. Names of hosts come from
 /// hosts.yml.
 std::vector<Candidate> known_names(const Paths& paths, Known what, std::string_view begun);
 
-/// The tasks of a host, as its last answers have them.
+/// Returns the tasks of a host from its last answers.
 std::vector<Candidate> known_tasks_of(const Paths& paths, const std::string& host);
 
-/// The script for "bash", "zsh" or "fish".
+/// Returns the script for "bash", "zsh" or "fish".
 std::string_view completion_script(std::string_view shell);
 int print_completion_script(const Context& context, const std::string& shell);
-/// One a line, with its description behind a tab.
+/// Prints one candidate a line, with its description behind a tab.
 int print_candidates(const std::vector<Candidate>& candidates);
 
 }  // namespace orange::commands

@@ -15,7 +15,8 @@
 namespace orange::commands {
 namespace {
 
-/// So the daemon begins the lines of a list, such as the tasks that a name may mean. Other indented lines are commands.
+/// The daemon's prefix of list items in a message, for example tasks that a name may mean. Other indented lines are
+/// commands.
 constexpr std::string_view k_list_item = "    ";
 
 std::optional<std::string> current_directory() {
@@ -25,15 +26,14 @@ std::optional<std::string> current_directory() {
     return path.string();
 }
 
-/// `text` below "error: ", wrapped if a person reads it.
+/// Returns `text` below "error: ", wrapped if a person reads it.
 std::string paragraph(std::string_view text, std::string_view label) {
     const std::string indent(7, ' ');
     auto lines = output::wrapped(printable(text), indent, output::width_of_errors());
     return lines.replace(0, label.size(), label);
 }
 
-/// Details that a person wants to see if the message does not have them: what a command said, which files are in
-/// conflict.
+/// Returns details that a person needs if the message does not contain them: a command's output, the files in conflict.
 std::string shown_details(const Error& error) {
     std::string out;
     for (const char* key : {"files", "stderr"}) {
@@ -49,8 +49,8 @@ std::string shown_details(const Error& error) {
     return out;
 }
 
-/// "error: what failed, and why" and the details. The commands follow, each whole and on a line of its own, below the
-/// text that leads to it.
+/// Returns an error for people: "error: what failed, and why", the details, and then the commands, each complete and on
+/// its own line.
 std::string shown(const Error& error) {
     const auto message = output::with_short_ids(error.message, error);
     std::string text, hints;

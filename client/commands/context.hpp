@@ -12,12 +12,13 @@
 #include "common/config/paths.hpp"
 #include "common/rpc/caller_environment.hpp"
 
-/// The subcommands. Each is a function from the request's typed parameters (filled by main.cpp from the arguments) to
-/// an exit status: it completes them from where the caller is, sends one request, prints the reply. Errors go to
-/// standard error with status 1; with --json everything, errors too, is one JSON line on standard output.
+/// The commands of `orange`. Each is a function from the parameters of a request, filled in from the arguments, to an
+/// exit status: it adds the caller's directory, sends one request to the daemon, and prints the reply. main.cpp runs it
+/// through the tables of client/arguments. On a failure the error goes to standard error, and the status is 1. With
+/// --json all output, including errors, is one JSON line on standard output.
 namespace orange::commands {
 
-/// What every command has: where the daemon is, how to print, where the caller is.
+/// The state that all commands share: the daemon's paths and connection, the output style, the caller's directory.
 class Context {
   public:
     Context(Paths p, bool as_json);
@@ -25,12 +26,13 @@ class Context {
     Paths paths;
     bool json = false;
     output::Style style;
-    std::optional<std::string> cwd;  ///< nothing where the directory is gone
+    std::optional<std::string> cwd;  ///< unset if the directory no longer exists
 
-    /// The connection, opened (and the daemon started) on first use.
+    /// Returns the connection. The first call connects, and starts the daemon if none runs.
     Result<connection::Connection*> daemon();
     Result<Json> call_json(const char* method, Json params);
-    /// The same for a call that does nothing twice: where the daemon ends before it answers, the next one is asked.
+    /// Sends a request that has no effect when repeated: if the daemon ends before it replies, the next daemon gets it,
+    /// too.
     Result<Json> call_json_again(const char* method, const Json& params);
 
   private:
@@ -39,17 +41,17 @@ class Context {
 
 using connection::caller_environment;
 
-/// `call`, and once more without the caller's environment (and `also`) where the daemon is older than this client.
+/// Calls `call`, and if the daemon is older than this client, once more without the caller's environment (and `also`).
 Result<Json> call_with_caller(const std::function<Result<Json>(const Json&)>& call, Json params,
                               const std::vector<std::string>& also = {});
 
-/// Prints an error as the caller wants it; 1.
+/// Prints an error in the caller's format, and returns 1.
 int fail(const Context& context, const Error& error);
 int fail(bool json, const Error& error);
-/// Prints one JSON line; 0.
+/// Prints one JSON line, and returns 0.
 int put_json(const Json& json);
 
-/// Either a reply's JSON as it came, or the page that `render` makes of it.
+/// Prints the reply: its JSON unchanged, or the page that `render` makes of it. Returns the exit status.
 template <class Method, class Render>
 int print(const Context& context, const Result<Json>& reply, Render render) {
     if (!reply) return fail(context, reply.error());
@@ -60,13 +62,13 @@ int print(const Context& context, const Result<Json>& reply, Render render) {
     return 0;
 }
 
-/// The whole of most commands: request, then print().
+/// Sends a request and prints its reply: the whole of most commands.
 template <class Method, class Render>
 int answer(Context& context, const Method& params, Render render) {
     return print<Method>(context, context.call_json(Method::k_name, written(params)), render);
 }
 
-/// `-` is standard input, to its end; anything else is itself.
+/// Returns the text of an argument; for `-`, the whole of standard input.
 Result<std::string> text_argument(const std::string& argument);
 
 /// Calls `one` for each of the tasks, or for the caller's own task if `ids` is empty. If one of them fails, the others

@@ -17,7 +17,7 @@
 namespace orange::commands {
 namespace {
 
-/// Sends one request to a daemon that already runs.
+/// Sends one request to a running daemon, and prints the reply.
 template <class Method, class Render>
 int ask_running(Context& context, const Method& params, Render render) {
     auto daemon = connection::connect(context.paths);
@@ -26,8 +26,8 @@ int ask_running(Context& context, const Method& params, Render render) {
     return print<Method>(context, call_with_caller(call, written(params)), render);
 }
 
-/// Has the daemon look for agents' programs where the caller has them; what is worth saying of it. A daemon that is
-/// older than this client does not know the question.
+/// Lets the daemon search the caller's PATH for agents' programs, and returns its notes. A daemon that is older than
+/// this client does not know the method; then there are none.
 std::vector<std::string> search_programs(connection::Connection& daemon) {
     rpc::HarnessSearch params;
     params.caller = caller_environment();
@@ -45,7 +45,7 @@ Error not_for_agents(const std::string& command) {
     return {ErrorCode::forbidden, "an agent cannot start the daemon. Ask the human to run:\n  " + command};
 }
 
-/// A daemon that works is not ended for one that cannot be started, or cannot use config.yml.
+/// Checks that the next daemon can start and use config.yml, before the present one is stopped.
 Result<void> check_next_daemon() {
     TRY(const auto oranged, connection::find_oranged());
     const auto said = connection::output_of({oranged.string(), "--check"});
@@ -56,7 +56,7 @@ Result<void> check_next_daemon() {
                 ". The daemon keeps running. To restart it anyway:\n  orange daemon restart --force"};
 }
 
-/// Says which daemon answers there and what became of it, what is wrong with its files, and what it found of agents'
+/// Prints which daemon answers and what happened to it, the problems of its files, and new facts about agents'
 /// programs.
 int say_which(const Context& context, connection::Connection& daemon, const std::string& what) {
     auto pong = daemon.call(rpc::DaemonPing{});

@@ -7,19 +7,19 @@
 
 namespace orange::commands {
 
-/// Starts the daemon where none runs, ORANGE_NO_AUTOSTART or not: it was asked for by name.
+/// Starts the daemon if none runs, even with ORANGE_NO_AUTOSTART, because it was asked for explicitly.
 int daemon_start(Context& context);
-/// Asks the daemon to end and waits until its process has. No daemon: success, and said.
+/// Asks the daemon to end, and waits until its process has ended. Success, with a message, if no daemon runs.
 int daemon_stop(Context& context);
-/// daemon_stop() and daemon_start(). `force`: a daemon that does not answer or end is killed. Not from inside an agent,
-/// which could do the first half alone.
+/// Stops and starts the daemon. `force`: kills a daemon that does not answer or end. Refused inside an agent, which
+/// could stop the daemon but not start it.
 int daemon_restart(Context& context, bool force);
 int daemon_status(Context& context);
 int daemon_reload(Context& context);
-/// The supervisor's main (connection/supervisor.hpp); not for people.
+/// Runs the supervisor (connection/supervisor.hpp); not for people.
 int daemon_supervise(const Context& context, const std::string& oranged);
 
-/// What is not as it should be, with the daemon or without one. 1 where something is wrong.
+/// Prints problems, with or without a daemon. Returns 1 if there is an error.
 int doctor(Context& context, rpc::DaemonDoctor params);
 
 int version(const Context& context);

@@ -13,7 +13,7 @@
 namespace orange::commands {
 namespace {
 
-/// Returns only if it cannot be started.
+/// Replaces the process by the dashboard; returns only if that fails.
 Error become_dashboard(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
     std::vector<std::string> words = {program.string()};
     words.insert(words.end(), arguments.begin(), arguments.end());

@@ -7,12 +7,12 @@
 
 namespace orange::commands {
 
-/// `orange dashboard`: becomes orange-dashboard, a program of its own, so that the client stays small. not_found says
-/// what there is without it.
+/// Runs `orange dashboard`: replaces the process by orange-dashboard, a separate program that keeps the client small.
+/// not_found names the alternatives if it is not installed.
 int dashboard(Context& context, const std::vector<std::string>& arguments);
 
-/// `orange` alone: the dashboard, if a person sits at a terminal that can show it and it is installed. False: it was
-/// not started, and the caller shows the help. Agents have terminals too, and never get it.
+/// Starts the dashboard for `orange` without arguments, if it is installed and a person sits at a terminal that can
+/// show it. Returns false if not; the caller then shows the help. Agents never get it, though they have terminals, too.
 bool dashboard_instead_of_help();
 
 }  // namespace orange::commands

@@ -36,7 +36,7 @@ int workflow_export(Context& context, const rpc::WorkflowExport& params) {
 
 namespace {
 
-/// The file of the workflow that has this name, if there is no file of that name; else `file` itself.
+/// Returns `file` if it exists, otherwise the file of the workflow with that name.
 Result<std::string> file_of_workflow(Context& context, const std::string& file) {
     std::error_code error;
     if (file == "-" || file.find('/') != std::string::npos || std::filesystem::exists(file, error)) return file;

@@ -1,6 +1,6 @@
-// The tour. Its life: a scratch repository, a project of a unique name, a subscription to the project's events, a task;
-// then events are printed and waited for until the review has passed; merge; a look at the result; everything removed.
-// Only the real way through the product: each step is the request that the command of that name sends.
+// The demo. It makes a scratch repository and a project with a unique name, subscribes to the project's events, and
+// creates a task. It prints events until the review has passed, merges, shows the result, and removes everything. It
+// uses the product in the regular way: each step sends the request of the command with that name.
 #include "client/commands/demo.hpp"
 
 #include <map>
@@ -34,7 +34,7 @@ class Tour {
     }
 
     Result<void> run();
-    /// What stands in the task's way, for a tour that failed.
+    /// Prints what blocks the task, if the demo failed.
     void explain();
     void say_goodbye();
     void clean_up();
@@ -52,7 +52,7 @@ class Tour {
 
     void on_event(const rpc::EventNotification& came);
     std::vector<std::string> tasks();
-    /// On the stream's connection, once there is one: it is the one that outlives a restart of the daemon.
+    /// Calls on the stream's connection once there is one, because it survives a restart of the daemon.
     template <class Method>
     Result<typename Method::Reply> call(const Method& params) {
         return stream_ ? stream_->call(params) : daemon_.call(params);
@@ -67,14 +67,14 @@ class Tour {
     ScratchRepository repository_;
     steady_clock::time_point start_ = steady_clock::now();
     Follower follower_;
-    std::optional<EventStream> stream_;  ///< once there is a project
+    std::optional<EventStream> stream_;  ///< opened when there is a project
     std::string project_;
     std::string id_;
     std::string short_id_;
     std::string status_;
     std::string commit_;
     bool worker_crashed_ = false;
-    std::map<std::string, std::string> reviewed_;  ///< sub-tasks that wait for their merge: id, and its short form
+    std::map<std::string, std::string> reviewed_;  ///< sub-tasks that wait for their merge: id and short id
 };
 
 std::string Tour::elapsed() const {
@@ -102,13 +102,13 @@ void Tour::on_event(const rpc::EventNotification& came) {
     const auto& event = came.event;
     const bool is_child = options_.delegate && !id_.empty() && came.task != id_;
     const auto type = output::text_of(event, "type");
-    if (type == "changes.counted" || type == "task.needs") return;  // the story tells of both in its own words
+    if (type == "changes.counted" || type == "task.needs") return;  // the demo's own sentences cover both
     const auto from = output::text_of(event, "from"), to = output::text_of(event, "to");
     std::string sentence = output::event_sentence(event);
     if (!to.empty() && is_child && to == "reviewing") reviewed_[came.task] = came.short_id;
     if (!to.empty()) {
         if (!is_child) status_ = to;
-        // The demo's workflow is `default`: where a review leads to is its verdict.
+        // In the workflow `default`, which the demo uses, the next status shows the verdict of the review.
         if (from == "agent-review") sentence += to == "reviewing" ? "   (review: PASS)" : "   (review: FAIL)";
     }
     if (is_child) sentence.insert(0, printable(came.short_id) + "  ");
@@ -179,7 +179,7 @@ Result<bool> Tour::look(EventStream::What came) {
     return status_ == (options_.delegate ? "done" : "reviewing");
 }
 
-/// The workflow leaves a worker's crash to a human; the tour is one.
+/// Respawns a crashed worker. The workflow leaves this to a human, whose part the demo plays.
 Result<void> Tour::respawn_crashed_worker() {
     worker_crashed_ = false;
     rpc::TaskRespawn respawn;
@@ -208,7 +208,7 @@ Result<void> Tour::merge_children() {
 }
 
 Result<void> Tour::merge() {
-    if (options_.delegate) return {};  // it ended with its sub-tasks
+    if (options_.delegate) return {};  // the task ended with its sub-tasks
     TRY(merge(id_, short_id_));
     take_rest(*stream_, follower_.event);
     if (status_ != "done")
@@ -235,7 +235,7 @@ Result<void> Tour::show_result() {
     return {};
 }
 
-/// Its task, and the sub-tasks that came of it.
+/// Returns the demo's task and its sub-tasks.
 std::vector<std::string> Tour::tasks() {
     std::vector<std::string> ids;
     if (id_.empty()) return ids;

@@ -5,15 +5,15 @@
 namespace orange::commands {
 
 struct DemoOptions {
-    bool keep = false;      ///< leave repository, project and task for a look around
+    bool keep = false;      ///< keep the repository, the project and the task afterwards
     bool crash = false;     ///< the agent crashes once
     bool delegate = false;  ///< the agent splits its task into three
     int timeout_seconds = 60;
 };
 
-/// `orange demo`: one task from create to done in a scratch repository, worked on by the demo agent (no network, no
-/// key), each event printed as it happens; then the merge commit and the freed workspace are shown. Status 1, with what
-/// `task why` says, where the task is not done in time.
+/// Runs `orange demo`: one task from its creation to done, in a scratch repository, by the demo agent (no network, no
+/// key). It prints each event as it happens, then the merge commit and the free workspace. Status 1, with the output of
+/// `task why`, if the task is not done in time.
 int demo(Context& context, const DemoOptions& options);
 
 }  // namespace orange::commands

@@ -15,7 +15,7 @@
 #include "common/config/install_command.hpp"
 #include "common/config/versions.hpp"
 
-/// With a daemon its own findings; without one what can be seen from here, which is why it does not start.
+/// Prints the daemon's findings; without a daemon, what the client can see, which tells why the daemon does not start.
 namespace orange::commands {
 namespace {
 
@@ -32,7 +32,7 @@ void add(Findings& findings, const char* check, const char* level, std::string t
     findings.push_back(std::move(finding));
 }
 
-/// The command in "…\n  chmod 700 /x"; empty if the message has none.
+/// Returns the command in "…\n  chmod 700 /x"; empty if the message has none.
 std::string command_in(const std::string& message) {
     const auto at = message.rfind("\n  ");
     return at == std::string::npos ? std::string() : message.substr(at + 3);
@@ -42,7 +42,7 @@ std::string text_in(const std::string& message) {
     return message.substr(0, message.rfind("\n  "));
 }
 
-/// A clone that an earlier daemon took for its home.
+/// Reports a clone that an earlier daemon used as its home.
 void look_at_repository(Findings& findings, const std::string& home) {
     if (!is_repository(home)) return;
     add(findings, "home", "warning",
@@ -80,7 +80,7 @@ void look_at_home(Findings& findings, const Paths& paths) {
     }
 }
 
-/// What the daemon would say of config.yml, asked of its program: nothing of YAML is known here.
+/// Reports problems of config.yml. It asks the program oranged, because the client cannot parse YAML.
 void look_at_config(Findings& findings, const Paths& paths) {
     const auto file = paths.config().string();
     struct stat info {};
@@ -144,8 +144,8 @@ void look_at_daemon(Findings& findings, const Paths& paths, const Error& no_daem
     }
 }
 
-/// Asked of oranged, which knows the harness files. A line for each: name, program or nothing, command that installs
-/// it (nothing if nobody has tried it).
+/// Reports missing agents' programs. It asks oranged, which reads the harness files and prints a line for each: name,
+/// program (empty if not found), command that installs it (empty if untested).
 void look_at_agents(Findings& findings) {
     const auto oranged = connection::find_oranged();
     const auto listed = oranged ? connection::output_of({oranged->string(), "--agents"}).value_or("") : std::string();

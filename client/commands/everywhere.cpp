@@ -23,7 +23,7 @@ using hosts::Host;
 
 constexpr const char* k_queries[] = {"inbox", "list"};
 
-/// The answer is of use without this, so nothing is said if it cannot be kept.
+/// Stores an answer. The query succeeds without it, so a failure is ignored.
 void remember(const Paths& paths, const Host& host, const HostQuery& query, const Json& reply, Timestamp now) {
     const auto file = hosts::answer_file(paths.home, host.name, query.name);
     const auto folder = file.parent_path();
@@ -37,7 +37,7 @@ struct Remembered {
     Json reply;
 };
 
-/// A list of tasks that this version can show.
+/// Checks that this version can show a list of tasks.
 Result<void> check_list(const Json& reply) {
     TRY(connection::reply_as<rpc::TaskList::Reply>(rpc::TaskList::k_name, reply));
     return {};
@@ -52,7 +52,7 @@ std::optional<Remembered> remembered(const Paths& paths, const std::string& host
     return Remembered{at->get<std::string>(), std::move((*json)["reply"])};
 }
 
-/// Returns the command for the shell there. It begins in /, so that no folder there selects a project.
+/// Returns the command for the shell on the host. It starts in /, so that no folder there selects a project.
 std::string command_for(const Host& host, const HostQuery& query) {
     auto words = query.words;
     words.emplace_back("--json");
@@ -68,7 +68,7 @@ Result<Json> list_in(const Host& host, const hosts::Answer& answer) {
     return std::move(*said);
 }
 
-/// A task by its id and folder; two machines share no id.
+/// Returns a key of id and folder, which are never equal on two machines.
 std::string key_of(const Json& task) {
     return task.at("fields").at("id").get<std::string>() + " " + task.value("path", "");
 }
@@ -99,8 +99,8 @@ class Gathering {
     void add_unknown(const Host& host, const Error& trouble) {
         whole_["hosts"].push_back({{"name", host.name}, {"answered", false}, {"error", rpc::error_json(trouble)}});
     }
-    /// Returns the tasks in order: those that need their human first, the most urgent and longest waiting on top; the
-    /// others follow, host by host.
+    /// Returns the tasks in order: first those that need their human, most urgent and longest waiting on top, then the
+    /// others, host by host.
     Json take() {
         auto& tasks = whole_["tasks"].get_ref<Json::array_t&>();
         const auto urgency = [](const Json& task) {
@@ -136,7 +136,7 @@ class Gathering {
     std::map<std::string, std::string> owners_;  ///< the host of each task; empty: this machine
 };
 
-/// "12:03", or with its day if that may be another one.
+/// Returns "12:03", with the day if it may be another one.
 std::string clock_text(const std::string& stamp) {
     constexpr auto k_same_day = std::chrono::hours(12);
     const auto time = from_rfc3339(stamp);

@@ -53,7 +53,7 @@ std::optional<std::string> text_of_file(const fs::path& file) {
     std::ifstream in(file, std::ios::binary);
     if (!in) return std::nullopt;
     std::ostringstream text;
-    text << in.rdbuf();  // of a folder, nothing
+    text << in.rdbuf();  // reading a folder yields nothing
     return text.str();
 }
 

@@ -8,7 +8,7 @@
 
 #include "common/base/result.hpp"
 
-/// The files that commands write for a person: units, skills, definitions.
+/// Reads and writes the files that commands create for people: units, skills, definitions.
 namespace orange::commands {
 
 /// The text of a file that a person names; `-` is standard input.
@@ -20,7 +20,7 @@ Result<void> write_new_file(const std::string& path, const std::string& text);
 /// Returns nothing if the file cannot be read.
 std::optional<std::string> text_of_file(const std::filesystem::path& file);
 
-/// Creates the folder, and replaces the file with one rename, so that nobody reads half of it.
+/// Creates the folder, and replaces the file with one rename, so that readers never see half of it.
 Result<void> replace_file(const std::filesystem::path& file, const std::string& text, mode_t mode = 0644);
 
 Result<void> remove_file(const std::filesystem::path& file);

@@ -11,11 +11,11 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using What = EventStream::What;
 
-/// A signal may come just before the wait for an event begins, and a reader goes without a word.
+/// The longest wait for an event: a signal may come just before it begins, and a closed reader is not reported.
 constexpr milliseconds k_turn{500};
-/// How long after its time limit the daemon's answer may come.
+/// The time in which the daemon's reply may come after its time limit.
 constexpr milliseconds k_reply{1000};
-/// The event of the last step may come a moment after the state that it led to was seen.
+/// The event of the last step may arrive a moment after the state that it leads to.
 constexpr milliseconds k_last_events{200};
 
 std::int64_t seconds_until(steady_clock::time_point time) {
@@ -64,7 +64,7 @@ Result<bool> follow_task(EventStream& stream, rpc::TaskWait wait, Follower follo
             if (!agrees || answer.timed_out) return true;
             TRY(const bool enough, agrees(came));
             asked = enough;
-            return enough;  // if not, something is under way: ask again when it has moved
+            return enough;  // otherwise a change is under way: ask again after the next event
         }
         if (came.what == What::lost) asked = false;
         if (asked || came.what == What::lost) return false;

@@ -40,7 +40,7 @@ int harness_trust(Context& context, rpc::HarnessTrust params, bool yes) {
     if (!reply) return fail(context, reply.error());
     if (!context.json) output::put(output::trust_page(*reply, context.style));
     const bool to_agree = !reply->args.empty() || reply->text;
-    if (!reply->trusted && !to_agree && !context.json) return 1;  // what to do has been said
+    if (!reply->trusted && !to_agree && !context.json) return 1;  // the page has shown what to do
     if (!reply->trusted && to_agree) {
         if (context.json || !output::is_interactive()) {
             const auto command = "orange harness trust " + params.name + " --yes" +

@@ -9,7 +9,7 @@
 namespace orange::commands {
 namespace {
 
-/// The first line of a saved screen, if the window had a title.
+/// The prefix of the first line of a saved screen if the window had a title.
 constexpr std::string_view k_title = "title: ";
 
 Result<void> read_screen(rpc::HarnessExplain& params, const std::string& file) {

@@ -1,5 +1,5 @@
-// `orange harness new`: a copy of a definition under another name, with a comment above each key, for people who add a
-// program of their own.
+// `orange harness new`: copies a definition under another name, with a comment above each key, for people who add their
+// own program.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -19,10 +19,10 @@ namespace fs = std::filesystem;
 
 struct Explained {
     std::string_view key;
-    std::string_view text;  ///< its lines
+    std::string_view text;  ///< the lines of the comment
 };
 
-/// What a person has to know of a key, and check with the new program.
+/// Explains each key: what to know about it, and what to check with the new program.
 constexpr Explained k_explained[] = {
     {"program", "The program: a name that is looked up on PATH, or a path. Check: orange harness list"},
     {"measured",
@@ -83,13 +83,14 @@ std::string_view key_of(std::string_view line) {
     return key ? line.substr(0, colon) : std::string_view();
 }
 
-/// The definition `source` under the new name. The comments above its first key speak of the other program, and go.
+/// Returns the definition `source` under the new name. Comments above its first key are dropped, because they are about
+/// the other program.
 std::string definition(const rpc::HarnessShow::Reply& source, const std::string& name) {
     std::string out = "# How Orange starts " + name + ", made from " + source.harness.name +
                       ". Edit it, then run: orange harness test " + name +
                       "\n# docs/harnesses.md and orange-harness(5) describe every key.\n";
     bool begun = false;
-    std::string above;  // comments of the source, until the key that they are about
+    std::string above;  // comments of the source that belong to the next key
     for (const auto line : split_lines(source.text)) {
         const auto key = key_of(line);
         begun = begun || !key.empty();
@@ -112,7 +113,7 @@ std::string definition(const rpc::HarnessShow::Reply& source, const std::string&
         const auto comments = std::exchange(above, {});
         if (!trim(comments).empty()) out += std::string(trim(comments)) + "\n";
         const bool beside = key == "program" && trim(line.substr(key.size() + 1)).find('/') != std::string_view::npos;
-        // Its path is relative to the folder of the source. JSON quotes it as YAML does.
+        // The path of a program beside the source is relative to the source's folder. JSON quotes strings as YAML does.
         out += (beside ? "program: " + Json(source.harness.program).dump() : std::string(line)) + "\n";
     }
     out += trim(above).empty() ? "" : above;

@@ -1,6 +1,6 @@
-// `orange harness test`: plays one short life of a program in a scratch repository, below an Orange of its own that
-// ends with it, so that the user's projects, tasks and lists are not touched. The program is the worker of the workflow
-// `default`; Orange's demo agent reviews. Each step is printed as soon as it is judged.
+// `orange harness test`: plays one short life of a program in a scratch repository, with an Orange of its own, so that
+// the user's projects, tasks and lists stay untouched. The program is the worker of the workflow `default`, and
+// Orange's demo agent reviews. Each step is printed when its result is known.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ constexpr const char* k_summary =
     "Add the file hello.txt with the line hello and commit it. This is a test of Orange: plan in one line, run no "
     "tests, ask no questions";
 constexpr seconds k_for_message{60}, k_for_idle{5}, k_for_end{10};
-/// How long a limit, or a question that nobody can answer, has to stand.
+/// How long a limit, or a question without an answer, must last.
 constexpr seconds k_limit_stands{3}, k_question_stands{10};
 constexpr milliseconds k_pause{200};
 constexpr int k_window_lines = 15;
@@ -52,13 +52,13 @@ enum class Verdict { pass, fail, unknown };
 /// The observations of one trial.
 struct Life {
     rpc::TaskShow::Reply last;
-    std::set<std::string> busy, idle;  ///< what says so: file, title or screen
-    std::string asks, limited;         ///< the line of a dialog that is open, or of a limit
+    std::set<std::string> busy, idle;  ///< the sources that showed it: file, title or screen
+    std::string asks, limited;         ///< the line of an open dialog, or of a limit
     bool called = false;               ///< the worker called orange
     std::string begun;                 ///< the executor's name of the worker's run, and its place
 
     const std::string& status() const { return last.task.fields.status; }
-    /// The program has ended before its work was done.
+    /// Returns true if the program ended before its work was done.
     bool ended() const { return (status() == "planning" || status() == "working") && last.task.worker == "dead"; }
     bool planned() const {
         const auto body = "\n" + last.body;
@@ -74,10 +74,10 @@ std::string listed(const std::set<std::string>& sources) {
 
 struct Step {
     const char* name;
-    std::string (*seen)(const Life&);  ///< empty: it was not
+    std::string (*seen)(const Life&);  ///< empty result: not seen
     Verdict otherwise;
     const char* missing;
-    const char* change;  ///< what to look at in the definition
+    const char* change;  ///< the part of the definition to check
 };
 constexpr Step k_work[] = {
     {"edit", [](const Life& life) -> std::string { return life.planned() ? "it writes sections into TASK.md" : ""; },
@@ -105,7 +105,7 @@ constexpr Step k_idle = {
     "when its section lies ready",
     "screen.idle, title.idle, or screen.otherwise: idle"};
 
-/// A line of a window without the frame that a program draws around its dialogs; empty if it is only a frame.
+/// Removes the frame that a program draws around its dialogs from a line; empty for a line that is only frame.
 std::string unframed(std::string_view line) {
     static constexpr std::string_view k_frame[] = {"─", "━", "│", "┃", "╭", "╮", "╰", "╯", "┌", "┐", "└", "┘", " "};
     for (bool again = true; again;) {
@@ -121,7 +121,7 @@ std::string unframed(std::string_view line) {
     return std::string(line);
 }
 
-/// The last lines that are not empty.
+/// Returns the last lines that are not empty.
 std::string end_of_window(const std::string& text) {
     std::vector<std::string> lines;
     for (const auto line : split_lines(text)) {
@@ -132,7 +132,7 @@ std::string end_of_window(const std::string& text) {
     return join(lines, "\n");
 }
 
-/// The keys of config.yml that concern the agents themselves, each from its line to the next key.
+/// Returns the keys of config.yml that concern the agents themselves, each from its line to the next key.
 std::string part_of_config(const std::string& text) {
     std::string out;
     bool taken = false;
@@ -171,11 +171,12 @@ Result<void> make_home_of_trial(const Paths& own, const Paths& paths) {
     TRY(copy_definitions(own.executors(), paths.executors()));
     TRY(replace_file(paths.config(), part_of_config(text_of_file(own.config()).value_or(""))));
     ::setenv("ORANGE_HOME", paths.home.c_str(), 1);
-    ::unsetenv("ORANGE_NO_AUTOSTART");  // it is about the user's daemon
+    ::unsetenv("ORANGE_NO_AUTOSTART");  // this setting is for the user's daemon
     return {};
 }
 
-/// The living processes that have the environment of an agent of that home; nothing if the system does not show it.
+/// Returns the living processes with the environment of an agent of that home; nothing if the system does not show
+/// environments.
 std::optional<std::vector<pid_t>> agents_in(const fs::path& home) {
     std::error_code error;
     if (!fs::exists("/proc/self/environ", error)) return std::nullopt;
@@ -200,7 +201,7 @@ class Trial {
           home_(repository_.path().parent_path() / "orange"),
           inner_(Paths{home_}, outer.json) {}
 
-    /// An error only if the trial could not go on; a step that fails is none.
+    /// Returns an error only if the test could not continue; a failed step is none.
     Result<void> run() {
         TRY(make_home_of_trial(outer_.paths, inner_.paths));
         TRY(const bool began, begin());
@@ -230,10 +231,11 @@ class Trial {
         return end_task();
     }
 
-    /// Ends and removes everything, or says where it is if it is to be kept. Also after an error or an interruption.
+    /// Ends and removes everything, also after an error or an interruption; with --keep it only says where everything
+    /// is.
     void clean_up() {
         if (options_.keep) {
-            if (!ends_ && !id_.empty()) (void)end_task();  // its agent would go on
+            if (!ends_ && !id_.empty()) (void)end_task();  // otherwise its agent would continue
             return say_kept();
         }
         const auto complain = [](const Error& error) {
@@ -247,7 +249,7 @@ class Trial {
             if (socket.parent_path() != home_) fs::remove(socket.parent_path(), ignored);
         }
         for (const auto pid : agents_in(home_).value_or(std::vector<pid_t>{})) ::kill(pid, SIGKILL);
-        // A killed process may still write for a moment.
+        // A killed process may still be writing for a moment.
         const auto removed =
             connection::wait_until(steady_clock::now() + seconds(5), k_pause, [this] { return repository_.remove(); });
         if (!removed) complain(removed.error());
@@ -255,7 +257,7 @@ class Trial {
 
     bool failed() const { return failed_; }
     bool tried() const { return tried_; }
-    /// `harness`, `passed`, `steps`, and `window`: the end of the program's window if a step failed.
+    /// Returns `harness`, `passed`, `steps` and, if a step failed, `window`: the end of the program's window.
     Json report() const {
         Json report{{"harness", options_.name}, {"passed", !failed_}, {"steps", steps_}};
         if (!options_.executor.empty()) report["executor"] = options_.executor;
@@ -270,7 +272,7 @@ class Trial {
         return daemon->call(params);
     }
 
-    /// `detail`: what was seen. `change`: what to look at in the definition.
+    /// `detail`: the observation. `change`: the part of the definition to check.
     void step(const std::string& name, Verdict verdict, const std::string& detail, const std::string& change = {}) {
         static constexpr struct {
             std::string_view word;
@@ -292,7 +294,7 @@ class Trial {
              seen.empty() ? each.change : "");
     }
 
-    /// False: the program could not be started.
+    /// Returns false if the program could not be started.
     Result<bool> begin() {
         rpc::HarnessShow show;
         show.name = options_.name;
@@ -304,7 +306,7 @@ class Trial {
             step("program", Verdict::fail, harness.problem.value_or(harness.program + " was not found"), "program");
             return false;
         }
-        auto program = harness.program;  // as the user knows it, not through the link in this home
+        auto program = harness.program;  // the user's path, not that through the link in this home
         if (program.starts_with(home_.string() + "/"))
             program.replace(0, home_.string().size(), outer_.paths.home.string());
         step("program", Verdict::pass, program);
@@ -386,7 +388,7 @@ class Trial {
         return "  ORANGE_HOME=" + home_.string() + " orange attach " + short_id_ + "\n\n";
     }
 
-    /// False: the time was over before it was enough.
+    /// Returns false if the time was over before `enough` returned true.
     Result<bool> watch(steady_clock::time_point end, const std::function<bool()>& enough) {
         Result<void> looked;
         const bool done = connection::wait_until(end, k_pause, [&] {
@@ -423,7 +425,7 @@ class Trial {
         return {};
     }
 
-    /// Returns true if no later look will show more of the agent's work.
+    /// Returns true if later looks will not show more of the agent's work.
     bool is_enough() {
         const auto now = steady_clock::now();
         const bool stands = !life_.asks.empty() || !life_.limited.empty() || life_.ended();
@@ -501,7 +503,7 @@ class Trial {
                  "events, screen.composer_empty, screen.busy with screen.otherwise, ready_after");
         }
         keep_window();
-        // Its turn about the message ends.
+        // Wait for the end of the turn that the message caused.
         TRY(watch(steady_clock::now() + k_for_idle, [this] { return !life_.idle.empty(); }));
         return {};
     }
@@ -528,7 +530,7 @@ class Trial {
         return {};
     }
 
-    /// Keeps the text of the agent's window, from which a human can find out why a step failed.
+    /// Saves the text of the agent's window, from which a human can find out why a step failed.
     void keep_window() {
         rpc::TaskPeek peek;
         rpc::TaskLog log;
@@ -563,7 +565,7 @@ class Trial {
     std::string id_, short_id_, window_;
     std::vector<std::string> separates_;  ///< of the executor
     bool failed_ = false, tried_ = true, oneshot_ = false, question_said_ = false;
-    bool ends_ = false;  ///< its task was cancelled
+    bool ends_ = false;  ///< its task has been cancelled
 };
 
 Result<void> agree(Context& context, const HarnessTest& options) {

@@ -26,9 +26,9 @@ using std::chrono::milliseconds;
 constexpr int k_wrong_usage = 2;
 /// For `host test`, which a person waits for.
 constexpr milliseconds k_test_deadline{20'000};
-/// A daemon that does not answer cannot say who calls.
+/// The patience with the daemon that identifies the caller. A daemon that does not answer in this time cannot do it.
 constexpr milliseconds k_patience{1000};
-/// Two calls of one daemon's age differ by less.
+/// Seconds by which two answers about one daemon's age may differ.
 constexpr std::int64_t k_same_age = 3;
 
 Result<Host> find_host(const Paths& paths, const std::string& name) {
@@ -40,7 +40,7 @@ hosts::Answer ask_one(const Host& host, const std::vector<std::string>& words) {
     return hosts::ask({{host, hosts::remote_command(host, words), k_test_deadline}}).front();
 }
 
-/// The daemon there is the one of this machine and home.
+/// Returns true if the daemon on the host is the one of this machine and home.
 bool is_own_daemon(const Paths& paths, const Json& there) {
     auto daemon = connection::open_daemon(paths, k_patience, {k_patience, k_patience});
     if (!daemon) return false;
@@ -52,8 +52,8 @@ bool is_own_daemon(const Paths& paths, const Json& there) {
 struct Tested {
     std::string version;
     milliseconds took{0};
-    Json daemon;                        ///< null: none runs
-    std::vector<std::string> problems;  ///< each a sentence, with what to do
+    Json daemon;                        ///< null: no daemon runs
+    std::vector<std::string> problems;  ///< sentences, each with the way out
 };
 
 Result<Tested> test(const Paths& paths, const Host& host) {
@@ -114,8 +114,8 @@ Result<std::vector<Host>> known_hosts(const Paths& paths) {
     return hosts::read_hosts(paths.home);
 }
 
-/// A daemon takes what comes through ssh for a human, so the client asks its own first who calls. A daemon that does
-/// not run, or is older than this question, says nothing.
+/// A daemon treats callers through ssh as humans. So before the client uses ssh, it asks its own daemon who the caller
+/// is. If no daemon runs, or it is older than this method, that check is skipped.
 Result<void> check_human(const Paths& paths) {
     const std::string refused = "an agent may not use other hosts";
     if (connection::inside_agent()) return {ErrorCode::forbidden, refused + "; ask a human to do it"};

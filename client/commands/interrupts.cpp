@@ -15,7 +15,7 @@ void on_interrupt(int) {
 
 void catch_interrupts() {
     struct sigaction action {};
-    action.sa_handler = on_interrupt;  // without SA_RESTART: it ends the wait for an event
+    action.sa_handler = on_interrupt;  // without SA_RESTART, so that it interrupts the wait for an event
     ::sigaction(SIGINT, &action, nullptr);
     ::sigaction(SIGTERM, &action, nullptr);
     struct sigaction hangup {};

@@ -2,7 +2,7 @@
 
 namespace orange::commands {
 
-/// From now on SIGINT, SIGTERM and SIGHUP end only the wait that they come into; interrupted() tells, and whoever waits
+/// From now on SIGINT, SIGTERM and SIGHUP only interrupt the present wait. The waiting code checks interrupted() and
 /// ends properly.
 void catch_interrupts();
 bool interrupted();

@@ -23,8 +23,8 @@ void put_line(const Context& context, const log::Line& line) {
     }
 }
 
-/// orange.log from its end on, through rotations: what was written into the file that is open is read to its end before
-/// the new one is begun.
+/// Reads orange.log from its present end on, through rotations: it reads an open file to its end before it opens the
+/// new one.
 class LogFile {
   public:
     explicit LogFile(std::filesystem::path file) : file_(std::move(file)) { open(true); }
@@ -32,7 +32,7 @@ class LogFile {
     LogFile(const LogFile&) = delete;
     LogFile& operator=(const LogFile&) = delete;
 
-    /// The next complete line, where there is one by now.
+    /// Returns the next complete line; nothing if there is none yet.
     std::optional<std::string> next() {
         for (;;) {
             if (const auto end = buffer_.find('\n'); end != std::string::npos) {
@@ -42,7 +42,7 @@ class LogFile {
             }
             if (read()) continue;
             if (!replaced()) return std::nullopt;
-            if (read()) continue;  // written between the last look and the rotation
+            if (read()) continue;  // text that was written between the last read and the rotation
             open(false);
         }
     }
@@ -97,7 +97,8 @@ Result<log::Query> query_of(const rpc::LogTail& params) {
 int log(Context& context, const rpc::LogTail& params, bool follow_on) {
     const auto query = query_of(params);
     if (!query) return fail(context, query.error());
-    LogFile file(context.paths.log());  // before the search: a line in between comes twice rather than never
+    LogFile file(
+        context.paths.log());  // opened before the search, so that a line in between appears twice rather than never
     auto found = log::search(context.paths.log(), *query);
     if (!found) return fail(context, found.error());
     if (found->lines.empty() && !follow_on && !context.json) output::complain("orange: no matching lines in the log\n");

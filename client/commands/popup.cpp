@@ -13,8 +13,8 @@
 namespace orange::commands {
 namespace {
 
-/// An empty file that the command in the popup removes first. tmux ignores display-popup without an error if its
-/// client already shows a popup, so its exit status does not tell.
+/// Makes an empty file that the command in the popup removes first. If its client already shows a popup, tmux ignores
+/// display-popup without an error, so its exit status does not tell whether the popup was opened.
 std::string make_mark() {
     std::error_code error;
     const auto folder = std::filesystem::temp_directory_path(error);
@@ -26,7 +26,7 @@ std::string make_mark() {
 }
 
 std::string popup_command(const std::string& mark, const std::vector<std::string>& argv) {
-    // Its tmux is another server than the one around it, so this is no nesting.
+    // Orange's tmux is another server than the caller's, so this is no nesting.
     std::string command = "rm -f " + shell_word(mark) + "; exec env -u TMUX -u TMUX_PANE";
     for (const auto& word : argv) command += " " + shell_word(word);
     return command;
@@ -39,7 +39,8 @@ int wait_for_child(pid_t pid) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// A terminal that draws tmux's windows itself (tmux -CC) runs a popup's command and shows nothing of it.
+/// Returns true for a terminal that draws tmux's windows itself (tmux -CC): it would run a popup's command and show
+/// nothing.
 bool is_control_client() {
     return connection::output_of({"tmux", "display-message", "-p", "#{client_control_mode}"})
         .value_or("")
@@ -57,7 +58,7 @@ std::optional<int> show_in_popup(const std::vector<std::string>& argv) {
     if (is_control_client()) return std::nullopt;
     const auto mark = make_mark();
     if (mark.empty()) return std::nullopt;
-    // -EE: a popup whose command fails stays open and shows why.
+    // -EE: a popup whose command fails stays open, so that the error can be read.
     const auto child = connection::start_child(
         {"tmux", "display-popup", "-EE", "-w", "100%", "-h", "100%", popup_command(mark, argv)}, {});
     const auto status = child ? std::optional(wait_for_child(*child)) : std::nullopt;

@@ -6,10 +6,10 @@
 
 namespace orange::commands {
 
-/// `path`: the repository, relative to the caller's directory.
+/// `params.path`: the repository, relative to the caller's directory.
 int project_add(Context& context, rpc::ProjectAdd params);
 int project_list(Context& context);
-/// `set`: settings, as KEY=VALUE.
+/// `set`: settings in the form KEY=VALUE.
 int project_update(Context& context, rpc::ProjectUpdate params, const std::vector<std::string>& set);
 int project_remove(Context& context, rpc::ProjectRemove params);
 

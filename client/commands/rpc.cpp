@@ -13,7 +13,7 @@ int rpc_stdio(Context& context, const RpcOptions& options) {
     connection::Relay relay(
         context.paths, {STDIN_FILENO, STDOUT_FILENO, options.read_only, std::chrono::seconds(options.ping_seconds)});
     const auto ended = relay.run();
-    return ended ? 0 : fail(false, ended.error());  // standard output has the error as a line of the protocol
+    return ended ? 0 : fail(false, ended.error());  // the error is on standard output, as a line of the protocol
 }
 
 }  // namespace orange::commands

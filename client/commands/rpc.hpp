@@ -10,7 +10,7 @@ struct RpcOptions {
     int ping_seconds = 15;
 };
 
-/// `orange rpc --stdio`: the protocol of the socket over standard input and output, until one side ends.
+/// Runs `orange rpc --stdio`: the socket's protocol over standard input and output, until one side ends.
 int rpc_stdio(Context& context, const RpcOptions& options);
 
 }  // namespace orange::commands

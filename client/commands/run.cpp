@@ -17,7 +17,7 @@
 namespace orange::commands {
 namespace {
 
-/// Checks the options without asking the daemon.
+/// Checks and completes the options without asking the daemon.
 Result<void> complete(const Context& context, RunOptions& options) {
     if (connection::inside_agent()) {
         return {ErrorCode::forbidden,
@@ -44,10 +44,10 @@ Result<void> complete(const Context& context, RunOptions& options) {
     return {};
 }
 
-/// The end of the wait.
+/// The result of the wait.
 struct Ending {
-    bool ready = false;  ///< it can be merged, or is done
-    std::string reason;  ///< a sentence: what the human is needed for
+    bool ready = false;  ///< the task can be merged, or is done
+    std::string reason;  ///< a sentence: why the human is needed
 };
 
 Ending ending_of(const rpc::TaskView& task) {
@@ -63,7 +63,7 @@ Ending ending_of(const rpc::TaskView& task) {
     return {false, text + command};
 }
 
-/// Until somebody is needed: the task can be merged, has ended, has questions, is stuck, or asks for attention.
+/// Waits until a human is needed: the task can be merged, has ended, has questions, is stuck, or needs attention.
 Result<Ending> wait_until_needed(const Context& context, EventStream& stream, rpc::TaskView& task) {
     rpc::TaskWait wait;  // the daemon knows which states of the workflow leave a task to a human
     wait.id = task.fields.id.value;
@@ -106,7 +106,7 @@ int wait_for(Context& context, EventStream& stream, const rpc::TaskReply& create
 int run(Context& context, RunOptions options) {
     if (auto fine = complete(context, options); !fine) return fail(context, fine.error());
     EventStream stream(context.paths, rpc::EventsSubscribe{});
-    if (options.wait) {  // opened before the task is created, so that nothing is missed
+    if (options.wait) {  // opened before the task is created, so that no event is missed
         catch_interrupts();
         if (auto opened = stream.open(); !opened) return fail(context, opened.error());
     }

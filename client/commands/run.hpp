@@ -15,8 +15,9 @@ struct RunOptions {
     bool attach = false;
 };
 
-/// `orange run`: one request that registers the repository, names the branch, creates the task and starts its agent;
-/// all of it or nothing. What cannot work (no terminal to attach) is said before it is sent.
+/// Runs `orange run`: one request that registers the repository, names the branch, creates the task and starts its
+/// agent, all or nothing. Problems that the client can see (such as no terminal to attach) are reported before the
+/// request.
 int run(Context& context, RunOptions options);
 
 }  // namespace orange::commands

@@ -29,7 +29,7 @@ Result<void> write_file(const fs::path& path, std::string_view text) {
     return {};
 }
 
-/// Everything until the end of the pipe: these git commands leave nobody behind who could hold it.
+/// Reads a pipe to its end. These git commands leave no process behind that could keep the pipe open.
 std::string read_all(int fd) {
     std::string text;
     char chunk[4096];

@@ -8,14 +8,15 @@
 
 namespace orange::commands {
 
-/// A git repository with one commit in a temporary folder of its own, for the demo. The folder stays until remove().
+/// A git repository with one commit in a temporary folder, for the demo. The folder exists until remove().
 class ScratchRepository {
   public:
-    /// `git` comes from PATH; the user's GIT_* environment stays out, and the identity is the repository's own.
+    /// Makes the repository. `git` comes from PATH, the user's GIT_* variables are removed, and the repository has its
+    /// own identity.
     static Result<ScratchRepository> make();
 
     const std::filesystem::path& path() const { return path_; }
-    /// Its log as a graph, the default branch's.
+    /// Returns the log of the default branch as a graph.
     Result<std::string> log() const;
     Result<void> remove() const;
 

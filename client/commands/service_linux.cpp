@@ -33,7 +33,7 @@ Result<void> check_unit(const std::string& unit, const std::string& then) {
                  file + why + then + "\n  mv " + shell_word(file) + " " + shell_word(file + ".mine"));
 }
 
-/// Refuses to take the service from another home: a user has one service.
+/// Refuses to take the service away from another home: a user has one service.
 Result<void> check_home(const Paths& paths) {
     const auto other = connection::home_of_service();
     if (!other || *other == paths.home) return {};
@@ -83,7 +83,7 @@ Result<void> install(const Paths& paths) {
     TRY(replace_file(connection::unit_file(), unit));
     TRY(asked_of_systemd({"daemon-reload"}));
     TRY(asked_of_systemd({"enable", k_unit}));
-    // A running daemon would keep the service from starting, because a home has one daemon.
+    // A running daemon would prevent the service's start, because a home has one daemon.
     TRY(connection::end_daemon(paths));
     // "restart", because a daemon of the previous unit may run. Agents continue.
     if (systemctl({"restart", k_unit}, false) == 0) return {};

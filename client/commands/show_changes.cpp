@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr int k_not_started = 127;
 
-/// A git directory without objects, refs or configuration of its own, for as long as it lives.
+/// A temporary git directory without objects, refs or configuration of its own; the destructor removes it.
 class EmptyGitDirectory {
   public:
     static Result<EmptyGitDirectory> make(const std::string& object_format) {
@@ -60,7 +60,7 @@ Result<std::string> objects_of(const std::string& repository) {
 }  // namespace
 
 Result<int> show_changes(const std::string& repository, std::vector<std::string> args) {
-    // A hook's variables would lead git to another repository.
+    // The variables of a hook would make git use another repository.
     for (const char* name : {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
                              "GIT_NAMESPACE", "GIT_PREFIX", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE"}) {
         ::unsetenv(name);
@@ -82,7 +82,7 @@ Result<int> show_changes(const std::string& repository, std::vector<std::string>
     const char* no_color = std::getenv("NO_COLOR");
     if (no_color && *no_color) words.emplace_back("--no-color");
     words.insert(words.end(), std::make_move_iterator(args.begin()), std::make_move_iterator(args.end()));
-    // They are the pager's; the folder is removed after it has ended.
+    // These signals are for the pager; the temporary folder is removed after it has ended.
     for (const int number : {SIGINT, SIGQUIT, SIGHUP}) std::signal(number, SIG_IGN);
     connection::ChildOptions terminal;
     terminal.in = 0;

@@ -7,9 +7,9 @@
 
 namespace orange::commands {
 
-/// Runs `git diff` with `args` in the terminal and returns its exit status. It reads the objects of `repository`, and
-/// nothing else of it: agents can write the repository's configuration, attributes and refs/replace. No external diff
-/// and no text conversion runs; the pager is the user's own.
+/// Runs `git diff` with `args` in the terminal, and returns its exit status. It uses only the objects of `repository`,
+/// because agents can write the repository's configuration, attributes and refs/replace. No external diff and no text
+/// conversion runs; the pager is the user's own.
 Result<int> show_changes(const std::string& repository, std::vector<std::string> args);
 
 }  // namespace orange::commands

@@ -59,7 +59,8 @@ std::string in_the_way(const Place& place) {
            shell_word(file + ".mine");
 }
 
-/// Writes each file that is missing or older. The shipped text without a mark gets one, if it is no link.
+/// Writes each file that is missing or older. A file with the shipped text but without a mark gets one, unless it is a
+/// link.
 void write_places(std::vector<Place>& places, const std::string& text) {
     for (auto& place : places) {
         const auto& file = place.target.file;

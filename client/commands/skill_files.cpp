@@ -85,7 +85,7 @@ Result<void> write_skill(const fs::path& file, const std::string& text) {
 
 Result<void> remove_skill(const fs::path& file) {
     if (::unlink(file.c_str()) != 0 && errno != ENOENT) return io_error("cannot remove " + file.string(), errno);
-    // orange, skills, and the program's own folder, but never the home of a person.
+    // The folders orange, skills, and that of the program, but never a person's home.
     const char* home = std::getenv("HOME");
     auto folder = file.parent_path();
     for (int i = 0; i < 3 && folder != (home ? home : "") && ::rmdir(folder.c_str()) == 0; ++i) {

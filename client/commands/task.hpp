@@ -10,29 +10,29 @@
 
 namespace orange::commands {
 
-/// One task, even where the daemon ends before it answers and another one has to be asked.
+/// Creates one task, even if the daemon ends before it replies and the call is repeated.
 Result<Json> create_task(Context& context, rpc::TaskCreate params);
-/// The exit status after a call that starts an agent: 1 where it was not started, said on standard error; the task is
-/// there all the same.
+/// Returns the exit status of a call that starts an agent. If the agent did not start: 1, with the reason on standard
+/// error; the task exists nevertheless.
 int spawn_status(const Context& context, const rpc::TaskReply& started);
-/// Prints such a call's reply, and `note` below it; its exit status.
+/// Prints the reply of such a call, with `note` below it, and returns its exit status.
 int print_started(const Context& context, const Result<Json>& reply, const std::string& note = {});
-/// What else a task may be made from, in place of a summary.
+/// Other sources of a task than a summary.
 struct CreateFrom {
     std::optional<std::string> issue;  ///< a number or URL
-    std::optional<std::string> file;   ///< Markdown, a task for each heading; - is standard input
+    std::optional<std::string> file;   ///< Markdown with a task for each heading; "-": standard input
 };
-/// `words` are the summary, joined by blanks; or a branch and a summary, if there are two and only the second has a
-/// blank. On a terminal a person without a summary is asked for one.
+/// `words` are the summary, joined by blanks. If there are two and only the second contains a blank, they are a branch
+/// and a summary. A person at a terminal who gives no summary is asked for one.
 int task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words,
                 const CreateFrom& from = {});
 struct ListOptions {
-    bool everywhere = false;          ///< every project's, although the caller is in one, and those of all hosts
-    bool watch = false;               ///< again after each change, until a signal comes
-    std::optional<std::string> form;  ///< a line for each task in this form (output/format.hpp), in place of the page
+    bool everywhere = false;          ///< all projects, also if the caller is in one, and all hosts
+    bool watch = false;               ///< print again after each change, until a signal comes
+    std::optional<std::string> form;  ///< a format for a line of each task (output/format.hpp), instead of the page
 };
 int task_list(Context& context, rpc::TaskList params, const ListOptions& options);
-/// Which task waits for which; of all projects, or of those alone that are connected with `about`.
+/// Prints which task waits for which: in all projects, or only those connected with `about`.
 int task_tree(Context& context, rpc::TaskList params, bool everywhere, const std::optional<std::string>& about);
 /// task_list() or inbox() again after each change; nothing is asked in between. `rings` is about the inbox.
 int watch_tasks(Context& context, const rpc::TaskList& params, const std::optional<std::string>& form,
@@ -41,7 +41,7 @@ int task_show(Context& context, rpc::TaskShow params, const std::optional<std::s
 int task_why(Context& context, rpc::TaskWhy params);
 int task_peek(Context& context, rpc::TaskPeek params);
 
-/// Sends what changes one task and answers with a TaskReply, and prints that.
+/// Sends a request that changes one task and replies with a TaskReply, and prints the reply.
 int print_change(Context& context, const char* method, Json params);
 template <class Method>
 int change(Context& context, Method params) {
@@ -55,13 +55,14 @@ int task_complete(Context& context, rpc::TaskComplete params);
 int task_stuck(Context& context, rpc::TaskStuck params);
 int task_ack(Context& context, rpc::TaskAck params);
 int task_approve(Context& context, rpc::TaskApprove params);
-/// One word is the message for the caller's own task; of several the first is the id.
+/// `words`: one word is the message for the caller's own task; of several the first is the id.
 int task_send(Context& context, rpc::TaskSend params, std::vector<std::string> words);
 
-/// `branch`: none: leave it. Empty: take over the one that git has. Else: rename or switch.
+/// `params.branch`: unset: keep the branch; empty: use the branch that git is on; else rename the branch, or switch to
+/// it.
 int task_update(Context& context, rpc::TaskUpdate params);
 
-/// 1 if one of the checks failed.
+/// Returns 1 if a check failed.
 int task_check(Context& context, rpc::TaskCheck params);
 int task_merge(Context& context, rpc::TaskMerge params, bool yes);
 int task_create_pr(Context& context, rpc::TaskCreatePr params);
@@ -79,17 +80,17 @@ struct InboxOptions {
     bool watch = false;               ///< again after each change, until a signal comes
     bool rings = true;                ///< with `watch`: the terminal's bell, when a task begins to need its human
 };
-/// Shows what needs its human, in all projects or in one. `count` and `line` start no daemon, and print nothing if none
-/// answers soon: a prompt calls them.
+/// Shows the tasks that need their human, in all projects or in one. `count` and `line` are for shell prompts: they
+/// start no daemon, and print nothing if none answers soon.
 int inbox(Context& context, const InboxOptions& options);
-/// What is wrong with a form, for a usage error; `shown`: of task_show().
+/// Returns what is wrong with a format, for a usage error. `shown`: a format of task_show().
 std::string form_problem(const std::string& form, bool shown);
-/// Prints a `task.list` reply in a form.
+/// Prints a `task.list` reply in a format.
 int put_formed(const Context& context, const Result<Json>& reply, const std::string& form);
-/// Prints a `task.list` reply, which may have tasks of other hosts (everywhere.hpp), in a form or as a page.
+/// Prints a `task.list` reply, which may have tasks of other hosts (everywhere.hpp), in a format or as a page.
 int print_tasks(const Context& context, const Result<Json>& reply, const std::optional<std::string>& form,
                 const std::function<std::string(const rpc::TaskList::Reply&)>& page);
-/// Words as for task_send().
+/// `words`: see task_send().
 int task_reply(Context& context, rpc::TaskAnswer params, std::vector<std::string> words);
 int task_reject(Context& context, rpc::TaskReject params, std::vector<std::string> words);
 int task_stop(Context& context, rpc::TaskStop params);
@@ -100,13 +101,13 @@ struct DiffOptions {
     bool name_only = false;
     std::vector<std::string> files;
 };
-/// Becomes git, which shows it through the user's pager; with --json says where to look.
+/// Replaces the process by git, which shows the changes in the user's pager; with --json prints where they are.
 int task_diff(Context& context, rpc::TaskDiff params, const DiffOptions& options);
 int task_path(Context& context, rpc::TaskShow params);
-/// Becomes the user's shell, in the task's worktree.
+/// Replaces the process by the user's shell, in the task's worktree.
 int task_shell(Context& context, rpc::TaskShow params);
 
-/// Becomes tmux; returns only on failure, or with --json.
+/// Replaces the process by tmux; returns only on failure, or with --json.
 int task_attach(Context& context, rpc::TaskAttach params);
 
 }  // namespace orange::commands

@@ -1,4 +1,4 @@
-// What a person does about a task that needs something: the inbox, answers, rejections, and looking at the work.
+// Commands of a person about a task that needs attention: the inbox, answers, rejections, and looking at the work.
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,7 +17,7 @@
 namespace orange::commands {
 namespace {
 
-/// `[ID] TEXT`: of several words the first is the task; `-` reads standard input.
+/// Parses `[ID] TEXT`: of several words the first is the task; `-` reads standard input.
 template <class Method>
 Result<void> take_words(Method& params, std::string& text, std::vector<std::string> words) {
     if (words.size() > 1) {
@@ -29,7 +29,7 @@ Result<void> take_words(Method& params, std::string& text, std::vector<std::stri
     return {};
 }
 
-/// Becomes another program; returns only if that fails.
+/// Replaces the process by another program; returns only if that fails.
 Error become(std::vector<std::string> words) {
     std::vector<char*> argv;
     for (auto& word : words) argv.push_back(word.data());
@@ -148,7 +148,7 @@ int task_shell(Context& context, rpc::TaskShow params) {
     const auto path = worktree_of(*reply);
     if (!path) return fail(context, path.error());
     if (::chdir(path->c_str()) != 0) return fail(context, io_error("cannot enter " + *path, errno));
-    // Its user is a person, not the task's agent.
+    // The shell is for a person, not for the task's agent.
     for (const char* name : {"ORANGE_TASK", "ORANGE_ROLE", "ORANGE_RUN"}) ::unsetenv(name);
     const char* shell = std::getenv("SHELL");
     const std::string program = shell && *shell ? shell : "/bin/sh";

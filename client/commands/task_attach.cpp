@@ -15,7 +15,8 @@
 namespace orange::commands {
 namespace {
 
-/// What is typed goes to whoever listens at tmux's socket, and its folder may be in /tmp, which is everybody's.
+/// Checks the folder of tmux's socket, because typed text goes to the process that listens there. The folder may be in
+/// /tmp, where other users can write.
 Result<void> check_socket_folder(const std::vector<std::string>& argv) {
     const auto option = std::find(argv.begin(), argv.end(), "-S");
     if (option == argv.end() || option + 1 == argv.end()) return {};
@@ -23,9 +24,10 @@ Result<void> check_socket_folder(const std::vector<std::string>& argv) {
     return safe ? safe : in_context("cannot attach: the folder of tmux's socket", safe.error());
 }
 
-/// tmux's own error says only that the terminal is unsuitable. Nothing is refused if `tput` is not installed.
+/// Checks that tmux can draw on the terminal, because tmux's own error is unspecific. Without `tput` nothing is
+/// refused.
 Result<void> check_terminal(const std::string& task) {
-    constexpr int k_unknown = 3, k_last_of_tput = 4;  // its exit statuses
+    constexpr int k_unknown = 3, k_last_of_tput = 4;  // exit statuses of tput
     const char* term = std::getenv("TERM");
     const std::string name = term ? term : "";
     if (name.empty()) return {};
@@ -64,13 +66,14 @@ int task_attach(Context& context, rpc::TaskAttach params) {
     if (auto safe = check_socket_folder(typed->argv); !safe) return fail(context, safe.error());
 
     if (is_inside_tmux()) {
-        if (const auto status = show_in_popup(typed->argv)) return *status;  // else nested
+        if (const auto status = show_in_popup(typed->argv))
+            return *status;  // otherwise attach inside the caller's tmux
     }
     if (auto known = check_terminal(task); !known) return fail(context, known.error());
     std::vector<char*> argv;
     for (auto& word : typed->argv) argv.push_back(word.data());
     argv.push_back(nullptr);
-    // Orange's tmux server is another one than the one that the caller may be in, so this is no nesting.
+    // Orange's tmux is another server than the caller's, so this is no nesting.
     ::unsetenv("TMUX");
     ::unsetenv("TMUX_PANE");
     ::signal(SIGPIPE, SIG_DFL);

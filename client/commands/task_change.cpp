@@ -1,4 +1,4 @@
-// The commands that move a task or speak to its agent.
+// The commands that move a task or send messages to its agent.
 #include "client/commands/task.hpp"
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"

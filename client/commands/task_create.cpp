@@ -28,7 +28,7 @@ Result<Json> create_task(Context& context, rpc::TaskCreate params) {
         auto reply = call_with_caller(call, written(params), {"id", "ask_trust", "trust"});
         const auto asking = reply ? std::string() : detail_of(reply.error(), "trust");
         if (asking.empty()) return reply;
-        // Without the answer the agent asks the same in its window.
+        // Without an answer the agent asks the same question in its window.
         const auto own = detail_of(reply.error(), "question");
         const auto question = own.empty() ? printable(asking) + " asks whether it may trust " +
                                                 printable(detail_of(reply.error(), "repository")) + ". Allow it?"
@@ -59,7 +59,7 @@ int print_started(const Context& context, const Result<Json>& reply, const std::
         put_json(*reply);
     } else {
         if (!note.empty()) started->notes.push_back(note);
-        if (started->spawn_error) {  // the error below says it
+        if (started->spawn_error) {  // the error below has the same text
             std::erase_if(started->notes, [&](const std::string& each) {
                 return each.find(*started->spawn_error) != std::string::npos;
             });
@@ -72,7 +72,7 @@ int print_started(const Context& context, const Result<Json>& reply, const std::
 
 namespace {
 
-/// `add-login "Implement the login form"`.
+/// Returns true for a branch and a summary: `add-login "Implement the login form"`.
 bool are_branch_and_summary(const std::vector<std::string>& words) {
     constexpr std::string_view k_not_in_branches = " ~^:?*[\\\"'!,;";
     if (words.size() != 2 || words[1].find(' ') == std::string::npos) return false;

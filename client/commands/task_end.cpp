@@ -1,4 +1,4 @@
-// The commands that end a task. They ask on a terminal; elsewhere --yes is the answer.
+// The commands that end a task. On a terminal they ask for confirmation; elsewhere they need --yes.
 #include "client/commands/task.hpp"
 #include "client/output/events.hpp"
 #include "client/output/tasks.hpp"
@@ -13,7 +13,7 @@ bool may_ask(const Context& context, bool yes) {
     return !yes && !context.json && output::is_interactive();
 }
 
-/// Whether it is meant, before anything is sent.
+/// Asks for confirmation before a request is sent; needs_force if it is not given.
 Result<void> asked(const Context& context, bool yes, const std::string& question, const std::string& command) {
     if (yes || (may_ask(context, yes) && output::confirmed(question))) return {};
     if (may_ask(context, yes)) return {ErrorCode::needs_force, "nothing was changed"};
@@ -21,14 +21,14 @@ Result<void> asked(const Context& context, bool yes, const std::string& question
             "cannot ask for confirmation without a terminal. To confirm:\n  " + command + " --yes"};
 }
 
-/// What a question calls the task.
+/// The task in a question.
 struct Named {
     std::string name = "this task";
-    std::string status;  ///< of a task that has not ended, if a person is asked
+    std::string status;  ///< set for a person, if the task has not ended
 };
 
-/// For a person the task is looked up first, who may name it by words of its summary; the daemon takes only its id or
-/// branch here.
+/// Looks the task up for a person, who may name it by words of its summary; for these methods the daemon accepts only
+/// the id or the branch.
 template <class Params>
 Result<Named> identified(Context& context, Params& params) {
     complete_with_cwd(context, params, params.id.has_value());
@@ -80,7 +80,7 @@ std::string check_page(const rpc::TaskCheck::Reply& reply, const output::Style& 
            "  " + printable(reply.log) + "\n";
 }
 
-/// Says on standard error which check runs, and how long it takes to keep files, for a person who waits for that.
+/// Prints on standard error the running check, and the progress of keeping files, for a person who waits.
 void watch_progress(Context& context, const std::optional<std::string>& id) {
     if (!output::is_interactive()) return;
     auto daemon = context.daemon();
@@ -96,10 +96,10 @@ void watch_progress(Context& context, const std::optional<std::string>& id) {
     rpc::EventsSubscribe subscribe;
     subscribe.task = id;
     subscribe.types = {"checks", "workspace.keeping"};
-    (void)(*daemon)->call(subscribe);  // without it nothing but that is missing
+    (void)(*daemon)->call(subscribe);  // a failure costs only the progress output
 }
 
-/// Facts in lines that fit, and the commands below them, whole.
+/// Returns facts in wrapped lines, with the commands below them unwrapped.
 std::string facts_page(const std::string& facts) {
     std::string out;
     for (const auto line : split_lines(facts)) {
@@ -110,9 +110,9 @@ std::string facts_page(const std::string& facts) {
     return out;
 }
 
-/// What a person has to confirm is asked on a terminal, with the fact that it is about. `--yes` answers no such
-/// question; a script says --force, or --local if it is not known whether there is a pull request. What was shown is
-/// what is merged: the daemon refuses another commit.
+/// Merges, and asks a person at a terminal about everything that needs confirmation, with the reason. --yes answers no
+/// such question; a script uses --force, or --local if it does not know whether there is a pull request. The daemon
+/// refuses to merge another commit than the shown one.
 Result<Json> merged_after_questions(Context& context, rpc::TaskMerge& params, bool yes) {
     for (;;) {
         auto reply = context.call_json(rpc::TaskMerge::k_name, written(params));
@@ -136,7 +136,8 @@ Result<Json> merged_after_questions(Context& context, rpc::TaskMerge& params, bo
     }
 }
 
-/// A person at a terminal is asked what becomes of sub-tasks; for others they go on, unless the flag says otherwise.
+/// Cancels, and asks a person at a terminal about the sub-tasks. For other callers they continue, unless the flag is
+/// set.
 Result<Json> cancelled_after_question(Context& context, rpc::TaskCancel& params, bool yes) {
     params.ask_children = may_ask(context, yes) && !params.with_children;
     auto reply = context.call_json(rpc::TaskCancel::k_name, written(params));
@@ -230,7 +231,7 @@ int task_delete(Context& context, rpc::TaskDelete params, bool yes) {
     const auto command = std::string("orange delete") + (params.force ? " --force" : "") +
                          (params.id ? " " + *params.id : std::string());
     if (auto meant = asked(context, yes, question, command); !meant) return fail(context, meant.error());
-    // The question has said that it ends; --yes alone says only that it may be deleted.
+    // The question said that the task will end. --yes alone only means that it may be deleted.
     if (may_ask(context, yes) && ends) params.force = true;
     watch_progress(context, params.id);
     const auto reply = context.call_json(params.k_name, written(params));

@@ -1,4 +1,4 @@
-// The commands that only look.
+// The commands that only read.
 #include "client/commands/everywhere.hpp"
 #include "client/commands/task.hpp"
 #include "client/output/format.hpp"

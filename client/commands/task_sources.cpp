@@ -13,14 +13,14 @@ namespace {
 constexpr std::size_t k_longest_answer = std::size_t{1} << 20;
 constexpr std::size_t k_longest_context = std::size_t{256} << 10;
 
-/// How many # begin a heading; 0 for any other line.
+/// Returns the number of # of a heading; 0 for another line.
 std::size_t heading_level(std::string_view line) {
     const auto level = line.find_first_not_of('#');
     const bool spaced = level != std::string_view::npos && line[level] == ' ';
     return spaced && level <= 6 ? level : 0;
 }
 
-/// The mark that opens or closes a block of code: "```" or "~~~", as long as it is; empty for any other line.
+/// Returns the marks that open or close a block of code, "```" or "~~~" or longer; empty for another line.
 std::string_view fence_of(std::string_view line) {
     const auto text = trim(line);
     for (const char mark : {'`', '~'}) {
@@ -35,8 +35,8 @@ std::string text_of(const Json& json, const char* key) {
     return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// In a block of code whose fence is longer than any run of tildes in the text, so that none of it is a heading of
-/// TASK.md.
+/// Returns the text as a block of code whose fence is longer than any run of tildes in it, so that none of it becomes a
+/// heading of TASK.md.
 std::string fenced(const std::string& text) {
     std::size_t longest = 3, run = 0;
     for (const char c : text) {

@@ -24,18 +24,18 @@ using std::chrono::seconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds k_turn_of_wait{500};
-/// The answer of a host may come so long after its time limit.
+/// The extra time in which a host's answer may come after its time limit.
 constexpr seconds k_way{15};
 constexpr seconds k_no_limit = std::chrono::hours(24 * 365);
 
-/// The end of the wait. Without a reply and a time-out, no task can reach the status any more.
+/// The result of the wait. Without a reply and without a time-out, no task can reach the status any more.
 struct First {
     std::optional<Json> reply;
     bool timed_out = false;
     std::vector<std::string> problems;
 };
 
-/// One `task.wait` for each task on a connection of its own. A daemon that ends is replaced by the next one.
+/// Sends a `task.wait` for each task on its own connection. After the end of a daemon it continues with the next one.
 class LocalWait {
   public:
     LocalWait(const Paths& paths, const std::vector<std::string>& tasks, rpc::TaskWait params)
@@ -54,7 +54,7 @@ class LocalWait {
     }
 
   private:
-    /// Asks, and takes the replies until the wait is over or the connection ends.
+    /// Sends the calls, and handles replies until the wait is over or the connection ends.
     Result<void> wait_on(connection::Connection& connection) {
         std::map<std::int64_t, std::string> open;
         std::optional<Error> failed;
@@ -108,11 +108,11 @@ std::vector<std::string> words_for(const std::vector<std::string>& tasks, const 
     return words;
 }
 
-/// The tasks of one host, and the name of the host; empty: this machine.
+/// Tasks by host: the name of the host (empty: this machine), and its tasks.
 using Groups = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
-/// Each host waits for its own tasks; the first answer ends all of it. A host that is lost is not waited for any more:
-/// nothing is known of its tasks, and nothing follows from that.
+/// Lets each host wait for its own tasks; the first answer ends all waits. A lost host is no longer waited for: its
+/// tasks are unknown, and no conclusion is drawn.
 Result<First> first_of_hosts(const Context& context, const Groups& groups, const rpc::TaskWait& params) {
     TRY(const auto known, known_hosts(context.paths));
     const auto limit = params.timeout ? seconds(*params.timeout) + k_way : k_no_limit;

@@ -26,7 +26,7 @@ void put_event(const Context& context, const rpc::EventNotification& event) {
     }
 }
 
-/// Hands over events as they come until the reader of standard output has gone.
+/// Prints events as they come, until the reader of standard output has gone.
 int follow_for_reader(const Context& context, EventStream& stream, Follower::OnEvent event) {
     Follower follower;
     follower.event = std::move(event);
@@ -80,7 +80,8 @@ int task_history(Context& context, rpc::TaskHistory params, bool follow_on) {
     if (!shown) return fail(context, shown.error());
     rpc::EventsSubscribe filter;
     filter.task = shown->task.fields.id.value;
-    // The stream first: what happens between the two comes in both, and is told by its time.
+    // Open the stream first. Events in between are then in both the stream and the history, and are recognized by their
+    // time.
     EventStream stream(context.paths, filter);
     if (auto opened = stream.open(); !opened) return fail(context, opened.error());
     auto history = (*daemon)->call(params);
@@ -194,7 +195,7 @@ int task_wait(Context& context, rpc::TaskWait params) {
     rpc::TaskWait::Reply reply;
     auto shown = stream.call(show);
     if (!shown && shown.error().code != ErrorCode::unavailable) return fail(context, shown.error());
-    if (shown) {  // else the daemon has just ended: the next one is asked
+    if (shown) {  // otherwise the daemon has just ended, and the next one is asked
         reply.task = std::move(shown->task);
         params.id = reply.task.fields.id.value;
     }
