@@ -7,7 +7,7 @@
 namespace orange::connection {
 
 bool has_agent_ancestor() {
-    // A longer chain is no process tree, but a race with reused pids.
+    // A longer chain is not a process tree, but caused by reused pids.
     int steps = 256;
     for (pid_t pid = ::getppid(); pid > 1 && steps > 0; --steps) {
         const auto facts = process_facts(pid);

@@ -2,7 +2,7 @@
 
 namespace orange::connection {
 
-/// True if an agent started this client: one of its ancestors is orange-agent.
+/// Returns true if an agent started this client: an orange-agent is among its ancestors.
 bool has_agent_ancestor();
 
 }  // namespace orange::connection

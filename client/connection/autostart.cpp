@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// The time that a daemon may take to be restarted.
+/// The time for a restart of the daemon.
 constexpr std::chrono::seconds k_wait{5};
 
 bool is_set(const char* name) {
@@ -22,8 +22,8 @@ bool is_set(const char* name) {
     return value && *value && std::string_view(value) != "0";
 }
 
-/// Returns a connection, or an error for which waiting is no use; nothing if no daemon listens there. `asks`: also if
-/// the daemon took the connection, but does not answer a ping because it is ending.
+/// Returns a connection, or an error that waiting cannot change; nothing if no daemon listens. `asks`: nothing also if
+/// the daemon accepts the connection but does not answer a ping, because it is ending.
 std::optional<Result<Connection>> look(const Paths& paths, bool asks = false) {
     auto tried = open_daemon(paths, k_connect_deadline);
     if (!tried && tried.error().code == ErrorCode::unavailable) return std::nullopt;

@@ -7,15 +7,15 @@
 
 namespace orange::connection {
 
-/// Connects to a daemon that runs. `unavailable` says how to start one.
+/// Connects to a running daemon. The error `unavailable` contains the command that starts one.
 Result<Connection> connect(const Paths& paths);
 
-/// As connect(), but starts a daemon if none answers. With ORANGE_NO_AUTOSTART=1 it starts none, and inside an agent
-/// neither: a daemon must not be an agent's child, and must not get its environment. Inside an agent it waits five
-/// seconds for a daemon that is being restarted.
+/// Connects as connect() does, and starts a daemon if none answers. It starts none with ORANGE_NO_AUTOSTART=1 and
+/// inside an agent, because a daemon must not be an agent's child or have its environment. Inside an agent it waits
+/// five seconds, in case the daemon is being restarted.
 Result<Connection> connect_or_start(const Paths& paths);
 
-/// Waits a moment for the daemon that a supervisor starts after one that ended by itself or was killed.
+/// Waits briefly for the daemon that a supervisor starts after one has ended by itself or was killed.
 std::optional<Connection> wait_for_next(const Paths& paths);
 
 /// Calls wait_for_next(), and if there is none, connect_or_start().

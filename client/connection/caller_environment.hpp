@@ -4,7 +4,7 @@
 
 namespace orange::connection {
 
-/// PATH and the names of the variables of whoever calls: for methods that look for agents' programs.
+/// Returns the caller's PATH and the names of its variables, for methods that search agents' programs.
 rpc::CallerEnvironment caller_environment();
 
 }  // namespace orange::connection

@@ -34,7 +34,8 @@ class SpawnSetup {
     SpawnSetup(const SpawnSetup&) = delete;
     SpawnSetup& operator=(const SpawnSetup&) = delete;
 
-    /// In the order given: a target is never a source of a later one here, since the client's own are above 3.
+    /// Call it in the order of the targets: no target is the source of a later call, because the client's own
+    /// descriptors are above 3.
     void descriptor(int from, int to) {
         if (from < 0) {
             ::posix_spawn_file_actions_addopen(&actions, to, "/dev/null", to == 0 ? O_RDONLY : O_WRONLY, 0);
@@ -129,7 +130,7 @@ std::optional<std::string> output_of(const std::vector<std::string>& argv, std::
     }
     ::close(ends[0]);
     if (!pid) return std::nullopt;
-    ::kill(*pid, SIGKILL);  // it has printed enough, or hangs
+    ::kill(*pid, SIGKILL);  // the child has printed enough, or hangs
     int status = 0;
     ::waitpid(*pid, &status, 0);
     return text;

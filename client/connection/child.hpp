@@ -12,18 +12,18 @@
 
 namespace orange::connection {
 
-/// The descriptors that a child gets instead of the client's own; -1 is /dev/null. It inherits no CLOEXEC descriptor.
+/// The descriptors that a child gets; -1 is /dev/null. It inherits no CLOEXEC descriptor.
 struct ChildOptions {
     int in = -1;
     int out = -1;
     int err = -1;
-    int extra = -1;            ///< becomes descriptor 3
-    bool new_session = false;  ///< setsid: a Ctrl-C in the client's terminal does not reach it
+    int extra = -1;            ///< becomes the child's descriptor 3
+    bool new_session = false;  ///< calls setsid, so that a Ctrl-C in the client's terminal does not reach the child
     bool without_git_environment = false;
 };
 
-/// Starts `argv` without a shell, with default signals, none blocked. A program without a slash is looked up on PATH.
-/// The caller reaps the pid.
+/// Starts `argv` without a shell, with default signals and none blocked. A program without a slash is looked up on
+/// PATH. The caller has to reap the pid.
 Result<pid_t> start_child(const std::vector<std::string>& argv, const ChildOptions& options);
 
 /// Runs `argv` to its end. Returns its exit status: 127 if it cannot be started, 128 and the signal if one ended it.

@@ -40,7 +40,7 @@ Error connect_error(const std::filesystem::path& socket, int number) {
             {}};
 }
 
-/// Whoever listens gets what people write about their work, and their agents' answers.
+/// Checks who listens: that process gets what people write about their work, and their agents' answers.
 Result<pid_t> check_server(int fd, const std::filesystem::path& socket) {
     const auto peer = peer_process(fd);
     if (peer && peer->user == ::geteuid()) return peer->pid;
@@ -58,7 +58,7 @@ Error not_answering() {
 
 bool is_reply_to(std::int64_t id, const Json& message) {
     const auto answers = message.find("id");
-    // A null id: the daemon could not even read the request.
+    // A null id: the daemon could not even parse the request.
     return !message.contains("method") && answers != message.end() && (*answers == id || answers->is_null());
 }
 
@@ -68,7 +68,7 @@ Result<Json> result_of(Json message) {
     return {ErrorCode::internal, "the daemon's reply has neither a result nor an error"};
 }
 
-/// Milliseconds for poll(), never negative.
+/// Returns the milliseconds until then for poll(), never negative.
 int remaining(steady_clock::time_point until) {
     const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now()).count();
     return left > 0 ? static_cast<int>(left) : 0;
@@ -208,7 +208,7 @@ void Connection::deliver(Json message) {
     if (method != message.end()) {
         if (listener_ && method->is_string()) listener_(*method, message.value("params", Json::object()));
     } else if (on_reply_ && id != message.end() && id->is_number_integer()) {
-        const auto answered = id->get<std::int64_t>();  // before the message moves
+        const auto answered = id->get<std::int64_t>();  // read it before the message is moved
         on_reply_(answered, result_of(std::move(message)));
     }
 }
@@ -225,12 +225,13 @@ Result<bool> Connection::ready(short events, steady_clock::time_point until) {
     return false;
 }
 
-/// Whatever comes back on another connection is a sign of life, a refusal too.
+/// Pings the daemon on another connection. Any answer proves that it lives, even a refusal.
 bool Connection::daemon_lives() {
     if (socket_.empty()) return true;
     const auto until = steady_clock::now() + patience_.answer;
     auto other = open(socket_, patience_.answer);
-    // Nobody listens: it is about to end, or to make its socket anew. Both are over when it is asked again.
+    // No process listens: the daemon is about to end, or to create its socket again. At the next ping this will be
+    // over.
     if (!other && other.error().code == ErrorCode::unavailable) return !std::exchange(closed_, true);
     closed_ = false;
     if (!other) return other.error().code != ErrorCode::timeout;
@@ -250,7 +251,7 @@ Result<void> Connection::flush() {
         if (n >= 0) {
             unsent_.erase(0, static_cast<std::size_t>(n));
         } else if (errno == EPIPE || errno == ECONNRESET) {
-            unsent_.clear();  // as in send_line()
+            unsent_.clear();  // see send_line()
         } else if (errno == EAGAIN) {
             break;
         } else if (errno != EINTR) {
@@ -274,7 +275,7 @@ Result<void> Connection::send_line(const std::string& line) {
         } else if (errno == EAGAIN) {
             TRY(ready(POLLOUT, steady_clock::time_point::max()));
         } else if (errno == EPIPE || errno == ECONNRESET) {
-            return {};  // the daemon may have said why before it closed: reading finds that, or the end
+            return {};  // the daemon may have sent the reason before it closed: a read finds the reason or the end
         } else if (errno != EINTR) {
             return io_error("sending to the daemon", errno);
         }
@@ -299,7 +300,7 @@ bool Connection::take_line(std::string& line) {
         searched_ = buffer_.size();
         return false;
     }
-    if (end + 1 == buffer_.size()) {  // a long reply is not held twice
+    if (end + 1 == buffer_.size()) {  // avoids a second copy of a long reply
         line = std::exchange(buffer_, {});
         line.pop_back();
     } else {

@@ -11,13 +11,14 @@
 namespace orange::connection {
 namespace {
 
-/// Only names are compared: the home of an agent in a container may not be readable.
+/// Compares only names, because the home of an agent in a container may be unreadable.
 bool is_in_another_home(const std::filesystem::path& socket, const Paths& paths) {
     const auto runs = socket.parent_path().parent_path();
     return runs.filename() == paths.sockets_of_runs().filename() && runs != paths.sockets_of_runs();
 }
 
-/// The folder goes with the run; while no daemon runs, it stays.
+/// Returns true if the folder of the run's socket is gone. It is removed at the run's end, and stays while no daemon
+/// runs.
 bool has_ended(const std::filesystem::path& socket) {
     struct stat facts {};
     return ::stat(socket.parent_path().c_str(), &facts) != 0 && errno == ENOENT;

@@ -24,7 +24,7 @@ constexpr std::chrono::seconds k_deadline{20};
 constexpr std::chrono::seconds k_deadline_before_force{10};
 constexpr std::chrono::seconds k_kill_deadline{5};
 
-/// The result of a request to end. `left`: the daemon that still runs, and `why`.
+/// The result of a request to end. `left` is a daemon that still runs, and `why` the reason.
 struct Outcome {
     Ended ended = Ended::none_ran;
     std::optional<pid_t> left = {};
@@ -37,28 +37,28 @@ Error still_runs(pid_t daemon) {
                                     "restart --force"};
 }
 
-/// Another program may have the pid by now.
+/// Checks the program, because the pid may have been reused.
 bool is_daemon(pid_t pid) {
     const auto process = process_facts(pid);
     return process && !process->ended && process->name.starts_with("oranged");
 }
 
-/// The lock of a daemon is free a moment before its process has ended.
+/// Waits for the process as well: a daemon releases its lock a moment before its process ends.
 bool ended_until(pid_t daemon, const Paths& paths, steady_clock::time_point until) {
     return wait_until(until, k_look_again, [&] { return lock_holder(paths) != daemon && !is_daemon(daemon); });
 }
 
-/// Asks for the end and waits for it. Another daemon may have the lock by then.
+/// Asks the daemon to end, and waits for it. Another daemon may take the lock meanwhile.
 Result<void> end(Connection& daemon, const Paths& paths, steady_clock::time_point until) {
     auto reply = daemon.call(rpc::DaemonShutdown{});
-    // The daemon may end before its reply is out, which is a success.
+    // The daemon may end before its reply is sent, which is a success.
     if (!reply && reply.error().code != ErrorCode::unavailable) return reply.error();
     const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now());
     const bool ended = daemon.wait_for_end(left) && ended_until(daemon.daemon(), paths, until);
     return ended ? Result<void>{} : still_runs(daemon.daemon());
 }
 
-/// Returns nothing if a daemon is starting or ending and takes no request.
+/// Tries once; nothing if a daemon is starting or ending and accepts no request.
 std::optional<Result<Outcome>> try_to_end(const Paths& paths, steady_clock::time_point until) {
     auto daemon = open_daemon(paths, k_connect_deadline);
     const auto holder = lock_holder(paths);
@@ -78,7 +78,7 @@ std::optional<Result<Outcome>> try_to_end(const Paths& paths, steady_clock::time
 
 Result<Outcome> ask_for_end(const Paths& paths, steady_clock::time_point until) {
     auto outcome = wait_until(until, k_look_again, [&] { return try_to_end(paths, until); });
-    if (!outcome) outcome = try_to_end(paths, until);  // after the deadline there always is one
+    if (!outcome) outcome = try_to_end(paths, until);  // after the deadline it always returns a result
     return std::move(*outcome);
 }
 
@@ -93,7 +93,7 @@ Result<Ended> end_daemon(const Paths& paths) {
 Result<Ended> end_daemon_by_force(const Paths& paths) {
     TRY(const auto outcome, ask_for_end(paths, steady_clock::now() + k_deadline_before_force));
     if (!outcome.left) return outcome.ended;
-    // A daemon that was killed may have left its lock to a child, and its pid to anybody.
+    // A killed daemon's lock may have passed to a child, and its pid to any process.
     const auto pid = *outcome.left;
     if (!is_daemon(pid)) return outcome.why;
     ::kill(pid, SIGKILL);

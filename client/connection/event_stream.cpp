@@ -26,7 +26,8 @@ Result<bool> EventStream::open() {
     TRY(auto connection, connect_or_start(paths_));
     auto resync = subscribe(std::move(connection));
     if (resync || resync.error().code != ErrorCode::unavailable) return resync;
-    waiting_.emplace_back(Next{What::lost, {}, {}});  // it took the call and ended: as if it had a moment later
+    waiting_.emplace_back(
+        Next{What::lost, {}, {}});  // the daemon took the call and ended: treat it as an end a moment later
     return false;
 }
 
@@ -43,7 +44,7 @@ Result<bool> EventStream::subscribe(Connection connection) {
         question_ = 0;
         if (result) {
             waiting_.emplace_back(Next{What::answer, {}, std::move(*result)});
-        } else if (result.error().code != ErrorCode::unavailable) {  // that daemon ends: `lost` comes
+        } else if (result.error().code != ErrorCode::unavailable) {  // the daemon is ending, and `lost` follows
             waiting_.emplace_back(result.error());
         }
     });
@@ -51,10 +52,10 @@ Result<bool> EventStream::subscribe(Connection connection) {
     auto reply = connection_->call(filter_);
     if (!reply) {
         connection_.reset();
-        waiting_.clear();  // they come again
+        waiting_.clear();  // the next daemon sends them again
         return reply.error();
     }
-    // What the filter leaves out moves the stream on, too; but what came with the reply has to be taken first.
+    // The cursor moves on for filtered events, too. But events that came with the reply have to be delivered first.
     if (waiting_.empty() || reply->resync) cursor_ = reply->cursor;
     return reply->resync;
 }

@@ -10,9 +10,9 @@
 
 namespace orange::connection {
 
-/// What happens, as it happens, across restarts of the daemon: a subscription on a connection of its own that is opened
-/// again if it breaks, and goes on after the last event that was taken. Nothing is lost or comes twice; if the daemon
-/// cannot promise that, the stream says `resync`, and the caller reads the state again.
+/// Receives events as they happen, across restarts of the daemon: it has a subscription on its own connection, opens it
+/// again if it breaks, and continues after the last event. No event is lost or delivered twice. If the daemon cannot
+/// guarantee that, the stream reports `resync`, and the caller reads the state again.
 ///
 ///     EventStream stream(paths, filter);
 ///     if (auto opened = stream.open(); !opened) return fail(…);
@@ -27,9 +27,9 @@ class EventStream {
         nothing,  ///< the time passed
         event,
         answer,  ///< the reply to ask()
-        lost,    ///< the daemon has gone, and an unanswered question with it; next() tries to reach the next one
-        back,    ///< a daemon is there again; what was missed comes next
-        resync,  ///< and it cannot tell what was missed
+        lost,    ///< the daemon has ended, and an open question with it; next() tries to reach the next daemon
+        back,    ///< there is a daemon again; missed events follow
+        resync,  ///< the new daemon does not know the missed events
     };
     struct Next {
         What what = What::nothing;
@@ -37,28 +37,29 @@ class EventStream {
         Json answer;  ///< with `answer`: the reply's result
     };
 
-    /// `filter.since`: where to begin; absent: now.
+    /// `filter.since`: the cursor to start after; absent: now.
     EventStream(Paths paths, rpc::EventsSubscribe filter) : paths_(std::move(paths)), filter_(std::move(filter)) {}
     EventStream(const EventStream&) = delete;
     EventStream& operator=(const EventStream&) = delete;
 
-    /// Subscribes; a daemon is started if none answers. True if `filter.since` could not be continued (resync).
+    /// Subscribes, and starts a daemon if none answers. Returns true if `filter.since` could not be continued (resync).
     Result<bool> open();
 
-    /// The next thing to know, waiting at most that long (or until a signal comes). An Error only if the daemon refuses
-    /// the subscription (a task that is gone) or the question, speaks another language, or hangs (`timeout`).
+    /// Waits at most `timeout`, or until a signal, for the next message. An Error only if the daemon refuses the
+    /// subscription (the task does not exist) or the question, sends messages that cannot be parsed, or hangs
+    /// (timeout).
     Result<Next> next(std::chrono::milliseconds timeout);
 
-    /// A call on the stream's own connection. What happened before the reply waits for next(). `unavailable` while no
-    /// daemon is there, of which next() tells.
+    /// Makes a call on the stream's own connection. Events before the reply are delivered by next(). `unavailable`
+    /// while there is no daemon; next() reports that.
     template <class Method>
     Result<typename Method::Reply> call(const Method& params) {
         if (!connection_) return Error(ErrorCode::unavailable, "the daemon has ended");
         return connection_->call(params);
     }
 
-    /// Sends a call that may take long; next() hands over its reply in order with the events. One at a time. As with
-    /// call(): `unavailable` while there is no daemon.
+    /// Sends a call that may take long; next() delivers its reply in order with the events. Only one at a time.
+    /// `unavailable` while there is no daemon.
     template <class Method>
     Result<void> ask(const Method& params) {
         if (!connection_) return Error(ErrorCode::unavailable, "the daemon has ended");
@@ -76,7 +77,7 @@ class EventStream {
     rpc::EventsSubscribe filter_;
     std::optional<Connection> connection_;
     std::deque<Result<Next>> waiting_;
-    std::int64_t question_ = 0;  ///< the id of what was asked; 0: nothing
+    std::int64_t question_ = 0;  ///< the id of the open question; 0: none
     std::string cursor_;
     bool resync_ = false;
 };

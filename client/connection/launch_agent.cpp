@@ -30,7 +30,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
         text.replace(at, what.size(), by);
 }
 
-/// After the line of the document type: an XML declaration must be the first.
+/// Returns the place after the line of the document type, because an XML declaration must come first.
 std::size_t place_of_mark(std::string_view text) {
     const auto type = text.find("<!DOCTYPE");
     return type == std::string_view::npos ? type : text.find('\n', type) + 1;
@@ -50,7 +50,7 @@ Result<std::string> launch_agent_for(const std::filesystem::path& oranged, const
     TRY(const auto home, in_xml(paths.home.string()));
     TRY(const auto path, in_xml(search_path));
     std::string text(shipped_launch_agent());
-    const auto comment = text.find("<!-- Orange's daemon");  // how to fill it in by hand
+    const auto comment = text.find("<!-- Orange's daemon");  // instructions for filling it in by hand
     text.erase(comment, text.find("-->\n", comment) + 4 - comment);
     replace_all(text, "/Users/YOU/orange", home);
     replace_all(text, "/usr/local/bin/oranged", program);

@@ -8,12 +8,12 @@
 namespace orange::connection {
 
 struct ProcessFacts {
-    std::string name;  ///< the name of its program, as ps shows it; Linux cuts it to 15 bytes
+    std::string name;  ///< the program's name, as ps shows it; Linux cuts it to 15 bytes
     pid_t parent = 0;
-    bool ended = false;  ///< its parent has not noticed yet
+    bool ended = false;  ///< a zombie: its parent has not reaped it
 };
 
-/// Returns nothing if there is no such process. One implementation a platform.
+/// Returns nothing if there is no such process. Each platform has its own implementation.
 std::optional<ProcessFacts> process_facts(pid_t pid);
 
 }  // namespace orange::connection

@@ -1,4 +1,4 @@
-// Compiled by scripts/check-macos, never run.
+// Compiled by scripts/check-macos, but never run.
 #include "client/connection/process_facts.hpp"
 
 #include <libproc.h>

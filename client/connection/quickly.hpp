@@ -9,8 +9,8 @@
 
 namespace orange::connection {
 
-/// Sends one request for a person who waits for it at a prompt: starts no daemon, and returns within a tenth of a
-/// second. `unavailable`: no daemon answers there. `timeout`: the reply takes longer.
+/// Sends one request for a shell prompt: starts no daemon, and returns within a tenth of a second. unavailable: no
+/// daemon answers. timeout: the reply takes longer.
 template <class Method>
 Result<typename Method::Reply> ask_quickly(const Paths& paths, const Method& params) {
     using namespace std::chrono;

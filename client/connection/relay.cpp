@@ -23,9 +23,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// More is not read from one side before the other side has taken some.
+/// The limit of bytes from one side that the other side has not taken yet.
 constexpr std::size_t k_most_waiting = 1u << 20;
-/// A pipe that is ready to be written takes so much at once without blocking.
+/// A writable pipe takes this many bytes without blocking.
 constexpr std::size_t k_piece = 4096;
 constexpr milliseconds k_daemon_silence{5000}, k_daemon_answer{2000}, k_last_lines{1000};
 constexpr int k_ends = 3;
@@ -49,7 +49,8 @@ std::string method_of(const Json& message) {
     return message.is_object() && method != message.end() && method->is_string() ? method->get<std::string>() : "";
 }
 
-/// Returns true if the daemon answers another connection. One that is busy with a call, or waits for an event, does.
+/// Returns true if the daemon answers on another connection. It does so even while it runs a call or waits for an
+/// event.
 bool answers(const Paths& paths) {
     auto other = open_daemon(paths, k_daemon_answer);
     if (!other) return other.error().code != ErrorCode::timeout;
@@ -89,7 +90,7 @@ Result<void> Relay::begin() {
     return {};
 }
 
-/// The daemon says which methods change nothing, so that a newer one needs no newer list here.
+/// The daemon tells which methods only read, so that this list covers newer daemons, too.
 Result<void> Relay::learn_methods() {
     TRY(const auto document, daemon_->call_json(rpc::RpcDiscover::k_name, Json::object()));
     for (const auto& method : document.value("methods", Json::array())) {
@@ -116,7 +117,7 @@ bool Relay::is_over() const {
 
 Result<void> Relay::turn() {
     const bool is_held_up = to_daemon_.size() >= k_most_waiting;
-    // A client that the daemon holds up cannot be heard.
+    // While the daemon blocks the client's input, the client's messages cannot be read, so it does not count as silent.
     if (is_held_up) client_heard_ = steady_clock::now();
     const bool reads_client = !input_ended_ && !is_held_up && to_client_.size() < k_most_waiting;
     const bool reads_daemon = !daemon_ended_ && to_client_.size() < k_most_waiting;
@@ -132,7 +133,7 @@ Result<void> Relay::turn() {
     if (ready[2].revents != 0) TRY(read_daemon());
     if ((ready[1].revents & POLLOUT) != 0) write_client();
     if ((ready[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0)
-        client_gone_ = true;  // nobody reads what is asked for any more
+        client_gone_ = true;  // the client no longer reads replies
     if (ready[3].revents != 0) TRY(write_daemon());
     if (input_ended_ && to_daemon_.empty() && !std::exchange(told_end_, true)) ::shutdown(socket, SHUT_WR);
     return look_at_silence(steady_clock::now());
@@ -173,7 +174,7 @@ void Relay::take_line(std::string_view line) {
         if (reply && !reply->empty()) say(*reply);
         if (reply) return;
     }
-    // The checked message itself passes: another program might read the original text in another way.
+    // Send the checked message itself: another parser might read the original text differently.
     to_daemon_ += (options_.read_only ? dump(*message) : std::string(line)) + "\n";
     asked_ = true;
 }
@@ -235,7 +236,7 @@ Result<void> Relay::write_daemon() {
     if (size > 0) {
         to_daemon_.erase(0, static_cast<std::size_t>(size));
     } else if (errno == EPIPE || errno == ECONNRESET) {
-        to_daemon_.clear();  // the daemon may have said why: reading finds that, or the end
+        to_daemon_.clear();  // the daemon may have sent the reason: a read finds the reason or the end
     } else if (errno != EINTR && errno != EAGAIN) {
         return io_error("sending to the daemon", errno);
     }
@@ -265,7 +266,7 @@ Result<void> Relay::look_at_silence(Time now) {
     return {};
 }
 
-/// A client that reads nothing any more is not waited for.
+/// Writes the last lines, but does not wait for a client that no longer reads.
 void Relay::write_last_lines() {
     const auto until = steady_clock::now() + k_last_lines;
     while (!to_client_.empty() && !client_gone_ && steady_clock::now() < until) {

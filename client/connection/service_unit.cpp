@@ -26,7 +26,7 @@ fs::path unit_folder() {
     return (config.starts_with('/') ? fs::path(config) : fs::path(variable("HOME")) / ".config") / "systemd" / "user";
 }
 
-/// A text inside of double quotes in a unit. Nothing for what cannot stand there.
+/// Returns a text for double quotes in a unit; invalid_argument for a text that cannot be there.
 Result<std::string> quoted_for_unit(const std::string& text) {
     std::string out;
     for (const char c : text) {
@@ -39,7 +39,7 @@ Result<std::string> quoted_for_unit(const std::string& text) {
     return out;
 }
 
-/// The reverse of quoted_for_unit.
+/// Reverses quoted_for_unit().
 std::string unquoted(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -49,7 +49,7 @@ std::string unquoted(std::string_view text) {
     return out;
 }
 
-/// The home of the daemon that this unit starts; nothing if the file cannot be read.
+/// Returns the home of the daemon that this unit starts; nothing if the file cannot be read.
 std::optional<fs::path> home_in(const fs::path& unit) {
     std::ifstream in(unit);
     if (!in) return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<fs::path> home_in(const fs::path& unit) {
     return home;
 }
 
-/// The first line of a unit that Orange wrote, without its end: it shows later whether somebody has edited the rest.
+/// Returns the first line of a unit that Orange writes. It shows later whether the rest was edited.
 std::string own_line(const std::string& rest) {
     std::string line(k_own_unit);
     line += ' ';
@@ -86,7 +86,7 @@ Result<std::string> unit_for(const fs::path& oranged, const Paths& paths, const 
     constexpr std::string_view k_shipped = "ExecStart=/usr/local/bin/oranged\n";
     std::string unit(shipped_unit());
     const auto at = unit.find(k_shipped);
-    // systemd puts variables into quoted words, too.
+    // systemd expands variables even in quoted words.
     for (auto dollar = program.find('$'); dollar != std::string::npos; dollar = program.find('$', dollar + 2))
         program.insert(dollar, "$");
     unit.replace(at, k_shipped.size(),

@@ -28,11 +28,12 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// Longer than a daemon waits for the one before it to end.
+/// Longer than a daemon waits for the end of the previous one.
 constexpr std::chrono::seconds k_start_deadline{20};
 constexpr std::size_t k_shown_lines = 10;
 
-/// A started supervisor: `alive` is the reading end of a pipe that only it holds, so that its end is seen at once.
+/// A started supervisor. `alive` is the reading end of a pipe that only the supervisor holds, so that its end is
+/// noticed at once.
 struct Supervisor {
     pid_t pid = 0;
     int alive = -1;
@@ -53,7 +54,7 @@ struct Supervisor {
     bool failed() const { return ended && !(WIFEXITED(status) && WEXITSTATUS(status) == 0); }
 };
 
-/// Where the daemon's output goes, and how far it went before this start.
+/// The file of the daemon's output, and its size before this start.
 struct Output {
     fs::path file;
     int fd = -1;
@@ -71,7 +72,7 @@ struct Output {
     std::string last_words() const;
 };
 
-/// The last lines of what was appended since.
+/// Returns the last lines that were appended since the start.
 std::string Output::last_words() const {
     constexpr off_t k_most = 16384;
     struct stat info {};
@@ -90,7 +91,7 @@ std::string Output::last_words() const {
 /// Starts `orange daemon supervise`, detached.
 Result<std::unique_ptr<Supervisor>> start_supervisor(const fs::path& oranged, const Output& output) {
     TRY(auto self, program_path());
-    if (auto client = find_program("orange")) self = std::move(*client);  // this may be the dashboard
+    if (auto client = find_program("orange")) self = std::move(*client);  // this process may be the dashboard
     int alive[2];
     if (system::make_pipe(alive) != 0) return io_error("making a pipe", errno);
     ChildOptions options;
@@ -104,7 +105,7 @@ Result<std::unique_ptr<Supervisor>> start_supervisor(const fs::path& oranged, co
     return pid.error();
 }
 
-/// Nothing: the supervisor has left the home to another daemon, which has ended since.
+/// Waits for the daemon's socket. Nothing if the supervisor left the home to another daemon, which has ended since.
 std::optional<Result<Connection>> wait_for_socket(const Paths& paths, Supervisor& supervisor, const Output& output,
                                                   steady_clock::time_point until) {
     for (;;) {
@@ -131,8 +132,8 @@ Result<fs::path> find_oranged() {
 }
 
 Result<Connection> start_daemon(const Paths& paths) {
-    // A supervisor beside an enabled unit would keep the unit from starting. If systemd cannot start it (there is no
-    // user manager in this session, or the daemon fails), the supervisor's way works or shows the daemon's own reason.
+    // A supervisor beside an enabled unit would prevent the unit's start. If systemd cannot start it (no user manager
+    // in this session, or the daemon fails), the supervisor works, or shows the daemon's own error.
     if (is_service_of(paths) && systemctl({"start", "oranged.service"}, false) == 0) {
         auto started = Connection::open(paths.socket(), k_connect_deadline);
         if (started || started.error().code != ErrorCode::unavailable) return started;

@@ -7,12 +7,12 @@
 
 namespace orange::connection {
 
-/// Starts a daemon, as the user's service if that is enabled for this home, else detached and with a supervisor, and
-/// waits until one takes connections: this one, or another that was started meanwhile. On failure the error holds the
-/// end of what the daemon said.
+/// Starts a daemon, as the user's service if that is enabled for this home, otherwise detached and with a supervisor.
+/// Waits until a daemon takes connections: this one, or another that was started meanwhile. The error of a failure
+/// contains the end of the daemon's output.
 Result<Connection> start_daemon(const Paths& paths);
 
-/// The daemon's program: beside the client's own, else on PATH.
+/// Returns the daemon's program: beside the client's own, or else on PATH.
 Result<std::filesystem::path> find_oranged();
 
 }  // namespace orange::connection

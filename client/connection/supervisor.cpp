@@ -22,12 +22,12 @@ using std::chrono::milliseconds;
 constexpr int k_most_crashes = 5;
 constexpr std::chrono::seconds k_window{60};
 constexpr milliseconds k_first_delay{100};
-/// A first daemon that exits this early has reported an error of its settings or its folder; the next would, too.
+/// A first daemon that exits this early has a problem with its settings or its folder, and so would the next one.
 constexpr milliseconds k_early{1000};
 constexpr int k_another_daemon = 75;
 constexpr int k_pipe_of_starter = 3;
 
-/// A daemon must not hold the descriptors that the client's caller gave to the client (a script's pipe).
+/// Closes inherited descriptors: a daemon must not keep those of the client's caller open (a script's pipe).
 void close_inherited() {
     std::vector<int> open;
     std::error_code error;
@@ -45,7 +45,7 @@ void report(const std::string& text) {
     std::fflush(stderr);
 }
 
-/// Waits for the daemon's end, and passes on the signal that stops this process; `stopping` then becomes true.
+/// Waits for the daemon's end. Forwards the signal that stops this process, and sets `stopping` then.
 int wait_for(pid_t daemon, const sigset_t& signals, bool& stopping) {
     for (int status = 0;;) {
         if (::waitpid(daemon, &status, WNOHANG) == daemon) return status;
@@ -87,7 +87,7 @@ int supervise(const std::filesystem::path& oranged, const std::filesystem::path&
         }
         const int status = wait_for(*daemon, signals, stopping);
         const int exited = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-        // Another daemon may have ended since; then this one is needed after all.
+        // The other daemon may have ended since; then this one is needed after all.
         if (stopping || exited == 0 || (exited == k_another_daemon && is_listening(socket))) return 0;
         report("oranged " + (exited < 0 ? std::string("was ended by signal ") + ::strsignal(WTERMSIG(status))
                                         : "exited with status " + std::to_string(exited)));

@@ -6,8 +6,8 @@
 
 namespace orange::connection {
 
-/// Doubles the delay before each start of a crashed daemon. Returns nothing at the fifth crash within a minute: a sixth
-/// start would not help.
+/// Doubles the delay before each start of a crashed daemon. Returns nothing at the fifth crash within a minute, because
+/// a sixth start would not help.
 class CrashBudget {
   public:
     using Clock = std::chrono::steady_clock;
@@ -18,10 +18,10 @@ class CrashBudget {
     Clock::time_point first_{};
 };
 
-/// The daemon's parent (`orange daemon supervise`, started by autostart, not by people): runs `oranged`, and starts it
-/// again after a crash, with a delay that doubles; gives up after five crashes within a minute. Ends when the daemon
-/// exits with 0, or with 75 while another one listens at `socket`. Passes SIGTERM on. Its starter has set its
-/// descriptors: output to oranged.out, descriptor 3 a pipe whose end tells the starter that this process has ended.
+/// Runs as the daemon's parent (`orange daemon supervise`, started by autostart, not by people). It runs `oranged`, and
+/// restarts it after a crash with a delay that doubles; after five crashes within a minute it gives up. It ends when
+/// the daemon exits with 0, or with 75 while another one listens at `socket`. It forwards SIGTERM. The starter has set
+/// its descriptors: output to oranged.out, and as 3 a pipe whose end shows the starter that this process has ended.
 int supervise(const std::filesystem::path& oranged, const std::filesystem::path& socket);
 
 }  // namespace orange::connection

@@ -6,8 +6,8 @@
 
 namespace orange::connection {
 
-/// Calls `attempt` until it returns something or the time is over, with `pause` between two calls. Returns its last
-/// answer.
+/// Calls `attempt` until it returns a value or the time is over, with `pause` between two calls. Returns its last
+/// result.
 template <class Attempt>
 auto wait_until(std::chrono::steady_clock::time_point until, std::chrono::milliseconds pause, Attempt attempt) {
     for (;;) {
