@@ -22,7 +22,7 @@ std::vector<int> sgr_numbers(std::string_view parameters) {
     return numbers;
 }
 
-/// The colour behind 38 or 48 at `at`, which moves to its last number.
+/// Returns the colour behind a 38 or 48 at `at`, and moves `at` to its last number.
 short extended_colour(const std::vector<int>& numbers, std::size_t& at) {
     if (at + 2 < numbers.size() && numbers[at + 1] == 5) {
         at += 2;
@@ -60,7 +60,7 @@ void apply_sgr(Look& look, std::string_view parameters) {
     }
 }
 
-/// Behind an escape sequence that begins at `at`; an SGR one changes `look`.
+/// Returns the position behind the escape sequence at `at`; an SGR sequence changes `look`.
 std::size_t behind_sequence(std::string_view line, std::size_t at, Look& look) {
     if (at + 1 >= line.size()) return line.size();
     const char kind = line[at + 1];

@@ -7,11 +7,11 @@
 
 namespace orange::dashboard {
 
-/// The rows of an agent's screen, as tmux gives them with SGR sequences: colours and attributes become looks, every
-/// other sequence is dropped, and the rest is clean. A look does not outlive its row's end unless the text says so.
+/// Parses the rows of an agent's screen, as tmux prints them with SGR sequences. Colours and attributes become looks,
+/// all other sequences are dropped, and the text is clean. A look ends with its row, unless the text repeats it.
 std::vector<Line> screen_lines(std::string_view text);
 
-/// The nearest of the terminal's 256 colours.
+/// Returns the nearest of the terminal's 256 colours.
 short nearest_colour(int red, int green, int blue);
 
 }  // namespace orange::dashboard

@@ -5,7 +5,7 @@
 namespace orange::dashboard {
 namespace {
 
-constexpr int k_in_tasks = 3;  ///< below the message, its result, and the list
+constexpr int k_in_tasks = 3;  ///< levels: the message, its result, the list
 
 }  // namespace
 

@@ -10,7 +10,8 @@
 
 namespace orange::dashboard {
 
-/// A reply of the daemon. The tasks of a list are rows already: its JSON would be many times larger.
+/// A reply of the daemon. The tasks of a list are converted to rows while parsing, because their JSON would be many
+/// times larger.
 struct Answer {
     struct Listed {
         Row row;
@@ -21,10 +22,10 @@ struct Answer {
 
     Json json;
     std::vector<Listed> tasks;
-    bool unread = false;  ///< a task of the list is not as this version knows them
+    bool unread = false;  ///< this version cannot read a task of the list
 };
 
-/// Parses a message of the daemon; each object of `result.tasks` is moved to `answer` as soon as it is complete.
+/// Parses a message of the daemon. Each object of `result.tasks` is moved to `answer` as soon as it is complete.
 Result<Json> read_message(std::string_view line, Answer& answer);
 
 }  // namespace orange::dashboard

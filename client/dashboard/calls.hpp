@@ -9,7 +9,7 @@
 
 namespace orange::dashboard {
 
-/// A request from typed parameters.
+/// Makes a request from typed parameters.
 template <class Method>
 Request request_of(const Method& params, Purpose purpose, std::string task = {}) {
     Request request;
@@ -20,7 +20,7 @@ Request request_of(const Method& params, Purpose purpose, std::string task = {})
     return request;
 }
 
-/// One that changes the task: its row shows `doing`, and `done` is the message in the end.
+/// Makes a request that changes the task. Its row shows `doing`, and the message at the end is `done`.
 template <class Method>
 Request action_of(Method params, const std::string& task, std::string doing, std::string done) {
     params.id = task;
@@ -30,7 +30,7 @@ Request action_of(Method params, const std::string& task, std::string doing, std
     return request;
 }
 
-/// A reply, or a request's parameters; nothing if it is something else.
+/// Reads a reply or a request's parameters; nothing if the JSON has another form.
 template <class T>
 std::optional<T> typed(const Json& json) {
     auto value = read_as<T>(json, "", UnknownKeys::ignore);
@@ -38,7 +38,7 @@ std::optional<T> typed(const Json& json) {
     return std::move(*value);
 }
 
-/// Empty: the error has no such detail.
+/// Returns a detail of the error; empty if it has none.
 inline std::string detail(const Error& error, const char* key) {
     const auto found = error.details.find(key);
     return found == error.details.end() ? std::string() : found->second;

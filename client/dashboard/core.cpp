@@ -49,7 +49,7 @@ Effects Core::on_input(const Input& input, Moment now) {
     const auto layout = layout_of(state_);
     switch (input.what) {
         case Input::What::key:
-            if (layout.tiny && input.text != "q" && input.text != "C-c") break;  // what it did could not be seen
+            if (layout.tiny && input.text != "q" && input.text != "C-c") break;  // the effect would be invisible
             key(input.text, now, effects);
             break;
         case Input::What::paste:
@@ -86,7 +86,8 @@ void Core::key(const Key& key, Moment now, Effects& effects) {
     if (state_.prompt) return prompt_key(key, now, effects);
     if (state_.form) return form_key(key, now, effects);
     if (is_unwanted(key, now)) return;
-    // It was read; the key does what it does. Esc goes one step back: the message was that step.
+    // The person has read the message, so it goes. The key then does its work; Esc only removes an error, which is its
+    // one step back.
     const bool was_error = state_.message && state_.message->bad;
     state_.message.reset();
     if (key == "Esc" && was_error) return;
@@ -100,7 +101,7 @@ void Core::key(const Key& key, Moment now, Effects& effects) {
     run(*binding, now, effects);
 }
 
-/// What is typed for a text that was refused ends with a pause, Enter or Esc.
+/// Returns true for keys that belong to a refused text, until a pause, Enter or Esc.
 bool Core::is_unwanted(const Key& key, Moment now) {
     if (!state_.unwanted_until) return false;
     if (now.steady >= *state_.unwanted_until || (!is_character(key) && key != "Backspace" && key != "Enter")) {
@@ -115,7 +116,8 @@ bool Core::is_unwanted(const Key& key, Moment now) {
     return true;
 }
 
-/// In the help and the list of workspaces, the keys of the list scroll. From a pane that covers the list, q goes back.
+/// Handles keys of the help and the list of workspaces: the keys of the list scroll them. On a pane that covers the
+/// list, q returns to the list.
 bool Core::overlay_key(const Key& key) {
     const bool quits = key == "q" || key == "C-c";
     if (state_.overlay == Overlay::none) {
@@ -142,7 +144,7 @@ bool Core::overlay_key(const Key& key) {
     return true;
 }
 
-/// Esc, with nothing open any more: what covers the list, marks, the search, the filter.
+/// Handles Esc when nothing is open: it closes what covers the list, then clears marks, the search, the filter.
 void Core::back(Moment now) {
     auto& screen = state_.panes[Pane::screen];
     if (state_.pane == Pane::screen && screen.scroll > 0 && layout_of(state_).pane.height > 0) {
@@ -175,8 +177,9 @@ Effects Core::on_link(Link::State link, std::string why, Moment now, std::size_t
         effects.requests.push_back(request_of(rpc::ProjectList{true}, Purpose::projects));
         request_list(0, effects, now);
     } else if (was_up) {
-        if (state_.message && !state_.message->bad) state_.message.reset();  // it would hide that the daemon is gone
-        // What was asked gets no answer any more; whether it was done, the list will show.
+        if (state_.message && !state_.message->bad)
+            state_.message.reset();  // otherwise it would hide that the daemon is gone
+        // Open requests get no reply any more. The list will show whether they were carried out.
         const auto lost = std::erase_if(state_.busy, [&](const auto& busy) { return host_of(busy.first) == 0; });
         if (lost > 0) say("The daemon stopped before it answered; the list shows the result", true, now);
         if (!state_.sent_forms.empty()) state_.kept_form = std::move(state_.sent_forms.begin()->second);

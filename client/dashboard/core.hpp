@@ -12,9 +12,9 @@
 #include "common/rpc/task_methods.hpp"
 #include "common/rpc/task_queries.hpp"
 
-/// The whole behaviour of the dashboard: what a person or the daemon does → a new state, and requests. Pure: no
-/// terminal, no socket, no clock. Whoever runs it sends the requests and hands over their replies; a key never waits
-/// for one. draw() is in view.hpp.
+/// The whole behaviour of the dashboard: an input of the person or a message of the daemon leads to a new state and to
+/// requests. The core is pure: it uses no terminal, no socket and no clock. program.cpp sends the requests and passes
+/// the replies in; a key never waits for a reply. draw() is in view.hpp.
 namespace orange::dashboard {
 
 class Core {
@@ -26,54 +26,55 @@ class Core {
     Effects on_input(const Input& input, Moment now);
     Effects on_reply(const Request& request, Result<Answer> reply, Moment now);
     Effects on_event(const rpc::EventNotification& event, Moment now, std::size_t host = 0);
-    /// An agent of the task has written to its terminal.
+    /// Called when an agent of the task has written to its terminal.
     Effects on_screen(const std::string& task, Moment now);
     Effects on_link(Link::State link, std::string why, Moment now, std::size_t host = 0);
-    /// The list of a host as it was at `heard`, for the time until it answers.
+    /// Sets the list of a host as of `heard`, until the host answers.
     void remember_list(std::size_t host, Answer list, Timestamp heard);
-    /// A host has answered a greeting.
+    /// Called when a host has sent its greeting.
     void on_greeting(std::size_t host, bool read_only) { state_.hosts[host - 1].read_only = read_only; }
-    /// Notes that another host is silent, or is not, and when it was last heard of, if it was.
+    /// Records whether another host is silent, and when its last message came.
     void set_heard(std::size_t host, bool silent, std::optional<Timestamp> heard);
-    /// A program that had the terminal has ended.
+    /// Called when a program that had the terminal has ended.
     Effects on_returned(Moment now);
     void set_silent(bool silent) { state_.link.silent = silent; }
     void set_last_choices(const Json& choices);
     Effects on_resize(int width, int height, Moment now);
-    /// The editor or a program in the terminal has ended: what stands in the file, or nothing if it failed.
+    /// Called when the editor or a program in the terminal has ended. `text`: the contents of the file; nothing if it
+    /// failed.
     Effects on_edited(std::optional<std::string> text, Moment now);
     void say(std::string text, bool bad, Moment now);
     void log_message(Message message);
 
-    /// What is due, and when to ask again; nothing: when something else happens.
+    /// Does what is due. next_time() returns when to call it again; nothing: after the next input.
     Effects on_time(Moment now);
     std::optional<std::chrono::steady_clock::time_point> next_time() const;
-    /// Lays the visible pane out for its width. Before draw().
+    /// Lays out the visible pane for its width. Call it before draw().
     void prepare();
 
     const Row* selected() const;
-    /// The table of keys; bindings() for who only reads it.
+    /// Returns the table of keys; use bindings() to read it.
     static std::span<const Binding> keys();
     rpc::CallerEnvironment caller;  ///< for task.create
 
   private:
     using Time = std::chrono::steady_clock::time_point;
-    /// The conversation with one daemon.
+    /// The state of the communication with one daemon.
     struct Feed {
         std::optional<Time> list_due;
         bool list_asked = false, listed = false;
-        std::string cursor;  ///< of the last event; empty: not subscribed yet
+        std::string cursor;  ///< after the last event; empty: not subscribed yet
         std::string screen_wanted,
-            screen_watched;  ///< the task whose screen is looked at, and that the daemon tells of
+            screen_watched;  ///< the tasks whose screens the pane needs and the daemon reports
         Time list_sent{};
         Time::duration list_took{};
         std::int64_t hidden = 0;
         bool more_ended = false;
 
-        /// The connection has ended, or begins.
+        /// Resets the feed when the connection ends or begins.
         void end();
     };
-    /// A pause of this length ends what somebody types.
+    /// A pause of this length ends typing.
     static constexpr std::chrono::milliseconds k_typing{1000};
 
     // core_list.cpp
@@ -174,7 +175,7 @@ class Core {
     void count_needs();
     std::vector<Row> rows_in(Answer& reply, std::size_t host);
     void hide_pull_requests();
-    /// A task needs its human that did not before, or needs more than before.
+    /// Returns true if a task needs its human now and did not before, or needs more than before.
     static bool news_for_human(const std::vector<Row>& tasks, const std::map<std::string, Need>& before);
     void list_reply(std::size_t host, Answer reply, std::int64_t hidden, Moment now);
     void list_error(std::size_t host, const Error& error, Moment now);
@@ -195,7 +196,8 @@ class Core {
     void paste(const std::string& text, Moment now);
 
     State state_;
-    /// Ended tasks are searched by the daemon: after the last character, so many, and more at their end.
+    /// The daemon searches ended tasks, this long after the last typed character; this many at first, and as many again
+    /// at the end of the list.
     static constexpr std::chrono::milliseconds k_search_rests{150};
     static constexpr std::size_t k_found_at_once = 200;
     std::vector<Feed> feeds_;  ///< this machine's, then those of State::hosts
@@ -207,21 +209,21 @@ class Core {
     bool asked_to_register_ = false;
     std::string clicked_;
     Time clicked_at_{};
-    std::size_t listed_ = 0;  ///< of State::tasks; behind them are those that only the search has found
+    std::size_t listed_ = 0;  ///< number of listed tasks in State::tasks; tasks that only the search found follow
     std::size_t found_wanted_ = k_found_at_once;
     bool more_found_ = false;
-    std::size_t ended_wanted_ = 0;  ///< 0: none
-    /// How many ended tasks of this machine were hidden when the last ended ones were asked for.
+    std::size_t ended_wanted_ = 0;  ///< 0: no ended tasks
+    /// The number of hidden ended tasks of this machine when the last ended ones were requested.
     std::optional<std::int64_t> ended_known_;
 };
 
-/// The task of the selected row; nullptr: none is.
+/// Returns the task of the selected row; nullptr if none is selected.
 const Row* selected_in(const State& state);
-/// How many tasks need the person's help, answer or review.
+/// Returns the number of tasks that need the person's help, answer or review.
 std::size_t needing_count(const State& state);
 Section section_of(const Row& task);
 
-/// Where the list and the pane are; a rectangle without height is not there.
+/// A rectangle of the screen; without height it is not shown.
 struct Box {
     int row = 0, column = 0, width = 0, height = 0;
 };
@@ -229,23 +231,23 @@ struct Layout {
     Box list, pane;
     int message_rows = 1;  ///< above the footer
     int footer_rows = 1;
-    bool tiny = false;  ///< only numbers fit
+    bool tiny = false;  ///< only the counts fit
 };
 Layout layout_of(const State& state);
-/// The message or the question below the list, in rows that fit.
+/// Returns the message or the question below the list, in rows that fit.
 std::vector<Line> message_lines(const State& state);
-/// Says what the task needs from its human, what goes on, or why nothing can be done with it from here. The age is not
-/// in it. At most three rows.
+/// Returns what the task needs from its human, what is going on, or why it cannot be changed from here, without its
+/// age. At most three rows.
 std::vector<Line> need_lines(const State& state, const Row& task);
-/// A pane's rows for a width.
+/// Returns a pane's rows for a width.
 std::vector<Line> pane_lines(Pane pane, const PaneText& text, std::size_t width);
-/// Where State::about stands: in the pane, or in place of the list if no pane is beside it.
+/// Returns the place of State::about: in the pane, or over the list if there is no pane beside it.
 Box about_box(const Layout& layout);
 std::vector<Line> about_lines(const About& about, std::size_t width);
 
-/// Typing in one line: true if the key was a change or a move.
+/// Edits a line by one key. Returns true if the key changed the text or moved the cursor.
 bool edit_line(std::string& text, std::size_t& cursor, const Key& key);
-/// A text of several lines as one.
+/// Joins a text of several lines into one line.
 std::string join_lines(std::string_view text);
 void insert_text(std::string& text, std::size_t& cursor, std::string_view pasted, bool keeps_lines);
 

@@ -1,4 +1,4 @@
-// The text above a question or a prompt: the agent's questions, its handoff, or the changes that a merge would bring.
+// The text above a question or a prompt: the agent's questions, its handoff, or the changes of a merge.
 #include <algorithm>
 
 #include "client/dashboard/calls.hpp"
@@ -11,7 +11,7 @@ Box about_box(const Layout& layout) {
     return layout.pane.height > 0 ? layout.pane : layout.list;
 }
 
-/// Asks the daemon for the text about a task. The question or the prompt is open already.
+/// Requests the text about a task. The question or the prompt must be open already.
 void Core::show_about(About::What what, const std::string& id, Effects& effects) {
     if (!state_.prompt && !state_.question) return;
     state_.about = About{};
@@ -30,7 +30,7 @@ void Core::show_about(About::What what, const std::string& id, Effects& effects)
     effects.requests.back().host = host_of(id);
 }
 
-/// A question can have waited for another one: its changes are asked for when it is shown.
+/// Requests the changes of a question when it is shown, because it may have waited for another question before.
 void Core::show_about_question(Effects& effects) {
     if (!state_.question || state_.question->about.empty()) return;
     const auto& about = state_.about;
@@ -38,7 +38,8 @@ void Core::show_about_question(Effects& effects) {
     if (!is_shown) show_about(About::What::changes, state_.question->about, effects);
 }
 
-/// Without an answer, the question or the text stands alone. A merge is of the commit that is shown.
+/// Shows the reply. Without one, the question or the prompt stands alone. A confirmed merge is limited to the shown
+/// commit.
 void Core::about_reply(const Request& request, Result<Json> reply) {
     auto& about = state_.about;
     const bool is_of_changes = about && about->what == About::What::changes;
@@ -49,7 +50,7 @@ void Core::about_reply(const Request& request, Result<Json> reply) {
     about->width = 0;
     const auto diff = read_as<rpc::TaskDiff::Reply>(about->reply, "", UnknownKeys::ignore);
     if (!is_of_changes || !state_.question || !diff) return;
-    // An older daemon of another host names no commit.
+    // An older daemon on another host sends no commit.
     const auto shown = !diff->commit.empty() || diff->changes.uncommitted ? diff->commit : diff->tip;
     const auto pin = [&](std::vector<Request>& requests) {
         for (auto& merge : requests) {
@@ -78,7 +79,7 @@ void Core::scroll_about(long by) {
     about.scroll = static_cast<std::size_t>(std::clamp(static_cast<long>(about.scroll) + by, 0L, most));
 }
 
-/// J and K are characters in a text.
+/// Scrolls the text. In a prompt J and K are ordinary characters.
 bool Core::about_key(const Key& key) {
     if (!state_.about) return false;
     const bool down = key == "PageDown" || (key == "J" && !state_.prompt);

@@ -1,4 +1,4 @@
-// What each key does with the selected task.
+// The actions of keys on the selected task.
 #include <algorithm>
 
 #include "client/dashboard/calls.hpp"
@@ -14,7 +14,7 @@ bool has_begun(const Row& task) {
     return !can(task, "spawn") && !task.initial;
 }
 
-/// Why a key that is not offered does nothing for the task, behind its name.
+/// Returns why a key that is not offered has no effect on the task; the text follows the task's name.
 std::string why_not(const Row& task, const Binding& key) {
     const auto action = key.action;
     const auto status = clean(task.status), workflow = clean(task.workflow);
@@ -114,7 +114,7 @@ void Core::mark() {
     move(1);
 }
 
-/// All of the section that need the same; if they are selected already, none of them.
+/// Marks all tasks of the section with the same need; unmarks them if all are marked.
 void Core::mark_all() {
     const auto& chosen = *selected();
     std::vector<std::string> alike;

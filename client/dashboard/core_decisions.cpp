@@ -1,4 +1,4 @@
-// What ends something, or publishes it, is asked first: the questions, and the facts in them.
+// Actions that end or publish something need a confirmation: these are the questions and their facts.
 #include <algorithm>
 
 #include "client/dashboard/calls.hpp"
@@ -10,7 +10,7 @@
 namespace orange::dashboard {
 namespace {
 
-/// "3 commits, +40 -2"
+/// Returns "3 commits in 2 files, +40 -2".
 std::string changes_fact(const State& state, const std::string& id) {
     const auto found = state.changes.find(id);
     if (found == state.changes.end()) return {};
@@ -27,7 +27,7 @@ std::string target_branch(const State& state, const Row& task) {
         const auto name = parent == state.tasks.end() ? "its parent" : "task " + clean(parent->short_id);
         return "the branch of " + name + " (" + clean(task.merges_into) + ")";
     }
-    if (task.host > 0) return "the default branch";  // of a project there
+    if (task.host > 0) return "the default branch";  // of a project on that host
     const auto found = std::ranges::find(state.projects, task.project, &rpc::ProjectView::name);
     return found == state.projects.end() ? "the default branch" : clean(found->default_branch);
 }
@@ -52,7 +52,7 @@ std::string children_fact(const State& state, const std::vector<const Row*>& tas
 
 }  // namespace
 
-/// The marked tasks that offer it, with the facts about them.
+/// Returns the marked tasks that offer the action, and adds the facts about them.
 std::vector<const Row*> Core::targets(const Key& key, Moment now, Question& question) {
     std::vector<const Row*> found;
     std::size_t skipped = 0, unseen = 0;
@@ -84,12 +84,12 @@ void Core::merge(Effects& effects, Moment now) {
         return ask(std::move(question), now);
     }
     const auto& task = *selected();
-    // If it needs force, the daemon refuses it with the facts, and those are the question.
+    // If the merge needs force, the daemon refuses it with the facts, which become the question.
     if (can(task, "force_merge")) return act(effects, one(task));
     ask_to_merge(task, "", now);
 }
 
-/// The two ways to merge while a pull request is open, in place of y.
+/// Offers the two ways to merge while a pull request is open, instead of y.
 void Core::offer_both_merges(Question& question, const Request& request) {
     const auto params = read_as<rpc::TaskMerge>(request.params, "", UnknownKeys::ignore);
     if (!params) return;
@@ -122,7 +122,7 @@ void Core::ask_to_merge(const Row& task, const std::string& why, Moment now) {
     ask(std::move(question), now);
 }
 
-/// The daemon's question says what is wrong; this, what it is about.
+/// Adds which task is merged to a question of the daemon, which says only what is wrong.
 void Core::add_what_is_merged(Question& question, const std::string& id) const {
     const auto task = std::ranges::find(state_.tasks, id, &Row::id);
     if (task == state_.tasks.end()) return;
@@ -219,7 +219,7 @@ void Core::stop(Effects& effects, Moment now) {
     ask(std::move(question), now);
 }
 
-/// The steps that the workflow leaves to a human. Ends have keys of their own.
+/// Offers the steps that the workflow leaves to a human. Steps to an end have keys of their own.
 void Core::moves_reply(Result<Json> reply, Moment now) {
     if (!reply) return say(reply.error().message, true, now);
     const auto why = read_as<rpc::TaskWhy::Reply>(*reply, "", UnknownKeys::ignore);
@@ -247,7 +247,7 @@ void Core::moves_reply(Result<Json> reply, Moment now) {
     }
     if (options.empty()) return say("There is no step for you from " + clean(task.status), true, now);
     if (options.size() == 1) return ask(std::move(options.front()), now);
-    // Its digit is the answer, unless there is more to know.
+    // A digit is enough as an answer, unless an option has facts.
     for (auto& option : options) {
         if (option.facts.empty()) option.text.clear();
     }

@@ -1,5 +1,5 @@
-// Tasks that have ended are not in the list that the daemon sends. They are asked for here: for the search, and for the
-// space below the list while nothing needs the person.
+// The daemon's list has no ended tasks. They are requested here: for the search, and for the space below the list while
+// nothing needs the person.
 #include <algorithm>
 #include <functional>
 
@@ -22,10 +22,10 @@ rpc::TaskList Core::list_of_project() const {
     return list;
 }
 
-/// Asks for ended tasks that have the text of the search. is_found() searches those of the list.
+/// Requests ended tasks that contain the search text. is_found() searches the tasks of the list.
 void Core::request_search(Effects& effects) {
     search_due_.reset();
-    more_found_ = false;  // one of the replies says that there are more
+    more_found_ = false;  // the replies set it again
     if (state_.search.empty()) return;
     auto list = list_of_project();
     list.all = true;
@@ -38,7 +38,7 @@ void Core::request_search(Effects& effects) {
     }
 }
 
-/// Asks for the tasks of this machine that ended last, and again when another number of tasks has ended.
+/// Requests this machine's tasks that ended last, and again when the number of ended tasks has changed.
 void Core::request_ended(Effects& effects) {
     const auto hidden = feeds_[0].hidden;
     if (needing_count(state_) > 0 || ended_wanted_ > 0 || ended_known_ == hidden || !is_up(state_, 0)) return;
@@ -54,7 +54,7 @@ void Core::ended_reply(Answer reply, Moment now) {
     state_.last_ended.clear();
     for (auto& task : reply.tasks) {
         if (!task.row.ended) continue;
-        if (task.row.in_progress) {  // how it ended is known after its last step, which is no event
+        if (task.row.in_progress) {  // the result is known only after the task's last step, for which there is no event
             ended_known_.reset();
             feeds_[0].list_due = now.steady + k_last_step;
         }
@@ -64,7 +64,7 @@ void Core::ended_reply(Answer reply, Moment now) {
 }
 
 void Core::search_reply(const Request& request, Answer reply) {
-    if (request.params.value("search", std::string()) != state_.search) return;  // typed on since
+    if (request.params.value("search", std::string()) != state_.search) return;  // the text has changed since
     const auto found = state_.tasks.begin() + static_cast<std::ptrdiff_t>(listed_);
     const auto is_old = [&](const Row& task) { return task.host == request.host; };
     state_.tasks.erase(std::remove_if(found, state_.tasks.end(), is_old), state_.tasks.end());

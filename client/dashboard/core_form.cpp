@@ -38,8 +38,8 @@ std::vector<std::string> with_default(const std::vector<std::string>& names) {
     return all;
 }
 
-/// The tasks of this machine that are in the list and have not ended, the selected one first: "4f2a  Round the total".
-/// `project`: only of this one.
+/// Returns this machine's listed tasks that have not ended, the selected one first: "4f2a  Round the total". `project`:
+/// only of this project.
 std::vector<std::string> tasks_to_choose(const State& state, const std::string* project) {
     std::vector<std::string> names{""};
     for (const auto& item : state.items) {
@@ -51,7 +51,7 @@ std::vector<std::string> tasks_to_choose(const State& state, const std::string* 
     return names;
 }
 
-/// Its first word names the task.
+/// Returns the task of a field: its first word.
 std::optional<std::string> task_in(const FormField& field) {
     if (field.value.empty()) return std::nullopt;
     return field.value.substr(0, field.value.find(' '));
@@ -117,8 +117,8 @@ void Core::open_form(Moment now, Effects& effects) {
     if (!asked_to_register_) ask_to_register(false, now);
 }
 
-/// Whether the repository that the dashboard was started in is to become a project, if it is none. Asked once; again
-/// only where there is no other project.
+/// Asks whether the repository in which the dashboard was started should become a project, if it is none. Asked once;
+/// again only if there is no other project.
 bool Core::ask_to_register(bool late, Moment now) {
     if (!state_.repository || !state_.projects_known || state_.project || !state_.shown_project.empty()) return false;
     if (!state_.cwd && !state_.projects.empty()) return false;
@@ -159,7 +159,7 @@ void Core::set_last_choices(const Json& choices) {
     for (const auto& [project, each] : choices.items()) state_.last_choices[project] = each;
 }
 
-/// The lists may come after the form was opened.
+/// Fills in the choices. The lists may arrive after the form was opened.
 void Core::update_choices() {
     if (!state_.form) return;
     auto& fields = state_.form->fields;

@@ -16,7 +16,8 @@ void Core::Feed::end() {
     screen_watched.clear();
 }
 
-/// A link that ends changes no row: what the host's tasks have become is not known.
+/// Handles the link of another host. When it ends, rows stay as they are, because the present state of the host's tasks
+/// is unknown.
 Effects Core::on_host_link(Link::State link, std::string why, Moment now, std::size_t host) {
     Effects effects;
     auto& other = state_.hosts[host - 1];
@@ -24,7 +25,7 @@ Effects Core::on_host_link(Link::State link, std::string why, Moment now, std::s
     other.link.state = link;
     other.link.silent = false;
     other.lost = link == Link::State::down || (other.lost && link == Link::State::starting);
-    // Under ?, and not over what the person reads; the same reason again and again is told once.
+    // Show it under ?, so that it does not cover what the person reads; log equal reasons only once.
     const auto is_known = [&](const Message& message) { return message.text == why; };
     if (link == Link::State::down && std::ranges::none_of(state_.log, is_known)) log_message({why, true, now.wall});
     feeds_[host].end();
@@ -46,7 +47,7 @@ void Core::set_heard(std::size_t host, bool silent, std::optional<Timestamp> hea
     if (std::exchange(other.link.silent, silent) == silent) return;
     state_.columns = columns_for(state_);
     if (silent) return;
-    // The questions to the host in the meantime had no answer.
+    // Requests that were sent to the host meanwhile had no reply.
     feeds_[host].list_due = Time{};
     if (!state_.search.empty()) search_due_ = Time{};
     for (auto& [pane, text] : state_.panes) {
@@ -67,12 +68,12 @@ std::size_t Core::host_of(const std::string& task) const {
     return found == state_.tasks.end() ? 0 : found->host;
 }
 
-/// The request for a pane of the host gets no answer any more.
+/// Forgets the request for a pane of the host, which gets no reply any more.
 void Core::forget_pane_of(std::size_t host) {
     if (pane_asked_ && host_of(pane_asked_->second) == host) pane_asked_.reset();
 }
 
-/// The list of one host takes the place of what it was before. Behind all lists are the tasks that the search found.
+/// Replaces the list of one host. Tasks that only the search found stay behind all lists.
 void Core::replace_rows(std::vector<Row> rows, std::size_t host) {
     auto& tasks = state_.tasks;
     const auto first_found = tasks.begin() + static_cast<std::ptrdiff_t>(listed_);
@@ -91,7 +92,7 @@ void Core::replace_rows(std::vector<Row> rows, std::size_t host) {
     add_found(std::move(found));
 }
 
-/// Two hosts that are one machine have the same tasks, which are shown once.
+/// Hides a host whose tasks another host has, too: both are the same machine.
 void Core::drop_twins() {
     std::map<std::string_view, std::size_t> owners;
     std::vector<std::size_t> twin_of(feeds_.size(), feeds_.size());

@@ -1,4 +1,4 @@
-// Which tasks are shown, in which order, and which of them is selected.
+// Decides which tasks are shown, in which order, and which one is selected.
 #include <algorithm>
 
 #include "client/dashboard/calls.hpp"
@@ -11,10 +11,10 @@ namespace orange::dashboard {
 namespace {
 
 constexpr std::size_t k_margin = 2, k_more_ended = 200;
-constexpr std::size_t k_most_ended = 2000;  ///< in memory; older ones are for `orange task list --all`
+constexpr std::size_t k_most_ended = 2000;  ///< in memory; `orange task list --all` shows older ones
 constexpr std::chrono::milliseconds k_double_click{500};
 
-/// Sub-tasks stand below their task where both are in one section.
+/// Moves sub-tasks below their parent if both are in one section.
 void put_below_parents(std::vector<Item>& items, const std::vector<Row>& all) {
     std::vector<const Row*> tasks;
     for (const auto& item : items) tasks.push_back(&all[item.task]);
@@ -60,17 +60,18 @@ void Core::rebuild() {
         const auto section = section_of(task);
         sections[static_cast<std::size_t>(section)].push_back({i, section});
     }
-    if (!state_.hosts.empty()) {  // those of a single daemon are in order
+    if (!state_.hosts.empty()) {  // the list of a single daemon is in order already
         std::ranges::stable_sort(sections[0], {}, [&](const Item& item) {
             const auto& task = state_.tasks[item.task];
             return std::pair(-static_cast<int>(task.needs), task.needs_since);
         });
     }
     for (auto& rows : sections) {
-        if (&rows != &sections[0]) put_below_parents(rows, state_.tasks);  // what needs you: the most urgent first
+        if (&rows != &sections[0])
+            put_below_parents(rows, state_.tasks);  // the tasks that need you are in the order of urgency
     }
     state_.items.clear();
-    // Of the ended ones, the list says how many there are to see with another filter.
+    // With this filter the list only shows the number of ended tasks.
     auto folded_count = static_cast<std::size_t>(state_.hidden);
     if (!state_.search.empty()) {
         folded_count = static_cast<std::size_t>(
@@ -89,7 +90,7 @@ void Core::rebuild() {
     keep_in_view();
 }
 
-/// A task that is not shown any more gives the selection to the one that has come to its place.
+/// Keeps the selected task. If it is no longer shown, the task in its place is selected.
 void Core::keep_selection() {
     const auto before = state_.at;
     const auto size = state_.items.size();
@@ -126,7 +127,7 @@ void Core::move(int by) {
     }
     select_at(static_cast<std::size_t>(best));
     keep_in_view();
-    // More of the ended tasks, before their end is reached.
+    // Fetch more ended tasks before the end of the list is reached.
     if (best + 20 <= size || std::ranges::any_of(feeds_, &Feed::list_asked)) return;
     const bool may_be_more = state_.more_ended && ended_wanted_ > 0 && ended_wanted_ < k_most_ended;
     if (may_be_more && state_.search.empty()) {
@@ -140,7 +141,7 @@ void Core::move(int by) {
 
 void Core::keep_in_view() {
     const int shown = layout_of(state_).list.height;
-    if (shown <= 0) return;  // a pane covers it
+    if (shown <= 0) return;  // a pane covers the list
     const auto height = static_cast<std::size_t>(shown);
     const auto size = state_.items.size();
     const auto at = state_.at < size ? state_.at : 0;
@@ -167,12 +168,12 @@ void Core::show_filter(Filter filter) {
     }
     if (filter == Filter::active && ended_wanted_ > 0) {
         ended_wanted_ = 0;
-        list_soon();  // how many have ended may be another number now
+        list_soon();  // the number of ended tasks may have changed
     }
     rebuild();
 }
 
-/// From one project to all of them, and from all to the one of the selected task.
+/// Switches from one project to all of them, and from all to that of the selected task.
 void Core::switch_project() {
     if (!state_.shown_project.empty()) {
         state_.project.reset();

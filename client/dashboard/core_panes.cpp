@@ -1,5 +1,5 @@
-// The pane beside the list, and when the daemon is asked for it: when the selection has moved, after an event of its
-// task, and for the agent's screen after the agent has written to it.
+// The pane beside the list. The daemon is asked for it when the selection has moved, after an event of its task and,
+// for the agent's screen, after the agent has written to it.
 #include <algorithm>
 #include <utility>
 
@@ -13,8 +13,8 @@ namespace orange::dashboard {
 namespace {
 
 constexpr std::chrono::milliseconds k_screen_interval{250};
-constexpr std::chrono::milliseconds k_between{40};       ///< requests for panes, while the selection moves
-constexpr std::chrono::milliseconds k_slow_answer{150};  ///< a slow answer holds up the next task no longer
+constexpr std::chrono::milliseconds k_between{40};       ///< between requests for panes, while the selection moves
+constexpr std::chrono::milliseconds k_slow_answer{150};  ///< a slower answer does not delay the next task any longer
 constexpr int k_history = 300, k_log_lines = 200;
 
 Request screen_request(const Row& task, int lines) {
@@ -88,7 +88,7 @@ bool Core::pane_is_visible() const {
 void Core::show_pane(Pane pane) {
     const bool covered = layout_of(state_).pane.height == 0;
     if (!covered && state_.pane_open && state_.pane == pane && layout_of(state_).list.height == 0) {
-        state_.pane_open = false;  // the same key again goes back to the list
+        state_.pane_open = false;  // the same key again returns to the list
         return;
     }
     state_.pane = pane;
@@ -102,7 +102,7 @@ void Core::scroll_pane(long by) {
     auto& text = state_.panes[state_.pane];
     const auto rows = static_cast<long>(box.height - 1);
     const auto most = std::max(0L, static_cast<long>(text.lines.size()) - rows);
-    // The agent's screen ends at its bottom, and is scrolled back from there.
+    // The agent's screen is shown from its bottom, and scrolled back from there.
     const bool from_end = state_.pane == Pane::screen;
     const auto wanted = static_cast<long>(text.scroll) + (from_end ? -by : by);
     text.scroll = static_cast<std::size_t>(std::clamp(wanted, 0L, most));
@@ -114,7 +114,7 @@ void Core::make_stale(const std::string& task) {
     }
 }
 
-/// A change that no event tells of: the list shows another time than the pane was made for.
+/// Marks the pane as stale after a change without an event: the task's last change differs from the pane's.
 void Core::make_stale_if_changed() {
     const auto* task = selected();
     if (task == nullptr) return;
@@ -124,7 +124,7 @@ void Core::make_stale_if_changed() {
     }
 }
 
-/// The daemon tells of what one agent writes: asked for before its screen is, so that nothing is missed in between.
+/// Subscribes to the screen of one agent. This is sent before its screen is requested, so that no change is missed.
 void Core::watch_screen(const Row* task, Effects& effects) {
     for (std::size_t host = 0; host < feeds_.size(); ++host) {
         feeds_[host].screen_wanted = task != nullptr && task->host == host ? task->id : "";
@@ -152,9 +152,9 @@ void Core::subscribed(std::size_t host, Result<Json> reply, Moment now, Effects&
     subscribe_screen(host, effects);
 }
 
-/// Empties the pane for the selected task. The first move asks at once, and further moves when the answer to that is
-/// there and some time has passed: while a key is held down, the dashboard asks one question at a time, and not about
-/// each task. The rows of the previous task stay until then, so that the pane does not flicker.
+/// Prepares the pane for the selected task. After the first move the request is sent at once; after further moves, when
+/// the reply has come and some time has passed. So while a key is held down, there is one request at a time, and not
+/// one for each task. The rows of the previous task stay until then, so that the pane does not flicker.
 void Core::begin_pane(PaneText& text, bool moved, Moment now) {
     PaneText next;
     next.task = state_.selected;
@@ -184,7 +184,7 @@ void Core::request_pane(Moment now, Effects& effects) {
     if (task == nullptr || !is_up(state_, task->host) || !answers(state_, *task)) return;
     auto& text = state_.panes[state_.pane];
     if (text.task != state_.selected) begin_pane(text, shown == state_.pane, now);
-    if (text.live != is_live) text.stale = true;  // its agent has started, or ended, since it was asked for
+    if (text.live != is_live) text.stale = true;  // its agent has started or ended since the request
     const std::pair wanted(state_.pane, state_.selected);
     if (pane_asked_ == wanted || !text.stale || (is_live && text.scroll > 0)) return;
     const auto soon = text.came + k_screen_interval;

@@ -1,13 +1,14 @@
-// Questions: only y is yes.
+// Questions. Only y means yes.
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
 
 namespace orange::dashboard {
 namespace {
 
-/// Keys that were typed before a question could be read do not answer it. The one that somebody asks for is expected.
+/// Keys that were typed before a question could be read do not answer it. A question that the person's own key caused
+/// is expected, so its time is shorter.
 constexpr std::chrono::milliseconds k_reading{300}, k_expected{150};
-/// So long a question waits for the changes that it is about.
+/// The longest wait of a question for the changes that it shows.
 constexpr std::chrono::milliseconds k_changes_wait{1000};
 
 }  // namespace
@@ -31,7 +32,7 @@ void Core::next_question(Moment now) {
     state_.question->since = now.steady;
 }
 
-/// When the question on the screen can be answered; nothing: it can.
+/// Returns when the question on the screen can be answered; nothing if it can be now.
 std::optional<Core::Time> Core::question_due() const {
     if (!state_.question || state_.question->readable) return std::nullopt;
     const auto& question = *state_.question;

@@ -1,4 +1,5 @@
-// Refusals that are questions: the daemon says what has to be confirmed, or decided, before it does what it was asked.
+// Refusals that lead to questions: the daemon names what has to be confirmed or decided before it carries out the
+// request.
 #include <algorithm>
 
 #include "client/dashboard/calls.hpp"
@@ -8,7 +9,7 @@
 
 namespace orange::dashboard {
 
-/// Sub-tasks that have not ended go on, unless their human says otherwise.
+/// Asks about sub-tasks that have not ended; without a decision they go on.
 bool Core::ask_for_children(const Request& request, const Error& error, Moment now) {
     auto params = typed<rpc::TaskCancel>(request.params);
     if (request.method != rpc::TaskCancel::k_name || !params || detail(error, "children").empty()) return false;
@@ -29,7 +30,7 @@ bool Core::ask_for_children(const Request& request, const Error& error, Moment n
     return true;
 }
 
-/// The branch has got commits since its changes were shown.
+/// Asks again if the branch has new commits since its changes were shown.
 bool Core::ask_again(const Request& request, const Error& error, Moment now) {
     if (request.method != rpc::TaskMerge::k_name || detail(error, "moved").empty()) return false;
     const auto task = std::ranges::find(state_.tasks, request.task, &Row::id);
@@ -76,7 +77,7 @@ bool Core::ask_for_force(const Request& request, const Error& error, Moment now)
     return true;
 }
 
-/// Asks whether an agent's program may trust the repository. Without the answer the program asks it in its window.
+/// Asks whether an agent's program may trust the repository. Without an answer the program asks in its own window.
 bool Core::ask_for_trust(const Request& request, const Error& error, Moment now) {
     const auto harness = detail(error, "trust");
     auto params = typed<rpc::TaskCreate>(request.params);

@@ -1,4 +1,4 @@
-// What the daemon answers.
+// Handles the daemon's replies.
 #include <algorithm>
 
 #include "client/dashboard/calls.hpp"
@@ -13,7 +13,7 @@
 namespace orange::dashboard {
 namespace {
 
-/// Events that come together are one look at the list; it may take a fifth of the time at most.
+/// Events that arrive together cause one request for the list, and such requests may take a fifth of the time at most.
 constexpr std::chrono::milliseconds k_together{40}, k_in_progress{1000}, k_reading_time{8000};
 
 std::string whole_error(const Error& error) {
@@ -45,7 +45,7 @@ bool starts_agent(const Request& request) {
            request.method == rpc::TaskRestart::k_name;
 }
 
-/// The task that a reply is about, or nothing.
+/// Returns the task that a reply is about, if there is one.
 std::optional<Row> row_in(const Answer& answer) {
     if (!answer.tasks.empty()) return answer.tasks.front().row;
     const auto task = answer.json.find("task");
@@ -99,7 +99,7 @@ void Core::list_soon() {
 
 void Core::request_list(std::size_t host, Effects& effects, Moment now) {
     auto& feed = feeds_[host];
-    if (feed.list_asked) return;  // it is asked for again after the reply
+    if (feed.list_asked) return;  // the list is requested again after the reply
     feed.list_due.reset();
     if (!is_up(state_, host)) return;
     auto list = list_of_project();
@@ -114,7 +114,7 @@ void Core::request_list(std::size_t host, Effects& effects, Moment now) {
     effects.requests.back().host = host;
 }
 
-/// Its tasks, and what is known of their changes: that comes only now and then.
+/// Returns the rows of a reply, and stores the changes of their branches, which not every reply has.
 std::vector<Row> Core::rows_in(Answer& reply, std::size_t host) {
     std::vector<Row> rows;
     rows.reserve(reply.tasks.size());
@@ -126,7 +126,7 @@ std::vector<Row> Core::rows_in(Answer& reply, std::size_t host) {
     return rows;
 }
 
-/// Where no pull request can be.
+/// Removes create_pr from tasks whose project cannot have pull requests.
 void Core::hide_pull_requests() {
     for (const auto& project : state_.projects) {
         if (project.place.empty() || project.place == "github") continue;
@@ -158,7 +158,7 @@ void Core::list_reply(std::size_t host, Answer reply, std::int64_t hidden, Momen
         const auto whose = host == 0 ? std::string("The daemon's list") : "The list of " + state_.hosts[host - 1].name;
         return say(whose + " cannot be read; is it of another version? orange daemon restart", true, now);
     }
-    // What was said is read by now, and may be true no more.
+    // The person has read the message by now, and it may be outdated.
     if (state_.message && !state_.message->bad && now.wall - state_.message->at >= k_reading_time)
         state_.message.reset();
     std::map<std::string, Need> needed;
@@ -184,11 +184,11 @@ void Core::list_reply(std::size_t host, Answer reply, std::int64_t hidden, Momen
     hide_pull_requests();
     header_project();
     rebuild();
-    if (moving && !feed.list_due) feed.list_due = now.steady + k_in_progress;  // its end is no event
+    if (moving && !feed.list_due) feed.list_due = now.steady + k_in_progress;  // there is no event for its end
     if (state_.pane != Pane::screen) make_stale_if_changed();
 }
 
-/// A machine that does not know the project of another one has no tasks of it.
+/// Handles an error of a list. A machine that does not know a project of another machine has no tasks of it.
 void Core::list_error(std::size_t host, const Error& error, Moment now) {
     const auto is_elsewhere = [&](const Row& task) { return task.host != host && state_.project == task.project; };
     const bool is_of_other = host > 0 || std::ranges::any_of(state_.tasks, is_elsewhere);
@@ -196,7 +196,7 @@ void Core::list_error(std::size_t host, const Error& error, Moment now) {
     if (host == 0) say(whole_error(error), true, now);
 }
 
-/// The header names the project of the directory; a worktree of a pool is in its project, too.
+/// Sets the project of the header by the directory; a worktree of a pool belongs to its project, too.
 void Core::header_project() {
     state_.shown_project = state_.project.value_or("");
     if (!state_.shown_project.empty() || !state_.cwd) return;

@@ -1,4 +1,4 @@
-// Lines that are typed: the search, an answer, a rejection, a message.
+// Typed lines: the search, an answer, a rejection, a message.
 #include <algorithm>
 
 #include "client/dashboard/calls.hpp"
@@ -10,7 +10,7 @@
 namespace orange::dashboard {
 namespace {
 
-/// Where the grapheme before `at` begins.
+/// Returns the beginning of the grapheme before `at`.
 std::size_t before_cursor(const std::string& text, std::size_t at) {
     std::size_t begin = 0, next = 0;
     while (next < at) {
@@ -35,7 +35,7 @@ std::string draft_key(Prompt::For what, const std::string& task) {
     return std::to_string(static_cast<int>(what)) + " " + task;
 }
 
-/// The feedback that the command proposes; empty: none.
+/// Returns the feedback that the command proposes; empty if there is none.
 std::string feedback_in(const std::string& command) {
     const auto words = shell_words(command);
     if (!words) return {};
@@ -139,7 +139,7 @@ void Core::search_for(const std::string& text, Moment now) {
     search_due_.reset();
     found_wanted_ = k_found_at_once;
     more_found_ = false;
-    state_.tasks.resize(listed_);  // without what an earlier search has found
+    state_.tasks.resize(listed_);  // drop the results of an earlier search
     if (!text.empty()) search_due_ = now.steady + k_search_rests;
     rebuild();
 }
@@ -171,7 +171,7 @@ void Core::send_prompt(Moment now, Effects& effects) {
         close_prompt(false);
         return say("Nothing was sent: the text is empty", false, now);
     }
-    // Kept until the daemon has it.
+    // The text is kept until the daemon has taken it.
     close_prompt(true);
     const std::string text(trim(prompt.text));
     const auto host = host_of(prompt.task);

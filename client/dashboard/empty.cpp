@@ -1,4 +1,4 @@
-// The space of the list that no task takes: it shows what to press, and what has ended today.
+// The unused space below the list shows which keys to press, and today's ended tasks.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t k_readable = 80;  ///< columns of a sentence
 
-/// Adds a key and what the key does; without a key, a sentence.
+/// Adds a key with what it does; without a key, a sentence.
 void add_hint(Lines& lines, std::string key, std::string_view text, std::size_t width) {
     const std::size_t indent = key.empty() ? 2 : 6;
     for (auto& row : wrapped(text, width > indent + 10 ? width - indent : 10)) {
@@ -42,7 +42,7 @@ void add_project_hints(Lines& lines, const State& state, std::size_t width) {
     }
 }
 
-/// Returns what to press if there is no task; never nothing.
+/// Returns which keys to press if there is no task.
 Lines hints(const State& state, std::size_t width) {
     Lines lines;
     if (!state.listed) {
@@ -78,7 +78,7 @@ Lines hints(const State& state, std::size_t width) {
     return lines;
 }
 
-/// Returns "ENDED TODAY 3" and a row for each task. The last row counts the tasks that do not fit.
+/// Returns "ENDED TODAY 3" and a row for each task. If not all fit, the last row has the number of the others.
 Lines ended_today(const State& state, std::size_t width, std::size_t room, Timestamp now) {
     const auto today = output::start_of_day(now);
     std::vector<const Row*> tasks;

@@ -81,7 +81,7 @@ bool Exchange::receive() {
 }
 
 std::optional<steady_clock::time_point> Exchange::silent_at() const {
-    for (const auto& [id, open] : open_) {  // in the order in which they were sent
+    for (const auto& [id, open] : open_) {  // in the order of sending
         const bool is_long = open.request.purpose == Purpose::act || open.request.purpose == Purpose::create;
         if (!is_long) return open.sent + k_patience;
     }

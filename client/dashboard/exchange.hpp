@@ -13,7 +13,7 @@
 
 namespace orange::dashboard {
 
-/// The functions that take the messages of a daemon.
+/// The functions that receive the messages of a daemon.
 struct Incoming {
     std::function<void(const Request& request, Result<Answer> reply)> reply;
     std::function<void(const rpc::EventNotification& event)> event;
@@ -21,7 +21,7 @@ struct Incoming {
     std::function<void(Link::State state, std::string why)> link;
 };
 
-/// One connection to a daemon: sends requests without waiting, and hands over replies and events.
+/// A connection to a daemon: it sends requests without waiting, and passes on replies and events.
 class Exchange {
   public:
     using Time = std::chrono::steady_clock::time_point;
@@ -32,31 +32,31 @@ class Exchange {
     Exchange& operator=(const Exchange&) = delete;
 
     void use(connection::Connection connection);
-    /// For notifications that are not the daemon's own, and for errors that answer no request.
+    /// Sets the receivers of other notifications than the daemon's, and of errors that answer no request.
     void listen(Listener notification, std::function<void(const Error&)> error) {
         other_ = std::move(notification);
         error_ = std::move(error);
     }
-    /// Skips lines that are no JSON, as the start-up files of a shell print them.
+    /// Skips lines that are no JSON, which a shell's start-up files may print.
     void skip_noise() { skips_noise_ = true; }
     void close();
     bool is_open() const { return connection_.has_value(); }
 
     void send(const Request& request);
-    /// Sends a request whose reply nobody needs.
+    /// Sends a request whose reply is not needed.
     void send(const std::string& method);
-    /// Hands over the messages that have come, and sends what waits. False: the connection has ended.
+    /// Passes on the messages that have arrived, and sends queued requests. Returns false if the connection has ended.
     bool receive();
 
-    /// -1 if there is no connection.
+    /// Returns the connection's descriptor; -1 if there is no connection.
     int descriptor() const { return connection_ ? connection_->descriptor() : -1; }
     bool has_unsent() const { return connection_ && connection_->has_unsent(); }
-    /// The time of the last byte that came.
+    /// Returns the time of the last byte from the daemon.
     Time read_at() const { return connection_ ? connection_->read_at() : Time{}; }
-    /// The time from which on the daemon counts as silent, if it has to answer a request that takes no time. A change
-    /// of a task may take minutes.
+    /// Returns when the daemon will count as silent: it then owes a reply to a request that should be quick. Changes of
+    /// tasks do not count, because they may take minutes.
     std::optional<Time> silent_at() const;
-    /// Takes the requests without a reply.
+    /// Returns and forgets the requests without a reply.
     std::vector<Request> take_open();
 
   private:
@@ -71,7 +71,7 @@ class Exchange {
         Time sent;
     };
     std::map<std::int64_t, Open> open_;
-    Answer answer_;  ///< the tasks of the message that is read
+    Answer answer_;  ///< the tasks of the message that is being read
     bool skips_noise_ = false;
 };
 

@@ -25,7 +25,7 @@ std::string variable(const char* name) {
     return value ? value : "";
 }
 
-/// In the child, between fork and exec: signal-safe calls alone.
+/// Runs in the child between fork and exec, where only signal-safe calls are allowed.
 [[noreturn]] void become_foreground(char* const* argv) {
     ::setpgid(0, 0);
     ::signal(SIGTTOU, SIG_IGN);
@@ -63,7 +63,7 @@ Result<int> run_in_foreground(const std::vector<std::string>& argv) {
     for (;;) {
         const auto ended = ::waitpid(child, &status, WUNTRACED);
         if (ended < 0 && errno == EINTR) continue;
-        if (ended == child && WIFSTOPPED(status)) {  // there is no shell here to come back to
+        if (ended == child && WIFSTOPPED(status)) {  // there is no shell to which a stopped program could return
             ::kill(-child, SIGCONT);
             continue;
         }
@@ -123,7 +123,7 @@ void copy_to_desktop(const std::string& text) {
     options.new_session = true;
     const auto child = connection::start_child(argv, options);
     ::close(ends[0]);
-    // It fits into the pipe: nothing waits.
+    // The text fits into the pipe, so the write does not block.
     if (child && text.size() < 4096) (void)!::write(ends[1], text.data(), text.size());
     ::close(ends[1]);
     if (child) small_children.push_back(*child);

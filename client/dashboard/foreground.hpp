@@ -6,24 +6,24 @@
 
 #include "common/base/result.hpp"
 
-/// Other programs: one that has the terminal to itself, and small ones beside it.
+/// Runs other programs: one that gets the terminal, and small ones beside the dashboard.
 namespace orange::dashboard {
 
-/// Runs `argv` (found on PATH) in the foreground of the terminal until it ends; its exit status, 128 + n for a signal.
-/// The caller has given the terminal back before.
+/// Runs `argv` (found on PATH) in the foreground of the terminal until it ends. Returns its exit status, 128 + n for
+/// signal n. The caller must have left the terminal before.
 Result<int> run_in_foreground(const std::vector<std::string>& argv);
 
-/// $VISUAL, $EDITOR or vi, in words.
+/// Returns the words of $VISUAL, $EDITOR or vi.
 Result<std::vector<std::string>> editor();
 
-/// What a person makes of `text` in the editor; nothing if the editor fails.
+/// Lets a person edit `text`, and returns the result; nothing if the editor fails.
 std::optional<std::string> edited(const std::string& text);
 
-/// Gives `text` to the clipboard program of this desktop, if there is one.
+/// Passes `text` to this desktop's clipboard program, if there is one.
 void copy_to_desktop(const std::string& text);
-/// Shows an address in the browser; false: nothing here can.
+/// Opens an address in the browser; false if that is not possible here.
 bool open_in_browser(const std::string& url);
-/// Of these two, those that have ended.
+/// Reaps ended programs of copy_to_desktop() and open_in_browser().
 void reap_children();
 
 }  // namespace orange::dashboard

@@ -9,12 +9,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// A host that is silent for so long is pinged, counts as silent, and loses its bridge.
+/// Times without a message after which a host is pinged, counts as silent, and loses its bridge.
 constexpr milliseconds k_ping{3000}, k_silent{6000}, k_lost{20'000};
 constexpr milliseconds k_hello{20'000};
-/// ssh ends a moment after its standard output.
+/// ssh ends shortly after it closes its standard output.
 constexpr milliseconds k_look_again{10}, k_ends{1000};
-/// A bridge that held for so long begins again without a long pause.
+/// A bridge that lasted this long is restarted without a long pause.
 constexpr milliseconds k_steady{30'000}, k_first_pause{1000}, k_longest_pause{60'000};
 
 }  // namespace
@@ -46,7 +46,7 @@ void HostWire::take_hello(const Json& params) {
     if (greeted_ || !hello) return;
     if (hello->protocol > rpc::k_stdio_protocol) {
         said_ = host_.name + ": orange " + hello->version + " there is too new for this dashboard; upgrade orange here";
-        return;  // it is ended as one that never says hello
+        return;  // it is ended later, like one that sends no hello
     }
     greeted_ = true;
     heard_ = pinged_ = steady_clock::now();
@@ -74,7 +74,7 @@ void HostWire::receive() {
     if (!goes_on) end("");
 }
 
-/// Open requests get an error. The list shows the results when the host answers again.
+/// Ends the bridge. Open requests get an error; the list shows their results when the host answers again.
 void HostWire::end(std::string why) {
     if (!why.empty()) said_ = std::move(why);
     exchange_.close();
@@ -107,7 +107,7 @@ void HostWire::retry() {
     const auto now = steady_clock::now();
     if (!bridge_) return now >= retry_at_ ? start() : void();
     if (!exchange_.is_open()) return find_reason();
-    receive();  // after a program that had the terminal, much may have come
+    receive();  // after another program had the terminal, many messages may have arrived
     if (!exchange_.is_open()) return;
     if (!greeted_) return now - began_ >= k_hello ? end(said_.empty() ? host_.name + ": no answer" : said_) : void();
     if (now - *heard_ >= k_lost) return end(host_.name + ": no answer");
@@ -124,7 +124,7 @@ std::optional<HostWire::Time> HostWire::next_time() const {
     if (!bridge_) return retry_at_;
     if (!exchange_.is_open()) return steady_clock::now() + k_look_again;
     if (!greeted_) return began_ + k_hello;
-    return std::max(*heard_, pinged_) + k_ping;  // silence and its end are multiples of it, more or less
+    return std::max(*heard_, pinged_) + k_ping;  // the limits of silence are about multiples of it
 }
 
 }  // namespace orange::dashboard

@@ -10,9 +10,9 @@
 
 namespace orange::dashboard {
 
-/// The connection to the daemon of another host: a bridge of its own, started again after a pause that grows while the
-/// host cannot be reached. Nothing here waits. No request is sent twice: one without a reply gets an error when the
-/// bridge ends, since nobody knows what became of it.
+/// The connection to the daemon of another host: a bridge, which is restarted after a pause that grows while the host
+/// is unreachable. No function blocks. No request is sent twice: when the bridge ends, a request without a reply gets
+/// an error, because its effect is unknown.
 class HostWire {
   public:
     using Time = std::chrono::steady_clock::time_point;
@@ -22,21 +22,21 @@ class HostWire {
     HostWire(const HostWire&) = delete;
     HostWire& operator=(const HostWire&) = delete;
 
-    /// Connects now, however long the pause is, if there is no connection.
+    /// Connects now, regardless of the pause, if there is no connection.
     void start();
-    /// A program had the terminal for some time: what has come is taken, and a bridge that has ended meanwhile begins
-    /// again at once.
+    /// Called after another program had the terminal: handles messages that have arrived, and restarts a bridge that
+    /// ended meanwhile at once.
     void come_back();
     void send(const Request& request);
     int descriptor() const { return exchange_.descriptor(); }
     bool has_unsent() const { return exchange_.has_unsent(); }
     void receive();
-    /// Sends a ping, ends a silent bridge or connects, if it is time.
+    /// Sends a ping, ends a silent bridge, or connects, if it is time.
     void retry();
     std::optional<Time> next_time() const;
-    /// The bridge has not answered for seconds. It ends by itself if the daemon behind it stands still.
+    /// Returns true if the bridge has not answered for seconds. The bridge itself ends if its daemon hangs.
     bool is_silent() const;
-    /// The time at which the host was last heard of; nothing: not yet.
+    /// Returns when the host's last message came; nothing if there was none.
     std::optional<Time> heard() const { return heard_; }
 
   private:
@@ -44,7 +44,7 @@ class HostWire {
     void note_heard();
     void take_hello(const Json& params);
     void end(std::string why);
-    /// Tells why the bridge ended, once ssh has.
+    /// Reports why the bridge ended, after ssh has ended.
     void find_reason();
     void lose(const std::string& why);
 
@@ -54,7 +54,7 @@ class HostWire {
     Exchange exchange_;
     std::optional<hosts::Bridge> bridge_;
     bool greeted_ = false;
-    std::string said_;  ///< the error that the bridge ended with
+    std::string said_;  ///< the last error that the bridge sent
     Time began_{}, pinged_{}, ended_{}, retry_at_{};
     std::optional<Time> heard_;
     std::chrono::milliseconds pause_{0};

@@ -6,7 +6,7 @@
 namespace orange::dashboard {
 namespace {
 
-/// "12:03"; empty for a host that was never heard of.
+/// Returns "12:03"; empty for a host that has never answered.
 std::string heard_text(const OtherHost& host) {
     if (host.heard == Timestamp{}) return {};
     return output::local_clock(to_rfc3339(host.heard)).substr(0, 5);

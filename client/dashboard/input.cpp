@@ -16,7 +16,7 @@ Input key_input(std::string name) {
     return {Input::What::key, std::move(name)};
 }
 
-/// By the last byte of "ESC [ … X" and "ESC O X".
+/// Returns the key for the last byte of "ESC [ … X" and "ESC O X".
 std::string key_by_final(char final) {
     static const std::map<char, const char*> names = {{'A', "Up"},   {'B', "Down"}, {'C', "Right"}, {'D', "Left"},
                                                       {'H', "Home"}, {'F', "End"},  {'Z', "S-Tab"}, {'M', "Enter"},
@@ -40,7 +40,7 @@ int number_of(std::string_view text) {
     return number;
 }
 
-/// Terminals send the ends of pasted lines as Enter's CR.
+/// Replaces CR by a newline: terminals send the line ends of pasted text as CR, like Enter.
 std::string with_plain_line_ends(const std::string& text) {
     std::string plain;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -53,7 +53,7 @@ std::string with_plain_line_ends(const std::string& text) {
     return plain;
 }
 
-/// "<button;column;row" and M (pressed) or m.
+/// Parses "<button;column;row" with M (pressed) or m.
 void add_mouse(std::vector<Input>& out, std::string_view parameters, bool pressed) {
     const auto parts = split(parameters.substr(1), ';');
     if (parts.size() != 3) return;
@@ -101,11 +101,11 @@ std::vector<Input> Decoder::expire(Time now) {
         out.push_back(key_input("Esc"));
         return out;
     }
-    if (pasting_) {  // what may be the beginning of its end is pasted text
+    if (pasting_) {  // bytes that looked like the beginning of its end are pasted text
         last_ = now;
         return out;
     }
-    buffer_.clear();  // the rest of a sequence never came
+    buffer_.clear();  // the rest of the sequence did not come
     return out;
 }
 
@@ -114,7 +114,7 @@ void Decoder::parse(std::vector<Input>& out, Time now) {
         if (pasting_) {
             const auto end = buffer_.find(k_paste_end);
             if (end == std::string::npos) {
-                // Its end may be half here.
+                // The end of the buffer may be half of the end mark.
                 const auto keep = std::min(buffer_.size(), k_paste_end.size() - 1);
                 paste_.append(buffer_, 0, buffer_.size() - keep);
                 buffer_.erase(0, buffer_.size() - keep);
@@ -137,7 +137,7 @@ void Decoder::parse(std::vector<Input>& out, Time now) {
     (void)now;
 }
 
-/// False: more has to come.
+/// Parses an escape sequence; false if it is incomplete.
 bool Decoder::parse_escape(std::vector<Input>& out) {
     if (buffer_.size() == 1) return false;
     switch (buffer_[1]) {
@@ -155,11 +155,11 @@ bool Decoder::parse_escape(std::vector<Input>& out) {
         case '^':
         case 'X':
             return skip_string(2);
-        case k_escape:  // Esc, and then something of its own
+        case k_escape:  // Esc, followed by another sequence
             buffer_.erase(0, 1);
             out.push_back(key_input("Esc"));
             return true;
-        default:  // Alt and a key: nothing has that
+        default:  // Alt and a key, which has no binding
             buffer_.erase(0, 1);
             {
                 std::vector<Input> dropped;
@@ -184,7 +184,7 @@ bool Decoder::parse_csi(std::vector<Input>& out, std::size_t begin) {
     } else if ((final == 'M' || final == 'm') && parameters.starts_with('<')) {
         add_mouse(out, parameters, final == 'M');
     } else if (parameters.empty() || (final >= 'A' && final <= 'S' && parameters.starts_with("1;"))) {
-        // With a modifier it is the same key; nothing has those.
+        // A key with a modifier counts as the key itself, because no modifiers are bound.
         if (auto name = key_by_final(final); !name.empty() && (parameters.empty() || final < 'M'))
             out.push_back(key_input(std::move(name)));
     } else if (final == '~') {
@@ -194,7 +194,7 @@ bool Decoder::parse_csi(std::vector<Input>& out, std::size_t begin) {
     return true;
 }
 
-/// OSC, DCS and such, to their end (BEL or ESC \).
+/// Skips a string (OSC, DCS …) to its end, BEL or ESC \; false if it is incomplete.
 bool Decoder::skip_string(std::size_t begin) {
     for (auto at = begin; at < buffer_.size(); ++at) {
         if (buffer_[at] == '\a') {

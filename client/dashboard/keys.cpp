@@ -18,7 +18,7 @@ struct Part {
     std::string key, label;
 };
 
-/// Returns the first of `parts`, as many as fit, and all of `last`.
+/// Returns a row with as many of `parts` as fit, and with all of `last`.
 Line key_row(const std::vector<Part>& parts, const std::vector<Part>& last, std::size_t width) {
     const auto room_of = [](const Part& part) { return columns(part.key) + columns(part.label) + 3; };
     std::size_t used = 0;
@@ -45,7 +45,7 @@ std::string shown_key(const Key& key) {
     return key.starts_with("C-") ? "Ctrl-" + key.substr(2) : key;
 }
 
-/// Returns the first of the binding's keys, as the footer shows it.
+/// Returns the first of the binding's keys, in the form of the footer.
 std::string first_key(const Binding& binding) {
     return shown_key(std::string(split(binding.keys, ' ').front()));
 }
@@ -55,7 +55,7 @@ bool offers_one(const Row& task, const Binding& binding) {
     return std::ranges::any_of(names, [&](const auto& name) { return can(task, name); });
 }
 
-/// Returns true if the key does for the task what `verb`, the last word of a command, says.
+/// Returns true if the key does for the task the same as `verb`, the last word of a command.
 bool does(const Row& task, const Binding& binding, std::string_view verb) {
     if (*binding.offers == '\0') return true;
     std::string name(verb);
@@ -67,7 +67,7 @@ bool does(const Row& task, const Binding& binding, std::string_view verb) {
 
 }  // namespace
 
-// In the order of the footer: what asks for the person first.
+// In the order of the footer: first the keys that a task's need calls for.
 std::span<const Binding> Core::keys() {
     static const Binding k_keys[] = {
         {"Enter", Action::enter, k_of_task | k_changes, "attach",
@@ -235,7 +235,7 @@ std::string key_for(const Row* task, const OrangeCommand& command) {
     for (const auto& binding : bindings()) {
         const auto commands = split(binding.commands, ',');
         const bool is_named = std::ranges::any_of(commands, [&](auto each) { return trim(each) == verb; });
-        // If two keys do it, the later one counts: it asks what is meant.
+        // If two keys do the same, use the later one, which asks for details.
         if (is_named && (is_any || (is_its && does(*task, binding, split(verb, ' ').back())))) key = first_key(binding);
     }
     return key;
@@ -246,7 +246,7 @@ bool scrolls_about(const State& state) {
     return about && about->lines.size() > static_cast<std::size_t>(std::max(0, about_box(layout_of(state)).height));
 }
 
-/// While something else than the list has the keys.
+/// Returns the keys of a question, prompt, form or page that has the input; nothing if the list has it.
 std::optional<std::vector<Part>> other_keys(const State& state) {
     if (state.question) {
         std::vector<Part> keys{{"any other key", "no"}};
@@ -282,7 +282,8 @@ std::string label_of(const Row* task, const Binding& binding) {
     if (binding.action == Action::merge && can(*task, "force_merge")) return "force merge";
     if (binding.action == Action::pull_request) return !task->pr_url.empty() ? "open PR" : "create PR";
     if (binding.action == Action::stop) return can(*task, "stop") ? "stop" : "restart";
-    if (binding.action == Action::respawn && !can(*task, "respawn")) return "";  // of a living agent: only in the help
+    if (binding.action == Action::respawn && !can(*task, "respawn"))
+        return "";  // for a living agent it is only in the help
     return binding.label;
 }
 
@@ -304,7 +305,7 @@ std::vector<Line> footer(const State& state, const Row* task, std::size_t width,
         if (is_tasks && binding.action != Action::copy && !host_refusal(state, *task).empty()) continue;
         if (state.read_only && is_refused_to_readers(binding)) continue;
         const bool always = binding.action == Action::help || binding.action == Action::quit;
-        // The key for the task's need comes first, a rare one last.
+        // The key for the task's need comes first, a rarely used one last.
         const bool is_needed = first_key(binding) == needed;
         const bool is_rare = binding.action == Action::merge && !can(*task, "merge");
         if (pane_covers && !always && !is_tasks && binding.action != Action::next_pane) continue;

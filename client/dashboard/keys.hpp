@@ -7,7 +7,7 @@
 #include "client/dashboard/input.hpp"
 #include "client/dashboard/state.hpp"
 
-/// The table of keys: the footer, the help and what a key does come from it, so that none can disagree.
+/// The table of keys, from which the footer, the help and the effects of keys come, so that they always agree.
 namespace orange::dashboard {
 
 enum class Action {
@@ -60,24 +60,24 @@ enum class Action {
 
 class Core;
 
-/// The properties of a key are bits of Binding::is.
+/// The properties of a key, bits of Binding::is.
 enum Trait : unsigned {
     k_of_list = 0,
-    k_of_task = 1,  ///< it needs a selected task, and is offered if the task offers it
-    k_looks = 2,    ///< --read-only leaves it in, though it is about a task
-    k_changes = 4,  ///< it needs the daemon, and waits for what is under way
+    k_of_task = 1,  ///< needs a selected task, and is offered if the task offers it
+    k_looks = 2,    ///< is about a task, but allowed with --read-only
+    k_changes = 4,  ///< needs the daemon, and waits for a running change
     k_on_marked = 8,
     k_takes_text = 16,
 };
 
 struct Binding {
-    const char* keys;  ///< with a blank between them; the footer shows the first one
+    const char* keys;  ///< separated by blanks; the footer shows the first one
     Action action;
     unsigned is;
-    const char* label;  ///< in the footer; empty: only in the help
+    const char* label;  ///< the text in the footer; empty: only in the help
     const char* help;
-    const char* offers;    ///< one of what the daemon must offer for it; empty: see is_offered()
-    const char* commands;  ///< that do the same, without "orange"
+    const char* offers;    ///< the daemon must offer one of these methods; empty: see is_offered()
+    const char* commands;  ///< commands that do the same, without "orange"
     void (*run)(Core& core, Effects& effects, Moment now);
 };
 
@@ -85,17 +85,17 @@ std::span<const Binding> bindings();
 /// Returns nullptr if nothing is bound to `key`.
 const Binding* binding_of(const Key& key);
 
-/// Returns true if the key of an action is shown for the task; Enter and p say what they do.
+/// Returns true if the action's key is shown for the task. The labels of Enter and p depend on the task.
 bool is_offered(const Row& task, const Binding& binding);
 /// Returns true if --read-only omits the key: an agent's terminal, a shell and an editor can change things, too.
 bool is_refused_to_readers(const Binding& binding);
-/// The key that does what `command` says, for a row that is the task of that command; else empty.
+/// Returns the key that does the same as `command` for the command's task in that row; empty if there is none.
 std::string key_for(const Row* task, const OrangeCommand& command);
 std::string label_of(const Row* task, const Binding& binding);
 
-/// "Enter attach  m merge …" for the row, cut at a key, always with ? and q, in one row or two.
+/// Returns "Enter attach  m merge …" for the row, cut between keys, always with ? and q, in one row or two.
 std::vector<Line> footer(const State& state, const Row* task, std::size_t width, int rows);
-/// All keys, with headings.
+/// Returns all keys, with headings.
 std::vector<Line> help_lines(const State& state);
 
 }  // namespace orange::dashboard

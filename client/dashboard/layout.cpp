@@ -13,7 +13,7 @@ constexpr int k_least_width = 40, k_least_height = 8, k_beside = 110, k_tall_wid
 constexpr std::size_t k_most_message_rows = 6, k_most_need_rows = 3;
 constexpr std::size_t k_age_room = 6;  ///< " (59m)"
 
-/// The text, and the commands in it on lines of their own, with the keys that do the same for the selected task.
+/// Adds a text. Commands stand on their own lines, with the key that does the same for the selected task.
 void add_wrapped(std::vector<Line>& lines, std::string_view text, std::size_t room, Look look, const Row* task) {
     for (const auto row : split_lines(text)) {
         const auto key = key_for(task, OrangeCommand::from_text(trim(row)));
@@ -86,7 +86,7 @@ Layout layout_of(const State& state) {
     const auto* task = selected_in(state);
     if (messages == 0 && task != nullptr && state.height >= 16 && !state.prompt && !state.form)
         messages = 1 + static_cast<int>(need_lines(state, *task).size());
-    // Header; list and pane; what the selected task needs, or the message; the keys.
+    // Rows from top to bottom: the header; list and pane; the selected task's need or the message; the keys.
     layout.message_rows = state.prompt ? std::max(2, messages) : std::max(state.height >= 16 ? 2 : 1, messages);
     layout.footer_rows = state.height >= 16 ? 2 : 1;
     const int first = 1, height = std::max(1, state.height - 1 - layout.footer_rows - layout.message_rows);

@@ -1,8 +1,8 @@
-// orange-dashboard: the tasks of a person on one screen, all day. `orange dashboard` starts it; docs/dashboard.md.
+// orange-dashboard shows a person's tasks on one screen, all day. `orange dashboard` starts it; see docs/dashboard.md.
 //
-// Three layers: the core (state.hpp, core.hpp, view.hpp) decides what a key or an event does and what is shown, and
-// touches nothing; terminal.hpp draws with ncurses; wire.hpp speaks with the daemon, and
-// host_wire.hpp with that of another machine. program.hpp brings them together.
+// It has three layers. The core (state.hpp, core.hpp, view.hpp) decides what a key or an event does and what is shown;
+// it has no side effects. terminal.hpp draws with ncurses. wire.hpp is the connection to the daemon, host_wire.hpp to
+// that of another machine. program.hpp connects the layers.
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -32,7 +32,7 @@ constexpr const char* k_help =
     "  --no-bell        do not ring when a task needs you\n\n"
     "In it, ? shows all keys.\n";
 
-/// The main worktree of the repository that `folder` is in, as far as the files say; the daemon asks git.
+/// Returns the main worktree of the repository that contains `folder`, judged by its files; the daemon asks git.
 std::optional<std::string> repository_of(std::filesystem::path folder) {
     std::error_code error;
     for (;; folder = folder.parent_path()) {
@@ -49,7 +49,7 @@ std::optional<std::string> repository_of(std::filesystem::path folder) {
     }
 }
 
-/// An agent sees the tasks of this machine alone.
+/// Starts the dashboard. An agent sees only the tasks of this machine.
 Result<int> start(const Paths& paths, State state, const TerminalOptions& options, bool everywhere) {
     std::vector<hosts::Host> hosts;
     if (everywhere && !connection::inside_agent()) {

@@ -23,14 +23,14 @@ void add_rows(Lines& lines, std::string_view text, std::size_t width, Look look,
     for (auto& row : wrapped(clean(text), room)) lines.push_back(Line(std::string(indent)).add(std::move(row), look));
 }
 
-/// True for blanks, and for signs of which frames and rules are made.
+/// Returns true for blanks and for characters that form frames and rules.
 bool is_frame(char32_t point) {
     constexpr char32_t k_first = 0x2500, k_last = 0x259f;
     return point == U' ' || (point >= k_first && point <= k_last);
 }
 
-/// Breaks a line anywhere: an agent's window and a diff may be wider than the pane. A row that would only continue a
-/// frame is left out.
+/// Wraps a line at any character, because an agent's window and a diff may be wider than the pane. A row that only
+/// continues a frame is omitted.
 void add_wrapped(Lines& lines, const Line& line, std::size_t width) {
     Line row;
     std::size_t used = 0;
@@ -69,7 +69,7 @@ std::string without_tabs(std::string_view line) {
     return out;
 }
 
-/// " src/total.cpp | 12 ++++++------"
+/// Colours a line such as " src/total.cpp | 12 ++++++------".
 Line stat_line(std::string_view row) {
     Line line;
     const auto bar = row.rfind('|');
@@ -101,7 +101,7 @@ Lines diff_lines(const Json& reply, std::size_t width) {
     return lines;
 }
 
-/// Headings, lists and fences of Markdown in colours, everything as it stands in the file.
+/// Colours headings, lists and fences of Markdown; the text stays as it is in the file.
 Lines markdown_lines(std::string_view body, std::size_t width) {
     Lines lines;
     bool fenced = false;
@@ -128,7 +128,7 @@ Lines markdown_lines(std::string_view body, std::size_t width) {
     return lines;
 }
 
-/// Adds the lines that the command line prints, with text that the screen can show.
+/// Adds lines that the command line prints, with text that is safe for the screen.
 void add_cleaned(Lines& lines, const Lines& printed) {
     for (const auto& line : printed) {
         lines.emplace_back();
@@ -155,7 +155,7 @@ Lines history_lines(const Json& reply, std::size_t width) {
     return lines;
 }
 
-/// The sections of those names, with their headings. A heading inside a fence is none.
+/// Returns the sections with these names, with their headings. A heading inside a fence does not count.
 std::string sections_in(std::string_view body, std::initializer_list<std::string_view> names) {
     std::string text;
     bool inside = false, fenced = false;

@@ -54,7 +54,7 @@ Moment moment() {
     return {steady_clock::now(), SystemClock().now()};
 }
 
-/// For the trace: what a key has come to.
+/// Returns the effect of a key for the trace.
 std::string_view shown_by(const State& state) {
     if (state.question) return "question";
     if (state.prompt) return "prompt";
@@ -110,7 +110,7 @@ class Program {
         return state;
     }
 
-    /// Returns the functions that take the messages of a daemon; `host` is its number, as in Row::host.
+    /// Returns the functions that receive a daemon's messages; `host` is its number, as in Row::host.
     Incoming incoming_from(std::size_t host) {
         return {[this](const Request& request, Result<Answer> reply) {
                     apply(core_.on_reply(request, std::move(reply), moment()));
@@ -123,7 +123,7 @@ class Program {
                 }};
     }
 
-    /// Until a host answers, its tasks are those of its last answer to `orange task list --everywhere`.
+    /// Shows a host's tasks as of its last answer to `orange task list --everywhere`, until it answers.
     void remember_list(std::size_t host, const std::filesystem::path& file) {
         std::ostringstream text;
         text << std::ifstream(file).rdbuf();
@@ -206,7 +206,7 @@ class Program {
     void read_keys() {
         char bytes[4096];
         const auto n = ::read(STDIN_FILENO, bytes, sizeof bytes);
-        if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) {  // the terminal is gone
+        if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) {  // the terminal was closed
             ended_ = true;
             by_signal_ = by_signal_ ? by_signal_ : SIGHUP;
             return;
@@ -235,11 +235,12 @@ class Program {
 
     void suspend() {
         terminal_.leave();
-        ::kill(0, SIGSTOP);  // all of the job; its shell wakes it up again
+        ::kill(0, SIGSTOP);  // stops the whole job, which its shell continues later
         come_back();
     }
 
-    /// Drops the keys that were typed while another program had the terminal: that program was meant.
+    /// Takes the terminal back. Keys that were typed meanwhile are dropped, because they were meant for the other
+    /// program.
     void come_back() {
         ::tcflush(STDIN_FILENO, TCIFLUSH);
         terminal_.enter();
@@ -248,7 +249,7 @@ class Program {
         terminal_.redraw();
     }
 
-    /// What the core asked of the world around it, in order.
+    /// Performs the actions that the core has requested, in order.
     void perform() {
         while (!outside_.empty()) {
             const auto each = std::move(outside_.front());
@@ -321,7 +322,7 @@ class Program {
         char byte = 0;
         (void)!::read(STDIN_FILENO, &byte, 1);
         ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &lines);
-        // The line is taken back: while the next program has the terminal, it would be taken for that one's.
+        // Erase the line; otherwise it would look like output of the next program.
         constexpr std::string_view k_taken_back = "\r\033[K";
         (void)!::write(STDOUT_FILENO, k_taken_back.data(), k_taken_back.size());
     }
@@ -334,7 +335,7 @@ class Program {
     }
 
     std::filesystem::path memory() const { return paths_.home / "dashboard.json"; }
-    /// What the form was last sent with; it is no harm if it cannot be read or written.
+    /// Restores the last values of the form. A failure to read or write them does no harm.
     void recall() {
         std::ostringstream text;
         text << std::ifstream(memory()).rdbuf();

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* k_spinner[] = {"|", "/", "-", "\\"};
 constexpr const char* k_tabs[] = {"1 screen", "2 diff", "3 TASK.md", "4 history", "5 why"};
-constexpr std::size_t k_title_room = 22;   ///< what the other columns leave to a task's name, or half of the row
+constexpr std::size_t k_title_room = 22;   ///< that the other columns leave to a task's name, or half of the row
 constexpr std::size_t k_least_status = 9;  ///< "reviewing"
 constexpr std::size_t k_most_project = 12;
 constexpr std::size_t k_host_room = 16;
@@ -26,8 +26,8 @@ Line cell_of(const State& state, const ListColumn& column, const Row& task, Time
     return shown;
 }
 
-/// Takes from `room` what the columns get. The status is cut if there is no room for the whole; other columns are left
-/// out, the least important one first.
+/// Takes the columns' widths out of `room`. The status is cut if it does not fit; other columns are omitted, the least
+/// important one first.
 std::vector<std::size_t> widths_within(std::vector<std::size_t> widths, std::size_t& room) {
     const auto title_room = std::max(k_title_room, room / 2);
     const auto left = room > title_room + 1 ? room - title_room - 1 : 0;
@@ -81,9 +81,9 @@ Line task_row(const State& state, const Item& item, std::size_t width, Timestamp
     const auto mark = mark_of(task);
     const auto need = need_of(task);
     const auto host_room = state.columns.host > 0 ? state.columns.host + 1 : 0;
-    const auto fixed = 2 + 2 + 7 + 5 + host_room;  // ">+", the mark, what it needs, the age, the host
+    const auto fixed = 2 + 2 + 7 + 5 + host_room;  // ">+", the mark, the need, the age, the host
     auto project = state.columns.project > 0 ? state.columns.project + 1 : 0;
-    if (host_room > 0 && width < fixed + project + k_title_room) project = 0;  // a name is worth more
+    if (host_room > 0 && width < fixed + project + k_title_room) project = 0;  // a task's name is more important
     auto room = width > fixed + project ? width - fixed - project : 0;
     const auto widths = widths_within(state.columns.widths, room);
     Line line;

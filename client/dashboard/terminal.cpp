@@ -26,11 +26,11 @@ namespace {
 constexpr std::string_view k_mouse_on = "\033[?1000h\033[?1006h";
 constexpr std::string_view k_paste_on = "\033[?2004h";
 constexpr std::string_view k_modes_off = "\033[?2004l\033[?1006l\033[?1000l";
-/// What another program may have left on: enhanced keyboards, which ncurses cannot read.
+/// Switches off enhanced keyboard protocols, which another program may have left on and ncurses cannot read.
 constexpr std::string_view k_keyboard_off = "\033[<u\033[>4;0m";
 constexpr std::string_view k_after_crash = "\033[?2004l\033[?1006l\033[?1000l\033[?1049l\033[?25h\033[0m\r\n";
 
-termios saved_modes;  ///< for the handler of a crash
+termios saved_modes;  ///< for the crash handler
 volatile sig_atomic_t is_inside = 0;
 
 void tell_terminal(std::string_view bytes) {
@@ -63,7 +63,7 @@ void catch_crashes() {
     for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::sigaction(number, &action, nullptr);
 }
 
-/// For a terminal without UTF-8.
+/// Returns a replacement for a terminal without UTF-8.
 char ascii_for(char32_t point) {
     switch (point) {
         case U'●':
@@ -147,7 +147,7 @@ void Terminal::enter() {
     if (!open_ || inside_) return;
     inside_ = true;
     is_inside = 1;
-    ::wrefresh(stdscr);  // the alternate screen, and the modes of raw()
+    ::wrefresh(stdscr);  // switches to the alternate screen and raw()'s modes
     tell_terminal(k_keyboard_off);
     if (options_.mouse) tell_terminal(k_mouse_on);
     tell_terminal(k_paste_on);
@@ -201,7 +201,7 @@ void Terminal::draw_row(int row, const Line& line) {
                     text += std::wstring(static_cast<std::size_t>(width), static_cast<wchar_t>(ascii_for(point)));
             } else if (::wcwidth(static_cast<wchar_t>(point)) == width) {
                 text += static_cast<wchar_t>(point);
-            } else if (width > 0) {  // the terminal may count it otherwise: the row must not shift
+            } else if (width > 0) {  // the terminal may use another width, and the row must not shift
                 text += std::wstring(static_cast<std::size_t>(width), L'?');
             }
         }

@@ -5,9 +5,9 @@
 #include "client/dashboard/view.hpp"
 #include "common/base/result.hpp"
 
-/// The terminal, drawn with ncurses: the only place that knows it. Input is not ncurses' (input.hpp). Every mode that
-/// is switched on is switched off by leave(), on every way out: the end, a suspension, a program in the terminal, a
-/// signal, a crash.
+/// Draws on the terminal with ncurses, which is used nowhere else; input is read without it (input.hpp). leave()
+/// switches off every mode that was switched on, in all cases: at the end, at a suspension, for a program in the
+/// terminal, after a signal or a crash.
 namespace orange::dashboard {
 
 struct TerminalOptions {
@@ -22,26 +22,27 @@ class Terminal {
     Terminal& operator=(const Terminal&) = delete;
     ~Terminal() { leave(); }
 
-    /// invalid_argument: standard input and output are no terminal, or TERM is not known or cannot place the cursor.
+    /// Takes the terminal. invalid_argument if standard input and output are no terminal, or if TERM is unknown or
+    /// cannot move the cursor.
     Result<void> open(const TerminalOptions& options);
-    /// Puts the terminal back as it was found; enter() takes it again and draws everything anew.
+    /// Restores the terminal's original state; enter() takes the terminal again and draws the whole screen.
     void leave();
     void enter();
 
     int width() const { return width_; }
     int height() const { return height_; }
-    /// Reads the size again; false: it is the same.
+    /// Reads the size; returns false if it has not changed.
     bool resize();
-    /// Sends what has changed since the last frame; nothing if nothing has. True if something was sent.
+    /// Sends the differences from the last frame, if there are any. Returns true if bytes were sent.
     bool draw(const Frame& frame);
-    /// The next frame is drawn whole.
+    /// Draws the next frame completely.
     void redraw() { whole_ = true; }
-    /// To the terminal's clipboard (OSC 52).
+    /// Copies to the terminal's clipboard (OSC 52).
     void copy(const std::string& text);
 
   private:
     void draw_row(int row, const Line& line);
-    /// The terminal's title, and its bell.
+    /// Sets the terminal's title, and rings its bell.
     void tell_news(const Frame& frame);
 
     Frame shown_;

@@ -12,14 +12,14 @@
 namespace orange::dashboard {
 namespace {
 
-/// The rows of a screen, of which parts are put into boxes.
+/// The rows of a screen, into which parts are put.
 class Canvas {
   public:
     Canvas(int width, int height)
         : width_(static_cast<std::size_t>(std::max(1, width))),
           frame_rows(static_cast<std::size_t>(std::max(1, height))) {}
 
-    /// `line` from a column on, cut to `room`. Rows are filled from the left.
+    /// Puts `line` at a column, cut to `room`. A row must be filled from left to right.
     void put(int row, int column, int room, Line line) {
         if (row < 0 || row >= static_cast<int>(frame_rows.size()) || room <= 0) return;
         auto& target = frame_rows[static_cast<std::size_t>(row)];
@@ -131,7 +131,7 @@ void draw_pane(Canvas& canvas, const State& state, const Layout& layout, const R
     }
 }
 
-/// About the selected task, if there is no message.
+/// Draws facts about the selected task, if there is no message.
 void draw_facts(Canvas& canvas, const State& state, int row, int rows, const Row* task, Timestamp now) {
     if (task == nullptr) return;
     if (rows >= 2) {
@@ -172,7 +172,7 @@ void draw_prompt(Canvas& canvas, Frame& frame, const State& state, int row) {
     const auto room = static_cast<std::size_t>(std::max(10, state.width - 4));
     auto shown = clean(prompt.text);
     std::size_t hidden = 0;
-    while (before - hidden > room - 1) {  // the end is what is typed at
+    while (before - hidden > room - 1) {  // keep the end visible, where the person types
         std::size_t at = 0;
         hidden += static_cast<std::size_t>(std::max(0, width_of(next_point(shown, at))));
         shown.erase(0, at);

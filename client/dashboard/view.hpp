@@ -11,8 +11,8 @@ namespace orange::dashboard {
 /// A whole screen: `height` rows of exactly `width` columns.
 struct Frame {
     std::vector<Line> rows;
-    std::optional<std::pair<int, int>> cursor;  ///< row and column, where something is typed
-    std::size_t tasks_drawn = 0;                ///< what a frame costs: never more than rows
+    std::optional<std::pair<int, int>> cursor;  ///< row and column of the typed text
+    std::size_t tasks_drawn = 0;                ///< the cost of the frame: never more than its rows
     std::string title;                          ///< of the terminal
     std::size_t rings = 0;                      ///< State::rings
     bool operator==(const Frame& other) const {
@@ -20,7 +20,7 @@ struct Frame {
     }
 };
 
-/// What `state` looks like. Pure; Core::prepare() comes before it.
+/// Draws the state. Pure; call Core::prepare() first.
 Frame draw(const State& state, Timestamp now);
 
 }  // namespace orange::dashboard

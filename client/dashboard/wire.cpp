@@ -16,7 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// Whether the daemon answers is for the person to see; the screen never waits to find out.
+/// Never ping the daemon from here: the screen must not block. The person sees whether the daemon answers.
 constexpr connection::Patience k_no_questions{std::chrono::hours(24 * 365), milliseconds(0)};
 constexpr milliseconds k_soon{200}, k_later{2000}, k_fresh{10'000};
 
@@ -37,7 +37,7 @@ void Wire::start() {
     incoming_.link(Link::State::starting, "");
     starting_ = std::make_shared<Start>();
     start_descriptor_ = ends[0];
-    // A daemon may take many seconds to come; q does not wait for it, so that nobody joins this.
+    // A daemon may take many seconds to start. q must not wait for that, so the thread is detached.
     std::thread([start = starting_, paths = paths_, end = ends[1]] {
         const auto started = connection::connect_or_start(paths);
         if (!started) start->problem = started.error().message;
@@ -46,7 +46,7 @@ void Wire::start() {
     }).detach();
 }
 
-/// What a start has come to, once it has.
+/// Handles the result of a start, when there is one.
 void Wire::take_start() {
     if (!starting_ || !starting_->done.load()) return;
     const auto start = std::exchange(starting_, nullptr);

@@ -11,7 +11,7 @@
 
 namespace orange::dashboard {
 
-/// The connection to the daemon of this machine: starts one if none runs, and finds the next one when it ends.
+/// The connection to this machine's daemon. It starts one if none runs, and connects to the next one when it ends.
 class Wire {
   public:
     Wire(Paths paths, Incoming incoming)
@@ -20,25 +20,25 @@ class Wire {
     Wire(const Wire&) = delete;
     Wire& operator=(const Wire&) = delete;
 
-    /// Connects; starts a daemon if none runs. Does not wait for it.
+    /// Connects, and starts a daemon if none runs, without waiting for it.
     void start();
     void send(const Request& request) { exchange_.send(request); }
-    /// Returns the descriptor to wait for; -1 if there is none.
+    /// Returns the descriptor to poll; -1 if there is none.
     int descriptor() const { return exchange_.is_open() ? exchange_.descriptor() : start_descriptor_; }
     bool has_unsent() const { return exchange_.has_unsent(); }
-    /// Hands over the messages that have come.
+    /// Passes on the messages that have arrived.
     void receive();
-    /// Looks for the next daemon, if it is time.
+    /// Tries to reach the next daemon, if it is time.
     void retry();
     std::optional<std::chrono::steady_clock::time_point> next_time() const;
-    /// The daemon has not answered for seconds what takes none.
+    /// Returns true if the daemon has owed a quick reply for seconds.
     bool is_silent() const;
 
   private:
-    /// Another thread waits for a daemon, and leaves here what came of it.
+    /// The result of another thread that waits for a daemon.
     struct Start {
         std::atomic<bool> done = false;
-        std::string problem;  ///< read when it is done; empty: it runs
+        std::string problem;  ///< read when `done`; empty: the daemon runs
     };
     void take_start();
     void lose(std::string why);
@@ -47,7 +47,7 @@ class Wire {
     Incoming incoming_;
     Exchange exchange_;
     std::shared_ptr<Start> starting_;
-    int start_descriptor_ = -1;  ///< readable when it is done
+    int start_descriptor_ = -1;  ///< readable when the start is done
     std::chrono::steady_clock::time_point retry_at_{}, lost_at_{};
 };
 
