@@ -27,7 +27,7 @@ Result<Bridge> Bridge::start(const Host& host) {
     bridge.descriptor_ = ends[0];
     connection::ChildOptions options;
     options.in = options.out = ends[1];
-    options.new_session = true;  // the keys of the terminal are not for it
+    options.new_session = true;  // keys of the terminal must not reach it
     const auto command = remote_command(host, {"rpc", "--stdio"});
     const auto child = connection::start_child(ssh_argv(host, command, false, bridge.messages_), options);
     ::close(ends[1]);

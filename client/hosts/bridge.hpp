@@ -9,17 +9,17 @@
 
 namespace orange::hosts {
 
-/// An ssh that runs `orange rpc --stdio` on a host (docs/protocol.md), for who keeps a connection to the daemon there.
+/// An ssh that runs `orange rpc --stdio` on a host (docs/protocol.md), for a lasting connection to the daemon there.
 class Bridge {
   public:
-    /// Starts ssh and does not wait for anything.
+    /// Starts ssh, without waiting for the connection.
     static Result<Bridge> start(const Host& host);
     Bridge(Bridge&& other) noexcept;
     Bridge& operator=(Bridge&&) = delete;
-    /// Ends ssh. What had begun there goes on.
+    /// Ends ssh. Requests that have begun on the host continue.
     ~Bridge();
 
-    /// The socket that is standard input and output there; the caller owns it.
+    /// Returns the socket to the remote standard input and output; the caller owns it.
     int take_descriptor();
     /// Returns why the bridge ended, if ssh has ended. Does not wait.
     std::optional<Error> reason();

@@ -19,7 +19,7 @@ using Pair = std::pair<std::string, std::string>;
 constexpr std::size_t k_longest_name = 40;
 constexpr std::int64_t k_longest_deadline = 60;
 
-/// Takes a text in quotes from the beginning of `rest`.
+/// Removes a quoted text from the beginning of `rest` and returns it.
 std::optional<std::string> take_quoted(std::string_view& rest) {
     const char quote = rest.front();
     std::string text;
@@ -39,7 +39,7 @@ std::optional<std::string> take_quoted(std::string_view& rest) {
     return std::nullopt;
 }
 
-/// Takes a value from the beginning of `rest`, up to one of `ends`, a comment or the end.
+/// Removes a value from the beginning of `rest`, up to one of `ends`, a comment or the end, and returns it.
 std::optional<std::string> take_value(std::string_view& rest, std::string_view ends) {
     if (!rest.empty() && (rest.front() == '"' || rest.front() == '\'')) return take_quoted(rest);
     const auto end = std::min({rest.find_first_of(ends), rest.find(" #"), rest.size()});
@@ -53,7 +53,7 @@ bool ends_here(std::string_view rest) {
     return rest.empty() || rest.front() == '#';
 }
 
-/// Takes "key:" from the beginning of `rest`, with the blanks behind it.
+/// Removes "key:" and the blanks behind it from the beginning of `rest`, and returns the key.
 std::optional<std::string> take_key(std::string_view& rest) {
     const auto colon = rest.find(':');
     if (colon == std::string_view::npos) return std::nullopt;
@@ -64,7 +64,7 @@ std::optional<std::string> take_key(std::string_view& rest) {
     return key;
 }
 
-/// The pairs of "{a: b, c: d}"; nothing if it is written in another way.
+/// Returns the pairs of "{a: b, c: d}"; nothing for another form.
 std::optional<std::vector<Pair>> take_map(std::string_view rest) {
     std::vector<Pair> pairs;
     rest.remove_prefix(1);
@@ -106,7 +106,7 @@ class Reader {
   public:
     explicit Reader(std::string_view text) : lines_(split_lines(text)) {}
 
-    /// An error has no place yet: line() says where it was found.
+    /// Parses the text. An error has no place yet: line() returns where it was found.
     Result<std::vector<Host>> read() {
         for (at_ = 0; at_ < lines_.size(); ++at_) {
             const auto line = lines_[at_];
@@ -159,7 +159,7 @@ class Reader {
     std::vector<Host> hosts_;
 };
 
-/// A value as it is written into the file.
+/// Returns a value as it is written into the file.
 std::string value_text(const std::string& value) {
     constexpr std::string_view k_plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@:~";
     const bool plain = value.find_first_not_of(k_plain) == std::string::npos && value.front() != '-';

@@ -26,8 +26,8 @@ constexpr int k_link_lost = 255;
 constexpr std::size_t k_most_output = 256u << 20;
 constexpr milliseconds k_look_again{10}, k_longest_pause{3'600'000};
 
-/// Leaves nothing of what a program may have switched on there: mouse, focus events, bracketed paste, application keys,
-/// key protocols, the scrolling region, the alternate screen, a hidden cursor, colours.
+/// Resets everything that a remote program may have switched on: mouse, focus events, bracketed paste, application
+/// keys, key protocols, the scrolling region, the alternate screen, a hidden cursor, colours.
 constexpr std::string_view k_terminal_reset =
     "\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?1004l\033[?2004l\033[?1l\033>\033[<u\033[>4;0m\033[r"
     "\033[?1049l\033[?25h\033[0m\r\n";
@@ -38,7 +38,8 @@ void pass_on(int signal) {
     if (g_ssh > 0) ::kill(g_ssh, signal);
 }
 
-/// While ssh is in the foreground, the terminal's signals are for it, and others are passed on to it.
+/// While ssh is in the foreground, ignores the terminal's signals, which ssh gets itself, and forwards other ones to
+/// it.
 class SignalsForChild {
   public:
     explicit SignalsForChild(pid_t child) {
@@ -56,7 +57,7 @@ class SignalsForChild {
     SignalsForChild& operator=(const SignalsForChild&) = delete;
 };
 
-/// Stops when ssh stops (its `~^Z`), and goes on with it.
+/// Waits for ssh. Stops when ssh stops (its `~^Z`), and continues together with it.
 int wait_for(pid_t child) {
     for (int status = 0;;) {
         if (::waitpid(child, &status, WUNTRACED) < 0) {
@@ -70,7 +71,7 @@ int wait_for(pid_t child) {
     }
 }
 
-/// One ssh whose output is read.
+/// An ssh whose output is read.
 struct Asked {
     Messages messages;
     pid_t pid = -1;
@@ -80,7 +81,7 @@ struct Asked {
     bool is_told = false;
 
     bool is_over() const { return pid <= 0; }
-    /// Reads once; at the end of the output the descriptor is closed.
+    /// Reads once, and closes the descriptor at the end of the output.
     void read_some() {
         char chunk[65536];
         const auto size = ::read(out, chunk, sizeof chunk);
@@ -91,7 +92,7 @@ struct Asked {
             ::close(std::exchange(out, -1));
         }
     }
-    /// Takes the exit status if ssh has ended; kills it at the deadline.
+    /// Reaps ssh if it has ended; kills it at the deadline.
     void look(const Host& host) {
         const bool late = steady_clock::now() >= until;
         if (out >= 0 && !late) return;
@@ -135,7 +136,8 @@ void start(Asked& asked, const Question& question) {
     }
 }
 
-/// In single quotes, except for what a shell replaces in them: `!` in csh, `\` in fish, `'` in all.
+/// Puts a word in single quotes, and escapes characters that a shell replaces even there: `!` in csh, `\` in fish, `'`
+/// in all.
 std::string remote_word(std::string_view word) {
     std::string quoted = "'";
     for (const char c : word) {
@@ -177,7 +179,7 @@ Result<Ended> run_on(const Host& host, const std::vector<std::string>& words, bo
     ended.trouble = trouble_of(host, ended.status, messages.text());
     const bool broken = ended.status == k_link_lost || ended.status > 128;
     if (has_modes && broken) {
-        // The terminal may have been left to another process group meanwhile.
+        // The terminal may belong to another process group by now, whose SIGTTOU would stop this process.
         ::signal(SIGTTOU, SIG_IGN);
         ::tcsetattr(STDIN_FILENO, TCSADRAIN, &modes);
         (void)!::write(STDOUT_FILENO, k_terminal_reset.data(), k_terminal_reset.size());

@@ -10,29 +10,29 @@
 #include "client/hosts/hosts_file.hpp"
 #include "common/model/json.hpp"
 
-/// Calls `orange` on a host with the system's own ssh, which has the user's keys, jump hosts and agents.
+/// Runs `orange` on a host with the system's ssh, which has the user's keys, jump hosts and agents.
 namespace orange::hosts {
 
-/// The command line that ssh gives to the user's shell on the host. Its words mean the same to sh, bash, zsh, fish and
-/// csh.
+/// Returns the command line that ssh passes to the user's shell on the host. It means the same in sh, bash, zsh, fish
+/// and csh.
 std::string remote_command(const Host& host, const std::vector<std::string>& words);
 
-/// The end of a command on a host. `trouble` says that ssh, or the shell there, did not get as far as orange, or lost
-/// it; otherwise `status` is orange's own.
+/// The result of a command on a host. `trouble`: ssh or the remote shell failed before orange ran, or the connection
+/// broke. Otherwise `status` is the exit status of orange.
 struct Ended {
     int status = 0;
     std::optional<Error> trouble;
 };
 
-/// Runs `orange WORDS` there with the caller's standard input, output and errors. `terminal`: with a terminal there,
-/// too; ssh may then ask questions. If the link breaks, the terminal's modes and screen are put right.
+/// Runs `orange WORDS` on a host with the caller's standard input, output and errors. `terminal`: allocates a terminal
+/// on the host, and lets ssh ask questions. If the connection breaks, the local terminal's modes and screen are reset.
 Result<Ended> run_on(const Host& host, const std::vector<std::string>& words, bool terminal);
 
-/// The answer of a host to a command that got nothing on standard input.
+/// A host's answer to a command that had no standard input.
 struct Answer {
     int status = 0;
     std::string out;
-    std::optional<Error> trouble;  ///< as above, and `timeout` where the deadline passed
+    std::optional<Error> trouble;  ///< see Ended::trouble; `timeout` if the deadline passed
     std::chrono::milliseconds took{0};
 };
 
@@ -40,25 +40,26 @@ struct Question {
     Host host;
     std::string command;  ///< from remote_command()
     std::chrono::milliseconds deadline;
-    std::vector<std::string> argv = {};  ///< not empty: runs here, in place of ssh
+    std::vector<std::string> argv = {};  ///< if not empty, this runs here instead of ssh
 };
 
-/// Called for each answer as it comes, with the number of its question; true: the others are not needed.
+/// Called for each answer when it comes, with the number of its question. Returns true if the other answers are not
+/// needed.
 using IsEnough = std::function<bool(std::size_t number, const Answer& answer)>;
 
-/// Asks all of them side by side. Returns when each has answered, its deadline has passed, or it is enough; what still
-/// runs is killed.
+/// Asks all questions concurrently. Returns when each has an answer or its deadline has passed, or when `is_enough`
+/// returns true; programs that still run are killed.
 std::vector<Answer> ask(const std::vector<Question>& questions, const IsEnough& is_enough = {});
 
-/// The JSON of an answer, and what stands before it: the start-up files of the shell there may print.
+/// The JSON of an answer, and the text before it, which the start-up files of the remote shell may print.
 struct Said {
     std::string noise;
     std::optional<Json> json;
 };
 Said json_in(std::string_view out);
 
-/// Explains an ssh that ended with `status`. `messages` are those of ssh, not of the program there. Returns nothing if
-/// the command there ran to its end.
+/// Explains an ssh that ended with `status`. `messages` are those of ssh itself, not of the remote program. Nothing if
+/// the remote command ran to its end.
 std::optional<Error> trouble_of(const Host& host, int status, std::string_view messages);
 
 }  // namespace orange::hosts

@@ -8,7 +8,7 @@
 /// The command line and the messages of the program ssh. Only for this folder.
 namespace orange::hosts {
 
-/// A file for ssh's own messages, so that they are told from those of the program there.
+/// A file for ssh's own messages, which keeps them apart from those of the remote program.
 class Messages {
   public:
     Messages();
@@ -26,7 +26,7 @@ class Messages {
 std::vector<std::string> ssh_argv(const Host& host, const std::string& command, bool terminal,
                                   const Messages& messages);
 Error cannot_start(const Error& error);
-/// An exit status as a shell has it.
+/// Returns an exit status as a shell shows it.
 int status_from(int wait_status);
 
 }  // namespace orange::hosts

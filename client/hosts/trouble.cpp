@@ -2,13 +2,13 @@
 
 #include "common/base/text.hpp"
 
-// Explains what an ssh has reported.
+// Explains an ssh that failed.
 namespace orange::hosts {
 namespace {
 
 constexpr int k_not_executable = 126, k_not_found = 127, k_of_ssh = 255;
 
-/// The last line that says something.
+/// Returns the last line that is not empty.
 std::string last_line(std::string_view messages) {
     std::string last;
     for (const auto line : split_lines(messages)) {
