@@ -1,5 +1,5 @@
-// orange-manual SOURCE USAGE FOLDER: writes the manual's pages into FOLDER. Run by the build, not installed. USAGE is a
-// file with what `oranged --help` prints.
+// orange-manual SOURCE USAGE FOLDER: writes the pages of the manual into FOLDER. The build runs it; it is not
+// installed. USAGE is a file with the output of `oranged --help`.
 #include <cstdio>
 #include <fstream>
 #include <sstream>

@@ -20,7 +20,7 @@ Result<std::string> page_of_docs(const std::filesystem::path& source, const std:
     std::ifstream in(file, std::ios::binary);
     std::string text;
     for (std::string line; std::getline(in, line);) {
-        if (!line.starts_with("![")) text += line + "\n";  // a terminal shows no pictures
+        if (!line.starts_with("![")) text += line + "\n";  // terminals show no pictures
     }
     if (text.empty()) return {ErrorCode::not_found, "cannot read " + file.string()};
     return text;
@@ -49,7 +49,7 @@ std::string see_also(const std::vector<std::pair<std::string, int>>& pages) {
     return out;
 }
 
-/// An option may be both: "PROJECT" and "--project".
+/// Returns the name of an option, which may have two: "PROJECT" and "--project".
 std::string name_of(const CLI::Option& option, bool positional) {
     if (positional) return option.get_option_text().empty() ? option.get_name(true) : option.get_option_text();
     std::vector<std::string> names;
@@ -64,7 +64,7 @@ std::string option_of(const CLI::Option& option, bool positional) {
     return out + "\n" + roff_of_paragraph(option.get_description());
 }
 
-/// The usage line, the options and the footer of one command, all from its row in the tables.
+/// Returns the usage line, the options and the footer of a command, from its row in the tables.
 std::string command_text(const Command& command) {
     const auto name = arguments::full_name(command);
     CLI::App app(command.summary, name);

@@ -6,8 +6,8 @@
 
 #include "common/base/result.hpp"
 
-/// The manual: orange(1) and one page a group from the tables of arguments/, the others from docs/. Made when Orange is
-/// built, so that a page says what `--help` and docs/ say. Not part of the client.
+/// The manual: orange(1) and a page for each group, from the tables of arguments/, and further pages from docs/. The
+/// build makes it, so that the pages agree with `--help` and docs/. It is not part of the client.
 namespace orange::manual {
 
 struct ManualPage {
@@ -16,8 +16,8 @@ struct ManualPage {
     std::string text;
 };
 
-/// `source`: the source tree. `usage`: what `oranged --help` prints. An Error names a file or a heading of docs/ that
-/// is missing.
+/// Makes all pages. `source`: the source tree. `usage`: the output of `oranged --help`. An Error names a missing file
+/// or heading of docs/.
 Result<std::vector<ManualPage>> all_pages(const std::filesystem::path& source, const std::string& usage);
 
 }  // namespace orange::manual

@@ -10,16 +10,16 @@ namespace {
 
 constexpr std::string_view k_bold = "\\fB", k_italic = "\\fI", k_end = "\\fR";
 
-/// The length of the mark that ends what began at `at`, and where it is; npos if nothing ends it.
+/// Returns the position of the mark that ends the text at `at`; npos if there is none.
 std::size_t end_of(std::string_view text, std::size_t at, std::string_view mark) {
     const auto end = text.find(mark, at + mark.size());
     return end == at + mark.size() ? std::string_view::npos : end;
 }
 
-/// [text](place): the text, with the place if it is on the web.
+/// Translates [text](place): the text, with the place if it is a web address.
 bool take_link(std::string_view text, std::size_t& at, std::string& out);
 
-/// A line or paragraph of Markdown.
+/// Translates a line or paragraph of Markdown.
 std::string inline_text(std::string_view text) {
     std::string out;
     for (std::size_t at = 0; at < text.size();) {
@@ -53,7 +53,7 @@ bool take_link(std::string_view text, std::size_t& at, std::string& out) {
     return true;
 }
 
-/// A line of text may not begin with what is a request.
+/// Escapes the beginning of a line that roff would read as a request.
 std::string guarded(std::string line) {
     return line.starts_with('.') || line.starts_with('\'') ? "\\&" + line : line;
 }
@@ -80,7 +80,7 @@ std::size_t indent_of(std::string_view line) {
     return at == std::string_view::npos ? line.size() : at;
 }
 
-/// The length of "- " or "12. " at the beginning of `text`; 0 if it begins no item.
+/// Returns the length of "- " or "12. " at the beginning of `text`; 0 if it is no item.
 std::size_t bullet_of(std::string_view text) {
     if (text.starts_with("- ")) return 2;
     const auto dot = text.find_first_not_of("0123456789");
@@ -153,7 +153,7 @@ class Translation {
     void table() {
         std::size_t row = 0;
         for (; at_ < lines_.size() && trim(line()).starts_with("|"); ++at_, ++row) {
-            if (row < 2) continue;  // the titles, and the line below them
+            if (row < 2) continue;  // skip the titles and the line below them
             const auto cells = cells_of(trim(line()));
             put(".TP\n" + guarded(inline_text(cells.front().empty() ? "…" : cells.front())));
             for (std::size_t i = 1; i < cells.size(); ++i) {
@@ -164,7 +164,7 @@ class Translation {
         }
     }
 
-    /// Up to a blank line or the next block; items of lists begin with their bullet.
+    /// Translates the text up to a blank line or the next block; a list item begins with its bullet.
     void paragraph() {
         const auto bullet = bullet_of(trim(line()));
         std::string text(trim(line()).substr(bullet));
