@@ -5,12 +5,13 @@
 
 namespace orange::output {
 
-/// How this program was built. Texts are empty if the build did not know them, for example without a git repository.
+/// Facts about the build of this program. A text is empty if the build did not know it, for example without a git
+/// repository.
 struct BuildInfo {
     std::string commit;
     std::string type;  ///< "Release"
     std::string compiler;
-    std::map<std::string, std::string> libraries;  ///< name to version, those of the daemon, too
+    std::map<std::string, std::string> libraries;  ///< name → version, including the daemon's libraries
 };
 BuildInfo build_info();
 

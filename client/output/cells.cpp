@@ -12,7 +12,7 @@ struct PointRange {
     char32_t first, last;
 };
 
-// Marks that combine with the letter before them.
+// Combining marks.
 constexpr PointRange k_joining[] = {
     {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x05BF, 0x05BF}, {0x05C1, 0x05C2},
     {0x0610, 0x061A}, {0x064B, 0x065F}, {0x0670, 0x0670}, {0x06D6, 0x06DC}, {0x06DF, 0x06E4},
@@ -20,7 +20,7 @@ constexpr PointRange k_joining[] = {
     {0x0951, 0x0957}, {0x0E31, 0x0E31}, {0x0E34, 0x0E3A}, {0x0E47, 0x0E4E}, {0x1AB0, 0x1AFF},
     {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0}, {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F},
 };
-// East Asian wide and full-width characters, and emoji that are shown as pictures by themselves.
+// East Asian wide and full-width characters, and emoji that are shown as pictures by default.
 constexpr PointRange k_wide[] = {
     {0x1100, 0x115F},   {0x231A, 0x231B},   {0x2329, 0x232A},   {0x23E9, 0x23EC},   {0x23F0, 0x23F0},
     {0x23F3, 0x23F3},   {0x25FD, 0x25FE},   {0x2614, 0x2615},   {0x2648, 0x2653},   {0x267F, 0x267F},
@@ -39,8 +39,8 @@ constexpr PointRange k_wide[] = {
     {0x1F6CC, 0x1F6CC}, {0x1F6D0, 0x1F6D2}, {0x1F6EB, 0x1F6EC}, {0x1F6F4, 0x1F6FC}, {0x1F7E0, 0x1F7EB},
     {0x1F90C, 0x1F93A}, {0x1F93C, 0x1F945}, {0x1F947, 0x1F9FF}, {0x1FA70, 0x1FAFF}, {0x20000, 0x3FFFD},
 };
-// Selectors, joiners, skin tones, keycap marks, tags, private use: terminals disagree, and the text is readable
-// without them.
+// Selectors, joiners, skin tones, keycap marks, tags, private use: their width differs between terminals, and the text
+// is readable without them.
 constexpr PointRange k_dropped[] = {
     {0x00AD, 0x00AD},   {0x034F, 0x034F},   {0x061C, 0x061C},    {0x180B, 0x180F}, {0x200B, 0x200F},   {0x2028, 0x202E},
     {0x2060, 0x206F},   {0x20E3, 0x20E3},   {0xE000, 0xF8FF},    {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF},   {0xFFF0, 0xFFFB},
@@ -122,7 +122,7 @@ std::string clean(std::string_view text) {
         const auto point = next_point(visible, at);
         const int width = width_of(point);
         if (width < 0) {
-            if (point >= 0x1F1E6 && point <= 0x1F1FF) {  // half a flag: its letter
+            if (point >= 0x1F1E6 && point <= 0x1F1FF) {  // half a flag: show its letter
                 out += static_cast<char>('A' + (point - 0x1F1E6));
                 has_base = true;
             } else if (point >= 0xE000 && point <= 0xF8FF) {
@@ -222,7 +222,7 @@ Line& Line::fit(std::size_t room) {
     for (std::size_t i = 0; i < spans.size(); ++i) {
         const auto wide = columns(spans[i].text);
         if (used + wide > room || (used + wide == room && i + 1 < spans.size())) {
-            // Something follows or does not fit: this span is the last, with the sign of the cut.
+            // This span is cut, or further ones follow: it is the last one, with the sign of the cut.
             spans[i].text = used + wide > room ? cut(spans[i].text, room - used) : std::move(spans[i].text);
             spans.resize(i + 1);
             used += columns(spans[i].text);

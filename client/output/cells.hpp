@@ -6,12 +6,13 @@
 #include <string_view>
 #include <vector>
 
-/// What the command line prints and the dashboard shows, as rows of text with looks. The command line prints text from
-/// outside as printable() returns it. The dashboard passes it through clean(): after that a text has no control
-/// characters, and every grapheme takes the columns that width_of() says.
+/// Rows of text with looks, which the command line prints and the dashboard shows. The command line passes outside text
+/// through printable(). The dashboard passes it through clean(): the text then has no control characters, and every
+/// grapheme has the width that width_of() returns.
 namespace orange::output {
 
-/// Colours are of the terminal's 256, -1 is its own; so a text is readable on light and dark.
+/// Colours are numbers of the terminal's 256; -1 is the terminal's default, which keeps text readable on light and
+/// dark.
 struct Look {
     short fg = -1;
     short bg = -1;
@@ -37,7 +38,7 @@ struct Span {
     bool operator==(const Span&) const = default;
 };
 
-/// One row. Not yet as wide as the screen: fit() makes it so.
+/// A row of any width; fit() makes it as wide as the screen.
 struct Line {
     std::vector<Span> spans;
 
@@ -46,9 +47,9 @@ struct Line {
     Line& add(std::string text, Look look = {});
     Line& add(Line more);
     std::size_t width() const;
-    /// Cut (with "…") or filled with blanks to exactly `columns`.
+    /// Cuts the line (with "…") or fills it with blanks to exactly `columns`.
     Line& fit(std::size_t columns);
-    /// Gives all of the line one look, without its colours: a selected row.
+    /// Gives the whole line one look without colours, for a selected row.
     Line& reversed();
     std::string text() const;
     bool operator==(const Line&) const = default;
@@ -56,23 +57,24 @@ struct Line {
 
 using Lines = std::vector<Line>;
 
-/// The columns of a code point: 0 for what joins the one before it, 2 for wide ones, -1 for what is not shown.
+/// Returns the columns of a code point: 0 for a combining one, 2 for a wide one, -1 for one that is not shown.
 int width_of(char32_t point);
 
-/// The code point at `at`, which moves behind it; U+FFFD for broken UTF-8.
+/// Returns the code point at `at`, and moves `at` behind it; U+FFFD for invalid UTF-8.
 char32_t next_point(std::string_view text, std::size_t& at);
 void append_point(std::string& text, char32_t point);
 
-/// `text` as one row: control characters as visible escapes, and no character whose width terminals disagree about.
+/// Returns `text` as one row: control characters become visible escapes, and characters whose width differs between
+/// terminals are removed.
 std::string clean(std::string_view text);
 
 std::size_t columns(std::string_view clean_text);
-/// At most `room` columns of a clean text, ending in "…" if something was cut.
+/// Returns at most `room` columns of a clean text, ending in "…" if it was cut.
 std::string cut(std::string_view clean_text, std::size_t room);
-/// cut(), and filled with blanks.
+/// Returns the text of cut(), filled with blanks.
 std::string padded(std::string_view clean_text, std::size_t room);
 
-/// Clean text in rows of at most `room` columns, broken at blanks.
+/// Returns a clean text in rows of at most `room` columns, broken at blanks.
 std::vector<std::string> wrapped(std::string_view clean_text, std::size_t room);
 
 }  // namespace orange::output

@@ -17,7 +17,7 @@ std::string finding_text(const rpc::Finding& finding, const Style& style) {
     auto text = wrapped(printable(finding.check) + ": " + printable(finding.text), "  ", style.width);
     auto out = sign + text.substr(1);
     if (finding.file) out += wrapped(printable(*finding.file), "    ", style.width);
-    // Never broken: it is there to be copied.
+    // Never wrap a command, so that it can be copied.
     if (finding.command) out += "    " + style.paint("→ " + printable(*finding.command), k_bold) + "\n";
     return out;
 }

@@ -8,10 +8,10 @@
 
 namespace orange::output {
 
-/// ✓, ! or ✗ and a sentence each, with the file at fault and the command that mends it below.
+/// Returns ✓, ! or ✗ and a sentence for each finding, with its file and the command that fixes it below.
 std::string doctor_page(const std::vector<rpc::Finding>& findings, const Style& style);
 
-/// How many are errors.
+/// Returns the number of errors.
 std::size_t errors_in(const std::vector<rpc::Finding>& findings);
 
 }  // namespace orange::output

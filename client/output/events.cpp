@@ -62,7 +62,7 @@ std::string unknown_sentence(const Json& event) {
     return sentence;
 }
 
-/// Without the project and the branch in front, which the reader knows.
+/// Returns the message without the leading project and branch, which the reader knows.
 std::string message_of(const Json& event) {
     const auto message = text_of(event, "message");
     const auto end = message.find(": ");
@@ -72,7 +72,7 @@ std::string message_of(const Json& event) {
     return is_task ? message.substr(end + 2) : message;
 }
 
-/// Sections that a write of TASK.md left out.
+/// Describes sections that a write of TASK.md removed.
 std::string lost_sentence(const Json& event) {
     const auto sections = text_of(event, "sections");
     const auto kept = "the previous text is kept as " + text_of(event, "kept");
@@ -80,7 +80,7 @@ std::string lost_sentence(const Json& event) {
     return "a write of TASK.md without frontmatter removed " + sections + "; Orange restored it, and " + kept;
 }
 
-/// "pull request #7 is open, checks failing, review changes_requested, conflicts"
+/// Returns "pull request #7 is open, checks failing, review changes_requested, conflicts".
 std::string pull_sentence(const Json& event) {
     auto sentence = "pull request #" + text_of(event, "number") + " is " + text_of(event, "state");
     for (const char* key : {"checks", "review"}) {
@@ -90,7 +90,7 @@ std::string pull_sentence(const Json& event) {
     return sentence + (text_of(event, "conflicts") == "true" ? ", conflicts" : "");
 }
 
-/// "keeps 3.1 GB of untracked files of shop--1, 40 s so far"
+/// Returns "keeps 3.1 GB of untracked files of shop--1, 40 s so far".
 std::string keeping_sentence(const Json& event) {
     const auto bytes = event.find("bytes");
     const auto size = bytes != event.end() && bytes->is_number_integer() ? bytes->get<std::int64_t>() : 0;
@@ -98,7 +98,7 @@ std::string keeping_sentence(const Json& event) {
            text_of(event, "seconds") + " s so far";
 }
 
-/// "the branch has 3 commits, +120 -4"
+/// Returns "the branch has 3 commits, +120 -4".
 std::string counted_sentence(const Json& event) {
     const auto commits = text_of(event, "commits");
     return "the branch has " + commits + (commits == "1" ? " commit, +" : " commits, +") + text_of(event, "added") +
@@ -108,7 +108,7 @@ std::string counted_sentence(const Json& event) {
 struct Named {
     const char* type;
     const char* sentence;
-    const char* object;  ///< the member that is named after it, or nothing
+    const char* object;  ///< the member that follows the sentence; empty: none
 };
 constexpr Named k_simple[] = {
     {"task.created", "created", ""},
@@ -161,8 +161,7 @@ std::string text_of(const Json& json, const char* key) {
 std::vector<Json> causes_first(const Json& events) {
     if (!events.is_array()) return {};
     std::vector<Json> sorted(events.begin(), events.end());
-    // What brought a transition about, or what it brought about, may have happened in the same millisecond; only
-    // transitions have `at`.
+    // A transition's cause and consequences may have its timestamp to the millisecond. Only transitions have `at`.
     const auto rank = [](const Json& event) {
         const int place = text_of(event, "type") == "task.merged" ? 0 : text_of(event, "at").empty() ? 2 : 1;
         return std::pair(time_of(event), place);

@@ -7,17 +7,17 @@
 
 namespace orange::output {
 
-/// A history's events, each change of status before what followed from it, although it is written when all of that is
-/// done.
+/// Returns a history's events with each change of status before its consequences, although the history has it after
+/// them.
 std::vector<Json> causes_first(const Json& events);
-/// When it happened, as the history has it: a change of status when it was committed.
+/// Returns the time of an event; for a change of status, when it was committed.
 std::string time_of(const Json& event);
 
-/// A history event as one line for people ("planning → working, by the worker"); printable. An event that this version
-/// does not know is its type and its fields.
+/// Returns a history event as one printable line ("planning → working, by the worker"). An unknown event is shown with
+/// its type and its fields.
 std::string event_sentence(const Json& event);
 
-/// A string member of `json`, printable; empty where there is none. Numbers and truth values as text.
+/// Returns a member of `json` as printable text, also a number or a truth value; empty if there is none.
 std::string text_of(const Json& json, const char* key);
 
 }  // namespace orange::output

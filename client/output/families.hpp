@@ -6,19 +6,19 @@
 
 #include "client/output/row.hpp"
 
-/// The order of a list in which sub-tasks stand below their task. Pure.
+/// Orders a list so that sub-tasks follow their parents. Pure.
 namespace orange::output {
 
 struct Member {
-    std::size_t at = 0;     ///< place in the list that came
-    std::size_t depth = 0;  ///< 1: a sub-task that stands below its task
+    std::size_t at = 0;     ///< place in the original list
+    std::size_t depth = 0;  ///< 1: a sub-task below its parent
 };
 
-/// All of `tasks`, in their order, but for sub-tasks that need nobody: each of these stands below its task, if that is
-/// in the list. What needs its human keeps its place.
+/// Returns all of `tasks` in their order, with each sub-task that needs no human below its parent, if that is in the
+/// list. Tasks that need their human keep their place.
 std::vector<Member> families(const std::vector<const Row*>& tasks);
 
-/// "3/5": how many of its sub-tasks are done; empty if it has none.
+/// Returns "3/5", the number of done sub-tasks; empty if the task has none.
 std::string children_count(const rpc::TaskView& task);
 
 }  // namespace orange::output

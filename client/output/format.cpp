@@ -15,7 +15,7 @@ constexpr std::pair<const char*, const char*> k_short_names[] = {
     {"branch", "fields.branch"}, {"summary", "fields.summary"}, {"project", "fields.project"}};
 
 struct Part {
-    enum class Kind { text, name, open };  ///< open: a brace that nothing closes
+    enum class Kind { text, name, open };  ///< open: a brace that is not closed
     Kind kind = Kind::text;
     std::string text;
 };
@@ -66,7 +66,8 @@ std::vector<std::string> paths_of() {
     return paths;
 }
 
-/// Tabs and lines of a format are meant; anything else that a terminal acts on is a slip of the script.
+/// Keeps tabs and line ends of a format. Other characters that a terminal acts on are a mistake of the script, and are
+/// escaped.
 std::string text_between(std::string_view text) {
     std::vector<std::string> columns;
     for (const auto column : split(text, '\t')) columns.push_back(printable(column, true));

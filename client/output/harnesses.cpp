@@ -10,7 +10,7 @@
 namespace orange::output {
 namespace {
 
-/// "2.1.401 (measured with 2.1.332)": a newer program may show other texts than those that its definition names.
+/// Returns "2.1.401 (measured with 2.1.332)": a newer program may show other texts than its definition names.
 std::string version_text(const rpc::HarnessView& harness) {
     const auto version = harness.version.value_or("");
     if (version.empty() || !harness.measured || *harness.measured == version) return version;
@@ -35,13 +35,13 @@ void remarks(Table& table, const rpc::HarnessView& harness) {
 constexpr const char* k_reload =
     "If a program is missing here but starts in your terminal, run in that terminal:\n  orange daemon reload\n";
 
-/// Where the programs were looked up that were not found, and what to do about one that is there all the same.
+/// Returns where Orange searched for missing programs, and what to do if one is installed nevertheless.
 std::string searched_text(const std::string& searched, const Style& style) {
     if (searched.empty()) return {};
     return "\n" + wrapped("Orange looks for programs in the " + printable(searched) + ".", "", style.width) + k_reload;
 }
 
-/// A word as it could be typed: in single quotes where it holds anything but plain characters.
+/// Returns a word as it can be typed: in single quotes if it has other than plain characters.
 std::string quoted(const std::string& word) {
     const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
         return (c < 128 && std::isalnum(c) != 0) ||

@@ -6,12 +6,12 @@
 #include "client/output/terminal.hpp"
 #include "common/rpc/harness_methods.hpp"
 
-/// Pages about agent programs. Pure, printable.
+/// Pages about agents' programs. Pure, printable.
 namespace orange::output {
 
 std::string harnesses_page(const rpc::HarnessList::Reply& reply, const Style& style);
 std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& style);
-/// Returns a page with the texts that were found on a screen, the activity that follows from them, and the texts that
+/// Returns a page with the texts that were found on a screen, the activity that Orange concludes, and the texts that
 /// were not found.
 std::string explanation_page(const rpc::HarnessExplain::Reply& reply, const Style& style);
 

@@ -32,7 +32,7 @@ std::string value_text(const Json& value) {
     return commands.empty() ? "none" : join(commands, "; ");
 }
 
-/// Those that somebody gave a value: "push=false, merge=pr (config.yml)"; the list of commands last.
+/// Returns the settings with a value of their own: "push=false, merge=pr (config.yml)"; lists of commands come last.
 std::string settings_text(const rpc::ProjectView& project) {
     std::vector<std::string> texts;
     for (const bool lists : {false, true}) {

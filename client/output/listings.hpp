@@ -8,7 +8,7 @@
 #include "common/rpc/workflow_methods.hpp"
 #include "common/rpc/workspace_methods.hpp"
 
-/// Pages about everything that is no task: projects, workspaces, workflows, the daemon. Pure, printable.
+/// Pages about projects, workspaces, workflows and the daemon. Pure, printable.
 namespace orange::output {
 
 std::string projects_page(const rpc::ProjectList::Reply& reply, const Style& style);

@@ -6,9 +6,10 @@
 
 namespace orange::output {
 
-/// "2026-11-20 11:49:03" in the reader's time zone, of an event's time in UTC; what is no time stays as it is.
+/// Returns an event's UTC time as "2026-11-20 11:49:03" in the reader's time zone; a text that is no time stays
+/// unchanged.
 std::string local_time(const std::string& stamp);
-/// "11:49:03" of it.
+/// Returns only "11:49:03" of it.
 std::string local_clock(const std::string& stamp);
 /// Returns when the day of `time` began in the reader's time zone.
 Timestamp start_of_day(Timestamp time);

@@ -10,7 +10,7 @@
 namespace orange::output {
 namespace {
 
-/// The names of TaskView::can that a key needs; each is a bit of Row::offers.
+/// The names of TaskView::can that keys need; each is a bit of Row::offers.
 constexpr std::string_view k_offer_names[] = {
     "attach", "send",   "stop",  "restore",     "ack",  "delete", "spawn",     "respawn",       "restart",
     "reply",  "reject", "merge", "force_merge", "move", "cancel", "create_pr", "update_branch", "approve"};

@@ -13,8 +13,8 @@
 
 namespace orange::output {
 
-/// The part of a task that the dashboard keeps: what its row and its keys need. Ten thousand rows must fit into a few
-/// megabytes; the panes ask for the rest.
+/// The part of a task that the dashboard keeps for its row and its keys; the panes request the rest. Ten thousand rows
+/// must fit into a few megabytes.
 struct Row {
     enum class Agents : std::uint8_t { none, dead, alive, unknown };
     struct Pull {
@@ -26,34 +26,34 @@ struct Row {
     };
 
     std::string id, short_id, project, branch, summary, workflow, status;
-    std::string file;             ///< its TASK.md; empty: unknown
-    std::string pr_url;           ///< empty: it has none
-    std::string needs_text;       ///< what it needs from its human, or what goes on
-    OrangeCommand needs_command;  ///< what its human runs then
-    std::string alarm;            ///< one line; empty: there is none
-    std::string parent;           ///< id of the task that it is a part of; empty: none
+    std::string file;             ///< path of its TASK.md; empty: unknown
+    std::string pr_url;           ///< empty: no pull request
+    std::string needs_text;       ///< what it needs from its human, or what is going on
+    OrangeCommand needs_command;  ///< the command for that need
+    std::string alarm;            ///< one line; empty: none
+    std::string parent;           ///< id of its parent; empty: none
     std::string merges_into;      ///< its parent's branch, if it is merged into that
-    std::string after;            ///< the task, or how many, that it waits for before it starts; empty: none
+    std::string after;            ///< the task, or the number of tasks, that it waits for before its start; empty: none
     std::string unreadable;       ///< why its files cannot be read, one line; empty: they can
     Timestamp updated_at{}, needs_since{}, active_since{};
     std::optional<Pull> pull;
-    std::uint32_t offers = 0;  ///< what its human can do with it now, for can()
+    std::uint32_t offers = 0;  ///< bits for can(): what its human can do with it now
     std::int32_t queue_place = 0, review_round = 0;
-    std::uint16_t host = 0;  ///< the dashboard's number of the machine that has the task; 0: this one
-    std::int16_t children = 0, children_done = 0;  ///< its sub-tasks, and how many of them are done
+    std::uint16_t host = 0;                        ///< the dashboard's number of the task's machine; 0: this one
+    std::int16_t children = 0, children_done = 0;  ///< the number of its sub-tasks, and of the done ones
     Need needs = Need::nothing;
     Agents worker = Agents::none, reviewer = Agents::none;
-    Activity activity = Activity::unknown;  ///< of the agent that lives
+    Activity activity = Activity::unknown;  ///< of the living agent
     bool ended = false;
     bool initial = false;      ///< it has not started
-    bool blocked = false;      ///< it waits for other tasks or an approval before it starts, or for room for its agent
+    bool blocked = false;      ///< before its start it waits for other tasks, an approval, or room for its agent
     bool in_progress = false;  ///< the actions of a transition still run
     bool has_worktree = false;
 };
 
 Row row_of(const rpc::TaskView& task);
 
-/// Returns true if the daemon offers `what` for the task (TaskView::can); false for a name that is not known here.
+/// Returns true if the daemon offers `what` for the task (TaskView::can); false for an unknown name.
 bool can(const Row& task, std::string_view what);
 /// Returns true if its human can only read and delete it, because its workflow cannot be read.
 bool offers_nothing(const Row& task);
@@ -63,14 +63,14 @@ void forbid(Row& task, std::string_view what);
 inline bool is_alive(const Row& task) {
     return task.worker == Row::Agents::alive || task.reviewer == Row::Agents::alive;
 }
-/// Returns false if the dead agent is not needed and the other one works.
+/// Returns false if the dead agent is not needed, because the other one works.
 inline bool is_dead(const Row& task) {
     const bool any = task.worker == Row::Agents::dead || task.reviewer == Row::Agents::dead;
     return any && (!is_alive(task) || task.needs_command.verb == "task respawn");
 }
-/// Returns what names a task to a person: its summary; without one its branch, or its id.
+/// Returns the task's name for people: its summary, or else its branch, or else its id.
 std::string title_of(const Row& task);
-/// The title as a sentence can hold it, and the same in quotes.
+/// Returns a short title for use in a sentence, and the same in quotes.
 std::string short_title(const Row& task);
 std::string quoted_title(const Row& task);
 

@@ -7,11 +7,11 @@
 
 namespace orange::output {
 
-/// What `orange run` says: the task, where it is, what happens next and how to look. `folder` is the one of all
-/// workspaces.
+/// Returns the output of `orange run`: the task, its place, what happens next, and how to look at it. `folder` contains
+/// all workspaces.
 std::string run_page(const rpc::TaskReply& reply, const std::string& folder, const Style& style);
 
-/// A line for an event that somebody who waits wants to see; empty for the others.
+/// Returns a line for an event that a waiting person wants to see; empty for other events.
 std::string run_event(const Json& event, const Style& style);
 
 }  // namespace orange::output

@@ -65,7 +65,7 @@ std::string Table::render(const Style& style) const {
     const auto width = widths(style.row);
     const auto line = [&](const std::vector<Cell>& cells) {
         std::string text;
-        std::size_t pending = 0;  // blanks that are written only when something follows them
+        std::size_t pending = 0;  // blanks that are written only if text follows
         for (std::size_t c = 0; c < cells.size(); ++c) {
             if (width[c] == 0) continue;
             const auto shown = cut(cells[c].text, width[c]);

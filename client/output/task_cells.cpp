@@ -13,7 +13,7 @@ Line round_cell(const Row& task, const rpc::ChangeCounts*, Timestamp) {
     return Line(task.review_round > 0 ? std::to_string(task.review_round) : std::string());
 }
 
-/// "#7", and what is the matter with it.
+/// Returns "#7" and its problem.
 Line pull_cell(const Row& task, const rpc::ChangeCounts*, Timestamp) {
     if (!task.pull) return Line(task.pr_url.empty() ? "" : "PR");
     const auto& pull = *task.pull;
@@ -39,7 +39,7 @@ Look activity_look(Activity activity) {
     return activity == Activity::busy ? k_green : k_dim;
 }
 
-/// "idle 4m"
+/// Returns "idle 4m".
 Line activity_cell(const Row& task, const rpc::ChangeCounts*, Timestamp now) {
     if (task.activity == Activity::unknown) return {};
     const auto age = age_of(task.active_since, now);

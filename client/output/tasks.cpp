@@ -15,7 +15,7 @@
 namespace orange::output {
 namespace {
 
-/// "4f2a working, 7b1c done"
+/// Returns "4f2a working, 7b1c done".
 std::string related_text(const std::vector<rpc::RelatedTask>& tasks) {
     std::vector<std::string> texts;
     for (const auto& each : tasks) {
@@ -25,7 +25,7 @@ std::string related_text(const std::vector<rpc::RelatedTask>& tasks) {
     return join(texts, ", ");
 }
 
-/// "waits for 4f2a, 7b1c", "waits for a reviewer (2 of 2 run)"; empty if the status says it.
+/// Returns "waits for 4f2a, 7b1c" or "waits for a reviewer (2 of 2 run)"; empty if the status shows it.
 std::string waits_of(const rpc::TaskView& task) {
     if (task.start_wait) return printable(task.start_wait->text);
     for (const auto& place : task.places) {
@@ -35,7 +35,7 @@ std::string waits_of(const rpc::TaskView& task) {
     for (const auto& each : task.blockers) {
         if (each.state != "done") names.push_back(each.short_id);
     }
-    // The status names the only one.
+    // A single blocker is in the status.
     return names.size() < 2 || task.means != "initial" ? "" : "waits for " + join(names, ", ");
 }
 
@@ -43,7 +43,7 @@ std::string ago(const std::string& age) {
     return age.empty() ? age : age == "now" ? "just now" : age + " ago";
 }
 
-/// A text of one or more lines below one another, wrapped and indented.
+/// Adds a text of one or more lines, wrapped and indented.
 void add_wrapped(Lines& lines, std::string_view text, std::string_view indent, const Style& style, Look look = {}) {
     const auto rows = wrapped(text, indent, style.width);
     for (const auto row : split_lines(rows)) lines.emplace_back(std::string(row), look);
@@ -57,7 +57,7 @@ void add_events(Lines& lines, const Json& events, const Style& style) {
     }
 }
 
-/// Lines "label      value", a long value wrapped below itself; an empty value is left out.
+/// Lines "label      value", with long values wrapped in their column; empty values are omitted.
 class Fields {
   public:
     Fields(Lines& lines, const Style& style, bool brief) : lines_(lines), style_(style), brief_(brief) {}
@@ -73,7 +73,7 @@ class Fields {
                                  .add(std::string(row.substr(k_indent.size())), look));
         }
     }
-    /// Left out where the fields are to be brief.
+    /// Adds a field, unless the fields are brief.
     void more(std::string_view label, const std::string& value, Look look = {}) {
         if (!brief_) add(label, value, look);
     }
@@ -84,7 +84,7 @@ class Fields {
     bool brief_;
 };
 
-/// "alive (busy for 4m)"
+/// Returns "alive (busy for 4m)".
 std::string process_text(const std::string& process, const std::optional<AgentActivity>& seen, Timestamp now) {
     if (!seen || seen->activity == Activity::unknown) return process;
     const auto age = age_of(seen->since, now);
@@ -121,7 +121,8 @@ std::string changes_text(const rpc::ChangeCounts& changes) {
            std::to_string(changes.removed) + (changes.uncommitted ? ", some of it uncommitted" : "");
 }
 
-/// "passed on 1a2b3c4d5e6f merged with origin/main, 2m ago (12 s)"; of those that run now, and what follows from them.
+/// Returns "passed on 1a2b3c4d5e6f merged with origin/main, 2m ago (12 s)"; for running checks, which one runs and what
+/// follows.
 std::string checks_text(const rpc::TaskView& task, Timestamp now) {
     const auto then = task.asked.empty() ? std::string() : "; then " + task.asked;
     if (!task.checking.empty()) return "the check runs: " + task.checking + then;
@@ -133,7 +134,7 @@ std::string checks_text(const rpc::TaskView& task, Timestamp now) {
            ago(age_of(ended.at, now)) + " (" + std::to_string(ended.seconds) + " s)";
 }
 
-/// "#7 open, checks passing, approved"
+/// Returns "#7 open, checks passing, approved".
 std::string pull_text(const PullRequest& pull) {
     auto text = "#" + std::to_string(pull.number) + " " + (pull.draft ? "draft" : name_text(pull.state));
     if (pull.state != PullState::open) return text;
@@ -187,7 +188,7 @@ void add_edge(Lines& lines, const rpc::EdgeView& edge, const Style& style) {
     }
 }
 
-/// Sentences, indented and wrapped, and commands as they are.
+/// Adds sentences, indented and wrapped, and commands unchanged.
 void add_notes(Lines& lines, const std::vector<std::string>& notes, const Style& style, const KeyFor& key) {
     for (const auto& note : notes) {
         const auto text = printable(note, true);
@@ -233,7 +234,7 @@ std::string command_of(const rpc::TaskView& task) {
     return with_short_id(printable(task.needs.command.text()), task);
 }
 
-/// Its command starts a dead agent again, or the task waits for its review without a worker.
+/// Returns true if the task's command respawns a dead agent, or the task waits for a review and its worker is dead.
 bool has_dead_agent(const rpc::TaskView& task) {
     return task.needs.command.verb == "task respawn" || (task.needs.kind == Need::review && task.worker == "dead");
 }
@@ -397,7 +398,8 @@ std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const St
 
 namespace {
 
-/// "Orange will remind the agent in 40 s", "Orange will type a message in 3 s: the worker cannot accept it yet"
+/// Returns "Orange will remind the agent in 40 s", or "Orange will type a message in 3 s: the worker cannot accept it
+/// yet".
 std::string next_text(const rpc::NextStep& next) {
     constexpr std::int64_t k_ms = 1000, k_minute = 60, k_hour = 3600;
     const auto seconds = (next.in_ms + k_ms - 1) / k_ms;

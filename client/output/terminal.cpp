@@ -20,10 +20,10 @@ constexpr std::size_t k_least_width = 40;
 constexpr std::size_t k_most_width = 400;
 constexpr std::size_t k_unlimited = 1U << 20U;
 
-/// errno of the first write to standard output that failed.
+/// errno of the first failed write to standard output.
 int g_write_error = 0;
 
-/// Of COLUMNS; 0 where it does not say.
+/// Returns the value of COLUMNS; 0 if it has none.
 std::size_t asked_width() {
     const char* columns = std::getenv("COLUMNS");
     return columns ? std::strtoul(columns, nullptr, 10) : 0;

@@ -9,27 +9,27 @@
 
 namespace orange::output {
 
-/// How to write for whoever reads standard output. Colour only on a terminal and without NO_COLOR.
+/// The format for the reader of standard output. Colours only on a terminal and without NO_COLOR.
 struct Style {
     bool colour = false;
-    std::size_t width = 80;   ///< text is wrapped to it: the terminal's or COLUMNS, else 80
-    std::size_t row = width;  ///< a row is cut to it: the same, or without end where a program reads
+    std::size_t width = 80;   ///< text is wrapped to it: the terminal's width, COLUMNS or 80
+    std::size_t row = width;  ///< rows are cut to it: the same, or unlimited for a program
 
     std::string paint(std::string_view text, const Look& look) const;
-    /// The lines, each with its end.
+    /// Returns the lines, each with a line end.
     std::string paint(const Lines& lines) const;
 };
 Style style_of_stdout();
 
-/// Of standard error's terminal; what goes elsewhere is not wrapped.
+/// Returns the width of standard error's terminal; unlimited if it is no terminal.
 std::size_t width_of_errors();
 
-/// Both ends are a person's: a question may be asked.
+/// Returns true if standard input and error are terminals, so that a question may be asked.
 bool is_interactive();
 
-/// Standard output is a terminal, which can be drawn on.
+/// Returns true if standard output is a terminal that can be drawn on.
 bool is_screen();
-/// Clears it, and begins in its upper left corner.
+/// Clears the screen, and moves the cursor to its upper left corner.
 void clear_screen();
 
 /// Standard output is a terminal whose title can be set.
@@ -43,25 +43,26 @@ std::string needs_title(std::size_t count);
 
 /// Writes to standard output; a failure is kept for finish().
 void put(std::string_view text);
-/// As put(), at once: for what is watched as it happens.
+/// Writes and flushes at once, for output that is watched as it happens.
 void put_now(std::string_view text);
-/// Whoever read standard output has gone, or it cannot be written to any more: there is no use in going on.
+/// Returns true if standard output can no longer be written, because its reader has gone: there is no use in
+/// continuing.
 bool reader_is_gone();
-/// To standard error.
+/// Writes to standard error.
 void complain(std::string_view text);
 
-/// Flushes. The exit status to end with: `status`, or 1 where the output could not be written (said on standard error,
-/// unless the reader went away: `orange task list | head`).
+/// Flushes, and returns the exit status: `status`, or 1 if output could not be written. That is reported on standard
+/// error, unless the reader went away: `orange task list | head`.
 int finish(int status);
 
-/// Asks on standard error, reads a line from standard input: true for y or yes.
+/// Asks on standard error, and reads a line from standard input; true for y or yes.
 bool confirmed(const std::string& question);
 
-/// Asks the same way for a line, which may be empty; nothing if standard input ends.
+/// Asks in the same way for a line, which may be empty; nothing if standard input ends.
 std::optional<std::string> asked(const std::string& question);
 
-/// `text`, which may have several lines, in lines of at most `width` columns, each begun with `indent`; words longer
-/// than a line are cut through. Every line ends with a newline.
+/// Returns `text`, which may have several lines, in lines of at most `width` columns that begin with `indent`; longer
+/// words are split. Every line ends with a newline.
 std::string wrapped(std::string_view text, std::string_view indent, std::size_t width);
 
 }  // namespace orange::output

@@ -33,20 +33,21 @@ class Drawing {
             if (!has_blocker[i]) draw(i);
         }
         for (std::size_t i = 0; i < tasks_.size(); ++i) {
-            if (!drawn_.contains(i)) draw(i);  // a cycle, which Orange does not make
+            if (!drawn_.contains(i)) draw(i);  // a cycle, which Orange does not create
         }
         return std::move(out_);
     }
 
   private:
-    /// What is still to be drawn below a line, the next one last; a deep chain must not recurse.
+    /// The tasks still to be drawn, the next one last. It is a stack, because a deep chain must not recurse.
     struct Step {
         std::size_t task;
-        std::string before;  ///< of its line
-        std::string below;   ///< of the lines below it
+        std::string before;  ///< the text before its line
+        std::string below;   ///< the text before the lines below it
     };
 
-    /// Whom it stands below: its parent comes first, unless a sibling that it waits for stands there already.
+    /// Returns the tasks above this one. Its parent comes first, unless a sibling that it waits for is below the
+    /// parent.
     std::vector<std::string> tasks_above(const TreeTask& task) const {
         auto above = task.blocked_by;
         const bool below_sibling = std::ranges::any_of(task.blocked_by, [&](const std::string& blocker) {
@@ -75,7 +76,7 @@ class Drawing {
     }
 
     void line(const TreeTask& task, const std::string& before, bool again) {
-        // Of a very deep chain the beginning is left out.
+        // Omit the beginning of the indent of a very deep chain.
         const auto widest = style_.row > k_widest_indent ? style_.row - k_widest_indent : 0;
         const auto indent = before.size() <= widest ? before : "..." + before.substr(before.size() - (widest / 4) * 4);
         auto text = again ? "(above)" : printable(task.status) + (task.children.empty() ? "" : " " + task.children);
@@ -94,7 +95,7 @@ class Drawing {
     std::string out_;
 };
 
-/// The ids that edges connect with `about`, itself too.
+/// Returns the ids that edges connect with `about`, including itself.
 std::set<std::string> connected(const std::vector<TreeTask>& tasks, const std::string& about) {
     std::map<std::string, std::vector<std::string>> near;
     const auto connect = [&near](const std::string& one, const std::string& other) {

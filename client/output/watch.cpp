@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t k_summary_columns = 24;
 
-/// `head` and `text` on a line, or `text` below, indented, where they do not fit.
+/// Returns `head` and `text` on one line, or `text` indented below if it does not fit.
 std::string headed(const std::string& head, std::size_t head_columns, const std::string& text, const Style& style) {
     if (head_columns + 2 + columns(text) <= style.width) return head + "  " + text + "\n";
     return head + "\n" + wrapped(text, "          ", style.width);
@@ -59,7 +59,7 @@ std::string log_line(const log::Line& line, const Style& style) {
     if (columns(text) <= style.width) {
         out = text + "\n";
     } else {
-        // The first line stands out, the others are below its message.
+        // Indent all lines but the first below the message.
         const auto lines = wrapped(text, "", style.width);
         const auto end = lines.find('\n');
         auto rest = text.substr(end);

@@ -8,16 +8,16 @@
 #include "common/rpc/event_methods.hpp"
 #include "common/rpc/watch_methods.hpp"
 
-/// Lines of what is watched as it happens: events, the log. Printable, and no wider than the style.
+/// Lines for output that is watched as it happens: events, the log. Printable, and no wider than the style.
 namespace orange::output {
 
-/// "10:49:03  shop  4f2a9c01 Round the total  planning → working, by the worker": one line, or a second one with the
-/// rest where that is too long.
+/// Returns "10:49:03  shop  4f2a9c01 Round the total  planning → working, by the worker", with the rest on a second
+/// line if that is too long.
 std::string event_line(const rpc::EventNotification& event, const Style& style);
-/// "10:49:03 warn  journal  message  key=value …", wrapped; a line that is no JSON as it is.
+/// Returns "10:49:03 warn  journal  message  key=value …", wrapped; a line that is no JSON unchanged.
 std::string log_line(const log::Line& line, const Style& style);
 
-/// The windows of a task: name, run, when, exit status, size.
+/// Returns the windows of a task: name, run, time, exit status, size.
 std::string windows_page(const rpc::TaskLog::Reply& reply, Timestamp now, const Style& style);
 
 }  // namespace orange::output
