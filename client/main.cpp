@@ -1,8 +1,8 @@
-// The command line of `orange`: which command that is, and its parser. What can be said stands in arguments/, what is
-// done in commands/.
+// The command line of `orange`: finds the command and runs its parser. arguments/ has the options, commands/ the
+// actions.
 //
-// Only the parser of the subcommand that was called is built. That keeps the start at a fraction of a millisecond, and
-// a summary such as `orange task create list` is never taken for the name of another subcommand.
+// Only the parser of the called command is built. So the program starts within a fraction of a millisecond, and a
+// summary such as in `orange task create list` is never read as the name of another command.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -111,7 +111,7 @@ int refuse_extras(const CLI::App& app, const std::string& name, std::vector<std:
     return usage_error("unknown option " + option, help, json, corrections);
 }
 
-/// CLI11 names C++ types in these.
+/// Returns a message for people: CLI11 names C++ types.
 std::string problem_of(const CLI::ParseError& error) {
     const std::string said = error.what();
     constexpr std::string_view k_conversion = "Could not convert: ";
@@ -144,7 +144,7 @@ class Page : public CLI::Formatter {
     }
 };
 
-/// Help in lines that fit: an option's text goes on below itself. Examples are not wrapped.
+/// Wraps help to the width: an option's text continues in its column. Examples are not wrapped.
 std::string fitted(const std::string& help) {
     constexpr std::size_t k_column = 28;
     const auto width = output::style_of_stdout().width;
@@ -165,10 +165,10 @@ std::string fitted(const std::string& help) {
     return out;
 }
 
-/// In `--setup sh -c 'make deps'`, the command that "-c" is an option of is the one behind --setup, if Orange's own
-/// command has no such option. CLI11 reads it as a value if it is written as `--setup=-c`.
+/// Attaches short options to the option whose command they belong to: in `--setup sh -c 'make deps'`, "-c" is an option
+/// of sh, unless Orange's command has such an option. CLI11 reads it as a value in the form `--setup=-c`.
 void attach_short_options(const CLI::App& app, std::vector<std::string>& words) {
-    std::string reads;  // the option whose values these are
+    std::string reads;  // the option that takes the following words
     for (auto& word : words) {
         if (word == "--") return;
         if (word.starts_with("--")) {
@@ -189,7 +189,7 @@ int run_there(const Place& place, bool json) {
     return commands::on_host(context, place.host, place.words);
 }
 
-/// The command that the words name, if this version has it.
+/// Returns the command that the words name, if this version has it.
 const Command* command_in(std::vector<std::string> words) {
     std::erase(words, "--json");
     if (words.empty()) return nullptr;
@@ -197,7 +197,8 @@ const Command* command_in(std::vector<std::string> words) {
     return words.size() > 1 ? arguments::find_command(words[0], words[1]) : nullptr;
 }
 
-/// Runs the command on a host. The orange there decides about words that this version cannot parse: it may be newer.
+/// Runs the command on a host. If this version cannot parse the words, the orange there decides, because it may be
+/// newer.
 int run_on_host(const Command& command, CLI::App& app, std::vector<std::string> words, Place place, bool json) {
     bool parsed = true;
     try {
@@ -314,7 +315,7 @@ int dispatch(std::vector<std::string> words) {
     return unknown(first, second);
 }
 
-/// A caller may have closed them; a socket must not get one of these numbers.
+/// Opens standard descriptors that the caller has closed; otherwise a socket could get one of their numbers.
 void open_standard_descriptors() {
     for (int fd = ::open("/dev/null", O_RDWR); fd >= 0; fd = ::open("/dev/null", O_RDWR)) {
         if (fd <= STDERR_FILENO) continue;
