@@ -55,9 +55,6 @@ int put_help(const std::string& page, bool json) {
     return 0;
 }
 
-// --- running
-// ------------------------------------------------------------------------------------------------------------
-
 bool asks_for_json(const std::vector<std::string>& words) {
     const auto end = std::ranges::find(words, "--");
     return std::find(words.begin(), end, "--json") != end;

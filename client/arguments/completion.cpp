@@ -202,7 +202,7 @@ class Completion {
         if (all.empty() && find_command("task", before_.front()) != nullptr) return add_values("ID", {});
         if (all.empty() || (positionals >= all.size() && all.back()->get_items_expected_max() <= 1)) return;
         const auto name = name_of(*all[std::min(positionals, all.size() - 1)]);
-        // Only the first word of a text may be a task.
+        // The first word of a text may be a task, further ones may not.
         if (name != "WORDS" || positionals == 0) add_values(name, {});
     }
 

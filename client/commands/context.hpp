@@ -30,6 +30,7 @@ class Context {
 
     /// Returns the connection. The first call connects, and starts the daemon if none runs.
     Result<connection::Connection*> daemon();
+    /// Sends a request and returns the `result` of its reply.
     Result<Json> call_json(const char* method, Json params);
     /// Sends a request that has no effect when repeated: if the daemon ends before it replies, the next daemon gets it,
     /// too.

@@ -42,7 +42,7 @@ constexpr const char* k_summary =
     "Add the file hello.txt with the line hello and commit it. This is a test of Orange: plan in one line, run no "
     "tests, ask no questions";
 constexpr seconds k_for_message{60}, k_for_idle{5}, k_for_end{10};
-/// How long a limit, or a question without an answer, must last.
+/// The time that a limit, or a question without an answer, must last.
 constexpr seconds k_limit_stands{3}, k_question_stands{10};
 constexpr milliseconds k_pause{200};
 constexpr int k_window_lines = 15;

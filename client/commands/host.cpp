@@ -24,7 +24,7 @@ using hosts::Host;
 using std::chrono::milliseconds;
 
 constexpr int k_wrong_usage = 2;
-/// For `host test`, which a person waits for.
+/// The deadline of `host test`, for whose result a person waits.
 constexpr milliseconds k_test_deadline{20'000};
 /// The patience with the daemon that identifies the caller. A daemon that does not answer in this time cannot do it.
 constexpr milliseconds k_patience{1000};

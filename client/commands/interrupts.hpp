@@ -2,8 +2,8 @@
 
 namespace orange::commands {
 
-/// From now on SIGINT, SIGTERM and SIGHUP only interrupt the present wait. The waiting code checks interrupted() and
-/// ends properly.
+/// Lets SIGINT, SIGTERM and SIGHUP only interrupt the present wait from now on. The waiting code checks interrupted()
+/// and ends properly.
 void catch_interrupts();
 bool interrupted();
 

@@ -96,6 +96,7 @@ class Connection {
     /// Makes send_request() non-blocking: flush() sends the rest when the descriptor is writable.
     void queue_writes() { queues_ = true; }
     bool has_unsent() const { return !unsent_.empty(); }
+    /// Sends queued requests, as far as the socket takes them without blocking.
     Result<void> flush();
 
     /// Returns the pid of the process that listens at the other end; 0 for a socket that was passed in.

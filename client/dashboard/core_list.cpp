@@ -71,7 +71,7 @@ void Core::rebuild() {
             put_below_parents(rows, state_.tasks);  // the tasks that need you are in the order of urgency
     }
     state_.items.clear();
-    // With this filter the list only shows the number of ended tasks.
+    // This filter shows only the number of ended tasks.
     auto folded_count = static_cast<std::size_t>(state_.hidden);
     if (!state_.search.empty()) {
         folded_count = static_cast<std::size_t>(

@@ -26,8 +26,7 @@ struct Input {
 class Decoder {
   public:
     using Time = std::chrono::steady_clock::time_point;
-    /// `escape_delay`: the time in which a lone Esc may be the beginning of a sequence, and in which a sequence has to
-    /// be complete.
+    /// `escape_delay`: the time in which a lone Esc may still be the beginning of a sequence.
     explicit Decoder(std::chrono::milliseconds escape_delay = std::chrono::milliseconds(40)) : delay_(escape_delay) {}
 
     /// Returns the inputs that these bytes complete.

@@ -67,7 +67,7 @@ bool does(const Row& task, const Binding& binding, std::string_view verb) {
 
 }  // namespace
 
-// In the order of the footer: first the keys that a task's need calls for.
+// The order is that of the footer: first the keys that a task's need calls for.
 std::span<const Binding> Core::keys() {
     static const Binding k_keys[] = {
         {"Enter", Action::enter, k_of_task | k_changes, "attach",

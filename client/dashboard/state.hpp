@@ -15,7 +15,7 @@
 #include "common/rpc/project_methods.hpp"
 #include "common/rpc/workspace_methods.hpp"
 
-/// Everything that the dashboard knows and shows. Plain data: Core changes it, view.hpp draws it.
+/// The state of the dashboard: all data that it shows. Plain data: Core changes it, view.hpp draws it.
 namespace orange::dashboard {
 
 /// The present time: on the steady clock for deadlines, on the wall clock for ages.

@@ -27,6 +27,7 @@ std::filesystem::path answer_file(const std::filesystem::path& home, const std::
 
 /// Returns the text of hosts.yml; empty if there is no such file.
 Result<std::string> text_in(const std::filesystem::path& home);
+/// Reads hosts.yml; no hosts if there is no such file.
 Result<std::vector<Host>> read_hosts(const std::filesystem::path& home);
 
 /// Parses the text of hosts.yml. A host is one line, `NAME: {ssh: TARGET, program: PATH, deadline: SECONDS}`, or a line

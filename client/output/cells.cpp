@@ -222,7 +222,7 @@ Line& Line::fit(std::size_t room) {
     for (std::size_t i = 0; i < spans.size(); ++i) {
         const auto wide = columns(spans[i].text);
         if (used + wide > room || (used + wide == room && i + 1 < spans.size())) {
-            // This span is cut, or further ones follow: it is the last one, with the sign of the cut.
+            // The line ends with this span and the sign of the cut: either it does not fit, or further spans do not.
             spans[i].text = used + wide > room ? cut(spans[i].text, room - used) : std::move(spans[i].text);
             spans.resize(i + 1);
             used += columns(spans[i].text);

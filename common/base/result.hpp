@@ -8,6 +8,9 @@
 
 #include "common/base/error.hpp"
 
+/// The base of all programs of Orange: results and errors, ids, clocks, text. It depends on no other folder and is
+/// included everywhere. A function that can fail returns a Result: a value, or an Error whose message names the
+/// operation, the object and the way out. Exceptions are bugs.
 namespace orange {
 
 /// Thrown by Result::value() for an error. This is a bug in the caller; it is never used for control flow.
@@ -61,7 +64,7 @@ class [[nodiscard]] Result {
     std::variant<T, Error> state_;
 };
 
-/// Success without a value, or an Error. `Result<void>` default-constructs to success.
+/// A success without a value, or an Error. `Result<void>` default-constructs to success.
 template <>
 class [[nodiscard]] Result<void> {
   public:

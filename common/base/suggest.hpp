@@ -9,7 +9,7 @@
 /// Suggests what a person may have meant by an unknown word.
 namespace orange {
 
-/// Nothing is suggested for longer texts.
+/// The length above which suggestions are not made.
 constexpr std::size_t k_longest_word = 64;
 
 /// Returns the number of typing mistakes between two words, ignoring case: a character that is inserted, removed or

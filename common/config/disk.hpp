@@ -16,6 +16,7 @@ struct Disk {
     bool read_only = false;
     std::string network;  ///< "nfs", "smb" …: shared with other machines; empty: local, as far as it is known
 };
+/// Returns the facts of the file system that contains `folder`; io if it cannot be examined.
 Result<Disk> disk_of(const std::filesystem::path& folder);
 
 /// Returns the kind of network file system; empty for a local one. Each platform has its own implementation.

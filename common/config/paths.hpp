@@ -6,6 +6,10 @@
 #include "common/base/ids.hpp"
 #include "common/base/result.hpp"
 
+/// The home of an installation: its files and folders, its checks and its lock, and facts of this machine. The client
+/// and the daemon find each other through it. The checks fail with `forbidden` if another user could read or change the
+/// home; the message contains the command that corrects it. Files that end in _linux or _macos have one function each
+/// that differs between the systems.
 namespace orange {
 
 /// The files and folders of Orange (docs/files.md), all below ORANGE_HOME, by default ~/orange.
@@ -46,6 +50,7 @@ struct Installation {
     std::filesystem::path bin;
     std::filesystem::path share;
 };
+/// Finds the installed files; not_found if the shipped workflows are missing.
 Result<Installation> find_installation();
 
 }  // namespace orange

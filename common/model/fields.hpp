@@ -36,7 +36,8 @@ namespace orange {
 /// newer Orange.
 enum class UnknownKeys { refuse, ignore };
 
-/// When a field is present. A field that is not required may be missing or null, and then keeps its default.
+/// The rule for the presence of a field. A field that is not required may be missing or null, and then keeps its
+/// default.
 enum class Presence {
     required,
     optional,  ///< always written, unless it is an empty std::optional

@@ -19,6 +19,9 @@
 #include "common/model/role.hpp"
 #include "common/model/task.hpp"
 
+/// The records of Orange: tasks, runs of agents, merges, notices, projects. The store writes them to disk, and replies
+/// contain parts of them. A record is plain data, and describes each of its fields once (fields.hpp); json.hpp reads
+/// and writes it. A field's name never changes, because older and newer versions read the same files.
 namespace orange {
 
 /// An effect of a transition: the name of an action (docs/workflow.md) and its parameters. Only run_command has `argv`.
@@ -382,7 +385,7 @@ struct Asked {
     bool operator==(const Asked&) const = default;
 };
 
-/// Everything in a task's state.json: the daemon's authoritative memory of the task.
+/// The contents of a task's state.json: the daemon's authoritative memory of the task.
 struct TaskRecord {
     Task task;
     std::optional<Intent> intent;

@@ -3,6 +3,10 @@
 #include "common/base/error.hpp"
 #include "common/model/json.hpp"
 
+/// The protocol between the client and the daemon (docs/protocol.md), as structs: a method is a struct of its
+/// parameters with its name (`k_name`) and the struct of its reply (`Reply`). Each describes its fields once
+/// (common/model/fields.hpp), from which JSON, schemas and checks follow. daemon/rpc carries the methods out, the
+/// client and the dashboard call them. This file has the errors: names and numbers on the wire never change.
 namespace orange::rpc {
 
 /// The codes of JSON-RPC 2.0.

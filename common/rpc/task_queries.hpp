@@ -154,7 +154,7 @@ struct TaskShow : TaskSelector {
     };
 };
 
-/// One outgoing edge of a task's state.
+/// An outgoing edge of a task's state.
 struct EdgeView {
     std::string to;
     std::string means;

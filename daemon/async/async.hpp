@@ -42,6 +42,7 @@ class Stopper {
     struct Slot;
     std::shared_ptr<Slot> slot_;
 };
+/// Starts a coroutine as spawn() does. Keep the Stopper: its destruction ends the coroutine.
 Stopper spawn_stoppable(const asio::any_io_executor& executor, std::string name, Awaitable<void> coroutine);
 
 /// Returns the executor of the calling coroutine.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int k_not_logged_in = 4;  // gh help exit-codes
 
-/// Everything that is known of one failure.
+/// The known facts of one failure.
 struct Failure {
     int exit_status = 0;
     int http = 0;                   ///< HTTP status; 0: unknown

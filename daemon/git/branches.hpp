@@ -37,6 +37,7 @@ struct DefaultBranch {
 /// Returns the default branch: that of origin's HEAD (origin is queried if the repository does not know it), or else
 /// the first of init.defaultBranch, main and master that exists, or else the branch that HEAD is on.
 Awaitable<Result<DefaultBranch>> find_default_branch(Git& git, std::string repo);
+/// Returns only the name of find_default_branch().
 Awaitable<Result<std::string>> default_branch(Git& git, std::string repo);
 
 /// Returns true if the repository has a remote called origin.

@@ -44,7 +44,7 @@ class Place {
 
 }  // namespace git
 
-/// One git command, to be run in one place.
+/// A git command, and the place to run it in.
 struct GitCommand {
     git::Place place{""};
     std::vector<std::string> args;  ///< after `git`; refs as refs/heads/…, `--end-of-options` before names

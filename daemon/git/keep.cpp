@@ -73,7 +73,7 @@ struct Source {
     bool is_submodule = false;  ///< commits that its remotes have need not be kept
 };
 
-/// True if a submodule has commits that none of its remotes has.
+/// Returns true if a submodule has commits that none of its remotes has.
 Awaitable<Result<bool>> has_own_work(Git& git, Pinned repository) {
     CO_TRY(const auto head, co_await commit_of(git, repository, "HEAD"));
     auto args = words("rev-list", "--max-count=1", "--branches", "--glob=refs/orange", "--glob=refs/stash");

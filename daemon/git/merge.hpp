@@ -103,7 +103,7 @@ struct PushAnswer {
 Awaitable<Result<PushAnswer>> push_merge(Git& git, const MergeRequest& request, std::string commit,
                                          std::string expected);
 
-/// True if `ref` exists and contains `commit`; false if the repository does not have the commit at all.
+/// Returns true if `ref` exists and contains `commit`; false if the repository does not have the commit at all.
 Awaitable<Result<bool>> has_commit(Git& git, std::string repo, std::string ref, std::string commit);
 
 /// Updates the local target to `commit`. If a checkout is on the target, it runs `merge --ff-only` there, unless that

@@ -161,7 +161,7 @@ Awaitable<Result<std::string>> build_merge(Git& git, const MergeRequest& request
 
 Awaitable<Result<void>> remove_scratch(Git& git, std::string repo, std::string scratch) {
     std::error_code error;
-    // Only a worktree of an older version has a .git and a registration, so ask git only then.
+    // Ask git only if there is a .git: only worktrees of older versions have one, and a registration.
     if (!fs::exists(fs::symlink_status(scratch, error))) co_return Result<void>{};
     if (fs::exists(fs::symlink_status(fs::path(scratch) / ".git", error))) {
         CO_TRY(co_await remove_worktree(git, repo, scratch));

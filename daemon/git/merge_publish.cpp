@@ -192,7 +192,7 @@ Awaitable<Result<bool>> retire_branch(Git& git, Repository repo, std::string bra
     std::error_code error;  // git names worktrees whose folder is missing, too
     const bool in_use = there && std::filesystem::exists(now->second.worktree, error);
     const bool goes = there && now->second.commit == tip && !in_use && !is_operated_on(repo.git_dir, branch);
-    // One transaction: the ref is written and the branch deleted, or neither happens.
+    // Use one transaction: the ref is written and the branch deleted, or neither happens.
     std::string input = "update " + ref + " " + tip + "\n";
     if (goes) input += "delete " + head + " " + tip + "\n";
     CO_TRY(co_await ask_inside(git, repo.path, words("update-ref", "-m", "orange: merged", "--stdin"), input));

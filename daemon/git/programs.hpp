@@ -18,11 +18,13 @@ using Programs = std::map<std::string, std::string>;
 /// machine's. An entry is a key, a line end and a value.
 Awaitable<Result<std::vector<std::string>>> own_settings(Git& git, Place worktree);
 
+/// Returns the programs of a worktree's repository. It asks git for the settings and for hashes of the files.
 Awaitable<Result<Programs>> programs_of(Git& git, Pinned worktree);
 
 /// Caches programs_of(), and asks git again only if a file has changed that git would read.
 class RememberedPrograms {
   public:
+    /// Returns programs_of(), from the cache if no file has changed.
     Awaitable<Result<Programs>> of(Git& git, Pinned worktree);
 
   private:

@@ -14,6 +14,7 @@ struct CommitSettings {
     std::vector<std::string> sign;
     std::vector<std::string> missing;  ///< missing_of() (committer.hpp)
 };
+/// Reads the settings, with one git process.
 Awaitable<Result<CommitSettings>> commit_settings(Git& git, std::string repo);
 
 /// Runs a `commit-tree` with `message`, by the user as configured or else by Orange, and returns the commit. With

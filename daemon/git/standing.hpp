@@ -15,7 +15,8 @@ struct Standing {
     std::string head;      ///< the commit; empty on a branch that has none yet
     std::string branch;    ///< without refs/heads/; empty if HEAD is on no branch
     bool is_held = false;  ///< another ref or HEAD has the commit, too, so that it cannot get lost
-    /// Nothing is uncommitted, no operation (rebase, merge …) is under way, and no file is marked to be skipped by git.
+    /// The worktree has no uncommitted changes, no operation (rebase, merge …) is under way, and no file is marked to
+    /// be skipped by git.
     bool clean = false;
     /// The worktree is not clean, but all uncommitted changes are in files: nothing is staged, in conflict or marked to
     /// be skipped, and no operation is under way.

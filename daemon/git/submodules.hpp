@@ -8,7 +8,7 @@
 
 namespace orange::git {
 
-/// True if git's own folder for a worktree has repositories of submodules.
+/// Returns true if git's own folder for a worktree has repositories of submodules.
 bool has_modules(const Pinned& worktree);
 
 /// A submodule whose commit a branch changes.

@@ -43,6 +43,7 @@ Awaitable<Result<Pinned>> pin_new(Git& git, std::string repo, std::string path);
 /// Locks a worktree, so that git does not prune it while its folder is missing for a while (another disk). Success if
 /// it is locked already.
 Awaitable<Result<void>> lock_worktree(Git& git, std::string repo, std::string path);
+/// Returns true if the worktree is locked, without a git process.
 bool is_locked(const Pinned& worktree);
 
 /// Removes a worktree of Orange and git's folder for it; success if there is none.

@@ -94,7 +94,7 @@ std::optional<std::string> terminal_of(std::int64_t pid) {
     return "/dev/" + std::string(name);
 }
 
-/// In microseconds since 1970, because macOS has no clock ticks. Start times are only compared with one another.
+/// Returns microseconds since 1970, because macOS has no clock ticks. Start times are only compared with each other.
 Result<std::int64_t> look_up_start_time(std::int64_t pid) {
     const auto who = "process " + std::to_string(pid);
     const Error gone(ErrorCode::not_found, "there is no " + who);

@@ -13,15 +13,15 @@
 #include "daemon/async/awaitable.hpp"
 #include "daemon/process/unique_fd.hpp"
 
-namespace orange {
-
-/// Ends a child before its deadline. The caller of the runner and the owner of the right to stop share it.
-/// adapters of git, tmux and gh, for setup commands and for checks. A command has a deadline, an output limit and no
-/// shell, and ends together with the processes that it started. Failures are Errors, and a child is never left behind.
+/// Runs programs and watches processes. All children of the daemon start through ProcessRunner: git, tmux, gh, the
+/// login shell, setup commands and checks. A command has a deadline, an output limit and no shell, and ends together
+/// with the processes that it started. Failures are Errors; no child is left behind.
 ///
 /// The other files find facts of processes (proc_info.hpp), left-over processes (leftovers.hpp), and the control groups
 /// of agents (group.hpp, scopes.hpp). Files that end in _linux or _macos have what differs between the systems.
-/// Lets somebody else end a child before its deadline. Shared by the one who runs it and the one who may end it.
+namespace orange {
+
+/// Ends a child before its deadline. The caller of the runner and the code that may stop the child share it.
 class Stop {
   public:
     void request() {

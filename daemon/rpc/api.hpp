@@ -88,6 +88,7 @@ class Api {
 /// Returns the counts of `changes` for a reply.
 ChangeCounts counts_of(const Changes& changes);
 
+/// Each of these functions adds the methods of its file in methods/ to the table.
 void add_task_create(MethodTable& table, Api& api);
 void add_task_methods(MethodTable& table, Api& api);
 void add_task_answers(MethodTable& table, Api& api);

@@ -34,7 +34,7 @@ class EventSink {
     virtual void forget(int number) = 0;
 };
 
-/// One call: its caller, and the connection for its events.
+/// A call: its caller, and the connection for its events.
 struct Call {
     Caller caller;
     EventSink* sink = nullptr;

@@ -14,7 +14,7 @@
 
 namespace orange::rpc {
 
-/// One connection over a stream: framing, flow control, turns, and a coroutine for each call. `peer` is the process at
+/// A connection over a stream: framing, flow control, turns, and a coroutine for each call. `peer` is the process at
 /// the other end.
 class Session : public EventSink, public std::enable_shared_from_this<Session> {
   public:

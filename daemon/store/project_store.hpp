@@ -21,6 +21,7 @@ class ProjectStore {
   public:
     ProjectStore(FileSystem& files, Path file);
 
+    /// Reads the file, and copies it to projects.json.bak if it is good.
     Result<void> load();
     std::vector<Project> list() const;
     /// Returns the project as it is now; null if there is none. The pointer stays valid, and the project unchanged, as

@@ -41,9 +41,9 @@ enum class Naming {
     anything,      ///< also by words of its summary
 };
 
-/// The tasks: an authoritative state.json for each on disk, and an index of all of them in memory. All owners of the
-/// runner read and save tasks here. One write of state.json commits a change; only load() takes time in proportion to
-/// the number of tasks. A failed write changes neither the file nor the index. TaskFiles handles TASK.md.
+/// The tasks: an authoritative state.json for each on disk, and an index of all of them in memory. The runner reads and
+/// saves tasks here; other parts only read them. One write of state.json commits a change; only load() takes time in
+/// proportion to the number of tasks. A failed write changes neither the file nor the index. TaskFiles handles TASK.md.
 ///
 /// Pointers to records stay valid until that task is saved or removed: copy the record before a co_await.
 class TaskStore {
@@ -56,6 +56,7 @@ class TaskStore {
     /// to unreadable(), and the others load.
     Result<void> load();
 
+    /// Returns the record of a task; null if there is none.
     const TaskRecord* find(const TaskId& id) const;
     /// Returns the task that a person means: by its whole id, by the beginning of its id in any case, by its branch or,
     /// if `by` allows it, by words of its summary. An error lists the candidates. The cost grows with the number of
@@ -75,6 +76,7 @@ class TaskStore {
     void each(const std::function<bool(const TaskRecord&)>& visit) const;
     /// Calls `visit` as each() does, for tasks that have not ended or still have an alarm.
     void each_open(const std::function<bool(const TaskRecord&)>& visit) const;
+    /// Returns true for the tasks of each_open().
     bool is_open(const TaskRecord& record) const;
     /// Returns the number of tasks that are not open; only of that project, if one is named.
     std::size_t closed(const std::optional<std::string>& project) const;

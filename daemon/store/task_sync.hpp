@@ -38,7 +38,7 @@ struct Displaced {
     async::Moment read_at{};
 };
 
-/// What TaskFiles remembers of a task between calls. After a restart only the record's hash of the body is known.
+/// The memory of TaskFiles about a task between calls. After a restart only the record's hash of the body is known.
 struct TaskMemory {
     std::optional<std::string> body;  ///< the last body that both copies had
     CopyMemory own;
@@ -55,7 +55,7 @@ struct SectionEdit {
     std::string text;
 };
 
-/// One call of TaskFiles. It works on a copy of the memory, which replaces the old one if the call succeeds.
+/// A call of TaskFiles. It works on a copy of the memory, which replaces the old one if the call succeeds.
 class TaskSync {
   public:
     TaskSync(FileSystem& files, ProcessRunner& processes, const Clock& clock, std::chrono::milliseconds keeps_displaced,

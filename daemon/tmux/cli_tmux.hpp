@@ -49,6 +49,7 @@ class CliTmux final : public Tmux {
 
     /// Sets the detach key for a server that starts later; bind_detach_key() changes a running one.
     void set_detach_key(DetachKey key) { detach_key_ = std::move(key); }
+    /// Binds the detach key in the running server; success if no server runs.
     Awaitable<Result<void>> bind_detach_key();
 
     /// Sets a check that runs immediately before each use of the socket and before the server is made to create it

@@ -66,10 +66,10 @@ struct WindowSpec {
     std::vector<std::string> argv;  ///< fixed words only: the shim and its spec file
 };
 
-/// Orange's own tmux server (`tmux -S ~/orange/tmux.sock -f /dev/null`), in which all agents run. AgentControl and the
-/// doctor use it, by ids only. The server starts on demand with a scrubbed environment and runs on without sessions,
-/// also without the daemon. Panes of ended processes remain until they are killed. All functions return an Error if
-/// tmux fails or does not answer.
+/// Orange's own tmux server (`tmux -S ~/orange/tmux.sock -f /dev/null`), in which all agents run. The runner, the
+/// agents and the doctor use it, by ids only. The server starts on demand with a scrubbed environment and runs on
+/// without sessions, also without the daemon. Panes of ended processes remain until they are killed. All functions
+/// return an Error if tmux fails or does not answer.
 class Tmux {
   public:
     virtual ~Tmux() = default;
