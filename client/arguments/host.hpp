@@ -14,7 +14,7 @@ std::span<const Command> host_commands();
 /// The machine for a command line, from its words and the environment.
 struct Place {
     std::string host;                ///< empty: this machine
-    bool named = false;              ///< given by --host or in a task, not only by ORANGE_HOST
+    bool named = false;              ///< given by --host, not only by ORANGE_HOST
     std::vector<std::string> words;  ///< all words, for the command on the host
 };
 

@@ -1,6 +1,6 @@
-// The demo. It makes a scratch repository and a project with a unique name, subscribes to the project's events, and
-// creates a task. It prints events until the review has passed, merges, shows the result, and removes everything. It
-// uses the product in the regular way: each step sends the request of the command with that name.
+// The demo makes a scratch repository and a project with a unique name, subscribes to the project's events, and creates
+// a task. The demo prints events until the review has passed, merges, shows the result, and removes everything. Each
+// step sends the request of the command with that name.
 #include "client/commands/demo.hpp"
 
 #include <map>

@@ -80,7 +80,7 @@ void look_at_home(Findings& findings, const Paths& paths) {
     }
 }
 
-/// Reports problems of config.yml. It asks the program oranged, because the client cannot parse YAML.
+/// Reports problems of config.yml, as the program oranged reports them: the client cannot parse YAML.
 void look_at_config(Findings& findings, const Paths& paths) {
     const auto file = paths.config().string();
     struct stat info {};
@@ -144,7 +144,7 @@ void look_at_daemon(Findings& findings, const Paths& paths, const Error& no_daem
     }
 }
 
-/// Reports missing agents' programs. It asks oranged, which reads the harness files and prints a line for each: name,
+/// Reports missing agents' programs. `oranged --agents` reads the harness files and prints a line for each: name,
 /// program (empty if not found), command that installs it (empty if untested).
 void look_at_agents(Findings& findings) {
     const auto oranged = connection::find_oranged();

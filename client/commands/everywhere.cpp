@@ -52,7 +52,7 @@ std::optional<Remembered> remembered(const Paths& paths, const std::string& host
     return Remembered{at->get<std::string>(), std::move((*json)["reply"])};
 }
 
-/// Returns the command for the shell on the host. It starts in /, so that no folder there selects a project.
+/// Returns the command for the shell on the host. The command starts in /, so that no folder there selects a project.
 std::string command_for(const Host& host, const HostQuery& query) {
     auto words = query.words;
     words.emplace_back("--json");

@@ -9,8 +9,8 @@
 #include "common/rpc/task_queries.hpp"
 #include "common/rpc/watch_methods.hpp"
 
-/// The commands that show events and output, and may follow them. Each line is printed at once. They end when their
-/// reader has gone, and continue across restarts of the daemon, which they report on standard error.
+/// The commands that show events and output, and may follow them. Each line is printed at once. The commands end when
+/// their reader has gone, and continue across restarts of the daemon, which they report on standard error.
 namespace orange::commands {
 
 /// Exit status of `task wait` if the time passed.

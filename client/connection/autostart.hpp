@@ -10,9 +10,9 @@ namespace orange::connection {
 /// Connects to a running daemon. The error `unavailable` contains the command that starts one.
 Result<Connection> connect(const Paths& paths);
 
-/// Connects as connect() does, and starts a daemon if none answers. It starts none with ORANGE_NO_AUTOSTART=1 and
-/// inside an agent, because a daemon must not be an agent's child or have its environment. Inside an agent it waits
-/// five seconds, in case the daemon is being restarted.
+/// Connects as connect() does, and starts a daemon if none answers. No daemon is started with ORANGE_NO_AUTOSTART=1 and
+/// inside an agent, because a daemon must not be an agent's child or have its environment. Inside an agent the call
+/// waits five seconds, in case the daemon is being restarted.
 Result<Connection> connect_or_start(const Paths& paths);
 
 /// Waits briefly for the daemon that a supervisor starts after one has ended by itself or was killed.

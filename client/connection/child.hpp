@@ -12,7 +12,7 @@
 
 namespace orange::connection {
 
-/// The descriptors that a child gets; -1 is /dev/null. It inherits no CLOEXEC descriptor.
+/// The descriptors that a child gets; -1 is /dev/null. The child inherits no CLOEXEC descriptor.
 struct ChildOptions {
     int in = -1;
     int out = -1;

@@ -17,8 +17,8 @@ bool is_in_another_home(const std::filesystem::path& socket, const Paths& paths)
     return runs.filename() == paths.sockets_of_runs().filename() && runs != paths.sockets_of_runs();
 }
 
-/// Returns true if the folder of the run's socket is gone. It is removed at the run's end, and stays while no daemon
-/// runs.
+/// Returns true if the folder of the run's socket is gone. The folder is removed at the run's end, and stays while no
+/// daemon runs.
 bool has_ended(const std::filesystem::path& socket) {
     struct stat facts {};
     return ::stat(socket.parent_path().c_str(), &facts) != 0 && errno == ENOENT;

@@ -49,8 +49,7 @@ std::string method_of(const Json& message) {
     return message.is_object() && method != message.end() && method->is_string() ? method->get<std::string>() : "";
 }
 
-/// Returns true if the daemon answers on another connection. It does so even while it runs a call or waits for an
-/// event.
+/// Returns true if the daemon answers on another connection. A daemon answers even while calls run or wait for events.
 bool answers(const Paths& paths) {
     auto other = open_daemon(paths, k_daemon_answer);
     if (!other) return other.error().code != ErrorCode::timeout;

@@ -61,7 +61,7 @@ std::optional<fs::path> home_in(const fs::path& unit) {
     return home;
 }
 
-/// Returns the first line of a unit that Orange writes. It shows later whether the rest was edited.
+/// Returns the first line of a unit that Orange writes. The line shows later whether the rest was edited.
 std::string own_line(const std::string& rest) {
     std::string line(k_own_unit);
     line += ' ';

@@ -18,10 +18,11 @@ class CrashBudget {
     Clock::time_point first_{};
 };
 
-/// Runs as the daemon's parent (`orange daemon supervise`, started by autostart, not by people). It runs `oranged`, and
-/// restarts it after a crash with a delay that doubles; after five crashes within a minute it gives up. It ends when
-/// the daemon exits with 0, or with 75 while another one listens at `socket`. It forwards SIGTERM. The starter has set
-/// its descriptors: output to oranged.out, and as 3 a pipe whose end shows the starter that this process has ended.
+/// Runs as the daemon's parent (`orange daemon supervise`, started by autostart, not by people). The supervisor runs
+/// `oranged`, and restarts it after a crash with a delay that doubles; after five crashes within a minute it gives up.
+/// The supervisor ends when the daemon exits with 0, or with 75 while another one listens at `socket`. SIGTERM is
+/// forwarded. The starter has set its descriptors: output to oranged.out, and as 3 a pipe whose end shows the starter
+/// that this process has ended.
 int supervise(const std::filesystem::path& oranged, const std::filesystem::path& socket);
 
 }  // namespace orange::connection

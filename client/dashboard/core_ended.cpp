@@ -1,5 +1,5 @@
-// The daemon's list has no ended tasks. They are requested here: for the search, and for the space below the list while
-// nothing needs the person.
+// The daemon's list has no ended tasks. Ended tasks are requested here: for the search, and for the space below the
+// list while nothing needs the person.
 #include <algorithm>
 #include <functional>
 

@@ -124,7 +124,8 @@ void Core::make_stale_if_changed() {
     }
 }
 
-/// Subscribes to the screen of one agent. This is sent before its screen is requested, so that no change is missed.
+/// Subscribes to the screen of one agent. The subscription is sent before the screen is requested, so that no change is
+/// missed.
 void Core::watch_screen(const Row* task, Effects& effects) {
     for (std::size_t host = 0; host < feeds_.size(); ++host) {
         feeds_[host].screen_wanted = task != nullptr && task->host == host ? task->id : "";

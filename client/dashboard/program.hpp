@@ -7,8 +7,8 @@
 
 namespace orange::dashboard {
 
-/// Runs the dashboard until its person quits or a signal ends it, and returns an exit status. It connects the core, the
-/// terminal, and the daemons of this machine and of `hosts`, in one thread with one poll().
+/// Runs the dashboard until its person quits or a signal ends it, and returns an exit status. The program connects the
+/// core, the terminal, and the daemons of this machine and of `hosts`, in one thread with one poll().
 ///
 /// With ORANGE_DASHBOARD_TRACE=FILE it writes a line there for every request, frame and key, for tests that count.
 Result<int> run(const Paths& paths, State initial, const TerminalOptions& options,

@@ -11,7 +11,8 @@
 
 namespace orange::dashboard {
 
-/// The connection to this machine's daemon. It starts one if none runs, and connects to the next one when it ends.
+/// The connection to this machine's daemon. A Wire starts a daemon if none runs, and connects to the next one when a
+/// daemon ends.
 class Wire {
   public:
     Wire(Paths paths, Incoming incoming)

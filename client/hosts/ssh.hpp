@@ -13,8 +13,8 @@
 /// Runs `orange` on a host with the system's ssh, which has the user's keys, jump hosts and agents.
 namespace orange::hosts {
 
-/// Returns the command line that ssh passes to the user's shell on the host. It means the same in sh, bash, zsh, fish
-/// and csh.
+/// Returns the command line that ssh passes to the user's shell on the host. The line means the same in sh, bash, zsh,
+/// fish and csh.
 std::string remote_command(const Host& host, const std::vector<std::string>& words);
 
 /// The result of a command on a host. `trouble`: ssh or the remote shell failed before orange ran, or the connection

@@ -7,7 +7,7 @@
 #include "common/base/result.hpp"
 
 /// The manual: orange(1) and a page for each group, from the tables of arguments/, and further pages from docs/. The
-/// build makes it, so that the pages agree with `--help` and docs/. It is not part of the client.
+/// build makes it, so that the pages agree with `--help` and docs/. The manual is not part of the client.
 namespace orange::manual {
 
 struct ManualPage {

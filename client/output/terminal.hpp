@@ -51,8 +51,8 @@ bool reader_is_gone();
 /// Writes to standard error.
 void complain(std::string_view text);
 
-/// Flushes, and returns the exit status: `status`, or 1 if output could not be written. That is reported on standard
-/// error, unless the reader went away: `orange task list | head`.
+/// Flushes, and returns the exit status: `status`, or 1 if output could not be written. The failure is reported on
+/// standard error, unless the reader went away: `orange task list | head`.
 int finish(int status);
 
 /// Asks on standard error, and reads a line from standard input; true for y or yes.

@@ -39,7 +39,7 @@ class Drawing {
     }
 
   private:
-    /// The tasks still to be drawn, the next one last. It is a stack, because a deep chain must not recurse.
+    /// The tasks still to be drawn, the next one last. The list is a stack, because a deep chain must not recurse.
     struct Step {
         std::size_t task;
         std::string before;  ///< the text before its line

@@ -38,8 +38,8 @@ std::string random_uuid();
 /// Returns true for a whole task id. People may name a task in other ways, too (TaskStore::resolve).
 bool is_task_id(std::string_view text);
 
-/// Checks a project's name: [a-z0-9][a-z0-9_-]*, no "--", at most 40 characters. It becomes part of paths and of tmux
-/// session names.
+/// Checks a project's name: [a-z0-9][a-z0-9_-]*, no "--", at most 40 characters. The name becomes part of paths and of
+/// tmux session names.
 Result<void> check_project_name(std::string_view name);
 
 /// Returns the valid project name that is closest to a folder's name ("My Shop.git" → "my-shop"); "project" if no valid

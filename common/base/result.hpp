@@ -8,8 +8,8 @@
 
 #include "common/base/error.hpp"
 
-/// The base of all programs of Orange: results and errors, ids, clocks, text. It depends on no other folder and is
-/// included everywhere. A function that can fail returns a Result: a value, or an Error whose message names the
+/// The base of all programs of Orange: results and errors, ids, clocks, text. This folder depends on no other one and
+/// is included everywhere. A function that can fail returns a Result: a value, or an Error whose message names the
 /// operation, the object and the way out. Exceptions are bugs.
 namespace orange {
 

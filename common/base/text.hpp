@@ -52,7 +52,7 @@ std::string_view first_columns(std::string_view text, std::size_t columns);
 /// Returns the number of columns of `text`, one per code point.
 std::size_t columns_of(std::string_view text);
 
-/// Returns the 64-bit FNV-1a hash as 16 hex digits, to compare contents. It does not withstand an attacker.
+/// Returns the 64-bit FNV-1a hash as 16 hex digits, to compare contents. The hash does not withstand an attacker.
 std::string content_hash(std::string_view bytes);
 
 /// Returns "1 task", "2 tasks".

@@ -4,7 +4,7 @@
 
 #include "common/base/result.hpp"
 
-/// TRY returns a Result's error to the caller, or continues with its value. It is for functions that return a Result;
+/// TRY returns a Result's error to the caller, or continues with its value. TRY is for functions that return a Result;
 /// CO_TRY does the same in coroutines. Both are statements:
 ///
 ///     TRY(check(name));                             // only the error matters

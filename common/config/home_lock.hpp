@@ -8,7 +8,7 @@
 #include "common/config/paths.hpp"
 
 /// Tells from outside whether a home has a daemon. A daemon holds the home's lock from before its first change until
-/// its process has ended. It listens on the socket while it is up.
+/// its process has ended. The daemon listens on the socket while it is up.
 namespace orange {
 
 /// Returns the process that holds the home's lock: the pid in the lock file, or 0 if that cannot be read (yet). Nothing

@@ -72,7 +72,8 @@ Line parse_line(std::string text) {
 
 bool matches(const Query& query, const Line& line) {
     if (line.text.empty()) return false;
-    // A line that is no JSON has no level or component. It is never filtered out by them, because it may show a crash.
+    // A line that is no JSON has no level or component. Such a line is never filtered out by them, because it may show
+    // a crash.
     if (line.json.is_object()) {
         if (!query.level.empty() && rank_of(text_at(line.json, "level")) < rank_of(query.level)) return false;
         if (!query.component.empty() && text_at(line.json, "component") != query.component) return false;

@@ -16,8 +16,8 @@ using Json = nlohmann::json;
 /// Parses a JSON text; an Error says where it is invalid. Nesting deeper than `max_depth` is refused.
 Result<Json> parse_json(std::string_view text, int max_depth = 64);
 
-/// The schema of state.json, projects.json and .pool.json. It is raised if an older Orange would lose data that a newer
-/// one writes.
+/// The schema of state.json, projects.json and .pool.json. The number is raised if an older Orange would lose data that
+/// a newer one writes.
 inline constexpr int k_schema = 1;
 
 /// Returns an Error, with the way out, for a file of a newer schema: such a file is not read, so that it is not

@@ -9,8 +9,8 @@
 #include "common/base/names.hpp"
 #include "common/base/orange_command.hpp"
 
-/// The need of a task: what its human has to do. It is decided in one place (engine/needs.cpp), and all outputs show it
-/// (list, show, why, inbox, wait, notifications, JSON).
+/// The need of a task: what its human has to do. The need is decided in one place (engine/needs.cpp), and all outputs
+/// show it (list, show, why, inbox, wait, notifications, JSON).
 namespace orange {
 
 enum class Need {

@@ -76,8 +76,8 @@ struct Caller {
     bool operator==(const Caller&) const = default;
 };
 
-/// A transition that is committed but not finished. It is written with the new status in one rename of state.json, so
-/// that a daemon which is killed at any time resumes exactly the actions that are not done.
+/// A transition that is committed but not finished. The intent is written with the new status in one rename of
+/// state.json, so that a daemon which is killed at any time resumes exactly the actions that are not done.
 struct Intent {
     std::string id;
     std::string from;
@@ -261,8 +261,8 @@ struct NativeSession {
     bool operator==(const NativeSession&) const = default;
 };
 
-/// A message for an agent. It is kept until it is typed; the last few stay longer, until the agent has taken them, and
-/// for people to read.
+/// A message for an agent. A message is kept until it is typed; the last few stay longer, until the agent has taken
+/// them, and for people to read.
 struct Message {
     std::string id;
     Role to = Role::worker;

@@ -12,8 +12,8 @@
 #include "daemon/async/time.hpp"
 
 /// Wraps the coroutines and timers of Asio. All coroutines of the daemon start here; exceptions that escape one are
-/// bugs, and go to the escalation handler. It works with Asio 1.22, which has no cancel_after, and later. The daemon
-/// has one io_context with one thread and no mutex, and everything here is called on that thread.
+/// bugs, and go to the escalation handler. The code works with Asio 1.22, which has no cancel_after, and later. The
+/// daemon has one io_context with one thread and no mutex, and everything here is called on that thread.
 namespace orange::async {
 
 /// The executor of coroutines: the daemon's one io_context.

@@ -10,7 +10,7 @@
 
 namespace orange {
 
-/// Makes `co_await` of an Asio operation return the error code together with the result. It throws nothing.
+/// Makes `co_await` of an Asio operation return the error code together with the result. Nothing is thrown.
 #if ASIO_VERSION >= 102400
 inline constexpr auto use_tuple = asio::as_tuple(asio::use_awaitable);
 #else

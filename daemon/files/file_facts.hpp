@@ -4,8 +4,8 @@
 
 #include "daemon/files/file_system.hpp"
 
-/// Operations of the store on files that other programs write, too. They work on the real disk; only writes go through
-/// FileSystem.
+/// Operations of the store on files that other programs write, too. These functions work on the real disk; only writes
+/// go through FileSystem.
 namespace orange::files {
 
 /// Returns the facts of the file on the real disk.

@@ -26,7 +26,7 @@ enum class Durability {
     atomic,  ///< either the old content or the new one, whole: for a write that the next daemon would repeat
 };
 
-/// Facts of a name on the disk. They are a hint, because another program may change it at any time.
+/// Facts of a name on the disk. Facts are a hint, because another program may change it at any time.
 struct FileFacts {
     enum class Kind { file, folder, link, other };
     Kind kind = Kind::file;

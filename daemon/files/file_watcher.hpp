@@ -19,8 +19,8 @@ class FileWatcher {
 
     virtual ~FileWatcher() = default;
     /// Watches a folder, which may be removed meanwhile. `changed` gets the changed name; an empty name after an
-    /// overflow of the kernel's queue. It is called from the event loop on the daemon's thread, never from within
-    /// watch().
+    /// overflow of the kernel's queue. `changed` is called from the event loop on the daemon's thread, never from
+    /// within watch().
     virtual Result<WatchId> watch(Path folder, std::function<void(const std::string&)> changed) = 0;
     /// Calls `written` at the next write to that file, which may be a terminal's device, and ends the watch. The file
     /// is not kept open: if it is removed, the watch ends silently.

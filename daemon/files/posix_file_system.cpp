@@ -185,7 +185,7 @@ Error not_regular(const Path& path) {
 }
 
 Result<Descriptor> open_to_read(const Path& path, Roots& roots) {
-    // O_NONBLOCK, so that opening a FIFO does not wait for a writer. It has no effect on a regular file.
+    // O_NONBLOCK, so that opening a FIFO does not wait for a writer. The flag has no effect on a regular file.
     constexpr int k_flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
     Descriptor folder(AT_FDCWD);
     Path name = path;

@@ -32,7 +32,7 @@ class PosixFileSystem final : public FileSystem {
     Result<void> remove(const Path& path) override;
     Result<FileFacts> facts_of(const Path& path) override;
 
-    /// A folder of `without_links`. It stays open, so that one system call opens a file below it.
+    /// A folder of `without_links`. The folder stays open, so that one system call opens a file below it.
     struct Root {
         Path path;
         files::Descriptor opened;

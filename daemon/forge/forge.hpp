@@ -14,7 +14,7 @@
 #include "daemon/async/awaitable.hpp"
 
 /// Finds and changes the pull requests of a repository at its forge (docs/pull-requests.md). The runner calls it
-/// through the interface Forge: GitHubForge runs the program gh, tests use a fake. It reports facts and decides
+/// through the interface Forge: GitHubForge runs the program gh, tests use a fake. A forge reports facts and decides
 /// nothing; if a fact cannot be found out, the result is an Error.
 namespace orange {
 

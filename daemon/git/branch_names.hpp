@@ -8,8 +8,8 @@
 namespace orange::git {
 
 /// Makes a branch name from a summary: "Fix the login redirect" → "fix-the-login-redirect". The name has lower-case
-/// ASCII letters, digits and single dashes, at most 48 bytes, and is cut between words. It is empty if the summary has
-/// no letters or digits.
+/// ASCII letters, digits and single dashes, at most 48 bytes, and is cut between words. The result is empty if the
+/// summary has no letters or digits.
 std::string branch_name_from(const std::string& summary);
 
 /// A branch as it is before a task works on it, by the refs that were fetched last.

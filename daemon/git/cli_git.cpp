@@ -37,11 +37,11 @@ const char* const k_settings[] = {
     "color.ui=false",
 };
 
-/// A shell command that git starts in the repository if it needs ssh. It runs the repository's own core.sshCommand if
-/// that is a line of $ORANGE_TRUSTED_SSH (agents can write any other), else the last core.sshCommand of the user's or
-/// the machine's configuration, else $ORANGE_SSH. OpenSSH is told not to prompt, because no user could answer; a
-/// wrapper might not know these options. If a program's name does not tell whether it is OpenSSH, git runs it with -G
-/// to find out.
+/// A shell command that git starts in the repository if it needs ssh. The command runs the repository's own
+/// core.sshCommand if that is a line of $ORANGE_TRUSTED_SSH (agents can write any other), else the last core.sshCommand
+/// of the user's or the machine's configuration, else $ORANGE_SSH. OpenSSH is told not to prompt, because no user could
+/// answer; a wrapper might not know these options. If a program's name does not tell whether it is OpenSSH, git runs it
+/// with -G to find out.
 constexpr const char* k_ssh =
     "f() { n='\n'; "
     "c=$(git config --global --includes --get core.sshCommand || git config --system --includes --get "

@@ -19,8 +19,8 @@
 ///
 /// Agents can write the repositories that these functions work in. So git runs without hooks, prompts and programs of
 /// the repository's configuration, and in the worktree of an agent only as it was when Orange made the worktree
-/// (pinned.hpp). The functions keep no state but caches. They return an Error if git fails; most of them can be
-/// repeated after a crash. The caller holds the repository's lock if a function needs one.
+/// (pinned.hpp). The functions keep no state but caches. The functions return an Error if git fails; most of them can
+/// be repeated after a crash. The caller holds the repository's lock if a function needs one.
 ///
 /// Start with branches.hpp, worktrees.hpp and merge.hpp.
 namespace orange {

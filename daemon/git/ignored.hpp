@@ -7,8 +7,8 @@
 
 #include "daemon/git/git.hpp"
 
-/// Lists, saves and restores the files of a worktree that git ignores. They stay in the worktree when a task ends, so
-/// the next task finds them.
+/// Lists, saves and restores the files of a worktree that git ignores. Ignored files stay in the worktree when a task
+/// ends, so the next task finds them.
 namespace orange::git {
 
 /// Returns the names, or the beginnings of names, of the files that Orange itself puts into worktrees and that git

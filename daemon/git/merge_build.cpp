@@ -17,8 +17,9 @@
 
 /// `git merge-tree` makes the merge commit without a checkout. The result is that of git merge, but no file is written,
 /// no filter runs (Git LFS would download everything), and no worktree is registered that a crash could leave behind.
-/// It needs the attributes (merge=union, -merge, merge drivers), which git 2.39 reads from files alone. So it runs in a
-/// folder that contains only the .gitattributes of the base, where merge drivers can write their temporary files, too.
+/// The merge needs the attributes (merge=union, -merge, merge drivers), which git 2.39 reads from files alone. So it
+/// runs in a folder that contains only the .gitattributes of the base, where merge drivers can write their temporary
+/// files, too.
 namespace orange::git {
 namespace {
 

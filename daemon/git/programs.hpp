@@ -18,7 +18,7 @@ using Programs = std::map<std::string, std::string>;
 /// machine's. An entry is a key, a line end and a value.
 Awaitable<Result<std::vector<std::string>>> own_settings(Git& git, Place worktree);
 
-/// Returns the programs of a worktree's repository. It asks git for the settings and for hashes of the files.
+/// Returns the programs of a worktree's repository. Git is asked for the settings and for hashes of the files.
 Awaitable<Result<Programs>> programs_of(Git& git, Pinned worktree);
 
 /// Caches programs_of(), and asks git again only if a file has changed that git would read.

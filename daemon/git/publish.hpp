@@ -24,7 +24,7 @@ struct PushedBranch {
 Awaitable<Result<PushedBranch>> push_branch(Git& git, std::string repo, std::string branch);
 
 /// Returns the text of the first of `names` ("docs/x.md", compared without regard to case) that is a regular file in
-/// the tree of `ref`; nothing if there is none. It reads only the commit: no file of a worktree, and no link.
+/// the tree of `ref`; nothing if there is none. Only the commit is read: no file of a worktree, and no link.
 Awaitable<Result<std::optional<std::string>>> first_file_at(Git& git, std::string repo, std::string ref,
                                                             std::vector<std::string> names);
 

@@ -82,7 +82,8 @@ Awaitable<Result<bool>> has_no_tree(Git& git, Pinned worktree, std::map<std::str
 }
 
 /// Returns the tree of the agent's index, which may have staged contents that no file has any more; empty if there is
-/// no index, or none that makes a tree. It works on a copy, because write-tree writes its cache into the index.
+/// no index, or none that makes a tree. The function works on a copy, because write-tree writes its cache into the
+/// index.
 Awaitable<Result<std::string>> tree_of_index(Git& git, Pinned worktree) {
     const PrivateIndex copy(worktree);
     const auto shown = worktree.git_dir() + "/index";

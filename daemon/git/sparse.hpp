@@ -16,7 +16,7 @@ bool is_left_out(const std::string& entry, const std::string& path_of_file);
 /// contents that the own index has for them. Otherwise `git add --all` would record those files as deleted.
 Awaitable<Result<void>> leave_out_as_own_index(Git& git, Pinned worktree, std::map<std::string, std::string> env);
 
-/// Makes a clean worktree as sparse as the repository's main worktree, as `git worktree add` does. They may differ
+/// Makes a clean worktree as sparse as the repository's main worktree, as `git worktree add` does. The two may differ
 /// because an earlier agent changed the worktree, or the user the main worktree. `standing`: of the worktree.
 Awaitable<Result<void>> match_sparse_checkout(Git& git, std::string repo, Pinned worktree, Standing standing);
 

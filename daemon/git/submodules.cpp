@@ -20,8 +20,8 @@
 namespace orange::git {
 namespace {
 
-/// Returns true if the submodule has the commit that HEAD records for it. It is fetched from the worktree's repository
-/// if the work of an earlier task was kept there.
+/// Returns true if the submodule has the commit that HEAD records for it. The commit is fetched from the worktree's
+/// repository if the work of an earlier task was kept there.
 Awaitable<Result<bool>> get_commit(Git& git, Pinned worktree, Nested nested) {
     const auto& own = *nested.repository;
     CO_TRY(const auto here, co_await commit_of(git, own, nested.recorded));

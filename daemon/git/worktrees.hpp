@@ -111,16 +111,16 @@ Awaitable<Result<std::vector<std::string>>> keep_commits_of_missing(Git& git, st
 /// refs.
 Awaitable<Result<std::vector<std::string>>> keep_stashes(Git& git, Pinned worktree, std::string below);
 
-/// Detaches `worktree` at `base`, removes everything that is neither tracked nor ignored, and resets its submodules. It
-/// detaches first, so that no branch moves. The caller has called keep_commits() and snapshot().
+/// Detaches `worktree` at `base`, removes everything that is neither tracked nor ignored, and resets its submodules.
+/// HEAD is detached first, so that no branch moves. The caller has called keep_commits() and snapshot().
 Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string base, Standing standing = {});
 
 /// Resets a worktree that contains no work to a commit: detached, with no files but those of the commit and ignored
 /// ones. Unlike reset_detached(), it also removes repositories that are no submodules of the commit.
 Awaitable<Result<void>> reset_all(Git& git, Pinned worktree, std::string commit, Standing standing);
 
-/// Brings the submodules of a clean worktree to the commits that HEAD records for them, without commits of their own.
-/// It removes a submodule that HEAD does not have, or whose commit is missing here; it is then as in a new worktree.
+/// Brings the submodules of a clean worktree to the commits that HEAD records for them, without commits of their own. A
+/// submodule that HEAD does not have, or whose commit is missing here, is removed, and is then as in a new worktree.
 /// The caller has called keep_commits().
 Awaitable<Result<void>> reset_submodules(Git& git, Pinned worktree);
 

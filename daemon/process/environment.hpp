@@ -10,7 +10,7 @@ using Environment = std::map<std::string, std::string>;
 
 /// Returns `from` without variables that would redirect a child or inject code into it: GIT_*, TMUX*, LD_*, DYLD_*,
 /// BASH_ENV, ENV, ORANGE_* other than ORANGE_HOME, and those of a service manager for the daemon alone (NOTIFY_SOCKET,
-/// LISTEN_*, …). It is also the base of an agent's environment.
+/// LISTEN_*, …). The result is also the base of an agent's environment.
 Environment without_dangerous(Environment from);
 
 /// Returns this process's environment.

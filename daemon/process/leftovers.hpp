@@ -19,11 +19,11 @@ struct Leftover {
 /// Returns the processes whose working directory is in `place`, which may be a path through links.
 std::vector<Leftover> working_in(const std::string& place);
 
-/// Returns the left-over processes of the agent of this process, which is its subreaper: living descendants (a double
-/// fork hides none) that are in its session, or work in `worktree` (empty: none does). Processes that an agent started
-/// for general use and elsewhere do not count: a tmux server, a gpg-agent. macOS has no subreapers, so a double fork
-/// hides descent there: it returns the processes that are in this session, or work in the worktree with `run` in their
-/// environment.
+/// Returns the left-over processes of the agent that this process has started. This process is a subreaper, so that no
+/// double fork hides a descendant: returned are living descendants that are in its session, or work in `worktree`
+/// (empty: none does). Processes that an agent started for general use and elsewhere do not count: a tmux server, a
+/// gpg-agent. macOS has no subreapers, so a double fork hides descent there: it returns the processes that are in this
+/// session, or work in the worktree with `run` in their environment.
 std::vector<Leftover> left_by_own_agent(const std::string& worktree, const std::string& run);
 
 /// Returns the left-over processes of a run whose shim was killed: those with `run` in their environment that are in

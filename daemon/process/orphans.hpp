@@ -11,7 +11,7 @@
 namespace orange {
 
 /// Reaps orphans: processes that a child left behind and that the kernel made children of this process, if it is a
-/// child subreaper. It does not reap children whose exit status is awaited.
+/// child subreaper. Children are not reaped whose exit status is awaited.
 class Orphans {
   public:
     /// Protects a child from being reaped here while its exit status is awaited: until reaped() is called after the

@@ -133,13 +133,14 @@ Awaitable<void> read_all(std::shared_ptr<Running> self, asio::posix::stream_desc
 }
 
 Awaitable<void> write_all(std::shared_ptr<Running> self, std::string input) {
-    // A child may end without reading its input. That is no failure: its exit status counts.
+    // A child may end without reading its input. An early end is no failure: the exit status counts.
     co_await asio::async_write(self->in, asio::buffer(input), use_tuple);
     std::error_code ignored;
     self->in.close(ignored);
 }
 
-/// Reads what is in a pipe when the child has ended. It belongs to the output even if the grace period was too short.
+/// Reads what is in a pipe when the child has ended. Such data belongs to the output even if the grace period was too
+/// short.
 void read_rest(asio::posix::stream_descriptor& from, std::string& into, Running& running) {
     std::array<char, 16 * 1024> buffer;
     if (!from.is_open()) return;

@@ -32,7 +32,8 @@ std::optional<std::string> terminal_of(std::int64_t pid);
 /// Returns true if the process is in the foreground of its terminal, like the program that draws the window, and its
 /// wrapper.
 bool is_in_foreground(std::int64_t pid);
-/// Returns the start time in ticks of the kernel's clock. It tells a process from a later one with the same pid.
+/// Returns the start time in ticks of the kernel's clock. The start time tells a process from a later one with the same
+/// pid.
 std::optional<std::int64_t> start_time(std::int64_t pid);
 std::int64_t start_ticks_per_second();
 /// Returns how much later the process started than the other one; nothing if one of them has ended.

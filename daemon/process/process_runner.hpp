@@ -55,7 +55,7 @@ struct Command {
     std::string shown;  ///< how errors show the command; empty: by its words
 };
 
-/// The result of a child. It is complete when its exit was seen, not when the pipes have ended.
+/// The result of a child. The result is complete when the child's exit was seen, not when the pipes have ended.
 struct Completed {
     int exit_status = -1;  ///< as a shell shows it: 128 + n for signal n
     std::string out;

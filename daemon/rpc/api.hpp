@@ -55,8 +55,8 @@ class Api {
     /// calls at once would each undo the other's change.
     Awaitable<async::Mutex::Lock> change_projects() { return async::Mutex::acquire(changing_projects_); }
 
-    /// Returns the project of a directory from paths alone, without a git process, for calls that must be quick. It
-    /// does not find a worktree that the user made outside the repository.
+    /// Returns the project of a directory from paths alone, without a git process, for calls that must be quick. The
+    /// function does not find a worktree that the user made outside the repository.
     std::optional<std::string> project_near(const std::string& directory) const;
 
     /// Adds a human's PATH to those in which agents' programs are looked up. For methods that agents may not call.

@@ -11,8 +11,8 @@ namespace orange::rpc {
 /// Returns the caller at the other end of a connection. Called only by methods that are not open to everybody.
 using WhoIs = std::function<Awaitable<Caller>()>;
 
-/// Called before each request of a batch but the first, with the size of the replies so far in bytes. It returns when
-/// the request may run: true, or false if there is no room for more replies. If it is empty, requests run at once.
+/// Called before each request of a batch but the first, with the size of the replies so far in bytes. The call returns
+/// when the request may run: true, or false if there is no room for more replies. If it is empty, requests run at once.
 using NextOfBatch = std::function<Awaitable<bool>(std::size_t held)>;
 
 /// Carries out the JSON-RPC 2.0 requests in one text: single calls, batches, notifications (docs/protocol.md).
@@ -26,7 +26,7 @@ class Dispatcher {
         : table_(table), complete_(std::move(complete)) {}
 
     /// Carries out the requests in `text` and returns the text of the reply; nothing for notifications, which have no
-    /// reply. It never throws: an escaping exception is a bug, which is logged and answered with -32603.
+    /// reply. handle() never throws: an escaping exception is a bug, which is logged and answered with -32603.
     Awaitable<std::optional<std::string>> handle(std::string text, WhoIs who, EventSink* sink, NextOfBatch next = {});
 
   private:

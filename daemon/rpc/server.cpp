@@ -91,7 +91,8 @@ Result<void> Server::listen(const Path& socket, const TaskId& task, const RunId&
     auto listener = std::make_shared<Listener>(
         Listener{asio::local::stream_protocol::acceptor(executor_), info.st_dev, info.st_ino, task, run});
     listener->acceptor.assign(asio::local::stream_protocol(), fd);
-    // Close the old socket only now. It may be in use again: its file comes back if its folder was moved away and back.
+    // Close the old socket only now. The old socket may be in use again: its file comes back if its folder was moved
+    // away and back.
     if (const auto old = std::exchange(listeners_[socket], listener)) old->close();
     async::spawn(executor_, "rpc accept", accept_loop(listener));
     return {};

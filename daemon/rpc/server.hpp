@@ -103,8 +103,8 @@ class Server {
     bool has_room() const { return busy_ < limits_.calls && held_ < limits_.held; }
     /// Wakes the sessions that wait for room, after a reply was given or read.
     void tell_of_room();
-    /// Starts closing the slowest readers until at most `most_held` is held. It closes them later, because the caller
-    /// may be one of them.
+    /// Starts closing the slowest readers until at most `most_held` is held. The connections are closed later, because
+    /// the caller may be one of them.
     void make_room();
     Awaitable<void> close_the_slowest();
 

@@ -12,7 +12,7 @@
 
 namespace orange::rpc {
 
-/// A stream of bytes in both directions between a client and its session. It owns its descriptors.
+/// A stream of bytes in both directions between a client and its session. The stream owns its descriptors.
 class Stream {
   public:
     virtual ~Stream() = default;

@@ -84,7 +84,8 @@ Result<void> TaskStore::load() {
 
 void TaskStore::load_folder(const std::string& project, const std::string& id) {
     const auto names = files_.list(root_ / project / id);
-    // A folder without TASK.md was left by a daemon that was killed while it created the task. It is not a task.
+    // A folder without TASK.md was left by a daemon that was killed while it created the task. Such a folder is not a
+    // task.
     const bool cut_off = names && std::ranges::all_of(*names, [](const std::string& name) {
                              return name.starts_with('.') || name == k_state;
                          });

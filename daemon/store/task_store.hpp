@@ -19,7 +19,7 @@
 
 namespace orange::store {
 
-/// A task folder that cannot be read. It is listed and never overwritten, and does not affect other tasks.
+/// A task folder that cannot be read. The folder is listed and never overwritten, and does not affect other tasks.
 struct Unreadable {
     std::string project;
     std::string id;

@@ -55,7 +55,7 @@ struct SectionEdit {
     std::string text;
 };
 
-/// A call of TaskFiles. It works on a copy of the memory, which replaces the old one if the call succeeds.
+/// A call of TaskFiles. The call works on a copy of the memory, which replaces the old one if the call succeeds.
 class TaskSync {
   public:
     TaskSync(FileSystem& files, ProcessRunner& processes, const Clock& clock, std::chrono::milliseconds keeps_displaced,

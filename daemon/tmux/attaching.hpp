@@ -15,7 +15,8 @@ inline constexpr const char* k_session_mark = "@orange";
 /// The server's option with the bound key, for a later daemon with another key.
 inline constexpr const char* k_bound_key = "@orange_detach_key";
 
-/// Returns commands for a new server, each with ";" behind it. They run once, so that people can change the options.
+/// Returns commands for a new server, each with ";" behind it. The commands run once, so that people can change the
+/// options.
 std::vector<std::string> comfort(const DetachKey& key);
 
 /// Returns commands that bind `key` instead of `before` (tmux's name; may be empty).

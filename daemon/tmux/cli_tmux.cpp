@@ -38,7 +38,8 @@ constexpr std::size_t k_socket_limit = sizeof(sockaddr_un::sun_path) - 1;
 /// The only command that may start a server.
 const std::string k_start_server = "start-server";
 
-/// Options that this code depends on. They are set again with every window, in case another program started the server.
+/// Options that this code depends on. The options are set again with every window, in case another program started the
+/// server.
 const std::vector<std::string> k_needed = {"set-option", "-g", "exit-empty", "off", ";", "set-option", "-g",
                                            "remain-on-exit", "on", ";", "set-option", "-g", "update-environment", "",
                                            ";", "set-option", "-g", "history-limit", "50000", ";",
@@ -359,8 +360,8 @@ Awaitable<Result<void>> CliTmux::rename_session(std::string session_id, std::str
     co_return failed("rename-session", done);
 }
 
-/// Succeeds if the pane exists and its process is alive. It searches the list, because display-message answers for
-/// another pane if its target is missing (faults.md T6).
+/// Succeeds if the pane exists and its process is alive. The pane is searched in the list, because display-message
+/// answers for another pane if its target is missing (faults.md T6).
 Awaitable<Result<void>> CliTmux::find_pane(std::string pane_id) {
     if (!tmux::is_id(pane_id, "%")) co_return bad_id(pane_id);
     CO_TRY(const auto state, co_await list());

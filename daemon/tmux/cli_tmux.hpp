@@ -13,8 +13,9 @@
 
 namespace orange {
 
-/// Runs the program tmux. It passes only fixed words, checked names and ids, and parses only formats of ids and
-/// sanitised names. It connects to the socket to find out whether a server runs, because tmux's messages differ.
+/// Runs the program tmux. CliTmux passes only fixed words, checked names and ids, and parses only formats of ids and
+/// sanitised names. To find out whether a server runs, CliTmux connects to the socket, and does not rely on tmux's
+/// messages.
 ///
 /// The server's environment lasts for its whole life, and every pane sees it. So it has only what a shell needs to
 /// start; an agent's environment comes with its spec. If systemd's user manager runs, the server starts in a scope of
@@ -53,8 +54,8 @@ class CliTmux final : public Tmux {
     Awaitable<Result<void>> bind_detach_key();
 
     /// Sets a check that runs immediately before each use of the socket and before the server is made to create it
-    /// again. If the check fails, so does the call. It protects against a folder that another user has taken over. By
-    /// default none.
+    /// again. If the check fails, so does the call. The check protects against a folder that another user has taken
+    /// over. By default none.
     void ask_first(std::function<Result<void>()> guard) { guard_ = std::move(guard); }
 
     /// Sets the receiver of sentences for the log. By default none.

@@ -100,8 +100,8 @@ class Tmux {
     virtual Awaitable<Result<void>> display_message(std::string client, std::string text) = 0;
 };
 
-/// Returns `<project>/<branch>` in tmux's safe alphabet: other characters become '-', cut to 60 characters. It is not
-/// unique; the caller appends "-2" … after a conflict.
+/// Returns `<project>/<branch>` in tmux's safe alphabet: other characters become '-', cut to 60 characters. The name is
+/// not unique; the caller appends "-2" … after a conflict.
 std::string session_name_for(std::string_view project, std::string_view branch);
 
 }  // namespace orange

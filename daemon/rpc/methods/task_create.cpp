@@ -358,8 +358,8 @@ Awaitable<Result<void>> begin_at_parent(World& world, Draft& draft) {
     co_return Result<void>{};
 }
 
-/// Chooses the start of a new branch. It is stored as a ref, so that the task is always compared with the ref's current
-/// commit.
+/// Chooses the start of a new branch. The start is stored as a ref, so that the task is always compared with the ref's
+/// current commit.
 Awaitable<Result<void>> choose_base(World& world, const TaskCreate& params, Draft& draft) {
     if (!params.base) co_return co_await begin_at_parent(world, draft);
     auto& task = draft.record.task;
