@@ -27,13 +27,15 @@ Result<Json> with_hosts(const Context& context, Result<Json> here, const HostQue
 /// empty.
 void name_host(Json& json, const std::string& host);
 
-/// Returns a line for each host of such a reply that did not answer.
+/// Returns a line for each host of such a reply that has an error: its message, and the age of its tasks if they are
+/// old.
 std::string silent_hosts(const Json& reply);
 
 /// Returns the reply with the hosts in its ids, for a format.
 Json with_host_ids(Json reply);
 
-/// Returns the names and summaries of a host's tasks in its last answers.
+/// Returns the short ids (without the host) and "status: summary" of a host's tasks in its last answers; empty if there
+/// are none.
 std::vector<std::pair<std::string, std::string>> remembered_tasks(const Paths& paths, const std::string& host);
 
 /// Removes the last answers of a host.

@@ -14,7 +14,8 @@ int install_skill(const Context& context, const std::vector<std::string>& harnes
 /// Removes the files of install_skill(), for these agents or for all.
 int uninstall_skill(const Context& context, const std::vector<std::string>& harnesses);
 
-/// Returns doctor's findings about written skills that are older than this Orange.
+/// Returns a finding of doctor for each skill that Orange wrote: `ok` if it is current or was edited, `warning` if
+/// another version wrote it. Empty if the skill folders or the shipped text cannot be read.
 std::vector<rpc::Finding> skill_findings();
 
 }  // namespace orange::commands

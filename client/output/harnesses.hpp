@@ -18,7 +18,7 @@ std::string explanation_page(const rpc::HarnessExplain::Reply& reply, const Styl
 /// Words as they could be typed, in one line.
 std::string command_words(const std::vector<std::string>& words);
 
-/// What the program is given or wants to find.
+/// Returns the text on what the program is given, and what it wants to find.
 std::string trust_page(const rpc::HarnessTrust::Reply& reply, const Style& style);
 
 }  // namespace orange::output

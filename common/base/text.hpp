@@ -27,7 +27,7 @@ bool is_valid_utf8(std::string_view text);
 /// Returns `text` in a form that is safe for a terminal: control characters (C0, C1, DEL), bidirectional controls and
 /// invalid UTF-8 become visible escapes such as \x1b or \u202e, a tab becomes a blank. Line ends stay if
 /// `keep_newlines`, otherwise they become "a ⏎ b". All text of agents, files and repositories goes through here before
-/// it is printed (faults.md X1).
+/// it is printed.
 std::string printable(std::string_view text, bool keep_newlines = false);
 
 /// Returns `text` with `by` in place of `word`, except within a path or a longer word.

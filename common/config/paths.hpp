@@ -43,7 +43,7 @@ struct Paths {
 /// database.
 Result<Paths> paths_from_environment();
 
-/// What is installed beside the running program: `bin` holds orange, oranged and orange-agent; `share` the shipped
+/// The installation of the running program: `bin` holds orange, oranged and orange-agent; `share` the shipped
 /// workflows/, harnesses/, executors/ and skills/. In a build tree `share` is the source tree, if it belongs to this
 /// user. ORANGE_SHARE overrides.
 struct Installation {

@@ -14,7 +14,8 @@
 /// of one project, under the same names.
 namespace orange {
 
-/// The facts of a setting, from which --help, completion, docs/files.md and all errors are made.
+/// The facts of a setting, from which --help, completion and all errors are made. A new setting is a row of k_settings
+/// and a member of ProjectSettings, at the same place in both, and a row in docs/files.md, which a test compares.
 struct SettingRule {
     const char* name;
     const char* values;    ///< "local|pr", the default first; for a number or a list, a word for its kind

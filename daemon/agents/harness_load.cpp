@@ -140,7 +140,7 @@ class Loader : DefinitionReader {
         }
     }
 
-    /// Text of a task must not be taken for an option (faults.md X2): either "--" stands before it, or the argument
+    /// Text of a task must not be taken for an option: either "--" stands before it, or the argument
     /// begins with fixed text that no option parser continues.
     void check_free_text(const Node& item) {
         for (const auto name : k_free_text) {

@@ -12,8 +12,8 @@
 #include "common/model/record.hpp"
 #include "common/model/role.hpp"
 
-/// A workflow as data (seed 003, docs/workflow.md). workflow/ loads and validates it; decide() follows it. A Definition
-/// in memory is always valid, because the loader returns no other.
+/// A workflow as data (docs/workflow.md). workflow/ loads and validates it; decide_request() and the other decide
+/// functions follow it. A Definition in memory is always valid, because the loader returns no other.
 namespace orange::engine {
 
 enum class Comparison { less, greater, less_equal, greater_equal, equal, not_equal };
@@ -115,7 +115,8 @@ struct Target {
 
 enum class ExitAction { advance, crash, mark_dead };
 
-/// A rule for the death of a state's agent (seed 003, "Exit Monitoring"). The rules of one status are tried in order.
+/// A rule for the death of a state's agent (docs/workflow.md, "Exit monitoring"). The rules of one status are tried in
+/// order.
 struct ExitRule {
     std::string status;
     std::optional<Gate> has_artifact;  ///< the rule applies only if this gate holds; absent: always

@@ -7,8 +7,8 @@
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/permissions.hpp"
 
-/// Functions about one transition (an edge of the workflow), which decide() and explain() share. Private to this
-/// folder.
+/// Functions about one transition (an edge of the workflow), which decide_request() and explain() share. Private to
+/// this folder.
 namespace orange::engine {
 
 /// Returns "task 4f2a…", as messages name it, or "the task" if it has no id yet.

@@ -49,7 +49,7 @@ ExitOutcome crashed(const Definition& definition, const Situation& situation, co
     return Advance{std::move(decision), crash};
 }
 
-/// An advance that its own transition refuses counts as a crash (seed 003), by the crash rule of the status.
+/// An advance that its own transition refuses counts as a crash, by the crash rule of the status.
 ExitOutcome rejected(const Definition& definition, const Situation& situation, const AgentExit& exit,
                      const Refusal& refusal) {
     const auto text = worded(refusal).message;

@@ -66,7 +66,8 @@ class FileSystem {
     virtual Result<void> exchange(const Path& path, std::string_view content, const Path& displaced,
                                   Durability durability = Durability::synced) = 0;
 
-    /// Appends and fsyncs. A partial write is truncated again, so that the file never ends in half a record.
+    /// Appends and fsyncs; of an empty file, the folder, too. After an error the file is cut to its old length if the
+    /// disk allows it. A killed daemon may leave a torn end, which TaskStore repairs.
     virtual Result<void> append(const Path& path, std::string_view content) = 0;
 
     /// Lists the names in a folder, sorted; empty if the folder does not exist.

@@ -21,7 +21,7 @@
 /// After a crash every write is either complete or has not happened. New contents go to a temporary file in the same
 /// folder, which is fsynced before it takes the name; the folder is fsynced afterwards. A temporary file is called
 /// `.<name>.<random>.tmp`, so that the next daemon recognizes and removes it. fsync is never repeated on a descriptor:
-/// after a failure the kernel may have dropped the pages, and a second call would succeed (faults.md P5). So the caller
+/// after a failure the kernel may have dropped the pages, and a second call would succeed. So the caller
 /// repeats the whole operation with a new file.
 ///
 /// Below the folders of `without_links`, a link on the way to a file is an error: system calls follow links everywhere

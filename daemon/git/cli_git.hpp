@@ -8,7 +8,7 @@
 
 namespace orange {
 
-/// Runs the program git. CliGit protects against the faults G10 to G16 of faults.md. Agents can write a repository's
+/// Runs the program git. Agents can write a repository's
 /// configuration, so hooks, fsmonitor, ext:: and signing programs are off. Prompts are off, because the daemon has no
 /// terminal. Optional locks are off, because they would make an agent's own git fail. HOME stays, so that git finds the
 /// user's name, credentials and LFS.

@@ -207,7 +207,7 @@ Awaitable<Result<Pinned>> pin_new(Git& git, std::string repo, std::string path) 
 }
 
 bool is_half_made(const Worktree& worktree) {
-    return worktree.locked == "initializing";  // faults.md G4
+    return worktree.locked == "initializing";  // git writes this reason while it makes a worktree
 }
 
 Awaitable<Result<void>> lock_worktree(Git& git, std::string repo, std::string path) {

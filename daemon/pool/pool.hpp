@@ -24,7 +24,7 @@
 #include "daemon/pool/keeping.hpp"
 #include "daemon/process/process_runner.hpp"
 
-/// The workspace pool (seed 001, docs/files.md) owns the git worktrees <project>--<n> in which agents work. A
+/// The workspace pool (docs/files.md) owns the git worktrees <project>--<n> in which agents work. A
 /// transition calls acquire() to get one for its task and release() to give it back; it is created when first needed,
 /// reused, and never deleted by release().
 ///
@@ -33,6 +33,7 @@
 /// a branch are saved under refs/orange/ before anything removes them; if that fails, nothing is removed.
 namespace orange {
 
+/// The text of the error of an acquire that stop_acquire() ended.
 inline constexpr const char* k_being_cancelled = "the task is being cancelled";
 
 /// A workspace that is ready for a task.
@@ -41,7 +42,7 @@ struct Acquired {
     Path path;
     std::string task_file;           ///< "TASK.md", or ".orange/TASK.md" if the repository tracks its own TASK.md
     std::vector<std::string> notes;  ///< "origin could not be fetched: …"
-    std::string branch_start;        ///< its commit if the branch has no own work yet, otherwise empty
+    std::string branch_start;        ///< the commit of a branch without commits of its own; else empty
 };
 
 /// Returns where merges of a project with these settings go, for git::base_of().
@@ -219,7 +220,7 @@ class Pool {
     bool is_idle(const std::string& name) const;
     Result<void> keep_found_task_file(const std::string& name, const std::string& task_file);
     static void remove_stale_locks(const git::Pinned& worktree);
-    /// What save_all() has saved from a worktree that is to be emptied.
+    /// The work that save_all() has saved from a worktree that is about to be emptied.
     struct Saved {
         std::string snapshot;              ///< commit with the uncommitted files; empty if there were none
         std::vector<std::string> commits;  ///< refs of the commits that no branch had

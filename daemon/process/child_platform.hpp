@@ -8,8 +8,9 @@
 /// The parts of starting and reaping a child that differ between systems; open_pidfd() of child.hpp does, too.
 namespace orange {
 
-/// A child must inherit only the descriptors that it is given, whatever others a library opened: k_close_others is a
-/// flag for posix_spawn, and close_others() does the rest where the flag is not enough.
+/// A child must inherit only the descriptors that it is given, whatever others a library opened. k_close_others is a
+/// flag for posix_spawn. Where it is not enough (Linux), close_others() marks all descriptors of this process from 3 on
+/// as close-on-exec, and returns 0 or errno.
 extern const int k_close_others;
 int close_others(posix_spawn_file_actions_t& actions);
 

@@ -8,7 +8,8 @@
 
 namespace orange::rpc {
 
-/// Returns the caller at the other end of a connection. Called only by methods that are not open to everybody.
+/// Returns the caller at the other end of a connection. The dispatcher calls it only for methods whose Access is not
+/// `read`.
 using WhoIs = std::function<Awaitable<Caller>()>;
 
 /// Called before each request of a batch but the first, with the size of the replies so far in bytes. The call returns

@@ -67,8 +67,9 @@ Awaitable<Result<Json>> invoke_typed(Handler handler, Json params, Call call) {
 
 class MethodTable {
   public:
-    /// Adds a method. `handler` is Awaitable<Result<Params::Reply>>(Params, Call): a plain function, or a function
-    /// object that outlives the table.
+    /// Adds a method. `access` says who may call it (engine::may_call), `errors` which codes it may return besides
+    /// those of every method. `handler` is Awaitable<Result<Params::Reply>>(Params, Call): a plain function, or a
+    /// function object that outlives the table.
     template <class Params, class Handler>
     void add(Access access, std::string summary, std::vector<ErrorCode> errors, Handler handler) {
         Method method;

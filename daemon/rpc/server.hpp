@@ -45,7 +45,8 @@ class Stream;
 /// The limits of a server.
 struct Limits {
     std::size_t connections = 16'384;  ///< at the same time; more are refused with an error
-    /// Running calls of all connections. A connection without a running call may always begin one.
+    /// Running calls of all connections. A connection without a running call, or whose calls only wait for events, may
+    /// begin one all the same, but no more than 64 in all.
     std::size_t calls = 512;
     /// Bytes held for all connections: running requests, and replies that have not been read. Above `held`, a
     /// connection begins a call only if nothing is held for it. Above `most_held`, the server closes the connections

@@ -22,7 +22,8 @@ Caller merging_for(const Caller& by) {
 
 }  // namespace
 
-/// Nothing can refuse the merge any more. These steps are repeated after a crash, and recognise what was already done.
+/// The merge is published and cannot be undone. If a step fails, or the daemon dies, all steps are tried again, and
+/// each recognises what was already done.
 Awaitable<Result<void>> MergeRun::complete() {
     auto& merge = *record_.merge;
     co_await follow_locally();

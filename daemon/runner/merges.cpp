@@ -16,7 +16,7 @@
 #include "daemon/runner/programs.hpp"
 
 /// `orange task merge`: checks what has to hold before a merge begins, and cleans up after one that failed. The merge
-/// calls the engine; it is no hook of a workflow (seed 003, "The Merge Command").
+/// calls the engine; it is no hook of a workflow.
 namespace orange {
 namespace {
 

@@ -74,7 +74,8 @@ class Merges {
     /// notes.
     Awaitable<Result<std::vector<std::string>>> give_up(TaskRecord& record, bool force);
 
-    /// Continues an unfinished merge, under the task's lock; after a failure at most once a minute.
+    /// Finishes a merge that may have been published, and ends one as failed that was only planned. Called under the
+    /// task's lock; after a failure at most once a minute.
     Awaitable<void> resume(TaskRecord record);
 
     /// Finishes the task, since its forge reports that this pull request was merged. Called under the task's lock.

@@ -26,7 +26,7 @@ struct Tries {
 };
 
 /// Delivers messages to agents: from the durable outbox in state.json into their windows. No other code types into a
-/// window.
+/// window. A message does not look for a human's draft or recent keys; only reminders do (reminders.hpp).
 class Outbox {
   public:
     Outbox(World& world, AgentControl& agents, Turns& turns, Activities& activities, const UsageHolds& usage)

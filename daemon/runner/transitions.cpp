@@ -30,7 +30,9 @@
 ///   prepare  prepare() applies the edit, makes the branch of a task that begins with another's, and takes a workspace.
 ///            If one of them fails, undo() takes back the others.
 ///   commit   perform() makes the record with engine::enter() and saves it. From here on the transition has happened.
-///   act      finish() shows the status in TASK.md and runs the actions, each then marked done.
+///   act      finish() shows the status in TASK.md and runs the actions. Each is then marked done and saved; the mark
+///   of
+///            the last one is saved together with the removal of the intent.
 ///   tell     finish() raises notices for failed actions, writes the history and removes the intent.
 ///
 /// A daemon that dies before the commit has changed nothing but the prepared things, which the next daemon finds. After

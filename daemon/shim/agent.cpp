@@ -127,8 +127,8 @@ class Watch {
     std::optional<Steady::time_point> kill_at_;
 };
 
-/// Writes the exit record. Tries several times, because the daemon waits for this file, and a full disk may soon have
-/// room again.
+/// Writes the exit record. Tries several times, because a full disk may soon have room again. Without the record, the
+/// daemon does not know the exit status.
 void record(const RunSpec& spec, ExitRecord& ended) {
     ended.run = spec.run;
     ended.ended_at = SystemClock().now();

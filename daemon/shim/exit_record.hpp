@@ -12,8 +12,8 @@
 
 namespace orange {
 
-/// The end of a run. orange-agent writes it durably before anything else happens; the daemon watches for it. Keys are
-/// on disk and are never renamed.
+/// The end of a run. orange-agent writes it durably before anything else happens. The daemon waits for the end of
+/// orange-agent's process, and then reads this file. Keys are on disk and are never renamed.
 struct ExitRecord {
     RunId run;
     int exit_status = 0;

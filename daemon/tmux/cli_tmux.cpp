@@ -135,7 +135,7 @@ Command CliTmux::command_for(const std::vector<std::string>& args, const std::ve
     return command;
 }
 
-/// Runs one tmux command. Retries it if the server was exiting (faults.md T3), or had lost its socket.
+/// Runs one tmux command. Retries it if the server was exiting, or had lost its socket.
 Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::string input,
                                            std::vector<std::string> before) {
     if (program_.empty()) co_return Error(ErrorCode::not_found, "tmux is not installed");
@@ -196,7 +196,7 @@ Error CliTmux::unreachable() const {
 }
 
 /// Makes a server whose socket was deleted create it again (USR1). The server still runs all its agents, and a second
-/// server in its place would hide it for good (faults.md T2). One signal serves all waiting calls, because each new
+/// server in its place would hide it for good. One signal serves all waiting calls, because each new
 /// socket breaks connections that are being made. No signal is sent if the folder has been replaced: the server would
 /// create its socket there.
 Awaitable<bool> CliTmux::wake_lost_server() {
@@ -361,7 +361,7 @@ Awaitable<Result<void>> CliTmux::rename_session(std::string session_id, std::str
 }
 
 /// Succeeds if the pane exists and its process is alive. The pane is searched in the list, because display-message
-/// answers for another pane if its target is missing (faults.md T6).
+/// answers for another pane if its target is missing.
 Awaitable<Result<void>> CliTmux::find_pane(std::string pane_id) {
     if (!tmux::is_id(pane_id, "%")) co_return bad_id(pane_id);
     CO_TRY(const auto state, co_await list());

@@ -7,7 +7,7 @@
 #include "daemon/tmux/tmux.hpp"
 
 /// Checks the words that are passed to tmux, and parses its answers. tmux is an interpreter: it runs #(…) in names,
-/// ends a command at a trailing ';' of an argument, and takes names for patterns (faults.md, 1–3).
+/// ends a command at a trailing ';' of an argument, and takes names for patterns.
 namespace orange::tmux {
 
 /// Accepts names of [A-Za-z0-9_/-] that are not empty, do not begin with '-', and have at most 200 bytes.

@@ -58,7 +58,7 @@ struct TmuxClient {
 };
 
 /// A window to open: in the session `in_session`, or in a new session called `session` if that is empty. Names consist
-/// of [A-Za-z0-9_/-] only, which `open` checks, because tmux expands and splits everything else (faults.md, 1–3).
+/// of [A-Za-z0-9_/-] only, which `open` checks, because tmux expands and splits everything else.
 struct WindowSpec {
     std::string session;
     std::string in_session;  ///< "$3"

@@ -232,7 +232,7 @@ void check_cases(Reader& reader, const engine::ExitRule& rule, const RuleSource&
 void check_crash(Reader& reader, const Source& source, const engine::ExitRule& rule, const RuleSource& places,
                  const engine::State& state) {
     const auto& definition = source.definition;
-    // A workflow without a stuck state (for example the minimal one of seed 003) leaves crashed tasks to a human, which
+    // A workflow without a stuck state (for example minimal.yml) leaves crashed tasks to a human, which
     // is valid.
     const auto* stuck = definition.that_means(engine::Meaning::stuck);
     if (rule.stuck_after > 0 && source.map_complete && stuck != nullptr &&

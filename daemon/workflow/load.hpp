@@ -30,8 +30,8 @@ struct Loaded {
 /// Limits how long the reading of a file blocks all clients.
 constexpr std::size_t k_largest_file = std::size_t{128} << 10;
 
-/// Parses and validates a workflow in YAML. Checks everything that docs/workflow.md lists under "Validation": the nine
-/// rules of seed 003 and those of Orange. `file_name` is only for syntax errors; `name` must equal `expected_name`, the
+/// Parses and validates a workflow in YAML. Checks everything that docs/workflow.md lists under "Validation".
+/// `file_name` is only for syntax errors; `name` must equal `expected_name`, the
 /// stem of the file, unless that is empty. A text longer than k_largest_file is rejected without parsing.
 Loaded load(std::string_view text, std::string_view file_name, std::string_view expected_name);
 
