@@ -4,6 +4,7 @@
 
 namespace orange::commands {
 
+/// The options of `orange demo`.
 struct DemoOptions {
     bool keep = false;      ///< keep the repository, the project and the task afterwards
     bool crash = false;     ///< the agent crashes once

@@ -4,6 +4,7 @@
 
 namespace orange::commands {
 
+/// The options of `orange rpc`.
 struct RpcOptions {
     bool stdio = false;
     bool read_only = false;

@@ -8,6 +8,7 @@
 
 namespace orange::commands {
 
+/// The options of `orange run`.
 struct RunOptions {
     rpc::TaskCreate params;
     std::vector<std::string> words;  ///< the summary, joined by blanks

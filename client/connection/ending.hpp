@@ -5,6 +5,7 @@
 
 namespace orange::connection {
 
+/// The way in which a daemon ended that this client asked to end.
 enum class Ended {
     none_ran,
     by_itself,

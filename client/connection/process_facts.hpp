@@ -7,6 +7,7 @@
 
 namespace orange::connection {
 
+/// The facts of a process that the kernel shows to other processes.
 struct ProcessFacts {
     std::string name;  ///< the program's name, as ps shows it; Linux cuts it to 15 bytes
     pid_t parent = 0;

@@ -8,6 +8,7 @@
 
 namespace orange::output {
 
+/// A column of a table for people: its title, and how it gives way on a narrow terminal.
 struct Column {
     std::string title;
     /// The minimum width to which the column shrinks if the table is too wide; 0: it does not shrink.

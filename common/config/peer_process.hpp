@@ -6,6 +6,7 @@
 
 namespace orange {
 
+/// A process at the other end of a Unix socket, as the kernel names it.
 struct PeerProcess {
     uid_t user = 0;
     pid_t pid = 0;

@@ -10,6 +10,7 @@
 
 namespace orange {
 
+/// The largest number of workspaces that a project may have.
 inline constexpr int k_largest_pool = 64;
 
 /// An entry of projects.json: a repository that tasks work on.

@@ -8,8 +8,10 @@
 
 namespace orange::git {
 
+/// The ref of the newest stash.
 inline constexpr const char* k_stash = "refs/stash";
 
+/// A ref, and for a branch how it relates to a remote and to the worktrees.
 struct Ref {
     std::string commit;
     std::string upstream;        ///< the remote of the upstream branch; empty: the branch has no upstream

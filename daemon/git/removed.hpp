@@ -7,6 +7,7 @@
 
 namespace orange::git {
 
+/// A commit that a branch had and has lost, with its line for people.
 struct RemovedCommit {
     std::string commit;
     std::string line;  ///< "1a2b3c4 Its subject"

@@ -10,6 +10,7 @@
 
 namespace orange::git {
 
+/// A worktree as `git worktree list` describes it.
 struct Worktree {
     std::string path;
     std::string head;

@@ -13,6 +13,7 @@
 
 namespace orange {
 
+/// Returns the name of a workspace, which is also the name of its folder: "shop--1".
 inline std::string workspace_name(const std::string& project, int number) {
     return project + "--" + std::to_string(number);
 }

@@ -10,6 +10,7 @@
 
 namespace orange {
 
+/// A process that works in a directory.
 struct Occupant {
     std::int64_t pid = 0;
     std::string name;

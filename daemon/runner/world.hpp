@@ -33,7 +33,8 @@
 
 namespace orange {
 
-inline constexpr int k_ports_each = 10;  ///< ports of a workspace
+/// Each workspace has a range of so many ports.
+inline constexpr int k_ports_each = 10;
 inline constexpr int k_default_port_base = 20000, k_lowest_port_base = 1024;
 
 /// The part of config.yml that the runner and the monitor use.

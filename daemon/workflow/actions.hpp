@@ -6,6 +6,7 @@
 
 namespace orange::workflow {
 
+/// The kinds of values that a parameter of an action can have.
 enum class ParamKind {
     prompt,   ///< a key of `prompts`
     choice,   ///< one of `choices`
@@ -17,6 +18,7 @@ enum class ParamKind {
     argv,     ///< a list: a program and its arguments
 };
 
+/// A parameter of an action: its name, its kind, and the values that it may have.
 struct ParamSpec {
     std::string name;
     ParamKind kind = ParamKind::text;
