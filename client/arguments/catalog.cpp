@@ -46,7 +46,7 @@ std::string groups() {
     return out;
 }
 
-/// What is typed for the command, as short as possible: "merge", "project add".
+/// Returns the shortest words that name the command: "merge", "project add".
 std::string shortest_name(const Command& command) {
     const std::string name = command.name;
     if (!*command.group) return name;

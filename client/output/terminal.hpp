@@ -34,11 +34,11 @@ void clear_screen();
 
 /// Standard output is a terminal whose title can be set.
 bool has_title();
-/// What makes a terminal keep its title, and show the kept one again.
+/// The sequences that make a terminal keep its title, and show the kept one again.
 inline constexpr std::string_view k_keep_title = "\033[22;2t", k_restore_title = "\033[23;2t";
-/// What makes a terminal show `title`.
+/// Returns the sequence that makes a terminal show `title`.
 std::string titled(const std::string& title);
-/// What a title says of the tasks that need their human: "2 need you · Orange".
+/// Returns the title for the number of tasks that need their human: "2 need you · Orange".
 std::string needs_title(std::size_t count);
 
 /// Writes to standard output; a failure is kept for finish().

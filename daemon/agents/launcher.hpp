@@ -146,8 +146,8 @@ class Launcher {
     void set_unknown(const RunId& run) { unknown_.insert(run.value); }
     void forget_unknown(const RunId& run) { unknown_.erase(run.value); }
 
-    /// What became of the tmux server of a run that has ended. A server that answers now has outlived the run. One that
-    /// ends closes its panes and stops answering before its process is gone: that is waited for.
+    /// Finds out whether the tmux server of a run that has ended still runs. A server that answers now has outlived the
+    /// run. A server that is ending closes its panes and stops answering before its process is gone: waits for that.
     Awaitable<ServerOfRun> server_of(AgentRun run);
 
     /// Returns the start time of the tmux server that the run's ids belong to, if that server still runs, even if it

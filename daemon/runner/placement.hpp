@@ -90,7 +90,7 @@ class Placements {
     std::set<std::string> followed_;  ///< runs
     std::set<std::string> starting_;  ///< runs
     std::set<std::string> unknown_;   ///< runs
-    /// Of each command and its environment.
+    /// The last answers of `probe`, by command and environment.
     std::map<std::pair<std::vector<std::string>, Environment>, std::shared_ptr<async::SharedAnswer<Text>>> answers_;
 };
 
