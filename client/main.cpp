@@ -330,7 +330,7 @@ int main(int argc, char** argv) {
     try {
         return orange::output::finish(orange::dispatch({argv + 1, argv + argc}));
     } catch (const std::exception& bug) {
-        orange::output::complain(std::string("orange: this is a bug: ") + orange::printable(bug.what()) + "\n");
+        orange::output::print_error(std::string("orange: this is a bug: ") + orange::printable(bug.what()) + "\n");
         return orange::output::finish(1);
     }
 }

@@ -119,7 +119,7 @@ int fail(bool json, const Error& error) {
     if (json) {
         put_json({{"error", rpc::error_json(error)}});
     } else {
-        output::complain(shown(error));
+        output::print_error(shown(error));
     }
     return 1;
 }
@@ -132,7 +132,7 @@ int put_json(const Json& json) {
 Result<std::string> text_argument(const std::string& argument) {
     if (argument != "-") return argument;
     if (::isatty(STDIN_FILENO) == 1)
-        output::complain("Reading from the terminal; press Ctrl-D on an empty line to finish.\n");
+        output::print_error("Reading from the terminal; press Ctrl-D on an empty line to finish.\n");
     std::string text;
     char chunk[65536];
     for (;;) {

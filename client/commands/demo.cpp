@@ -255,10 +255,10 @@ void Tour::explain() {
     rpc::TaskWhy why;
     why.id = id_;
     auto reply = call(why);
-    if (!reply) return output::complain("orange why: " + printable(reply.error().message, true) + "\n");
-    output::complain(output::Style{}.paint(output::why_lines(*reply, {})));
+    if (!reply) return output::print_error("orange why: " + printable(reply.error().message, true) + "\n");
+    output::print_error(output::Style{}.paint(output::why_lines(*reply, {})));
     if (const auto& attention = reply->task.fields.attention) {
-        output::complain("  attention: " + printable(*attention) + "\n");
+        output::print_error("  attention: " + printable(*attention) + "\n");
     }
 }
 
@@ -276,21 +276,21 @@ void Tour::say_goodbye() {
 }
 
 void Tour::clean_up() {
-    const auto complain = [](const std::string& doing, const Error& error) {
-        output::complain("orange: " + doing + ": " + printable(error.message, true) + "\n");
+    const auto print_error = [](const std::string& doing, const Error& error) {
+        output::print_error("orange: " + doing + ": " + printable(error.message, true) + "\n");
     };
     for (const auto& id : tasks()) {
         rpc::TaskDelete erase;
         erase.id = id;
         erase.force = true;
-        if (auto done = call(erase); !done) complain("deleting the demo's task", done.error());
+        if (auto done = call(erase); !done) print_error("deleting the demo's task", done.error());
     }
     if (!project_.empty()) {
         rpc::ProjectRemove remove;
         remove.name = project_;
-        if (auto done = call(remove); !done) complain("removing the demo's project", done.error());
+        if (auto done = call(remove); !done) print_error("removing the demo's project", done.error());
     }
-    if (auto done = repository_.remove(); !done) complain("removing the demo's repository", done.error());
+    if (auto done = repository_.remove(); !done) print_error("removing the demo's repository", done.error());
 }
 
 }  // namespace

@@ -24,11 +24,11 @@ std::int64_t seconds_until(steady_clock::time_point time) {
 
 void remark(What what) {
     if (what == What::lost)
-        output::complain(
+        output::print_error(
             "orange: the daemon has stopped; waiting for it to start again (any orange command starts it)\n");
-    if (what == What::back) output::complain("orange: the daemon is running again\n");
+    if (what == What::back) output::print_error("orange: the daemon is running again\n");
     if (what == What::resync)
-        output::complain("orange: some events were missed. To see the current state: orange list\n");
+        output::print_error("orange: some events were missed. To see the current state: orange list\n");
 }
 
 }  // namespace

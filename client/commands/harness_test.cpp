@@ -238,10 +238,10 @@ class Trial {
             if (!ends_ && !id_.empty()) (void)end_task();  // otherwise its agent would continue
             return say_kept();
         }
-        const auto complain = [](const Error& error) {
-            output::complain("orange: " + printable(error.message, true) + "\n");
+        const auto print_error = [](const Error& error) {
+            output::print_error("orange: " + printable(error.message, true) + "\n");
         };
-        if (const auto ended = connection::end_daemon_by_force(inner_.paths); !ended) complain(ended.error());
+        if (const auto ended = connection::end_daemon_by_force(inner_.paths); !ended) print_error(ended.error());
         std::error_code ignored;
         if (const auto socket = inner_.paths.tmux_socket(); fs::exists(socket, ignored)) {
             (void)connection::output_of({"tmux", "-S", socket.string(), "kill-server"});
@@ -252,7 +252,7 @@ class Trial {
         // A killed process may still be writing for a moment.
         const auto removed =
             connection::wait_until(steady_clock::now() + seconds(5), k_pause, [this] { return repository_.remove(); });
-        if (!removed) complain(removed.error());
+        if (!removed) print_error(removed.error());
     }
 
     bool failed() const { return failed_; }

@@ -145,8 +145,8 @@ int on_host(Context& context, const std::string& name, const std::vector<std::st
     if (!ended) return fail(context, ended.error());
     if (ended->trouble) fail(context, *ended->trouble);
     if (ended->status == k_wrong_usage && !context.json) {
-        output::complain("orange: this is the answer of " + host->name +
-                         ", whose orange may be of another version: orange --host " + host->name + " version\n");
+        output::print_error("orange: this is the answer of " + host->name +
+                            ", whose orange may be of another version: orange --host " + host->name + " version\n");
     }
     return ended->status;
 }

@@ -101,7 +101,8 @@ int log(Context& context, const rpc::LogTail& params, bool follow_on) {
         context.paths.log());  // opened before the search, so that a line in between appears twice rather than never
     auto found = log::search(context.paths.log(), *query);
     if (!found) return fail(context, found.error());
-    if (found->lines.empty() && !follow_on && !context.json) output::complain("orange: no matching lines in the log\n");
+    if (found->lines.empty() && !follow_on && !context.json)
+        output::print_error("orange: no matching lines in the log\n");
     for (const auto& line : found->lines) put_line(context, line);
     std::string last = found->lines.empty() ? std::string() : found->lines.back().text;
     while (follow_on && !output::reader_is_gone()) {

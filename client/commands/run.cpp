@@ -96,7 +96,7 @@ int wait_for(Context& context, EventStream& stream, const rpc::TaskReply& create
     } else {
         const auto sentence = printable(ending->reason, true) + "\n";
         if (ending->ready) output::put(sentence);
-        if (!ending->ready) output::complain("orange: " + sentence);
+        if (!ending->ready) output::print_error("orange: " + sentence);
     }
     return ending->ready ? 0 : 1;
 }

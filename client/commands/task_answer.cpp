@@ -117,7 +117,7 @@ int task_diff(Context& context, rpc::TaskDiff params, const DiffOptions& options
     if (context.json) return put_json(*reply);
     auto typed = connection::reply_as<rpc::TaskDiff::Reply>(params.k_name, *reply);
     if (!typed) return fail(context, typed.error());
-    if (!typed->alarm.empty()) output::complain("warning: " + printable(typed->alarm, true) + "\n");
+    if (!typed->alarm.empty()) output::print_error("warning: " + printable(typed->alarm, true) + "\n");
     if (typed->changes.files == 0) {
         output::put(params.since_review ? "Nothing was changed since the review.\n"
                                         : "The branch has no changes yet.\n");
@@ -152,7 +152,7 @@ int task_shell(Context& context, rpc::TaskShow params) {
     for (const char* name : {"ORANGE_TASK", "ORANGE_ROLE", "ORANGE_RUN"}) ::unsetenv(name);
     const char* shell = std::getenv("SHELL");
     const std::string program = shell && *shell ? shell : "/bin/sh";
-    output::complain("orange: " + *path + "; type exit to return\n");
+    output::print_error("orange: " + *path + "; type exit to return\n");
     return fail(context, become({program}));
 }
 

@@ -90,7 +90,7 @@ void watch_progress(Context& context, const std::optional<std::string>& id) {
         const auto& event = params.at("event");
         const auto type = output::text_of(event, "type");
         if (type == "checks.started" || type == "workspace.keeping") {
-            output::complain("orange: " + output::event_sentence(event) + "\n");
+            output::print_error("orange: " + output::event_sentence(event) + "\n");
         }
     });
     rpc::EventsSubscribe subscribe;
@@ -125,7 +125,7 @@ Result<Json> merged_after_questions(Context& context, rpc::TaskMerge& params, bo
         const bool local = detail("flag") == "local" && !params.local;
         const bool force = refused.code == ErrorCode::needs_force && !params.force;
         if (!local && !force) return reply;
-        output::complain(facts_page(printable(output::with_short_ids(detail("facts"), refused), true)));
+        output::print_error(facts_page(printable(output::with_short_ids(detail("facts"), refused), true)));
         if (!output::confirmed(detail("question"))) return Error(ErrorCode::needs_force, "nothing was merged");
         if (local) {
             params.local = true;
@@ -143,7 +143,7 @@ Result<Json> cancelled_after_question(Context& context, rpc::TaskCancel& params,
     auto reply = context.call_json(rpc::TaskCancel::k_name, written(params));
     const bool asks = !reply && params.ask_children && reply.error().details.contains("children");
     if (!asks) return reply;
-    output::complain(facts_page(printable(output::with_short_ids(reply.error().message, reply.error()), true)));
+    output::print_error(facts_page(printable(output::with_short_ids(reply.error().message, reply.error()), true)));
     params.with_children = output::confirmed("Cancel them, too? (No: they go on.)");
     params.ask_children = false;
     return context.call_json(rpc::TaskCancel::k_name, written(params));

@@ -29,7 +29,7 @@ int print_tasks(const Context& context, const Result<Json>& reply, const std::op
                 const std::function<std::string(const rpc::TaskList::Reply&)>& page) {
     if (form && !context.json) {
         if (!reply) return fail(context, reply.error());
-        output::complain(silent_hosts(*reply));
+        output::print_error(silent_hosts(*reply));
         return put_formed(context, with_host_ids(*reply), *form);
     }
     return print<rpc::TaskList>(context, reply,

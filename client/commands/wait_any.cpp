@@ -146,7 +146,8 @@ Result<First> first_of_hosts(const Context& context, const Groups& groups, const
         const auto why = error ? error->message : said ? said->value("why", "") : "its answer is no JSON";
         if (!said || !said->value("timed_out", false)) {
             first.problems.push_back(std::string(first_line(why)) + "; its tasks are not waited for any more");
-            output::complain("orange: " + questions[number].host.name + ": " + printable(first.problems.back()) + "\n");
+            output::print_error("orange: " + questions[number].host.name + ": " + printable(first.problems.back()) +
+                                "\n");
         }
         return false;
     };
@@ -164,7 +165,7 @@ int put_first(const Context& context, const First& first) {
                     "\n");
     } else {
         const auto why = first.timed_out ? std::string("timed out") : join(first.problems, "\n");
-        output::complain("orange: " + printable(why, true) + "\n");
+        output::print_error("orange: " + printable(why, true) + "\n");
     }
     return first.reply ? 0 : first.timed_out ? k_timed_out : 1;
 }

@@ -15,7 +15,7 @@ namespace orange::commands {
 namespace {
 
 void remark(const std::string& sentence) {
-    output::complain("orange: " + sentence + "\n");
+    output::print_error("orange: " + sentence + "\n");
 }
 
 void put_event(const Context& context, const rpc::EventNotification& event) {

@@ -59,7 +59,7 @@ Result<int> start(const Paths& paths, State state, const TerminalOptions& option
 }
 
 int usage_problem(const std::string& problem) {
-    output::complain("error: " + printable(problem) + "\nhint:  orange dashboard --help\n");
+    output::print_error("error: " + printable(problem) + "\nhint:  orange dashboard --help\n");
     return 2;
 }
 
@@ -103,7 +103,7 @@ int dashboard_main(const std::vector<std::string>& words) {
     if (status) return *status;
     for (const auto line : split_lines(status.error().message)) {
         const bool command = line.starts_with("  ");
-        output::complain((command ? "hint:  " : "error: ") + printable(trim(line)) + "\n");
+        output::print_error((command ? "hint:  " : "error: ") + printable(trim(line)) + "\n");
     }
     return 1;
 }

@@ -115,7 +115,7 @@ bool reader_is_gone() {
     return g_write_error != 0 || (::poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLNVAL)) != 0);
 }
 
-void complain(std::string_view text) {
+void print_error(std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
@@ -123,14 +123,14 @@ int finish(int status) {
     if (std::fflush(stdout) != 0 && g_write_error == 0) g_write_error = errno;
     if (g_write_error == 0) return status;
     if (g_write_error != EPIPE) {
-        complain(std::string("orange: writing the output: ") + std::strerror(g_write_error) + "\n");
+        print_error(std::string("orange: writing the output: ") + std::strerror(g_write_error) + "\n");
     }
     return status == 0 ? 1 : status;
 }
 
 std::optional<std::string> asked(const std::string& question) {
     std::fflush(stdout);
-    complain(question + " ");
+    print_error(question + " ");
     std::string line;
     for (int c = std::fgetc(stdin); c != '\n'; c = std::fgetc(stdin)) {
         if (c == EOF) return std::nullopt;
@@ -141,7 +141,7 @@ std::optional<std::string> asked(const std::string& question) {
 
 bool confirmed(const std::string& question) {
     std::fflush(stdout);
-    complain(question + " [y/N] ");
+    print_error(question + " [y/N] ");
     char line[64];
     if (!std::fgets(line, sizeof line, stdin)) return false;
     const auto answer = to_lower(trim(line));

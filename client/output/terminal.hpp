@@ -49,7 +49,7 @@ void put_now(std::string_view text);
 /// continuing.
 bool reader_is_gone();
 /// Writes to standard error.
-void complain(std::string_view text);
+void print_error(std::string_view text);
 
 /// Flushes, and returns the exit status: `status`, or 1 if output could not be written. The failure is reported on
 /// standard error, unless the reader went away: `orange task list | head`.

@@ -328,15 +328,15 @@ Awaitable<Result<void>> Launcher::end(AgentRun run, Path log) {
     co_return Result<void>{};
 }
 
-Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log, Path worktree) {
+Awaitable<RunEnd> Launcher::reap(AgentRun run, Path run_folder, Path log, Path worktree) {
     auto left = co_await left_by(run, run_folder);
     const bool same = co_await on_same_server(run);
     const auto server = same ? ServerOfRun::answers : ServerOfRun::unknown;
-    co_return co_await bury(std::move(run), std::move(run_folder), std::move(log), std::move(worktree), std::move(left),
+    co_return co_await reap(std::move(run), std::move(run_folder), std::move(log), std::move(worktree), std::move(left),
                             server);
 }
 
-Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log, Path worktree,
+Awaitable<RunEnd> Launcher::reap(AgentRun run, Path run_folder, Path log, Path worktree,
                                  std::vector<process::Leftover> left, ServerOfRun server) {
     if (server == ServerOfRun::answers && !run.window_id.empty()) {
         co_await save_scrollback(run, log);

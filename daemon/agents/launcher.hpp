@@ -135,9 +135,9 @@ class Launcher {
     /// control group. A shim that was killed has written nothing and ended nothing: what it left in its session or in
     /// `worktree` is ended here. `left`: of left_by(), since the death. `server`: of server_of(), asked just before.
     /// Returns how the run ended.
-    Awaitable<RunEnd> bury(AgentRun run, Path run_folder, Path log, Path worktree, std::vector<process::Leftover> left,
+    Awaitable<RunEnd> reap(AgentRun run, Path run_folder, Path log, Path worktree, std::vector<process::Leftover> left,
                            ServerOfRun server);
-    Awaitable<RunEnd> bury(AgentRun run, Path run_folder, Path log, Path worktree);
+    Awaitable<RunEnd> reap(AgentRun run, Path run_folder, Path log, Path worktree);
 
     Liveness liveness(const AgentRun& run) const;
 

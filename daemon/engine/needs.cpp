@@ -11,7 +11,7 @@ namespace {
 
 class Question {
   public:
-    Question(const Definition& definition, const TaskRecord& record, const Sight& sight)
+    Question(const Definition& definition, const TaskRecord& record, const NeedFacts& sight)
         : definition_(definition), record_(record), sight_(sight), state_(definition.state(record.task.status)) {}
 
     Needs answer() const {
@@ -223,7 +223,7 @@ class Question {
 
     const Definition& definition_;
     const TaskRecord& record_;
-    const Sight& sight_;
+    const NeedFacts& sight_;
     const State* state_;
 };
 
@@ -241,7 +241,7 @@ bool is_for_agent(const Definition& definition, const State& state) {
     return !has_rule && !state.respawn_prompt.empty();
 }
 
-Needs needs_of(const Definition& definition, const TaskRecord& record, const Sight& sight) {
+Needs needs_of(const Definition& definition, const TaskRecord& record, const NeedFacts& sight) {
     return Question(definition, record, sight).answer();
 }
 

@@ -11,7 +11,7 @@
 namespace orange::engine {
 
 /// Facts about a task at this moment that are not in its record.
-struct Sight {
+struct NeedFacts {
     bool agent_alive = false;  ///< the agent that the task's state needs lives
     bool idle = false;         ///< it has finished its turn, or waits for a message
     bool idle_long = false;    ///< it has been idle for a while
@@ -34,6 +34,6 @@ bool is_for_agent(const Definition& definition, const State& state);
 
 /// Returns what the task needs from its human. Help comes before an answer, then a review, then a start. No other code
 /// decides that.
-Needs needs_of(const Definition& definition, const TaskRecord& record, const Sight& sight);
+Needs needs_of(const Definition& definition, const TaskRecord& record, const NeedFacts& sight);
 
 }  // namespace orange::engine

@@ -77,7 +77,7 @@ bool is_hash(std::string_view text) {
            text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-Error nonsense(const std::string& command, std::string_view answer) {
+Error unexpected_output(const std::string& command, std::string_view answer) {
     return {ErrorCode::external_failed,
             "`" + command + "` printed unexpected output: " + ellipsized(printable(answer.substr(0, 200)), 80)};
 }

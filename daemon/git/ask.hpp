@@ -41,7 +41,7 @@ bool is_hash(std::string_view text);
 
 /// Returns external_failed for output that git cannot have written: another program runs under its name, or the output
 /// was cut short. The callers prefer this error to a wrong answer.
-Error nonsense(const std::string& command, std::string_view answer);
+Error unexpected_output(const std::string& command, std::string_view answer);
 
 /// Returns the non-empty pieces of -z output, which ends each with a NUL.
 std::vector<std::string> pieces(const std::string& output);

@@ -63,7 +63,7 @@ Awaitable<Result<std::string>> commit_of(Git& git, Place place, std::string ref)
     if (done.exit_status == 1) co_return std::string();
     if (!done.ok()) co_return command_failed(words("git", "rev-parse", ref), done);
     auto commit = std::string(trim(done.out));
-    if (!is_hash(commit)) co_return nonsense("git rev-parse", commit);
+    if (!is_hash(commit)) co_return unexpected_output("git rev-parse", commit);
     co_return commit;
 }
 
@@ -145,7 +145,7 @@ Awaitable<Result<std::string>> current_branch(Git& git, Place place) {
     if (!done.ok()) co_return command_failed(words("git", "symbolic-ref", "HEAD"), done);
     auto branch = trim(done.out);
     if (!branch.starts_with("refs/") || branch.find('\n') != std::string::npos || branch.size() > k_longest_ref) {
-        co_return nonsense("git symbolic-ref HEAD", branch);
+        co_return unexpected_output("git symbolic-ref HEAD", branch);
     }
     if (branch.starts_with(k_heads)) branch.remove_prefix(k_heads.size());
     co_return std::string(branch);

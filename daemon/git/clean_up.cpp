@@ -24,10 +24,10 @@ Awaitable<Result<std::map<std::string, Candidate>>> candidates(Git& git, std::st
     args.insert(args.end(), {std::string(k_branches), std::string(k_own)});
     CO_TRY(const auto listed, co_await ask(git, std::move(repo), std::move(args)));
     const auto fields = split(listed, '\0');
-    if (fields.size() % k_fields != 1) co_return nonsense("git for-each-ref", listed);
+    if (fields.size() % k_fields != 1) co_return unexpected_output("git for-each-ref", listed);
     std::map<std::string, Candidate> found;
     for (std::size_t i = 0; i + k_fields < fields.size(); i += k_fields) {
-        if (!is_hash(fields[i + 1])) co_return nonsense("git for-each-ref", fields[i + 1]);
+        if (!is_hash(fields[i + 1])) co_return unexpected_output("git for-each-ref", fields[i + 1]);
         const bool is_free = fields[i + 2].empty() && fields[i + 3].empty();
         found[std::string(trim(fields[i]))] = {std::string(fields[i + 1]), is_free};  // a line ends before the name
     }

@@ -121,7 +121,7 @@ Awaitable<Result<std::string>> commit_with_tree_of(Git& git, std::string repo, s
            co_await ask_inside(git, repo, words("commit-tree", like + "^{tree}", "-p", parent, "-m", "_"), "",
                                std::move(who)));
     auto commit = std::string(trim(made));
-    if (!is_hash(commit)) co_return nonsense("git commit-tree", commit);
+    if (!is_hash(commit)) co_return unexpected_output("git commit-tree", commit);
     co_return commit;
 }
 
@@ -242,7 +242,7 @@ Awaitable<Result<MergeView>> inspect_merge(Git& git, const MergeRequest& request
 Awaitable<Result<std::string>> tree_of(Git& git, std::string repo, std::string commit) {
     CO_TRY(const auto said, co_await ask(git, repo, words("rev-parse", "--verify", "--quiet", commit + "^{tree}")));
     auto tree = std::string(trim(said));
-    if (!is_hash(tree)) co_return nonsense("git rev-parse", tree);
+    if (!is_hash(tree)) co_return unexpected_output("git rev-parse", tree);
     co_return tree;
 }
 

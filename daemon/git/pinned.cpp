@@ -121,7 +121,7 @@ Result<std::string> set_aside(int folder, const Pointer& pointer, const std::str
 }
 
 Result<void> mend(int folder, const Pointer& pointer, const std::string& admin, const Aside& aside,
-                  std::vector<Mended>& mended) {
+                  std::vector<RestoredFile>& mended) {
     if (pointer.is(small_file_at(folder, pointer.name))) return {};
     TRY(auto kept, set_aside(folder, pointer, admin, aside));
     TRY(replace_file_at(folder, pointer.name, pointer.text(), pointer.name));
@@ -141,7 +141,7 @@ Result<UniqueFd> make_aside(const std::string& path) {
 }
 
 /// Moves pipes aside: a pipe in this folder would block every git command that lists the repository's worktrees.
-Result<void> set_pipes_aside(const std::string& admin, const std::string& mark, std::vector<Mended>& mended) {
+Result<void> set_pipes_aside(const std::string& admin, const std::string& mark, std::vector<RestoredFile>& mended) {
     const auto folder = open_folder(admin);
     if (!folder) return {};  // open_admin() reports the reason
     TRY(const auto names, names_in(folder->get(), admin));
@@ -246,7 +246,7 @@ Result<void> forget(const std::string& common_dir, const std::string& path) {
 }
 
 Result<Pinned> pin(const std::string& common_dir, const std::string& path, const Identity& identity,
-                   const std::string& aside, std::vector<Mended>& mended) {
+                   const std::string& aside, std::vector<RestoredFile>& mended) {
     const auto mark = random_id(8) + "-";
     if (is_same_folder(path, identity)) TRY(set_pipes_aside(admin_path(common_dir, identity), mark, mended));
     TRY(auto opened, open_both(common_dir, path, identity));

@@ -53,7 +53,7 @@ class Pinned {
 };
 
 /// A file of git's that was replaced in a worktree or in git's folder for it, and that Orange has restored.
-struct Mended {
+struct RestoredFile {
     std::string what;  ///< ".git", "gitdir" or "commondir", or the name of a pipe in git's own folder
     std::string kept;  ///< the new path of the replaced file; empty: there was none, or only an outdated pointer
 };
@@ -70,7 +70,7 @@ Result<void> forget(const std::string& common_dir, const std::string& path);
 /// conflict, and nothing is changed, if another folder is at `path` or the HEAD in git's own folder for it is damaged;
 /// the message contains the command to run.
 Result<Pinned> pin(const std::string& common_dir, const std::string& path, const Identity& identity,
-                   const std::string& aside, std::vector<Mended>& mended);
+                   const std::string& aside, std::vector<RestoredFile>& mended);
 
 /// Opens the worktree as pin() does, but changes nothing: conflict if its files do not agree.
 Result<Pinned> pin_as_it_is(const std::string& common_dir, const std::string& path, const Identity& identity);

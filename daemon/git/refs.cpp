@@ -37,11 +37,11 @@ Awaitable<Result<Refs>> refs(Git& git, Place repo, std::vector<std::string> name
     for (std::size_t i = 0; i + k_fields < fields.size(); i += k_fields) {
         const auto name = std::string(trim(fields[i]));  // from the second entry on, a line end precedes the name
         if (std::find(names.begin(), names.end(), name) == names.end()) continue;  // a ref below that name
-        if (!is_hash(fields[i + 1])) co_return nonsense("git for-each-ref", fields[i + 1]);
+        if (!is_hash(fields[i + 1])) co_return unexpected_output("git for-each-ref", fields[i + 1]);
         found[name] = Ref{std::string(fields[i + 1]), std::string(fields[i + 2]), fields[i + 3] == "[gone]",
                           std::string(fields[i + 4])};
     }
-    if (fields.size() % k_fields != 1) co_return nonsense("git for-each-ref", listed);
+    if (fields.size() % k_fields != 1) co_return unexpected_output("git for-each-ref", listed);
     co_return found;
 }
 

@@ -109,7 +109,7 @@ Awaitable<Result<bool>> KnownRepositories::has_origin(Git& git, std::string repo
     CO_TRY(const auto done, co_await attempt(git, repo, args));
     if (done.exit_status > 1) co_return command_failed(words("git", "config", "remote.origin.url"), done);
     const auto settings = read_settings(done.out, dir);
-    if (done.ok() && settings.values.empty()) co_return nonsense("git config", done.out);
+    if (done.ok() && settings.values.empty()) co_return unexpected_output("git config", done.out);
     known_[repo].config.clear();
     known_[repo].remotes = settings.remotes;
     CO_TRY(check_checkout(repo, dir, settings));

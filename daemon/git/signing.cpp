@@ -36,7 +36,7 @@ Awaitable<Result<std::string>> signed_commit(Git& git, std::string repo, std::ve
     command.deadline = k_signing_patience;
     CO_TRY(const auto made, co_await git_output(git, std::move(command)));
     auto commit = std::string(trim(made));
-    if (!is_hash(commit)) co_return nonsense("git commit-tree", commit);
+    if (!is_hash(commit)) co_return unexpected_output("git commit-tree", commit);
     co_return commit;
 }
 
@@ -52,7 +52,7 @@ Awaitable<Result<std::string>> unsigned_commit(Git& git, std::string repo, std::
     }
     if (!made) co_return made.error();
     auto commit = std::string(trim(*made));
-    if (!is_hash(commit)) co_return nonsense("git commit-tree", commit);
+    if (!is_hash(commit)) co_return unexpected_output("git commit-tree", commit);
     co_return commit;
 }
 

@@ -87,7 +87,7 @@ Awaitable<Result<void>> leave_out_as_own_index(Git& git, Pinned worktree, std::m
     std::string entries, paths;
     for (const auto& entry : pieces(listed)) {  // "<mark> <mode> <object> <stage>\t<path>"
         const auto tab = entry.find('\t');
-        if (tab == std::string::npos || entry.size() < 3) co_return nonsense("git ls-files", entry);
+        if (tab == std::string::npos || entry.size() < 3) co_return unexpected_output("git ls-files", entry);
         const auto path = entry.substr(tab + 1);
         if (!is_left_out(entry, worktree.path() + "/" + path)) continue;
         entries += entry.substr(2) + '\0';

@@ -11,7 +11,7 @@ namespace orange {
 /// Resets the existing worktree to the commit. Returns an error if it is missing or cannot be used.
 Awaitable<Result<git::Pinned>> Pool::bring_checks_place(Project project, std::string commit) {
     const auto name = place_name(project.name);
-    std::vector<git::Mended> mended;
+    std::vector<git::RestoredFile> mended;
     CO_TRY(auto worktree, co_await pinned(project, name, mended));
     for (const auto& what : mended) log::warn("pool", "put right in " + name + ": " + what.what);
     remove_stale_locks(worktree);

@@ -38,13 +38,13 @@ Awaitable<std::vector<std::string>> Pool::remove_half_made(Project project, std:
     if (!trees) co_return done;
     for (const auto& name : names) {
         // A worktree with an identity was complete once: git's mark in it may be an agent's.
-        if (at_work_.contains(name) || claims_.identity_of(name)) continue;
+        if (in_use_.contains(name) || claims_.identity_of(name)) continue;
         const auto path = path_of(name).string();
         const bool half_made = std::any_of(trees->begin(), trees->end(), [&](const git::Worktree& tree) {
             return git::is_half_made(tree) && git::is_at(tree, path);
         });
         if (!half_made) continue;
-        const AtWork at_work(at_work_, name);
+        const InUse in_use(in_use_, name);
         co_await agents::end_left_by_daemons(path_of(name), mark_);  // its git may still run
         const auto removed = co_await git::remove_worktree(git_, project.path, path);
         // A claim stays: the task that has it creates the worktree again.
@@ -62,7 +62,7 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
     }
     auto done = co_await remove_half_made(project, names);
     for (const auto& name : names) {
-        if (at_work_.contains(name)) continue;
+        if (in_use_.contains(name)) continue;
         const auto* slot = claims_.find(name);
         if (!slot) continue;
         const auto task = slot->task;
@@ -88,7 +88,7 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
         }
         if (surplus || is_missing(files_, path_of(name))) {
             if (!is_idle(name)) continue;
-            const AtWork at_work(at_work_, name);
+            const InUse in_use(in_use_, name);
             auto removed = co_await discard(project, name);
             if (!removed) {
                 done.push_back(name + ": " + removed.error().message);
@@ -134,7 +134,7 @@ Awaitable<Result<void>> Pool::remove_all(Project project) {
     CO_TRY(co_await remove_checks_place(project));
     for (const auto& name : names) {
         if (!is_idle(name)) co_return Error(ErrorCode::conflict, name + " has just been taken by a task");
-        const AtWork at_work(at_work_, name);
+        const InUse in_use(in_use_, name);
         if (is_folder(files_, project.path)) CO_TRY(co_await discard(project, name));
         claims_.erase(name);
         CO_TRY(claims_.write());

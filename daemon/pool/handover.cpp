@@ -200,15 +200,15 @@ Awaitable<Result<git::CleanedUp>> Pool::clean_up(Project project) {
 
 Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::vector<std::string> exclude) {
     const Stoppable stoppable(*this, task.id);
-    CO_TRY(auto name, claims_.claim(project, task.id, at_work_));
+    CO_TRY(auto name, claims_.claim(project, task.id, in_use_));
     auto turn = co_await workspaces_.acquire(name);
     while (claims_.holder_of(name) != task.id) {  // an old claim, which was given back during the wait
         turn.release();
-        CO_TRY(name, claims_.claim(project, task.id, at_work_));
+        CO_TRY(name, claims_.claim(project, task.id, in_use_));
         turn = co_await workspaces_.acquire(name);
     }
     const bool had_it = task.workspace == name;
-    const AtWork at_work(at_work_, name);
+    const InUse in_use(in_use_, name);
     bool begun = false;
     auto acquired = co_await prepare(project, task, name, std::move(exclude), begun);
     if (acquired || had_it) co_return acquired;
@@ -310,7 +310,7 @@ Awaitable<Result<Released>> Pool::release_if(Project project, Task task, std::fu
     const auto name = *has;
     const auto turn = co_await workspaces_.acquire(name);
     if (claims_.holder_of(name) != task.id || !still()) co_return Released{};
-    const AtWork at_work(at_work_, name);
+    const InUse in_use(in_use_, name);
     Released released;
     if (!is_missing(files_, path_of(name))) {
         const auto worktree = co_await open(project, name);

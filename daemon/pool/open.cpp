@@ -40,16 +40,16 @@ Awaitable<Result<git::Identity>> Pool::identity_of(std::string common_dir, std::
     co_return found;
 }
 
-Awaitable<Result<git::Pinned>> Pool::pinned(Project project, std::string name, std::vector<git::Mended>& mended) {
+Awaitable<Result<git::Pinned>> Pool::pinned(Project project, std::string name, std::vector<git::RestoredFile>& mended) {
     CO_TRY(const auto common, co_await known_.git_dir(git_, project.path));
     CO_TRY(const auto identity, co_await identity_of(common, name));
     co_return git::pin(common, path_of(name).string(), identity, (root_ / ".found").string(), mended);
 }
 
 Awaitable<Result<git::Pinned>> Pool::open(Project project, std::string name) {
-    std::vector<git::Mended> mended;
+    std::vector<git::RestoredFile> mended;
     auto worktree = co_await pinned(std::move(project), name, mended);
-    for (const auto& what : mended) tell_mended_(claims_.holder_of(name), name, what);
+    for (const auto& what : mended) on_restored_(claims_.holder_of(name), name, what);
     co_return worktree;
 }
 
@@ -61,7 +61,7 @@ Awaitable<Result<void>> Pool::relocate(Project project) {
     const auto lock = co_await repositories_.acquire(project.path);
     Result<void> all;
     for (const auto& name : names) {
-        std::vector<git::Mended> expected;
+        std::vector<git::RestoredFile> expected;
         const auto found = co_await pinned(project, name, expected);
         if (!found && all) all = found.error();
     }

@@ -23,7 +23,7 @@ const Keeping* Pool::keeping(const TaskId& task) const {
 
 bool Pool::is_idle(const std::string& name) const {
     const auto* slot = claims_.find(name);
-    return slot && slot->task.empty() && !at_work_.contains(name);
+    return slot && slot->task.empty() && !in_use_.contains(name);
 }
 
 std::vector<WorkspaceInfo> Pool::list(const std::optional<std::string>& project) const {
@@ -31,7 +31,7 @@ std::vector<WorkspaceInfo> Pool::list(const std::optional<std::string>& project)
     for (const auto& [name, slot] : claims_.all()) {
         if (project && slot.project != *project) continue;
         WorkspaceInfo info{name, slot.project, slot.number, path_of(name), slot.task, {}};
-        info.busy = at_work_.contains(name);
+        info.busy = in_use_.contains(name);
         if (is_missing(files_, info.path)) {
             info.problem = "its folder is missing; run: orange workspace gc";
         } else if (is_replaced(name)) {

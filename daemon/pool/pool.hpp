@@ -84,7 +84,7 @@ struct WorkspaceInfo {
 using TellKeeping = std::function<void(const TaskId&, const Keeping&)>;
 
 /// Called for each repair in a workspace. The task is empty if the workspace is free.
-using TellMended = std::function<void(const TaskId&, const std::string& workspace, const git::Mended&)>;
+using OnRestored = std::function<void(const TaskId&, const std::string& workspace, const git::RestoredFile&)>;
 
 class Pool {
   public:
@@ -155,10 +155,10 @@ class Pool {
     Awaitable<Result<std::vector<std::string>>> init(Project project);
 
     /// Opens the worktree of a workspace for git commands. First repairs its .git if an agent changed it, and reports
-    /// each repair to tell_mended(). Error conflict if the folder is not the one that Orange made: it must not be
+    /// each repair to on_restored(). Error conflict if the folder is not the one that Orange made: it must not be
     /// changed then, and the message says what to do.
     Awaitable<Result<git::Pinned>> open(Project project, std::string name);
-    void tell_mended(TellMended tell) { tell_mended_ = std::move(tell); }
+    void on_restored(OnRestored tell) { on_restored_ = std::move(tell); }
     /// Returns true if something else, for example a link, is in place of the workspace's folder. It must be neither
     /// written nor read.
     bool is_replaced(const std::string& name) const;
@@ -213,7 +213,7 @@ class Pool {
     static std::string wip_ref(const TaskId& task) { return "refs/orange/" + task.value + "/wip"; }
 
   private:
-    using AtWork = InSet<std::string>;
+    using InUse = InSet<std::string>;
     class Stoppable;
 
     /// Returns true if the workspace exists, is free, and no operation works on it.
@@ -253,12 +253,12 @@ class Pool {
     /// Returns the identity by which open() recognizes the worktree. Determines it from the repository at the first
     /// call, and saves it.
     Awaitable<Result<git::Identity>> identity_of(std::string common_dir, std::string name);
-    Awaitable<Result<git::Pinned>> pinned(Project project, std::string name, std::vector<git::Mended>& mended);
+    Awaitable<Result<git::Pinned>> pinned(Project project, std::string name, std::vector<git::RestoredFile>& mended);
     static std::string place_name(const std::string& project) { return ".checks-" + project; }
     Awaitable<Result<git::Pinned>> bring_checks_place(Project project, std::string commit);
     /// The caller holds the lock of the repository.
     Awaitable<Result<void>> drop_checks_place(Project project);
-    /// Removes a free worktree, after saving what is in it. The caller has it in at_work_.
+    /// Removes a free worktree, after saving what is in it. The caller has it in in_use_.
     Awaitable<Result<void>> discard(Project project, std::string name);
     Awaitable<std::vector<std::string>> remove_half_made(Project project, std::vector<std::string> names);
     /// Releases the workspace if `still` returns true, which is called once no other operation works on it.
@@ -275,11 +275,11 @@ class Pool {
     async::KeyedMutex workspaces_;  ///< one caller at a time per workspace; locked before a repository's
     std::string mark_;
     std::map<TaskId, std::shared_ptr<Stop>> stops_;  ///< for tasks whose acquire runs
-    std::set<std::string> at_work_;  ///< workspaces on which an operation works: gc and claims skip them
+    std::set<std::string> in_use_;  ///< workspaces on which an operation works: gc and claims skip them
     Surround surround_ = [](const Project&, const TaskId&, const std::string&) { return Surroundings{}; };
     TellKeeping tell_keeping_ = [](const TaskId&, const Keeping&) {};
     Keepings keepings_;
-    TellMended tell_mended_ = [](const TaskId&, const std::string&, const git::Mended&) {};
+    OnRestored on_restored_ = [](const TaskId&, const std::string&, const git::RestoredFile&) {};
 };
 
 }  // namespace orange

@@ -104,8 +104,8 @@ agents::Statement Activities::told_by(const agents::Harness& harness, Known& kno
     return now - *known.contradicted_since >= k_contradicts_for ? agents::Statement{} : told;
 }
 
-Awaitable<Activities::Sight> Activities::see(const TaskRecord& record, Role role) {
-    Sight sight;
+Awaitable<Activities::WindowFacts> Activities::see(const TaskRecord& record, Role role) {
+    WindowFacts sight;
     const auto* current = record.run_of(role);
     if (!current || current->pane_id.empty() || !current->has_begun()) co_return sight;
     const auto run = *current;
@@ -178,7 +178,8 @@ bool Activities::is_refused(Retrying& retrying, const agents::Reading& reading) 
     return now - retrying.last <= k_pause && now - retrying.since >= k_patience;
 }
 
-void Activities::note_rest(const TaskRecord& record, const AgentRun& run, Known& known, const Sight& sight) const {
+void Activities::note_rest(const TaskRecord& record, const AgentRun& run, Known& known,
+                           const WindowFacts& sight) const {
     const auto harness = world_.harnesses.find(run.harness);
     // The screen is only needed for a program without a better sign: a composer or events.
     if (!harness || agents::names_composer(harness->harness) || known.said || !sight.screen) return;
@@ -195,7 +196,7 @@ void Activities::note_rest(const TaskRecord& record, const AgentRun& run, Known&
     }
 }
 
-void Activities::note(const TaskRecord& record, const AgentRun& run, Sight sight) {
+void Activities::note(const TaskRecord& record, const AgentRun& run, WindowFacts sight) {
     auto& known = known_of(record, run);
     auto& reading = sight.reading;
     const bool is_new = !known.seen.has_value();

@@ -70,14 +70,14 @@ class Activities {
 
   private:
     struct Known;
-    struct Sight {
+    struct WindowFacts {
         agents::Reading reading;
         std::optional<std::string> screen;  ///< nullopt: the window cannot be read
     };
     const Known* known(const TaskRecord& record, const AgentRun& run) const;
     /// Returns the memory of this run. Resets it first if it belongs to an earlier run of the role.
     Known& known_of(const TaskRecord& record, const AgentRun& run);
-    Awaitable<Sight> see(const TaskRecord& record, Role role);
+    Awaitable<WindowFacts> see(const TaskRecord& record, Role role);
     /// Returns the last event of the run's program. Returns an empty statement if the other sources have contradicted
     /// that event for k_contradicts_for.
     agents::Statement told_by(const agents::Harness& harness, Known& known, const agents::Reading& shown) const;
@@ -86,7 +86,7 @@ class Activities {
     bool reads_input(const agents::Harness& harness, const AgentRun& run, const Known& known) const;
     /// Saves the screen of a run that changed from busy to idle, also in a file of the run for the next daemon. Removes
     /// both when the run is no longer idle.
-    void note_rest(const TaskRecord& record, const AgentRun& run, Known& known, const Sight& sight) const;
+    void note_rest(const TaskRecord& record, const AgentRun& run, Known& known, const WindowFacts& sight) const;
 
     /// The last progress of a busy agent. Its processor time is measured only when its window stands still.
     struct Progress {
@@ -130,7 +130,7 @@ class Activities {
 
     agents::Activity told_by_file(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness);
     Awaitable<void> look_at_agents(TaskRecord record);
-    void note(const TaskRecord& record, const AgentRun& run, Sight sight);
+    void note(const TaskRecord& record, const AgentRun& run, WindowFacts sight);
     /// True if the program has tried again for so long that the human should know. A try may succeed in between.
     bool is_refused(Retrying& retrying, const agents::Reading& reading) const;
     void note_progress(Progress& progress, const AgentRun& run, const agents::Reading& reading,

@@ -141,11 +141,11 @@ void AgentControl::tell_started(const TaskRecord& record, const AgentRun& run, b
     if (run.role == Role::reviewer && !respawn) tell("review.started", {{"round", record.task.review_round()}});
 }
 
-Awaitable<bool> AgentControl::bury_dead(TaskRecord& record, Role role) {
+Awaitable<bool> AgentControl::reap_dead(TaskRecord& record, Role role) {
     const auto* dead = record.run_of(role);
     if (!dead) co_return false;
     const auto old = *dead;
-    co_await world_.launcher.bury(old, run_folder(record), log_file(record, old), worktree_of(record));
+    co_await world_.launcher.reap(old, run_folder(record), log_file(record, old), worktree_of(record));
     co_await leave_executor(world_, record, old);
     forget_run(record, role);
     record.died.insert(role);
@@ -190,7 +190,7 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     const auto ending = *run;
     CO_TRY(co_await world_.launcher.end(ending, log_file(record, ending)));
     const auto ended =
-        co_await world_.launcher.bury(ending, run_folder(record), log_file(record, ending), worktree_of(record));
+        co_await world_.launcher.reap(ending, run_folder(record), log_file(record, ending), worktree_of(record));
     co_await leave_executor(world_, record, ending);
     forget_run(record, role);
     std::erase_if(record.outbox,

@@ -114,7 +114,7 @@ class AgentControl {
     Awaitable<void> find_session(TaskRecord& record, Role role);
     static void drop_held(TaskRecord& record, Role role);
     void forget_run(TaskRecord& record, Role role);
-    Awaitable<bool> bury_dead(TaskRecord& record, Role role);
+    Awaitable<bool> reap_dead(TaskRecord& record, Role role);
     Result<void> hold(TaskRecord& record, const SpawnOrder& order);
     bool can_resume(const TaskRecord& record, const agents::HarnessEntry& harness, const agents::LaunchRequest& launch,
                     Role role) const;

@@ -222,13 +222,13 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     CO_TRY(const bool is_there, co_await use_existing(record, definition, order));
     if (is_there) co_return Result<void>{};
     if (const auto* dead = record.run_of(order.role); dead && dead->place) {
-        co_await bury_dead(record, order.role);  // at once: no run starts before its executor has ended it
+        co_await reap_dead(record, order.role);  // at once: no run starts before its executor has ended it
         CO_TRY(turns_.try_save(record, Durability::atomic));
     }
     const auto& harness = order.role == Role::reviewer ? record.task.review_harness : record.task.harness;
     const auto has_room = [&] { return room_.may_start(record, order.role) && !room_.is_logging_in(harness); };
     if (!has_room()) {
-        const bool was_there = co_await bury_dead(record, order.role);
+        const bool was_there = co_await reap_dead(record, order.role);
         if (was_there) CO_TRY(turns_.try_save(record, Durability::atomic));  // the dead agent held a slot
         if (!was_there || !has_room()) co_return hold(record, order);
     }
@@ -237,7 +237,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     promise.emplace(room_.promised(), std::pair(record.task.id, order.role));
     if (order.resume) co_await find_session(record, order.role);
     CO_TRY(auto request, co_await prepare(record, definition, order));
-    co_await bury_dead(record, order.role);
+    co_await reap_dead(record, order.role);
     CO_TRY(note_starting(record, request));
     auto socket = world_.socket_of_run(request.run.run);
     if (socket.empty() && request.needs_socket) {

@@ -148,9 +148,9 @@ Awaitable<Result<Outcome>> move_after_children(World& world, Turns& turns, Trans
         co_return Outcome{};
     }
     CO_TRY(const auto definition, turns.definition_of(record.task));
-    CO_TRY(auto stepped, co_await turns.step_bodies(record));
+    CO_TRY(auto synced, co_await turns.sync_bodies(record));
     const auto by = daemon_for("sub-tasks");
-    co_return co_await transitions.perform(std::move(record), definition, std::move(*decision), std::move(stepped), by);
+    co_return co_await transitions.perform(std::move(record), definition, std::move(*decision), std::move(synced), by);
 }
 
 }  // namespace orange

@@ -137,11 +137,11 @@ Awaitable<void> Exits::wait_for_calm() const {
 }
 
 /// Reads how the run ended, and ends the processes that it has left.
-Awaitable<Exits::End> Exits::bury(TaskRecord& record, AgentRun run, std::vector<process::Leftover> left) {
+Awaitable<Exits::End> Exits::reap(TaskRecord& record, AgentRun run, std::vector<process::Leftover> left) {
     End end;
     const auto server = co_await world_.launcher.server_of(run);
     end.is_lost = server == agents::ServerOfRun::is_gone;
-    end.how = co_await world_.launcher.bury(run, agents_.run_folder(record), agents_.log_file(record, run),
+    end.how = co_await world_.launcher.reap(run, agents_.run_folder(record), agents_.log_file(record, run),
                                             agents_.worktree_of(record), std::move(left), server);
     co_await leave_executor(world_, record, run);
     if (end.how.started_at && !run.has_begun())
@@ -166,24 +166,24 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     auto left = co_await world_.launcher.left_by(run, agents_.run_folder(record));
     auto place = co_await burials_.take();
     co_await wait_for_calm();
-    auto end = co_await bury(record, std::move(run), std::move(left));
+    auto end = co_await reap(record, std::move(run), std::move(left));
     if (end.how.not_started && !end.run.ending && !end.is_lost) {
         co_await undo_start(std::move(record), std::move(end));
         co_return;
     }
-    auto stepped = co_await turns_.step_bodies(record);
-    if (!stepped) log::error("runner", stepped.error().message);
+    auto synced = co_await turns_.sync_bodies(record);
+    if (!synced) log::error("runner", synced.error().message);
     place.reset();
     const auto definition = turns_.definition_of(record.task);
     const bool unreadable = !definition && definition.error().code == ErrorCode::io;  // a lost one gives another error
-    if (end.run.ending || end.is_lost || (stepped && !definition && !unreadable)) {
+    if (end.run.ending || end.is_lost || (synced && !definition && !unreadable)) {
         end_without_rule(record, end, definition ? std::string() : definition.error().message);
-    } else if (!stepped) {
-        keep_for_later(record.task.id, end.run.role, "TASK.md cannot be read: " + stepped.error().message);
+    } else if (!synced) {
+        keep_for_later(record.task.id, end.run.role, "TASK.md cannot be read: " + synced.error().message);
     } else if (unreadable) {
         keep_for_later(record.task.id, end.run.role, "its workflow cannot be read: " + definition.error().message);
     } else {
-        co_await apply_rules(std::move(record), *definition, std::move(*stepped), std::move(end), std::move(unchecked));
+        co_await apply_rules(std::move(record), *definition, std::move(*synced), std::move(end), std::move(unchecked));
     }
 }
 
@@ -237,7 +237,7 @@ void Exits::end_without_rule(TaskRecord& record, const End& end, const std::stri
 }
 
 /// Asks the workflow what follows from the agent's end, and performs it.
-Awaitable<void> Exits::apply_rules(TaskRecord record, workflow::Library::DefinitionPtr definition, Stepped stepped,
+Awaitable<void> Exits::apply_rules(TaskRecord record, workflow::Library::DefinitionPtr definition, SyncedBodies synced,
                                    End end, std::string unchecked) {
     const auto& run = end.run;
     const auto* state = definition->state(record.task.status);
@@ -250,7 +250,7 @@ Awaitable<void> Exits::apply_rules(TaskRecord record, workflow::Library::Definit
     }
     auto facts = co_await facts_of(world_, record, *definition);
     if (!unchecked.empty()) facts.unknown = std::move(unchecked);
-    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
+    const engine::Situation situation{record.task, synced.artifacts, record.entry_sections, facts};
     const engine::AgentExit exit{run.role, end.how.exit_status};
     auto outcome = engine::decide_exit(*definition, situation, exit);
     if (auto* wanted = std::get_if<engine::AwaitChecks>(&outcome)) {
@@ -275,7 +275,7 @@ Awaitable<void> Exits::apply_rules(TaskRecord record, workflow::Library::Definit
     if (auto* crash = std::get_if<engine::Crash>(&outcome)) {
         co_await handle_crash(std::move(record), definition, std::move(end), std::move(*crash));
     } else if (auto* advance = std::get_if<engine::Advance>(&outcome)) {
-        co_await advance_after(std::move(record), definition, std::move(*advance), std::move(stepped), std::move(end));
+        co_await advance_after(std::move(record), definition, std::move(*advance), std::move(synced), std::move(end));
     } else {
         const auto* dead = std::get_if<engine::MarkDead>(&outcome);
         if (dead && is_awaited && !record.stopped) {
@@ -427,7 +427,7 @@ Awaitable<void> Exits::begin_anew(TaskRecord record, workflow::Library::Definiti
 /// The commit of the transition also removes the run. A daemon that dies before the commit leaves the same death to the
 /// next.
 Awaitable<void> Exits::advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
-                                     engine::Advance advance, Stepped stepped, End end) {
+                                     engine::Advance advance, SyncedBodies synced, End end) {
     world_.journal.note_once(record, "agent.exited", end.fields);
     if (advance.crash) {
         record.task.counters["crash_count"] = advance.crash->crash_count;
@@ -435,7 +435,7 @@ Awaitable<void> Exits::advance_after(TaskRecord record, workflow::Library::Defin
     }
     const auto by = daemon_for("exit of " + name_text(end.run.role) + " run " + end.run.run.value);
     const bool died = advance.crash.has_value();
-    auto done = co_await transitions_.perform(record, definition, std::move(advance.decision), std::move(stepped), by);
+    auto done = co_await transitions_.perform(record, definition, std::move(advance.decision), std::move(synced), by);
     if (done && died) deaths_.has_died(end.run.run, async::now());
     if (done) co_return;
     log::error("runner", "auto-advance failed: " + done.error().message, {{"task", record.task.id.value}});

@@ -68,20 +68,20 @@ class Exits {
     /// `unchecked` is the reason why the checks that this end waited for cannot run; otherwise empty.
     Awaitable<void> agent_exited(TaskId id, RunId run, std::string unchecked);
     Awaitable<void> handle_exit(TaskRecord record, AgentRun run, std::string unchecked);
-    Awaitable<End> bury(TaskRecord& record, AgentRun run, std::vector<process::Leftover> left);
+    Awaitable<End> reap(TaskRecord& record, AgentRun run, std::vector<process::Leftover> left);
     Awaitable<void> wait_for_calm() const;
     /// Undoes the start of a run whose executor ended before the agent had begun, for example because of a missing
     /// program. It does not count as a crash.
     Awaitable<void> undo_start(TaskRecord record, End end);
     void keep_for_later(const TaskId& id, Role role, const std::string& problem);
     void end_without_rule(TaskRecord& record, const End& end, const std::string& problem);
-    Awaitable<void> apply_rules(TaskRecord record, workflow::Library::DefinitionPtr definition, Stepped stepped,
+    Awaitable<void> apply_rules(TaskRecord record, workflow::Library::DefinitionPtr definition, SyncedBodies synced,
                                 End end, std::string unchecked);
     void explain_death(const TaskRecord& record, const End& end, engine::ExitOutcome& outcome) const;
     Awaitable<void> handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, End end,
                                  engine::Crash crash);
     Awaitable<void> advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
-                                  engine::Advance advance, Stepped stepped, End end);
+                                  engine::Advance advance, SyncedBodies synced, End end);
     /// Returns the first and the last lines of a run's output, joined to one line.
     std::string lines_of(const TaskRecord& record, const AgentRun& run, std::size_t first, std::size_t last) const;
     /// True if the task's worktree has no changes, and no process works in it.

@@ -131,8 +131,8 @@ Awaitable<Gates::Step> Gates::step(TaskId id, bool is_waited_for) {
     }
     step.asked = *record.asked;
     const auto definition = turns_.definition_of(record.task);
-    auto stepped = co_await turns_.step_bodies(record);
-    if (!definition || !stepped) co_return ended(definition ? stepped.error() : definition.error());
+    auto synced = co_await turns_.sync_bodies(record);
+    if (!definition || !synced) co_return ended(definition ? synced.error() : definition.error());
     const auto facts = co_await facts_of(world_, record, **definition, step.asked.to, step.asked.at);
     if (facts.unknown.empty() && facts.commit != step.asked.commit) {
         const Error moved(ErrorCode::gate_failed, "the branch has moved from " + short_of(step.asked.commit) + " to " +
@@ -140,7 +140,7 @@ Awaitable<Gates::Step> Gates::step(TaskId id, bool is_waited_for) {
                                                       " was asked for. Ask again");
         co_return ended(drop(record, moved, is_waited_for));
     }
-    const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections, facts};
+    const engine::Situation situation{record.task, synced->artifacts, record.entry_sections, facts};
     const auto& by = step.asked.by;
     engine::Request request{step.asked.to, by.role, step.asked.force, by.through.empty()};
     auto outcome = engine::decide_request(**definition, situation, request);
@@ -153,7 +153,7 @@ Awaitable<Gates::Step> Gates::step(TaskId id, bool is_waited_for) {
     }
     auto caller = by;
     auto moved = co_await transitions_.perform(record, *definition, std::get<engine::Decision>(std::move(outcome)),
-                                               std::move(*stepped), std::move(caller));
+                                               std::move(*synced), std::move(caller));
     // A failed write is tried again. Every other failure is reported.
     if (!moved && moved.error().code != ErrorCode::io) moved = drop(record, moved.error(), is_waited_for);
     co_return ended(std::move(moved));

@@ -98,7 +98,7 @@ void Journal::write(const TaskRecord& record, std::string type, std::map<std::st
 
 /// Repairs a history with a torn line. The repair is an event, published before the next one.
 void Journal::mend(const TaskRecord& record) {
-    auto repaired = tasks_.mend_history(record.task.id, [this] { return stamp({}); });
+    auto repaired = tasks_.repair_history(record.task.id, [this] { return stamp({}); });
     if (!repaired || !*repaired) return;  // the append that follows tries again and reports the failure
     note(record.task.id, record.task.project, **repaired);
     send(record.task.id, record.task.project, std::move(**repaired));

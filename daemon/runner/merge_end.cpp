@@ -42,8 +42,8 @@ Awaitable<Result<void>> MergeRun::complete() {
     if (!merge.forced.empty()) fields["forced"] = merge.forced;
     CO_TRY(world_.journal.write_once(record_, "task.merged", std::move(fields)));
     CO_TRY(const auto definition, world_.workflows.pinned(record_.task.workflow, record_.task.workflow_hash));
-    CO_TRY(auto stepped, co_await turns_.step_bodies(record_));
-    const engine::Situation situation{record_.task, stepped.artifacts, record_.entry_sections};
+    CO_TRY(auto synced, co_await turns_.sync_bodies(record_));
+    const engine::Situation situation{record_.task, synced.artifacts, record_.entry_sections};
     auto decision = engine::decide_done(*definition, situation);
     if (!decision) {
         auto error = decision.error();
@@ -59,7 +59,7 @@ Awaitable<Result<void>> MergeRun::complete() {
     turn_.release();  // the workflow's hooks may take long
     if (checks_place) checks_place->release();
     CO_TRY(auto moved, co_await transitions_.perform(std::move(finished), definition, std::move(*decision),
-                                                     std::move(stepped), std::move(by)));
+                                                     std::move(synced), std::move(by)));
     auto& notes = outcome.notes;
     notes.insert(notes.end(), moved.notes.begin(), moved.notes.end());
     co_return Result<void>{};

@@ -99,12 +99,12 @@ Awaitable<Result<void>> Merges::check(TaskRecord record) {
 Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const engine::Definition& definition,
                                                      MergeOrder order, MergeRecord& merge, Way& way) {
     CO_TRY(const auto project, registered_project(world_, record.task.project));  // it may have been removed meanwhile
-    CO_TRY(auto stepped, co_await turns_.step_bodies(record));
+    CO_TRY(auto synced, co_await turns_.sync_bodies(record));
     engine::Request done;
     done.to = definition.name_for(engine::Meaning::done);
     done.by = Role::system;
     const auto facts = co_await facts_of(world_, record, definition, done.to, world_.clock.now());
-    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
+    const engine::Situation situation{record.task, synced.artifacts, record.entry_sections, facts};
     auto possible = engine::decide_request(definition, situation, done);
     const auto* refusal = std::get_if<engine::Refusal>(&possible);
     const bool not_reviewed = refusal != nullptr ? refusal->code == ErrorCode::needs_force

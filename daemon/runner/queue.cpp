@@ -64,8 +64,8 @@ Awaitable<Result<Outcome>> Queue::start_pending(TaskRecord record, Caller by) {
     if (!record.stacked_on.empty() && !record.blocked()) CO_TRY(co_await put_on_base(world_, turns_, record));
     if (record.start) {
         CO_TRY(auto decision, engine::decide_start(*definition, record.task, *record.start));
-        CO_TRY(auto stepped, co_await turns_.step_bodies(record));
-        co_return co_await transitions_.perform(std::move(record), definition, std::move(decision), std::move(stepped),
+        CO_TRY(auto synced, co_await turns_.sync_bodies(record));
+        co_return co_await transitions_.perform(std::move(record), definition, std::move(decision), std::move(synced),
                                                 by);
     }
     engine::Request request;

@@ -245,9 +245,9 @@ Awaitable<Result<void>> Reconciler::pass_on_end(TaskId id) {
     co_return Result<void>{};
 }
 
-Reconciler::Sight Reconciler::look_at(const TaskRecord& record, bool on_duty) const {
+Reconciler::Snapshot Reconciler::look_at(const TaskRecord& record, bool on_duty) const {
     const auto definition = runner_.turns.definition_of(record.task);
-    Sight sight{definition ? *definition : nullptr, engine::View{record}};
+    Snapshot sight{definition ? *definition : nullptr, engine::View{record}};
     auto& view = sight.view;
     view.definition = sight.definition.get();
     view.ended = store::has_ended(record);

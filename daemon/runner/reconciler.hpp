@@ -88,7 +88,7 @@ class Reconciler {
         std::optional<Timestamp> body_since;
     };
     /// A view of a task, with the definition to which it refers.
-    struct Sight {
+    struct Snapshot {
         workflow::Library::DefinitionPtr definition;
         engine::View view;
     };
@@ -107,7 +107,7 @@ class Reconciler {
     void note(const TaskId& id, const engine::Step& step, const Result<std::optional<engine::Hold>>& done,
               bool changed);
     /// `record` must outlive the result.
-    Sight look_at(const TaskRecord& record, bool on_duty) const;
+    Snapshot look_at(const TaskRecord& record, bool on_duty) const;
     void look_at_agents(engine::View& view) const;
     void look_at_holds(engine::View& view) const;
     void sleep(const TaskId& id, const engine::Until& until);

@@ -69,16 +69,16 @@ Result<void> type_reminder(Runner& runner, TaskRecord& record, Role role, std::s
 
 /// Called when the agent was reminded twice.
 Awaitable<Result<void>> give_up(Runner& runner, TaskRecord record, workflow::Library::DefinitionPtr definition,
-                                Stepped stepped, Role role, std::string text) {
+                                SyncedBodies synced, Role role, std::string text) {
     const auto* project = runner.world.projects.find(record.task.project);
     const auto facts = co_await facts_of(runner.world, record, *definition);
-    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
+    const engine::Situation situation{record.task, synced.artifacts, record.entry_sections, facts};
     const auto handover = engine::handover(*definition, situation);
     if (project && *settings_of(runner.world, *project).advance_idle) {
         if (auto decision = engine::decide_idle(*definition, situation)) {
             const auto by = daemon_for("idle " + name_text(role));
             auto done =
-                co_await runner.transitions.perform(record, definition, std::move(*decision), std::move(stepped), by);
+                co_await runner.transitions.perform(record, definition, std::move(*decision), std::move(synced), by);
             if (done) co_return Result<void>{};
             co_return tell(runner, record, role, "is idle, and cannot go on: " + done.error().message,
                            attach_command(record));
@@ -115,9 +115,9 @@ Awaitable<Result<std::optional<engine::Hold>>> remind(Runner& runner, TaskRecord
     const auto role = step.role;
     const auto body = record.body_hash;
     CO_TRY(const auto definition, runner.turns.definition_of(record.task));
-    CO_TRY(auto stepped, co_await runner.turns.step_bodies(record));
+    CO_TRY(auto synced, co_await runner.turns.sync_bodies(record));
     const auto facts = co_await facts_of(world, record, *definition);
-    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
+    const engine::Situation situation{record.task, synced.artifacts, record.entry_sections, facts};
     if (step.unread) {
         const auto handover = engine::handover(*definition, situation);
         if (!handover) co_return until_change;
@@ -145,7 +145,7 @@ Awaitable<Result<std::optional<engine::Hold>>> remind(Runner& runner, TaskRecord
     } else if (next.kind == engine::IdleStep::Kind::remind) {
         CO_TRY(type_reminder(runner, record, role, std::move(*text)));
     } else {
-        CO_TRY(co_await give_up(runner, record, definition, std::move(stepped), role, std::move(*text)));
+        CO_TRY(co_await give_up(runner, record, definition, std::move(synced), role, std::move(*text)));
     }
     co_return std::nullopt;
 }

@@ -17,7 +17,7 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
         return {Need::help, definition.error().message, task_command("update", task.id.value, "--workflow default"),
                 record.entered_at.value_or(task.updated_at)};
     }
-    engine::Sight sight;
+    engine::NeedFacts sight;
     const auto* state = (*definition)->state(task.status);
     for (const Role role : {Role::worker, Role::reviewer}) {
         if (!runner.agents.alive(record, role)) continue;

@@ -107,9 +107,9 @@ Awaitable<Result<Outcome>> Transitions::request(TaskRecord record, engine::Reque
     request.by = by.role;
     request.vouched = by.through.empty();
     CO_TRY(request.to, engine::target_of(*definition, record.task, request));
-    CO_TRY(auto stepped, co_await turns_.step_bodies(record));
+    CO_TRY(auto synced, co_await turns_.sync_bodies(record));
     const auto facts = co_await facts_of(world_, record, *definition, request.to, world_.clock.now());
-    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
+    const engine::Situation situation{record.task, synced.artifacts, record.entry_sections, facts};
     auto outcome = engine::decide_request(*definition, situation, request);
     if (const auto* refusal = std::get_if<engine::Refusal>(&outcome)) {
         if (checks != nullptr) *checks = refusal->checks;
@@ -117,7 +117,7 @@ Awaitable<Result<Outcome>> Transitions::request(TaskRecord record, engine::Reque
         co_return explained(*refusal, *definition, situation, by);
     }
     co_return co_await perform(std::move(record), definition, std::get<engine::Decision>(std::move(outcome)),
-                               std::move(stepped), std::move(by), std::move(edit));
+                               std::move(synced), std::move(by), std::move(edit));
 }
 
 /// The worker of a stuck task may ask for a step that only a human can take: then its question says that it is ready.
@@ -172,16 +172,15 @@ Awaitable<void> Transitions::undo(Prepared prepared) {
 }
 
 Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
-                                                engine::Decision decision, Stepped stepped, Caller by, Edit edit) {
+                                                engine::Decision decision, SyncedBodies synced, Caller by, Edit edit) {
     CO_TRY(auto prepared, co_await prepare(std::move(record), *definition, decision, edit, by));
     auto& changed = prepared.record;
     if (edit.feedback) {  // the new state begins with the feedback
-        stepped.artifacts = store::parse_sections(store::with_section(stepped.body, "Feedback", *edit.feedback));
+        synced.artifacts = store::parse_sections(store::with_section(synced.body, "Feedback", *edit.feedback));
     }
-    const auto same = same_verdict(*definition, changed, decision, stepped.artifacts);
-    engine::enter(
-        changed, *definition, decision,
-        {random_id(12), by, world_.clock.now(), stepped.artifacts.hashes(), std::move(stepped.notices_before)});
+    const auto same = same_verdict(*definition, changed, decision, synced.artifacts);
+    engine::enter(changed, *definition, decision,
+                  {random_id(12), by, world_.clock.now(), synced.artifacts.hashes(), std::move(synced.notices_before)});
     changed.intent->workspace = prepared.workspace;
     if (!same.empty()) {
         raise(world_, changed, NoticeKind::unverified_review, same, "orange task show " + changed.task.id.value);
@@ -375,9 +374,9 @@ Awaitable<Result<std::vector<engine::EdgeExplanation>>> Transitions::explain(Tas
     CO_TRY(auto turn, co_await turns_.begin_turn(id));
     auto& record = turn.record;
     CO_TRY(const auto definition, turns_.definition_of(record.task));
-    CO_TRY(const auto stepped, co_await turns_.step_bodies(record));
+    CO_TRY(const auto synced, co_await turns_.sync_bodies(record));
     const auto facts = co_await facts_of(world_, record, *definition);
-    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
+    const engine::Situation situation{record.task, synced.artifacts, record.entry_sections, facts};
     auto edges = engine::explain(*definition, situation);
     for (auto& edge : edges) {
         const auto* to = definition->state(edge.to);

@@ -40,8 +40,8 @@ class Transitions {
 
     /// Performs a decision. `record` may differ from the saved one in what the cause of the transition changes.
     Awaitable<Result<Outcome>> perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
-                                       engine::Decision decision, Stepped stepped, Caller by) {
-        return perform(std::move(record), std::move(definition), std::move(decision), std::move(stepped), std::move(by),
+                                       engine::Decision decision, SyncedBodies synced, Caller by) {
+        return perform(std::move(record), std::move(definition), std::move(decision), std::move(synced), std::move(by),
                        Edit{});
     }
 
@@ -72,7 +72,7 @@ class Transitions {
     Awaitable<Result<void>> take_workspace(Prepared& prepared, const engine::Decision& decision);
     Awaitable<void> undo(Prepared prepared);
     Awaitable<Result<Outcome>> perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
-                                       engine::Decision decision, Stepped stepped, Caller by, Edit edit);
+                                       engine::Decision decision, SyncedBodies synced, Caller by, Edit edit);
     Awaitable<void> note_handover(Prepared& prepared, const engine::Definition& definition);
     Awaitable<void> note_reviewed_commit(TaskRecord& record);
     /// Returns notes for the caller that asked for the transition.

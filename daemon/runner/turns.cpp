@@ -36,7 +36,7 @@ Result<workflow::Library::DefinitionPtr> Turns::definition_of(const Task& task) 
     return world_.workflows.pinned(task.workflow, task.workflow_hash);
 }
 
-Awaitable<Result<Stepped>> Turns::step_bodies(TaskRecord& record) {
+Awaitable<Result<SyncedBodies>> Turns::sync_bodies(TaskRecord& record) {
     const auto copies = copies_of(world_, record);
     Result<store::Synced> synced = Error{};
     if (record.unwritten_feedback.empty()) {
@@ -45,15 +45,15 @@ Awaitable<Result<Stepped>> Turns::step_bodies(TaskRecord& record) {
         synced = co_await world_.task_files.write_section(record, copies, "Feedback", record.unwritten_feedback);
     }
     if (!synced) co_return synced.error();
-    Stepped stepped;
-    stepped.notices_before = record.notices;
-    stepped.artifacts = store::parse_sections(synced->body);
+    SyncedBodies synced;
+    synced.notices_before = record.notices;
+    synced.artifacts = store::parse_sections(synced->body);
     for (const auto& [heading, time] : synced->rewritten) {
-        if (record.entered_at && time > *record.entered_at) stepped.artifacts.rewritten.insert(heading);
+        if (record.entered_at && time > *record.entered_at) synced.artifacts.rewritten.insert(heading);
     }
     record.unwritten_feedback.clear();
-    const auto asked = stepped.artifacts.sections.find(k_questions);
-    const auto questions = asked == stepped.artifacts.sections.end() ? engine::Section{} : asked->second;
+    const auto asked = synced.artifacts.sections.find(k_questions);
+    const auto questions = asked == synced.artifacts.sections.end() ? engine::Section{} : asked->second;
     record.questions = questions.hash;
     record.question = engine::first_question(questions.text);
     apply(record, *synced);
@@ -61,15 +61,15 @@ Awaitable<Result<Stepped>> Turns::step_bodies(TaskRecord& record) {
         const auto time = synced->unsettled ? k_late_writer : world_.task_files.keeps_displaced();
         async::spawn(world_.executor, "late writer", sync_after(time, record.task.id));
     }
-    stepped.body = std::move(synced->body);
-    co_return stepped;
+    synced.body = std::move(synced->body);
+    co_return synced;
 }
 
 Awaitable<void> Turns::show(TaskRecord& record, Outcome* told) {
-    const auto stepped = co_await step_bodies(record);
-    if (stepped) co_return;
-    if (told) told->notes.push_back("TASK.md does not show it yet: " + stepped.error().message);
-    log::warn("runner", stepped.error().message, {{"task", record.task.id.value}});
+    const auto synced = co_await sync_bodies(record);
+    if (synced) co_return;
+    if (told) told->notes.push_back("TASK.md does not show it yet: " + synced.error().message);
+    log::warn("runner", synced.error().message, {{"task", record.task.id.value}});
 }
 
 Awaitable<void> Turns::body_changed(TaskId id) {

@@ -34,7 +34,7 @@ struct TaskTurn {
 };
 
 /// The text of a task after its two copies of TASK.md were synced.
-struct Stepped {
+struct SyncedBodies {
     engine::Artifacts artifacts;
     std::string body;
     std::vector<Notice> notices_before;  ///< before the sync: a transition clears only these
@@ -56,7 +56,7 @@ class Turns {
     Result<workflow::Library::DefinitionPtr> definition_of(const Task& task) const;
 
     /// Syncs both copies of TASK.md, and reads them. Called under the lock. Saves what that finds out.
-    Awaitable<Result<Stepped>> step_bodies(TaskRecord& record);
+    Awaitable<Result<SyncedBodies>> sync_bodies(TaskRecord& record);
 
     /// Syncs TASK.md so that it shows a saved change. Called under the lock. A failure is logged and noted in `told`,
     /// and the next poll tries again: the change itself is saved already.

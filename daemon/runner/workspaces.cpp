@@ -61,8 +61,8 @@ std::map<std::string, TaskId> claims_of(const store::TaskStore& tasks) {
 
 Workspaces::Workspaces(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Waiting& waiting)
     : world_(world), agents_(agents), turns_(turns), transitions_(transitions), waiting_(waiting) {
-    world_.pool.tell_mended([this](const TaskId& id, const std::string& workspace, const git::Mended& mended) {
-        tell_mended(id, workspace, mended);
+    world_.pool.on_restored([this](const TaskId& id, const std::string& workspace, const git::RestoredFile& mended) {
+        on_restored(id, workspace, mended);
     });
     world_.pool.surround([this](const Project& project, const TaskId& id, const std::string& workspace) {
         TaskRecord record;
@@ -76,7 +76,7 @@ Workspaces::Workspaces(World& world, AgentControl& agents, Turns& turns, Transit
     world_.pool.tell_keeping([this](const TaskId& id, const Keeping& keeping) { tell_keeping(id, keeping); });
 }
 
-void Workspaces::tell_mended(const TaskId& id, const std::string& workspace, const git::Mended& mended) {
+void Workspaces::on_restored(const TaskId& id, const std::string& workspace, const git::RestoredFile& mended) {
     log::warn("runner", "put right in " + workspace + ": " + mended.what, {{"task", id.value}, {"kept", mended.kept}});
     const auto* record = world_.tasks.find(id);
     if (!record) return;
@@ -109,7 +109,7 @@ Awaitable<Result<void>> Workspaces::acquire(TaskRecord& record, Outcome& outcome
     }
     world_.journal.write(record, "workspace.acquired", {{"workspace", *record.task.workspace}});
     outcome.notes = std::move(*taken);
-    CO_TRY(co_await turns_.step_bodies(record));  // the agent reads TASK.md there
+    CO_TRY(co_await turns_.sync_bodies(record));  // the agent reads TASK.md there
     co_return Result<void>{};
 }
 

@@ -47,7 +47,7 @@ class Workspaces {
     bool owes_release(const TaskRecord& record) const;
     bool has_its_folder(const TaskRecord& record) const;
     void tell_keeping(const TaskId& id, const Keeping& keeping);
-    void tell_mended(const TaskId& id, const std::string& workspace, const git::Mended& mended);
+    void on_restored(const TaskId& id, const std::string& workspace, const git::RestoredFile& mended);
 
     World& world_;
     AgentControl& agents_;

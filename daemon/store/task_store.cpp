@@ -404,7 +404,7 @@ Result<std::optional<HistoryEvent>> TaskStore::mend(const Path& file, const std:
     return std::optional(event);
 }
 
-Result<std::optional<HistoryEvent>> TaskStore::mend_history(const TaskId& id, const std::function<Timestamp()>& now) {
+Result<std::optional<HistoryEvent>> TaskStore::repair_history(const TaskId& id, const std::function<Timestamp()>& now) {
     const auto* record = find(id);
     if (!record) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
     const Path file = folder(*record) / k_history;
@@ -417,7 +417,7 @@ Result<std::optional<HistoryEvent>> TaskStore::mend_history(const TaskId& id, co
 }
 
 Result<void> TaskStore::append_history(const TaskId& id, const HistoryEvent& event) {
-    TRY(mend_history(id, [&] { return event.timestamp; }));
+    TRY(repair_history(id, [&] { return event.timestamp; }));
     const Path file = folder(*find(id)) / k_history;
     histories_.note(id, event.timestamp);
     auto appended = files_.append(file, dump(to_json(event)) + "\n");

@@ -121,7 +121,7 @@ class TaskStore {
     /// Repairs a torn last line of history.jsonl: the line is moved to history.jsonl.torn. In a very large file, which
     /// is not rewritten, it stays as an unreadable line. Returns the event history.repaired, already written, at the
     /// time that `now` returns; nothing if the file was intact.
-    Result<std::optional<HistoryEvent>> mend_history(const TaskId& id, const std::function<Timestamp()>& now);
+    Result<std::optional<HistoryEvent>> repair_history(const TaskId& id, const std::function<Timestamp()>& now);
     /// Appends an event to history.jsonl and syncs it; repairs the file first.
     Result<void> append_history(const TaskId& id, const HistoryEvent& event);
     /// Returns the last `count` readable events in the last 4 MiB, oldest first.

@@ -123,7 +123,7 @@ TEST_CASE("a window of another tmux server is not touched") {
     world.processes.alive.erase(run.pid);
     world.tmux.state.server_pid += 1;
     REQUIRE(world.end(run));
-    world.go(world.launcher.bury(run, world.folder, "/tasks/logs/worker.log", {}));
+    world.go(world.launcher.reap(run, world.folder, "/tasks/logs/worker.log", {}));
     CHECK(world.tmux.state.killed.empty());
     CHECK_FALSE(world.files.files.contains("/tasks/logs/worker.log"));
 }
@@ -134,7 +134,7 @@ TEST_CASE("a server that was given the old one's pid, as after a reboot, is anot
     world.processes.alive.erase(run.pid);
     world.tmux.state.server_start += 1;
     REQUIRE(world.end(run));
-    world.go(world.launcher.bury(run, world.folder, "/tasks/logs/worker.log", {}));
+    world.go(world.launcher.reap(run, world.folder, "/tasks/logs/worker.log", {}));
     CHECK(world.tmux.state.killed.empty());
     run.server_start = 0;  // of a record that does not have it: the pid alone counts
     REQUIRE(world.end(run));
@@ -219,7 +219,7 @@ TEST_CASE("a run that never began is not found, and one that ended meanwhile is 
         "{\"run\": \"RUN123456789\", \"exit_status\": 3}";
     const auto ended = world.go(world.launcher.adopt(starting, world.folder)).value();
     CHECK(world.launcher.liveness(ended) == Liveness::dead);
-    CHECK(world.go(world.launcher.bury(ended, world.folder, "/tasks/logs/x.log", {})).exit_status == 3);
+    CHECK(world.go(world.launcher.reap(ended, world.folder, "/tasks/logs/x.log", {})).exit_status == 3);
 }
 
 TEST_CASE("a run that ended while nobody looked is found by its dead window, which is closed with it") {
@@ -232,7 +232,7 @@ TEST_CASE("a run that ended while nobody looked is found by its dead window, whi
     CHECK(adopted.window_id == run.window_id);
     CHECK(adopted.server_pid == run.server_pid);
     CHECK(world.launcher.liveness(adopted) == Liveness::dead);
-    world.go(world.launcher.bury(adopted, world.folder, "/tasks/logs/worker.log", {}));
+    world.go(world.launcher.reap(adopted, world.folder, "/tasks/logs/worker.log", {}));
     REQUIRE(world.tmux.state.panes.size() == 1);
     CHECK(world.tmux.state.panes.front().ref.window_id == other.window_id);
 }
@@ -254,7 +254,7 @@ TEST_CASE("a burial removes the spec, which holds the environment") {
     LauncherWorld world;
     const auto run = world.started();
     world.processes.alive.erase(run.pid);
-    const auto end = world.go(world.launcher.bury(run, world.folder, "/tasks/logs/worker.log", {}));
+    const auto end = world.go(world.launcher.reap(run, world.folder, "/tasks/logs/worker.log", {}));
     CHECK(end.exit_status == -1);
     CHECK_FALSE(world.files.files.contains(world.spec));
 }
@@ -272,7 +272,7 @@ struct GroupWorld : LauncherWorld {
         test::write_file(group / "memory.max", "4096\n");
         test::write_file(group / "memory.events", "oom 1\noom_kill 2\n");
     }
-    RunEnd bury() { return go(launcher.bury(run, folder, "/tasks/logs/worker.log", {})); }
+    RunEnd reap() { return go(launcher.reap(run, folder, "/tasks/logs/worker.log", {})); }
 
     test::TempDir groups;
     const Path group = groups.path / "orange-run-RUN123456789.scope";
@@ -308,13 +308,13 @@ TEST_CASE("a burial ends what is left in the run's control group, and a killed s
     SECTION("its shim has ended in order") {
         world.files.files[Launcher::exit_file(world.folder, world.run.run)] =
             R"({"run": "RUN123456789", "exit_status": 137, "signal": 9, "use": {"oom_kills": 1, "memory_peak": 7}})";
-        const auto end = world.bury();
+        const auto end = world.reap();
         CHECK(end.signal == 9);
         REQUIRE(end.use);
         CHECK(end.use->memory_peak == 7);
     }
     SECTION("its shim was killed") {
-        const auto end = world.bury();
+        const auto end = world.reap();
         REQUIRE(end.use);
         CHECK(end.use->oom_kills == 2);
     }
@@ -328,16 +328,16 @@ TEST_CASE("a burial tells a scope that was killed with its shim from a shim that
         spec.scope = {"systemd-run"};
         world.files.files[world.spec] = spec_text(spec);
         std::filesystem::remove_all(world.group);
-        CHECK(world.bury().scope_killed);
+        CHECK(world.reap().scope_killed);
     }
     SECTION("something of the scope still runs") {
         spec.scope = {"systemd-run"};
         world.files.files[world.spec] = spec_text(spec);
-        CHECK_FALSE(world.bury().scope_killed);
+        CHECK_FALSE(world.reap().scope_killed);
     }
     SECTION("it had no scope") {
         std::filesystem::remove_all(world.group);
-        CHECK_FALSE(world.bury().scope_killed);
+        CHECK_FALSE(world.reap().scope_killed);
     }
     SECTION("its shim has ended in order") {
         spec.scope = {"systemd-run"};
@@ -345,7 +345,7 @@ TEST_CASE("a burial tells a scope that was killed with its shim from a shim that
         std::filesystem::remove_all(world.group);
         world.files.files[Launcher::exit_file(world.folder, world.run.run)] =
             R"({"run": "RUN123456789", "exit_status": 137, "signal": 9})";
-        CHECK_FALSE(world.bury().scope_killed);
+        CHECK_FALSE(world.reap().scope_killed);
     }
 }
 
@@ -356,7 +356,7 @@ TEST_CASE("a group without processes, and those of other runs, are left alone") 
     test::write_file(world.group / "cgroup.events", "populated 0\n");
     world.files.files[Launcher::exit_file(world.folder, world.run.run)] =
         R"({"run": "RUN123456789", "exit_status": 0})";
-    world.bury();
+    world.reap();
     CHECK(test::read_file(world.group / "cgroup.kill").empty());
     CHECK(test::read_file(other / "cgroup.kill").empty());
 }
@@ -367,7 +367,7 @@ TEST_CASE("without a control group, what an agent left is named and lives on") {
     world.processes.alive.erase(run.pid);
     world.files.files[Launcher::exit_file(world.folder, run.run)] = R"({"run": "RUN123456789", "exit_status": 0})";
     const LeftOver process;
-    CHECK(world.go(world.launcher.bury(run, world.folder, "/tasks/logs/worker.log", {})).left == process.shown());
+    CHECK(world.go(world.launcher.reap(run, world.folder, "/tasks/logs/worker.log", {})).left == process.shown());
     CHECK(process.lives());
 }
 
@@ -421,7 +421,7 @@ struct PlacedWorld : LauncherWorld {
         run = go(launcher.start(placed, folder)).value().run;
         processes.alive.erase(run.pid);
     }
-    RunEnd bury() { return go(launcher.bury(run, folder, "/tasks/logs/worker.log", {})); }
+    RunEnd reap() { return go(launcher.reap(run, folder, "/tasks/logs/worker.log", {})); }
     bool has_inner_files() {
         return std::ranges::any_of(
             files.files, [&](const auto& file) { return file.first.string().starts_with(inner.string() + "/"); });
@@ -449,12 +449,12 @@ TEST_CASE("a burial that is repeated tells the same end, although the folder of 
         world.files.files[world.inner / "exit"] = R"({"run": "RUN123456789", "exit_status": 3})";
         status = 3;
     }
-    const auto first = world.bury();
+    const auto first = world.reap();
     CHECK(first.not_started == not_started);
     CHECK(first.exit_status == status);
     CHECK(first.started_at == (not_started ? std::nullopt : from_rfc3339("2026-11-20T10:00:00.000Z")));
     CHECK_FALSE(world.has_inner_files());
-    const auto second = world.bury();
+    const auto second = world.reap();
     CHECK(second.not_started == not_started);
     CHECK(second.exit_status == status);
 }
@@ -464,9 +464,9 @@ TEST_CASE("the folder of the far side stays until its facts are kept") {
     world.files.files[world.inner / "started"] = R"({"run": "RUN123456789", "started_at": "2026-11-20T10:00:00.000Z"})";
     const auto kept = Launcher::exit_file(world.folder, world.run.run);
     world.files.failures[kept] = Error(ErrorCode::io, "full");
-    CHECK_FALSE(world.bury().not_started);
+    CHECK_FALSE(world.reap().not_started);
     world.files.failures.clear();
-    CHECK_FALSE(world.bury().not_started);
+    CHECK_FALSE(world.reap().not_started);
     CHECK_FALSE(world.has_inner_files());
 }
 
@@ -478,7 +478,7 @@ TEST_CASE("the far side tells how its own run ended, and nothing that only this 
     CHECK_FALSE(world.launcher.start_of(world.folder, world.run));
     world.files.files[world.inner / "exit"] =
         R"({"run": "RUN123456789", "exit_status": 137, "signal": 9, "use": {"oom_kills": 1}, "not_started": true})";
-    const auto end = world.bury();
+    const auto end = world.reap();
     CHECK(end.exit_status == 137);
     CHECK_FALSE(end.not_started);
     CHECK_FALSE(end.use);

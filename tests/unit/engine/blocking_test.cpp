@@ -99,7 +99,7 @@ TEST_CASE("What waits for others needs nothing while they can be done, and help 
     record.task.status = definition.initial().name;
     record.task.blocked_by = ids({"aaaa"});
     record.queued = true;
-    Sight sight;
+    NeedFacts sight;
     sight.room = true;
     sight.waits_for = "aaaa";
     CHECK(needs_of(definition, record, sight).kind == Need::nothing);

@@ -27,7 +27,7 @@ struct AskedTask {
 
     Definition definition;
     TaskRecord record;
-    Sight sight;
+    NeedFacts sight;
 };
 
 }  // namespace

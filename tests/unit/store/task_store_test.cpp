@@ -707,7 +707,7 @@ TEST_CASE_METHOD(Stored, "nothing is written for a task that there is not, or in
     CHECK(store.create(stranger, "").error().code == ErrorCode::conflict);
     CHECK(read_text(home / "shop" / k_c / "notes") == "somebody's");
     CHECK(store.history({"none"}).error().code == ErrorCode::not_found);
-    CHECK(store.mend_history({"none"}, [] { return Timestamp{}; }).error().code == ErrorCode::not_found);
+    CHECK(store.repair_history({"none"}, [] { return Timestamp{}; }).error().code == ErrorCode::not_found);
 }
 
 TEST_CASE_METHOD(Stored, "a creation that can neither be finished nor undone tells of both") {
