@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 
 #include "common/base/shell_words.hpp"
 #include "common/base/text.hpp"
@@ -79,19 +80,38 @@ void tell_of_left(const World& world, TaskRecord& record, const std::string& why
           join(left.stop, " "), left.executor);
 }
 
-/// Returns the folder of the task's branch below refs/heads. If the executor names it, the folder exists afterwards.
-Result<std::string> make_branch_folder(const Task& task, const agents::Executor& executor, const std::string& git) {
+/// Returns the folder of the task's branch below refs/heads. If the executor names it, the folder exists afterwards,
+/// and the default branch is not in it.
+Result<std::string> make_branch_folder(const World& world, const Task& task, const agents::Executor& executor,
+                                       const std::string& git) {
     const auto folder = git::folder_of(task.branch);
     if (!executor.takes("branch_dir")) return folder;
-    if (!folder.empty()) {
+    const auto* project = world.projects.find(task.project);
+    const bool has_default = project && project->default_branch.starts_with(folder + "/");
+    if (!folder.empty() && !has_default) {
         TRY(git::make_branch_folder(git, folder));
         return folder;
     }
+    const auto why = has_default ? ", where " + project->default_branch + " is, too" : " is in none";
     return Error(ErrorCode::conflict, "executor " + executor.name +
                                           " lets an agent write only to the folder of its branch, and the branch " +
-                                          printable(task.branch) +
-                                          " is in none. Give it a name with a folder:\n  orange task update " +
-                                          task.id.value + " --branch orange-tasks/" + printable(task.branch));
+                                          printable(task.branch) + (has_default ? " is in " + folder : "") + why +
+                                          ". Give it another name:\n  orange task update " + task.id.value +
+                                          " --branch orange-tasks/" +
+                                          printable(task.branch.substr(task.branch.rfind('/') + 1)));
+}
+
+/// Appends to git's configuration for the agent: a wall hides the keys that sign commits, and git's memory of resolved
+/// conflicts is read-only there, so that either setting would make commits and rebases fail.
+void let_git_commit(std::map<std::string, std::string>& env) {
+    const char* settings[] = {"commit.gpgSign", "tag.gpgSign", "rerere.enabled"};
+    int count = std::atoi(value_in(env, "GIT_CONFIG_COUNT").c_str());  // the project's `env` may have set some
+    for (const char* name : settings) {
+        const auto number = std::to_string(count++);
+        env["GIT_CONFIG_KEY_" + number] = name;
+        env["GIT_CONFIG_VALUE_" + number] = "false";
+    }
+    env["GIT_CONFIG_COUNT"] = std::to_string(count);
 }
 
 /// Returns the words that show the run's files to a program in the executor. Makes the file for its events.
@@ -178,13 +198,16 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     words["task_dir"] = launch.task_dir;
     words["git_dir"] = launch.git_dir;
     words["git_common"] = launch.git_common;
-    CO_TRY(words["branch_dir"], make_branch_folder(task, executor, launch.git_common));
+    CO_TRY(words["branch_dir"], make_branch_folder(world, task, executor, launch.git_common));
     for (auto& word : words) {
         word.second = agents::in_real_home(word.second, request.env);
     }
     for (const auto& name : executor.unset) request.env.erase(name);
+    auto env = request.env;
+    CO_TRY(co_await check_executor(world, executor, std::move(env)));  // before anything is written
     CO_TRY(values.lists["binds"], bind_words(world, executor, harness, request));
     request.needs_socket = executor.hides_files();
+    if (executor.hides_files()) let_git_commit(request.env);
     if (!executor.memory.empty() && run.memory_limit > 0) {
         const agents::ExecutorValues memory{{{"memory", agents::memory_word(run.memory_limit)}}, {}};
         values.lists["limits"] = agents::expanded(executor.memory, memory);
@@ -197,8 +220,7 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     place.queued = executor.queued;
     run.place = std::move(place);
     request.around = agents::expanded(executor.run, values);
-    auto env = request.env;
-    co_return co_await check_executor(world, std::move(executor), std::move(env));
+    co_return Result<void>{};
 }
 
 Awaitable<void> leave_executor(const World& world, TaskRecord& record, AgentRun run) {

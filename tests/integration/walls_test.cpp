@@ -155,7 +155,12 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 TEST_CASE("An agent in bwrap works, and reaches nothing of what the wall hides; in local it reaches all of it") {
     Scene scene;
     const auto main = scene.main(), readme = scene.readme();
+    const auto sign = [&](const char* what) {
+        scene.orange.git({"config", "--global", "commit.gpgSign", what}, scene.orange.root());
+    };
+    sign("true");  // the wall hides the key
     CHECK(scene.steal("bwrap") == std::vector<std::string>{"network"});
+    sign("false");
     CHECK(scene.main() == main);
     CHECK(scene.readme() == readme);
     CHECK(scene.notes() == "mine\n");
@@ -241,6 +246,9 @@ TEST_CASE("A wall without what it needs is refused with the way out, and no agen
     fs::create_directories(orange.root() / "elsewhere");
     fs::create_directory_symlink(orange.root() / "elsewhere", repo / ".git/refs/heads/linked");
     CHECK_THAT(refused("linked/work"), Tells((repo / ".git/refs/heads/linked").string()));
+    orange.git({"branch", "dev/main"}, repo);
+    CHECK(orange.orange({"project", "update", "shop", "--default-branch", "dev/main"}).status == 0);
+    CHECK_THAT(refused("dev/work"), Holds("dev/main") && Tells("--branch orange-tasks/work"));
     orange.kill_daemon();
     write_file(orange.home() / "r", "no folder");
     orange.start_daemon();
