@@ -38,17 +38,17 @@ Result<workflow::Library::DefinitionPtr> Turns::definition_of(const Task& task) 
 
 Awaitable<Result<SyncedBodies>> Turns::sync_bodies(TaskRecord& record) {
     const auto copies = copies_of(world_, record);
-    Result<store::Synced> synced = Error{};
+    Result<store::Synced> written = Error{};
     if (record.unwritten_feedback.empty()) {
-        synced = co_await world_.task_files.sync(record, copies);
+        written = co_await world_.task_files.sync(record, copies);
     } else {
-        synced = co_await world_.task_files.write_section(record, copies, "Feedback", record.unwritten_feedback);
+        written = co_await world_.task_files.write_section(record, copies, "Feedback", record.unwritten_feedback);
     }
-    if (!synced) co_return synced.error();
+    if (!written) co_return written.error();
     SyncedBodies synced;
     synced.notices_before = record.notices;
-    synced.artifacts = store::parse_sections(synced->body);
-    for (const auto& [heading, time] : synced->rewritten) {
+    synced.artifacts = store::parse_sections(written->body);
+    for (const auto& [heading, time] : written->rewritten) {
         if (record.entered_at && time > *record.entered_at) synced.artifacts.rewritten.insert(heading);
     }
     record.unwritten_feedback.clear();
@@ -56,12 +56,12 @@ Awaitable<Result<SyncedBodies>> Turns::sync_bodies(TaskRecord& record) {
     const auto questions = asked == synced.artifacts.sections.end() ? engine::Section{} : asked->second;
     record.questions = questions.hash;
     record.question = engine::first_question(questions.text);
-    apply(record, *synced);
-    if ((synced->unsettled || synced->waiting) && syncing_soon_.insert(record.task.id).second) {
-        const auto time = synced->unsettled ? k_late_writer : world_.task_files.keeps_displaced();
+    apply(record, *written);
+    if ((written->unsettled || written->waiting) && syncing_soon_.insert(record.task.id).second) {
+        const auto time = written->unsettled ? k_late_writer : world_.task_files.keeps_displaced();
         async::spawn(world_.executor, "late writer", sync_after(time, record.task.id));
     }
-    synced.body = std::move(synced->body);
+    synced.body = std::move(written->body);
     co_return synced;
 }
 
