@@ -152,7 +152,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("An agent in bwrap works, and reaches nothing of what the wall hides; in local it reaches all of it") {
+TEST_CASE("An agent in bwrap works, and reaches nothing that the wall hides, and in local it reaches all of it") {
     Scene scene;
     const auto main = scene.main(), readme = scene.readme();
     const auto sign = [&](const char* what) {
