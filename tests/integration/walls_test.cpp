@@ -45,6 +45,7 @@ all() {
     orange task show >/dev/null || echo 'cannot call'
     try ssh-key cat "$HOME/.ssh/id_rsa"
     try gh-login cat "$HOME/.config/gh/hosts.yml"
+    try git-credentials cat "$HOME/.config/git/credentials"
     try gh-token test -n "$GH_TOKEN"
     try home cat "$HOME/notes"
     try system touch "$SYSTEM"
@@ -71,10 +72,11 @@ all >found.tmp 2>&1
 mv found.tmp found
 sleep 600
 )";
-const std::vector<std::string> k_all = {"ssh-key",        "gh-login",   "gh-token",    "home",        "system",
-                                        "other-worktree", "other-task", "own-record",  "main-socket", "other-socket",
-                                        "tmux",           "settings",   "main-branch", "tag",         "git-config",
-                                        "hook",           "process",    "rename",      "network"};
+const std::vector<std::string> k_all = {
+    "ssh-key",      "gh-login",       "git-credentials", "gh-token",    "home",
+    "system",       "other-worktree", "other-task",      "own-record",  "main-socket",
+    "other-socket", "tmux",           "settings",        "main-branch", "tag",
+    "git-config",   "hook",           "process",         "rename",      "network"};
 
 /// A user with keys, another task, and an agent that is a thief.
 class Scene {
@@ -85,6 +87,7 @@ class Scene {
     Scene() {
         repo_ = orange.add_project("shop", 4);
         write(".ssh/id_rsa", "secret\n");
+        write(".config/git/credentials", "https://me:secret@example.org\n");
         write(".config/gh/hosts.yml", "oauth_token: secret\n");
         write("notes", "mine\n");
         const auto other = orange.create("shop", "Another demo:slow=600");
