@@ -415,9 +415,8 @@ TEST_CASE("The notify action writes one event with its sentence") {
     world.perform(action("notify"), "tx-2");
     const auto events = world.events(world.id, "notification");
     REQUIRE(events.size() == 2);
-    CHECK(std::get<std::string>(events[0].fields.at("message")) == "shop/" + world.branch() + ": looks good");
-    CHECK(std::get<std::string>(events[1].fields.at("message")) ==
-          "shop/" + world.branch() + ": the status is planning");
+    CHECK(std::get<std::string>(events[0].fields.at("message")) == "looks good");
+    CHECK(std::get<std::string>(events[1].fields.at("message")) == "the status is planning");
     CHECK(world.events(world.id, "hook.failed").empty());
 }
 
