@@ -357,13 +357,16 @@ TEST_CASE("An agent that has ended is noticed although its executor goes on") {
 TEST_CASE("A run is not taken for dead while its executor cannot say so") {
     Sandbox orange("poll_interval: 0.1\n");
     orange.add_project("shop");
-    define_idle(orange);
+    // The end of the window's program hangs up the terminal: an agent that it ends would have a record.
+    fs::create_directories(orange.home() / "harnesses");
+    write_file(orange.home() / "harnesses/deaf.yml",
+               "name: deaf\nprogram: sh\nargv: {full: [-c, 'trap \"\" HUP; exec sleep 600', --, \"{prompt}\"]}\n");
     const auto open = orange.root() / "open";
     const auto asked = orange.root() / "asked";
     const auto asks =
         script(orange, "asks", "echo >> " + asked.string() + "\ntest -e " + open.string() + " || exit 1\nexit 0\n");
     define(orange, "box", "run: [env, \"{inner}\"]\nstop: [\"true\"]\nprobe: [" + asks + "]\n");
-    const auto id = start_in(orange, "box");
+    const auto id = start_in(orange, "box", "deaf");
     wait_for_begun(orange, id);
     const auto first = orange.run_of(id, "worker");
     orange.kill_daemon();
