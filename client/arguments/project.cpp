@@ -78,7 +78,7 @@ Action project_update(CLI::App& app) {
 Action project_remove(CLI::App& app) {
     auto params = std::make_shared<rpc::ProjectRemove>();
     app.add_option("NAME", params->name, "Project; it must have no active tasks")->required();
-    app.add_flag("--clean", params->clean, "Also remove what Orange left in the repository, except unmerged work");
+    app.add_flag("--clean", params->clean, "Also remove the merged branches and refs that Orange made");
     return [params](Context& context) { return commands::project_remove(context, *params); };
 }
 

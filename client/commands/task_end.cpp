@@ -184,7 +184,8 @@ int task_cancel(Context& context, rpc::TaskCancel params, bool yes) {
     const auto question =
         "This stops the task's agents and keeps uncommitted work in refs/orange.\nCancel " + task->name + "?";
     const auto command = "orange cancel" + (params.id ? " " + *params.id : std::string());
-    if (auto meant = asked(context, yes, question, command); !meant) return fail(context, meant.error());
+    const bool has_ended = output::is_interactive() && task->status.empty();  // the daemon says so
+    if (auto meant = asked(context, yes || has_ended, question, command); !meant) return fail(context, meant.error());
     watch_progress(context, params.id);
     return print<rpc::TaskCancel>(
         context, cancelled_after_question(context, params, yes), [&](const rpc::TaskReply& reply) {

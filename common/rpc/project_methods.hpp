@@ -120,7 +120,7 @@ struct ProjectRemove {
     template <class V>
     void describe(V& v) {
         v.required("name", name, "which project; it must have no active task");
-        v.optional("clean", clean, "also remove what Orange left in the repository, except unmerged work");
+        v.optional("clean", clean, "also remove the merged branches and refs that Orange made");
     }
     struct Reply {
         std::vector<std::string> notes;

@@ -75,7 +75,8 @@ Awaitable<void> check_agents(Exam& exam) {
         const auto definition = exam.runner.turns.definition_of(record.task);
         const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
         if (!state || !state->agent) continue;
-        if (exam.runner.agents.alive(record, *state->agent) || record.stopped) continue;
+        const bool waits_for_room = record.held_start(*state->agent) != nullptr;
+        if (exam.runner.agents.alive(record, *state->agent) || record.stopped || waits_for_room) continue;
         exam.report.wrong("the " + name_text(*state->agent) + " of task " + record.task.id.value +
                               " is not running (status " + record.task.status + ")" +
                               (record.task.attention ? ": " + *record.task.attention : std::string()),

@@ -102,7 +102,10 @@ struct World {
 /// also while its tasks run.
 inline Result<Project> registered_project(const World& world, const std::string& name) {
     if (const auto* project = world.projects.find(name)) return *project;
-    return Error(ErrorCode::not_found, "project " + name + " is not registered");
+    return Error(ErrorCode::not_found, "project " + name +
+                                           " is not registered. To register its repository again, run in its folder:\n"
+                                           "  orange project add --name " +
+                                           name);
 }
 
 /// Returns the settings that are in force for a project; every member has a value.

@@ -1,4 +1,5 @@
 #include "tests/catch.hpp"
+#include "tests/integration/doctor.hpp"
 #include "tests/integration/sandbox.hpp"
 
 /// Agents that wait for room, with the real daemon.
@@ -84,6 +85,7 @@ TEST_CASE("An agent that waits for room outlives the daemon, and starts when the
     CHECK(waits.start_wait->place == 2);
     CHECK(waits.needs.kind == Need::nothing);
     CHECK(waits.reviewer == "none");
+    CHECK(diagnose(orange).said("agents").empty());
 
     orange.kill_daemon();
     orange.start_daemon();
