@@ -14,6 +14,9 @@ namespace orange::store {
 namespace {
 
 constexpr int k_most_rounds = 5;  ///< against a writer that never stops; the next call goes on
+/// Each call looks at all displaced files of its task, so their number has a limit: enough for about a quarter of a
+/// second of calls one after the other. Beyond it, the oldest goes early.
+constexpr std::ptrdiff_t k_most_waiting = 256;
 constexpr std::string_view k_displaced = ".TASK.md.orange-";
 constexpr std::size_t k_hash_length = 16;
 
@@ -254,14 +257,15 @@ Awaitable<Result<void>> TaskSync::remove_mirror() {
 }
 
 /// Removes each displaced file that no process has open, a second after it was displaced: on a busy machine a process
-/// may stand still within open(), with the file found and not yet open. However many files wait, none goes earlier.
+/// may stand still within open(), with the file found and not yet open.
 Result<void> TaskSync::remove_displaced() {
     const auto now = async::now();
+    auto waiting = std::ranges::count(now_.displaced, false, &Displaced::open);
     for (auto displaced = now_.displaced.begin(); displaced != now_.displaced.end();) {
         const bool is_counted = displaced->seen && written_;
         const bool is_old =
             now - displaced->since >= keeps_displaced_ && displaced->read_at - displaced->since >= keeps_displaced_;
-        if (!displaced->gone && (displaced->open || !is_counted || !is_old)) {
+        if (!displaced->gone && (displaced->open || !is_counted || (!is_old && waiting <= k_most_waiting))) {
             const bool is_writing = displaced->open && now - displaced->since < keeps_displaced_;
             (is_writing ? out_.unsettled : out_.waiting) = true;
             ++displaced;
@@ -269,6 +273,7 @@ Result<void> TaskSync::remove_displaced() {
         }
         TRY(files_.remove(displaced->path));
         displaced = now_.displaced.erase(displaced);
+        --waiting;
     }
     return {};
 }
