@@ -56,7 +56,7 @@ CLI::Validator between(std::int64_t least, std::int64_t most);
 CLI::Validator one_of(std::vector<std::string> choices);
 /// Adds the positional ID of a command about one task.
 void id(CLI::App& app, Text& into);
-/// The same for a command that takes several tasks.
+/// Adds the positional IDs of a command that takes several tasks, and returns the option.
 CLI::Option* ids(CLI::App& app, std::vector<std::string>& into);
 
 /// Adds --format of commands that print tasks. `shown`: for the command that prints everything about one task.
@@ -72,7 +72,7 @@ Action only_id(CLI::App& app) {
     id(app, params->id);
     return [params](Context& context) { return command(context, *params); };
 }
-/// The same for several tasks.
+/// Builds a command that takes only tasks, and calls `command` for each of them (commands::for_each_task).
 template <class Params, int (*command)(Context&, Params)>
 Action only_ids(CLI::App& app) {
     auto tasks = std::make_shared<std::vector<std::string>>();

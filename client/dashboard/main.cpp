@@ -1,8 +1,8 @@
 // orange-dashboard shows a person's tasks on one screen, all day. `orange dashboard` starts it; see docs/dashboard.md.
 //
-// It has three layers. The core (state.hpp, core.hpp, view.hpp) decides what a key or an event does and what is shown;
-// it has no side effects. terminal.hpp draws with ncurses. wire.hpp is the connection to the daemon, host_wire.hpp to
-// that of another machine. program.hpp connects the layers.
+// The dashboard has three layers. The core (state.hpp, core.hpp, view.hpp) decides what a key or an event does and what
+// is shown; the core has no side effects. terminal.hpp draws with ncurses. wire.hpp is the connection to the daemon,
+// host_wire.hpp to that of another machine. program.hpp connects the layers.
 #include <csignal>
 #include <cstdio>
 #include <filesystem>

@@ -17,9 +17,9 @@
 /// Examines everything on which Orange relies, and reports for each problem what it is, where, and which command fixes
 /// it.
 ///
-/// It changes nothing: no task is locked, and no file is written. Every caller may use it at any time, so its cost must
-/// not grow with histories, bodies or the number of ended tasks. A check is one small function; the table in doctor.cpp
-/// has a row for each.
+/// The doctor changes nothing: no task is locked, and no file is written. Every caller may use it at any time, so its
+/// cost must not grow with histories, bodies or the number of ended tasks. A check is one small function; the table in
+/// doctor.cpp has a row for each.
 namespace orange::doctor {
 
 /// The machine that is examined; tests use a different one.

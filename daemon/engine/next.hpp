@@ -62,7 +62,7 @@ struct Deliver {
     std::string message;  ///< its id
 };
 
-/// It is not known whether an agent took a typed message.
+/// A typed message waits for a sign that the agent took it.
 struct Acknowledge {};
 
 /// The agent that was idle works again.

@@ -93,8 +93,8 @@ class Pool {
     Pool(FileSystem& files, Git& git, ProcessRunner& processes, async::KeyedMutex& repositories, Path root,
          std::string mark);
 
-    /// The same as Claims::load(). gc calls it again, so that a file that was repaired or removed takes effect without
-    /// a restart.
+    /// Reads .pool.json as Claims::load() does. gc reads it again, so that a file that was repaired or removed takes
+    /// effect without a restart.
     Result<void> load() { return claims_.load(); }
     Result<void> check() const { return claims_.check(); }
     /// Claims the workspaces that the tasks name (workspace name → task), even against .pool.json.
@@ -162,7 +162,7 @@ class Pool {
     /// Returns true if something else, for example a link, is in place of the workspace's folder. It must be neither
     /// written nor read.
     bool is_replaced(const std::string& name) const;
-    /// The same as open(), but repairs nothing: returns an error if anything has been changed.
+    /// Opens a workspace as open() does, but repairs nothing: returns an error if anything has been changed.
     Awaitable<Result<git::Pinned>> verify(Project project, std::string name) const;
 
     /// Reconnects the workspaces and the repository after the repository was moved. Tries all, and returns the first
