@@ -38,6 +38,7 @@ void Session::close() {
     if (closed_) return;
     closed_ = true;
     outbox_.clear();
+    rest_.clear();
     release(std::exchange(outbox_bytes_, 0));
     if (auto end = std::move(end_subscription_)) end();
     end_subscription_ = nullptr;
@@ -101,7 +102,17 @@ void Session::notify(const std::string& method, Json params) {
 
 void Session::send(std::string text) {
     if (closed_ || dropped_) return;
-    if (outbox_bytes_ == 0) read_at_ = async::now();
+    text += '\n';
+    if (outbox_bytes_ == 0) {
+        // The caller may go on for a while before the writer has its turn.
+        read_at_ = async::now();
+        text.erase(0, stream_->write_now(asio::buffer(text)));
+        count(text.size());
+        rest_ = std::move(text);
+        written_.notify();
+        if (!rest_.empty()) server_.make_room();
+        return;
+    }
     queue(std::move(text));
     // A single reply may exceed the limit. Only what is queued behind the text that is being written counts.
     if (outbox_bytes_ - outbox_.front().size() > k_most_unread) {
@@ -113,9 +124,13 @@ void Session::send(std::string text) {
 }
 
 void Session::queue(std::string text) {
-    outbox_bytes_ += text.size() + 1;
-    hold(text.size() + 1);
-    outbox_.push_back(std::move(text) + "\n");
+    count(text.size());
+    outbox_.push_back(std::move(text));
+}
+
+void Session::count(std::size_t bytes) {
+    outbox_bytes_ += bytes;
+    hold(bytes);
 }
 
 void Session::unqueue(std::size_t bytes) {
@@ -167,7 +182,7 @@ void Session::drop(const std::string& why) {
                           ", so this connection is closed; connect again, pass the last cursor as `since`, and read "
                           "faster or ask for less";
     for (const auto& text : std::exchange(outbox_, {})) unqueue(text.size());
-    queue(dump({{"jsonrpc", "2.0"}, {"method", DroppedNotification::k_name}, {"params", written(notification)}}));
+    queue(dump({{"jsonrpc", "2.0"}, {"method", DroppedNotification::k_name}, {"params", written(notification)}}) + "\n");
     dropped_ = no_more_input_ = true;
     const auto executor = stream_->executor();
     const auto close_later = [](std::shared_ptr<Session> self) -> Awaitable<void> {
@@ -257,13 +272,16 @@ Awaitable<void> Session::read_loop(std::shared_ptr<Session> self) {
 
 Awaitable<void> Session::write_loop([[maybe_unused]] std::shared_ptr<Session> self) {
     while (!closed_) {
-        if (outbox_.empty()) {
+        auto text = std::exchange(rest_, {});
+        if (text.empty() && outbox_.empty()) {
             if (dropped_ || (no_more_input_ && in_flight_ == 0)) break;
             co_await written_.wait();
             continue;
         }
-        const auto text = std::move(outbox_.front());
-        outbox_.pop_front();
+        if (text.empty()) {
+            text = std::move(outbox_.front());
+            outbox_.pop_front();
+        }
         asio::error_code failed;
         for (std::size_t written = 0; written < text.size() && !failed;) {
             const auto out = asio::buffer(text) + written;

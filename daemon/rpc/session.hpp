@@ -49,6 +49,7 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     /// there is no room for more replies.
     Awaitable<bool> next_of_batch(std::size_t held, std::shared_ptr<std::size_t> counted);
     void queue(std::string text);
+    void count(std::size_t bytes);
     void unqueue(std::size_t bytes);
     void hold(std::size_t bytes);
     void release(std::size_t bytes);
@@ -71,6 +72,7 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     Peer peer_;
     std::optional<Caller> caller_;
     std::deque<std::string> outbox_;
+    std::string rest_{};  ///< of a text that is partly written, and comes before outbox_
     std::size_t outbox_bytes_ = 0;
     async::Moment read_at_;    ///< the last time that nothing waited or something could be written
     async::Notifier written_;  ///< there may be something to write

@@ -22,6 +22,11 @@ class TwoWayStream : public Stream {
     std::size_t read_some(asio::mutable_buffer into, asio::error_code& error) override {
         return in_.read_some(into, error);
     }
+    std::size_t write_now(asio::const_buffer from) override {
+        asio::error_code error;
+        const auto size = out_.write_some(from, error);
+        return error ? 0 : size;
+    }
     Awaitable<std::tuple<asio::error_code, std::size_t>> write_some(asio::const_buffer from) override {
         return out_.async_write_some(from, use_tuple);
     }
@@ -40,6 +45,7 @@ class TwoWayStream : public Stream {
     void not_to_wait() {
         asio::error_code ignored;
         in_.non_blocking(true, ignored);
+        out_.non_blocking(true, ignored);
     }
 
     In in_;

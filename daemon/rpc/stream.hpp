@@ -22,6 +22,8 @@ class Stream {
     virtual Awaitable<std::tuple<asio::error_code>> readable() = 0;
     /// Reads available data without waiting. The error is `would_block` if there is none, and `eof` at the end.
     virtual std::size_t read_some(asio::mutable_buffer into, asio::error_code& error) = 0;
+    /// Writes what can be written without waiting, and returns its size; 0 after an error, which write_some() returns.
+    virtual std::size_t write_now(asio::const_buffer from) = 0;
     /// Waits until a part of `from` was written, and returns the size of that part.
     virtual Awaitable<std::tuple<asio::error_code, std::size_t>> write_some(asio::const_buffer from) = 0;
     /// Returns true if the client can no longer read. A client that has only closed its sending side still reads.

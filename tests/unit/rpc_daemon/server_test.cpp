@@ -1,6 +1,7 @@
 #include "daemon/rpc/server.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -534,4 +535,24 @@ TEST_CASE("a client that does not read its events is dropped with the reason") {
     CHECK(last["method"] == "dropped");
     CHECK_THAT(last["params"]["reason"].get<std::string>(), Tells("8"));
     CHECK_THAT(last["params"]["reason"].get<std::string>(), Tells("since"));
+}
+
+TEST_CASE("an event has reached its reader before the call that caused it goes on") {
+    int reader = -1;
+    bool there = false;
+    rpc::MethodTable table;
+    table.add<Echo<0>>(rpc::Access::read, "Sends an event.", {},
+                       [&](Echo<0>, rpc::Call call) -> Awaitable<Result<EchoReply>> {
+                           call.sink->notify("event", {{"text", "now"}});
+                           pollfd look{reader, POLLIN, 0};
+                           there = ::poll(&look, 1, 0) == 1;
+                           co_return EchoReply{"done", ""};
+                       });
+    Listening listening({}, std::move(table));
+    Client client(listening);
+    reader = client.fd;
+    client.ask("go");
+    CHECK(Json::parse(client.line())["method"] == "event");
+    CHECK(there);
+    CHECK(Json::parse(client.line())["result"]["said"] == "done");
 }
