@@ -300,7 +300,7 @@ struct HarnessEntry {
 bool is_changed(const std::string& hash_before, const std::string& hash_now);
 
 /// The harness definitions: ~/orange/harnesses/NAME.yml replaces a shipped one. The files are few and small, so each
-/// call reads them again.
+/// call reads them again, and parses those whose text has changed.
 class HarnessLibrary {
   public:
     HarnessLibrary(std::filesystem::path shipped, std::filesystem::path user, ProgramSearch search);
@@ -323,11 +323,19 @@ class HarnessLibrary {
     void take_client_path(std::string_view path);
 
   private:
+    /// A definition as its file had it when it was read last.
+    struct Parsed {
+        std::string text;
+        Result<Harness> harness;
+    };
+
     HarnessEntry read(const std::filesystem::path& path) const;
+    const Result<Harness>& parsed(const std::filesystem::path& path, const std::string& text) const;
 
     std::filesystem::path shipped_;
     std::filesystem::path user_;
     ProgramSearch search_;
+    mutable std::map<std::filesystem::path, Parsed> parsed_;
 };
 
 }  // namespace orange::agents

@@ -73,17 +73,25 @@ bool is_changed(const std::string& hash_before, const std::string& hash_now) {
 HarnessLibrary::HarnessLibrary(fs::path shipped, fs::path user, ProgramSearch search)
     : shipped_(std::move(shipped)), user_(std::move(user)), search_(std::move(search)) {}
 
+const Result<Harness>& HarnessLibrary::parsed(const fs::path& path, const std::string& text) const {
+    auto known = parsed_.find(path);
+    if (known == parsed_.end() || known->second.text != text) {
+        known = parsed_.insert_or_assign(path, Parsed{text, load_harness(text, path.string())}).first;
+    }
+    return known->second.harness;
+}
+
 HarnessEntry HarnessLibrary::read(const fs::path& path) const {
     HarnessEntry entry;
     entry.path = path;
     entry.harness.name = path.stem().string();
-    auto text = read_file(path);
-    auto harness = text ? load_harness(*text, path.string()) : Result<Harness>(text.error());
+    const auto text = read_file(path);
+    const auto harness = text ? parsed(path, *text) : Result<Harness>(text.error());
     if (!harness) {
         entry.problem = harness.error().message;
         return entry;
     }
-    entry.harness = std::move(*harness);
+    entry.harness = *harness;
     for (const char* gone : {"ORANGE_PERMIT", "pi-review.ts"}) {
         if (text->find(gone) == std::string::npos) continue;
         entry.warning = "the definition uses " + std::string(gone) +

@@ -314,7 +314,12 @@ Result<void> TaskSync::keep_lost(const Edit& edit, const std::string& before) {
 Result<void> TaskSync::check_frontmatter(bool of_mirror, const std::string& text) {
     const auto parts = split_task_text(text);
     if (is_blank(text)) return {};  // the file was truncated, and an editor is about to write it
-    if (parts.has_frontmatter && frontmatter_of(record_.task) == "---\n" + parts.frontmatter + "---\n") return {};
+    // Most often it is as the daemon wrote it, and the task may have changed since.
+    const auto is_of = [&, fenced = "---\n" + parts.frontmatter + "---\n"](const Task& task) {
+        return task.extra_frontmatter == record_.task.extra_frontmatter && frontmatter_of(task) == fenced;
+    };
+    const bool is_own = is_of(record_.task) || std::any_of(now_.written.rbegin(), now_.written.rend(), is_of);
+    if (parts.has_frontmatter && is_own) return {};
     std::string refused = "all of it (there was no frontmatter)";
     if (parts.has_frontmatter && is_before_memory(parts.frontmatter)) return {};
     if (parts.has_frontmatter) {
