@@ -284,39 +284,48 @@ std::optional<std::int64_t> Launcher::server_start(const AgentRun& run) const {
     return same ? std::optional(*started) : std::nullopt;
 }
 
-Awaitable<ServerOfRun> Launcher::server_of(AgentRun run) {
-    if (run.server_pid == 0) co_return ServerOfRun::unknown;
+Awaitable<WindowOfRun> Launcher::window_of(AgentRun run) {
+    WindowOfRun window;
+    if (run.server_pid == 0) co_return window;
     const auto deadline = async::now() + server_patience_;
     do {
-        const auto answer = co_await server_.get();
-        const auto& state = *answer;
-        if (state && is_on_server(run, *state)) co_return ServerOfRun::answers;
-        const bool seen = !is_unknown(exits_.start_time(run.server_pid));
-        if (seen && !server_start(run) && (state || run.server_start != 0)) co_return ServerOfRun::is_gone;
+        window = co_await look_at_window(run);
+        // If it is unknown at the end, it runs and cannot be reached: another one has its socket, or it is stopped.
+        if (window.server != ServerOfRun::unknown) break;
         co_await async::sleep(k_step);
     } while (async::now() < deadline);
-    co_return ServerOfRun::unknown;  // it runs, and cannot be reached: another one has its socket, or it is stopped
+    co_return window;
 }
 
-Awaitable<bool> Launcher::on_same_server(AgentRun run) {
-    if (run.window_id.empty()) co_return false;
-    const auto answer = co_await server_.get();
-    const auto& state = *answer;
-    const bool same = state && is_on_server(run, *state);
-    co_return same;
+Awaitable<WindowOfRun> Launcher::look_at_window(AgentRun run) {
+    WindowOfRun window;
+    if (run.window_id.empty()) co_return window;
+    PaneRef pane{run.server_pid, run.server_start, run.session_id, run.window_id, run.pane_id, run.pid};
+    auto answer = co_await tmux_.last_lines(std::move(pane), k_scrollback_lines);
+    if (answer && is_on_server(run, *answer)) {
+        window.server = ServerOfRun::answers;
+        window.text = std::move(answer->text);
+        co_return window;
+    }
+    const bool seen = !is_unknown(exits_.start_time(run.server_pid));
+    if (seen && !server_start(run) && (answer || run.server_start != 0)) window.server = ServerOfRun::is_gone;
+    co_return window;
 }
 
-Awaitable<void> Launcher::save_scrollback(AgentRun run, Path log) {
-    const auto text = co_await tmux_.capture(run.pane_id, k_scrollback_lines);
-    if (!text) co_return;  // a window that a person closed leaves nothing to save
-    if (auto saved = files_.replace(log, *text, Durability::atomic); !saved) log::warn("agents", saved.error().message);
+/// Saves what a window of this server shows, and then closes the window. A window that a person closed leaves nothing
+/// to save.
+Awaitable<Result<void>> Launcher::close_window(AgentRun run, WindowOfRun window, Path log) {
+    if (window.server != ServerOfRun::answers) co_return Result<void>{};
+    if (window.text) {
+        const auto saved = files_.replace(log, *window.text, Durability::atomic);
+        if (!saved) log::warn("agents", saved.error().message);
+    }
+    co_return co_await tmux_.kill(run.window_id);
 }
 
 Awaitable<Result<void>> Launcher::end(AgentRun run, Path log) {
-    if (co_await on_same_server(run)) {
-        co_await save_scrollback(run, log);
-        CO_TRY(co_await tmux_.kill(run.window_id));
-    }
+    auto window = co_await look_at_window(run);
+    CO_TRY(co_await close_window(run, std::move(window), std::move(log)));
     // tmux returns long before the process has gone. An agent that still acts must not count as ended.
     for (std::chrono::milliseconds waited{}; may_live(liveness(run)); waited += k_step) {
         if (waited == patience_) signal_process(run.pid, run.start_time, SIGKILL);
@@ -330,19 +339,15 @@ Awaitable<Result<void>> Launcher::end(AgentRun run, Path log) {
 
 Awaitable<RunEnd> Launcher::reap(AgentRun run, Path run_folder, Path log, Path worktree) {
     auto left = co_await left_by(run, run_folder);
-    const bool same = co_await on_same_server(run);
-    const auto server = same ? ServerOfRun::answers : ServerOfRun::unknown;
+    auto window = co_await look_at_window(run);
     co_return co_await reap(std::move(run), std::move(run_folder), std::move(log), std::move(worktree), std::move(left),
-                            server);
+                            std::move(window));
 }
 
 Awaitable<RunEnd> Launcher::reap(AgentRun run, Path run_folder, Path log, Path worktree,
-                                 std::vector<process::Leftover> left, ServerOfRun server) {
-    if (server == ServerOfRun::answers && !run.window_id.empty()) {
-        co_await save_scrollback(run, log);
-        const auto killed = co_await tmux_.kill(run.window_id);
-        if (!killed) log::warn("agents", killed.error().message);
-    }
+                                 std::vector<process::Leftover> left, WindowOfRun window) {
+    const auto closed = co_await close_window(run, std::move(window), std::move(log));
+    if (!closed) log::warn("agents", closed.error().message);
     RunEnd end;
     const auto started = run.place ? start_of(run_folder, run) : std::nullopt;
     if (started) end.started_at = started->started_at;

@@ -71,7 +71,8 @@ inline bool may_live(Liveness liveness) {
 
 /// True if the server that answers is the one that the run's ids belong to: by its pid, and by its start time if both
 /// are known.
-inline bool is_on_server(const AgentRun& run, const TmuxState& state) {
+template <class Answer>  // TmuxState or LastLines
+bool is_on_server(const AgentRun& run, const Answer& state) {
     const bool same_start = run.server_start == 0 || state.server_start == 0 || run.server_start == state.server_start;
     return run.server_pid == state.server_pid && same_start;
 }
@@ -80,6 +81,12 @@ enum class ServerOfRun {
     answers,  ///< the run's window may be there
     is_gone,  ///< the run ended because its server did
     unknown,  ///< another server has its socket, or it does not answer
+};
+
+/// The window of a run, as tmux knows it.
+struct WindowOfRun {
+    ServerOfRun server = ServerOfRun::unknown;
+    std::optional<std::string> text{};  ///< its scrollback and screen; nothing if it is gone
 };
 
 /// Starts and ends agent processes: a spec file in the task's folder, a tmux window with the shim in it, and back.
@@ -133,10 +140,10 @@ class Launcher {
 
     /// After a death: saves what the window shows, closes it, removes the spec, and ends what is left in the run's
     /// control group. A shim that was killed has written nothing and ended nothing: what it left in its session or in
-    /// `worktree` is ended here. `left`: of left_by(), since the death. `server`: of server_of(), asked just before.
+    /// `worktree` is ended here. `left`: of left_by(), since the death. `window`: of window_of(), asked just before.
     /// Returns how the run ended.
     Awaitable<RunEnd> reap(AgentRun run, Path run_folder, Path log, Path worktree, std::vector<process::Leftover> left,
-                           ServerOfRun server);
+                           WindowOfRun window);
     Awaitable<RunEnd> reap(AgentRun run, Path run_folder, Path log, Path worktree);
 
     Liveness liveness(const AgentRun& run) const;
@@ -146,9 +153,10 @@ class Launcher {
     void set_unknown(const RunId& run) { unknown_.insert(run.value); }
     void forget_unknown(const RunId& run) { unknown_.erase(run.value); }
 
-    /// Finds out whether the tmux server of a run that has ended still runs. A server that answers now has outlived the
-    /// run. A server that is ending closes its panes and stops answering before its process is gone: waits for that.
-    Awaitable<ServerOfRun> server_of(AgentRun run);
+    /// Finds out whether the tmux server of a run that has ended still runs, and what the run's window shows. A server
+    /// that answers now has outlived the run. A server that is ending closes its panes and stops answering before its
+    /// process is gone: waits for that.
+    Awaitable<WindowOfRun> window_of(AgentRun run);
 
     /// Returns the start time of the tmux server that the run's ids belong to, if that server still runs, even if it
     /// cannot be reached. nullopt if it does not run, or cannot be distinguished from a later process.
@@ -170,8 +178,8 @@ class Launcher {
     Result<void> write_specs(RunSpec& spec, const std::vector<std::string>& around, const Path& run_folder);
     bool keep_end(const AgentRun& run, const RunEnd& end, const Path& run_folder);
     Result<void> write_inner_spec(RunSpec& spec, const std::vector<std::string>& around, const Path& folder);
-    Awaitable<void> save_scrollback(AgentRun run, Path log);
-    Awaitable<bool> on_same_server(AgentRun run);
+    Awaitable<WindowOfRun> look_at_window(AgentRun run);
+    Awaitable<Result<void>> close_window(AgentRun run, WindowOfRun window, Path log);
     Awaitable<std::vector<std::string>> scope_for(AgentRun run);
     Awaitable<std::string> end_group(AgentRun run, std::vector<process::Leftover> left);
     Path group_of(const AgentRun& run) const { return groups_ / process::scope_of_run(run.run.value); }
@@ -183,7 +191,6 @@ class Launcher {
     Path shim_;
     ArgvOf argv_of_;
     Remains remains_;
-    async::SharedAnswer<Result<TmuxState>> server_{[this] { return tmux_.server(); }};
     process::RunScopes* scopes_ = nullptr;
     std::set<std::string> unknown_;  ///< runs
     std::string scope_problem_;      ///< the problem that was logged last

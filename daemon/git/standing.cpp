@@ -7,6 +7,7 @@
 #include "common/base/shown_path.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/async/both.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/sparse.hpp"
 #include "daemon/git/worktrees.hpp"
@@ -110,12 +111,14 @@ Awaitable<Result<Standing>> standing_of(Git& git, Pinned worktree) {
         if (error.code == ErrorCode::external_failed) return Standing{};
         return error;
     };
-    const auto status = co_await ask_inside(
-        git, worktree,
-        words("-c", "core.untrackedCache=false", "status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z",
-              "--untracked-files=all", "--ignore-submodules=none", "--no-renames"));
+    auto asks_status =
+        ask_inside(git, worktree,
+                   words("-c", "core.untrackedCache=false", "status", "--porcelain=v2", "--branch", "--no-ahead-behind",
+                         "-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames"));
+    auto asks_index = ask_inside(git, worktree, words("ls-files", "-v", "--stage", "-z", "--full-name"));
+    const auto answers = co_await async::both(std::move(asks_status), std::move(asks_index));
+    const auto& [status, index] = answers;
     if (!status) co_return unknown(status.error());
-    const auto index = co_await ask_inside(git, worktree, words("ls-files", "-v", "--stage", "-z", "--full-name"));
     if (!index) co_return unknown(index.error());
     Standing standing;
     standing.known = read_status(*status, standing) && read_index(*index, worktree.path(), standing);

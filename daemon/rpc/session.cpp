@@ -182,7 +182,8 @@ void Session::drop(const std::string& why) {
                           ", so this connection is closed; connect again, pass the last cursor as `since`, and read "
                           "faster or ask for less";
     for (const auto& text : std::exchange(outbox_, {})) unqueue(text.size());
-    queue(dump({{"jsonrpc", "2.0"}, {"method", DroppedNotification::k_name}, {"params", written(notification)}}) + "\n");
+    queue(dump({{"jsonrpc", "2.0"}, {"method", DroppedNotification::k_name}, {"params", written(notification)}}) +
+          "\n");
     dropped_ = no_more_input_ = true;
     const auto executor = stream_->executor();
     const auto close_later = [](std::shared_ptr<Session> self) -> Awaitable<void> {

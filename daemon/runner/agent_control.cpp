@@ -187,8 +187,9 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
         run->ending = true;
         CO_TRY(turns_.try_save(record, Durability::atomic));
     }
-    const auto ending = *run;
+    auto ending = *run;
     CO_TRY(co_await world_.launcher.end(ending, log_file(record, ending)));
+    ending.window_id.clear();  // it is closed
     const auto ended =
         co_await world_.launcher.reap(ending, run_folder(record), log_file(record, ending), worktree_of(record));
     co_await leave_executor(world_, record, ending);
@@ -206,11 +207,9 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
 }
 
 /// Closes windows that no record knows: after a start that timed out, or after a window could not be closed.
-Awaitable<void> AgentControl::close_dead_windows(const TaskRecord& record) {
-    const auto state = co_await world_.tmux.list();
-    if (!state) co_return;
+Awaitable<void> AgentControl::close_dead_windows(const TaskRecord& record, const TmuxState& state) {
     const auto own = "/" + record.task.id.value + "/run/";
-    for (const auto& pane : state->panes) {
+    for (const auto& pane : state.panes) {
         if (!pane.dead || pane.command.find(own) == std::string::npos) continue;
         const auto window = pane.ref.window_id;
         if (auto closed = co_await world_.tmux.kill(window); !closed) log::warn("agents", closed.error().message);
@@ -225,11 +224,14 @@ Awaitable<Result<void>> AgentControl::end_session(TaskRecord& record) {
     for (const Role role : {Role::reviewer, Role::worker}) {
         CO_TRY(co_await end(record, role));
     }
-    if (!last.session_id.empty()) {
-        const auto state = co_await world_.tmux.list();
-        if (state && agents::is_on_server(last, *state)) CO_TRY(co_await world_.tmux.kill(last.session_id));
+    if (const auto state = co_await world_.tmux.list()) {
+        const bool is_there = !last.session_id.empty() && agents::is_on_server(last, *state) &&
+                              std::ranges::any_of(state->panes, [&](const PaneInfo& pane) {
+                                  return pane.ref.session_id == last.session_id;
+                              });
+        if (is_there) CO_TRY(co_await world_.tmux.kill(last.session_id));
+        co_await close_dead_windows(record, *state);
     }
-    co_await close_dead_windows(record);
     record.task.tmux_session.reset();
     co_return Result<void>{};
 }

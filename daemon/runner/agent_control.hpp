@@ -118,7 +118,7 @@ class AgentControl {
     Result<void> hold(TaskRecord& record, const SpawnOrder& order);
     bool can_resume(const TaskRecord& record, const agents::HarnessEntry& harness, const agents::LaunchRequest& launch,
                     Role role) const;
-    Awaitable<void> close_dead_windows(const TaskRecord& record);
+    Awaitable<void> close_dead_windows(const TaskRecord& record, const TmuxState& state);
     void tell_started(const TaskRecord& record, const AgentRun& run, bool respawn);
 
     World& world_;

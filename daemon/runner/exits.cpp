@@ -139,10 +139,10 @@ Awaitable<void> Exits::wait_for_calm() const {
 /// Reads how the run ended, and ends the processes that it has left.
 Awaitable<Exits::End> Exits::reap(TaskRecord& record, AgentRun run, std::vector<process::Leftover> left) {
     End end;
-    const auto server = co_await world_.launcher.server_of(run);
-    end.is_lost = server == agents::ServerOfRun::is_gone;
+    auto window = co_await world_.launcher.window_of(run);
+    end.is_lost = window.server == agents::ServerOfRun::is_gone;
     end.how = co_await world_.launcher.reap(run, agents_.run_folder(record), agents_.log_file(record, run),
-                                            agents_.worktree_of(record), std::move(left), server);
+                                            agents_.worktree_of(record), std::move(left), std::move(window));
     co_await leave_executor(world_, record, run);
     if (end.how.started_at && !run.has_begun())
         run.place->started_at = begin_of(run, *end.how.started_at, world_.clock.now());

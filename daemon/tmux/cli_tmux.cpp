@@ -33,6 +33,7 @@ constexpr std::chrono::milliseconds k_wake_step = 25ms;
 constexpr int k_wake_steps = 80;
 constexpr auto k_wake_again = 500ms;
 constexpr int k_open_attempts = 3;
+constexpr int k_most_lines = 1'000'000;
 constexpr std::size_t k_socket_limit = sizeof(sockaddr_un::sun_path) - 1;
 
 /// The only command that may start a server.
@@ -305,11 +306,26 @@ TmuxState CliTmux::answered_by(std::string_view pid) {
     return {server_pid_, server_start_, {}};
 }
 
-Awaitable<Result<TmuxState>> CliTmux::server() {
-    CO_TRY(const auto done, co_await call(words("display-message", "-p", "#{pid}")));
-    if (done.ok()) co_return answered_by(done.out);
-    if (server_behind(socket_) == Server::absent) co_return without_server();
-    co_return failed("display-message", done);
+/// The server itself compares its pid: another one may have the same ids for other panes.
+Awaitable<Result<LastLines>> CliTmux::last_lines(PaneRef pane, int lines) {
+    if (!tmux::is_id(pane.pane_id, "%")) co_return bad_id(pane.pane_id);
+    const auto wanted = static_cast<std::size_t>(std::clamp(lines, 1, k_most_lines));
+    const auto is_its_server = "#{==:#{pid}," + std::to_string(pane.server_pid) + "}";
+    const auto capture = "capture-pane -p -J -t '" + pane.pane_id + "' -S -" + std::to_string(wanted);
+    CO_TRY(const auto done,
+           co_await call(words("display-message", "-p", "#{pid}", ";", "if-shell", "-F", is_its_server, capture)));
+    const auto end_of_pid = done.out.find('\n');
+    if (end_of_pid == std::string::npos) {
+        if (done.ok() || server_behind(socket_) != Server::absent) co_return failed("display-message", done);
+        CO_TRY(const auto none, without_server());
+        co_return LastLines{none.server_pid, none.server_start};
+    }
+    const auto state = answered_by(std::string_view(done.out).substr(0, end_of_pid));
+    LastLines answer{state.server_pid, state.server_start};
+    if (done.ok() && state.server_pid == pane.server_pid) {
+        answer.text = tmux::without_padding(done.out.substr(end_of_pid + 1), wanted);
+    }
+    co_return answer;
 }
 
 Awaitable<Result<TmuxState>> CliTmux::list() {
@@ -409,7 +425,7 @@ Awaitable<Result<void>> CliTmux::send(std::string pane_id, std::string text) {
 
 Awaitable<Result<std::string>> CliTmux::capture(std::string pane_id, int lines, bool colours) {
     if (!tmux::is_id(pane_id, "%")) co_return bad_id(pane_id);
-    const auto wanted = static_cast<std::size_t>(std::clamp(lines, 0, 1'000'000));
+    const auto wanted = static_cast<std::size_t>(std::clamp(lines, 0, k_most_lines));
     auto command = words("capture-pane", "-p", "-J", "-t", pane_id);
     if (wanted > 0) command.insert(command.end(), {"-S", "-" + std::to_string(wanted)});
     if (colours) command.emplace_back("-e");

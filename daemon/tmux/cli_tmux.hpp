@@ -29,7 +29,7 @@ class CliTmux final : public Tmux {
 
     Awaitable<Result<PaneRef>> open(WindowSpec spec) override;
     Awaitable<Result<TmuxState>> list() override;
-    Awaitable<Result<TmuxState>> server() override;
+    Awaitable<Result<LastLines>> last_lines(PaneRef pane, int lines) override;
     Awaitable<Result<void>> kill(std::string id) override;
     Awaitable<Result<void>> rename_session(std::string session_id, std::string name) override;
     Awaitable<Result<void>> send(std::string pane_id, std::string text) override;

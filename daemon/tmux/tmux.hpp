@@ -50,6 +50,13 @@ struct TmuxState {
     std::vector<PaneInfo> panes;
 };
 
+/// The last lines of a pane, and the server that has answered.
+struct LastLines {
+    std::int64_t server_pid = 0;        ///< 0: no server runs
+    std::int64_t server_start = 0;      ///< see PaneRef
+    std::optional<std::string> text{};  ///< nothing if this is not the server of the pane, or the pane is gone
+};
+
 /// A person's terminal that is attached to the server.
 struct TmuxClient {
     std::string name;  ///< its tty, for display_message()
@@ -78,8 +85,9 @@ class Tmux {
     virtual Awaitable<Result<PaneRef>> open(WindowSpec spec) = 0;
     /// Lists all panes.
     virtual Awaitable<Result<TmuxState>> list() = 0;
-    /// Returns the state without the panes, at a cost that does not depend on their number.
-    virtual Awaitable<Result<TmuxState>> server() = 0;
+    /// Returns the last `lines` lines of a pane, if the server that answers is the pane's. One process answers both, at
+    /// a cost that does not depend on the number of panes.
+    virtual Awaitable<Result<LastLines>> last_lines(PaneRef pane, int lines) = 0;
     /// Kills a window ("@7") or a session ("$3"); success if it does not exist. Its processes may still be ending
     /// afterwards.
     virtual Awaitable<Result<void>> kill(std::string id) = 0;

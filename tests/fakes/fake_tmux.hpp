@@ -78,7 +78,7 @@ class FakeTmux final : public Tmux {
     std::string first_screen;                    ///< and if the test has not said what it shows
     std::vector<std::string> escaped;            ///< panes in which Escape was pressed
     std::function<void()> before = [] {};        ///< called first by everything that changes something
-    std::function<void()> looked = [] {};        ///< called by list() and server(), after they have looked
+    std::function<void()> looked = [] {};        ///< called by list() and last_lines(), after they have looked
     std::optional<Error> open_fails;
     std::optional<Error> list_fails;
     std::optional<Error> kill_fails;
@@ -105,17 +105,22 @@ class FakeTmux final : public Tmux {
         state.panes.push_back(pane);
         co_return pane.ref;
     }
-    Awaitable<Result<TmuxState>> server() override {
-        ++asked_for_server;
-        auto now = look();
-        if (now) now->panes.clear();
-        co_return now;
+    Awaitable<Result<LastLines>> last_lines(PaneRef pane, int) override {
+        ++asked_for_lines;
+        const auto now = look();
+        if (!now) co_return now.error();
+        LastLines answer{now->server_pid, now->server_start};
+        const bool there = pane.server_pid == now->server_pid &&
+                           std::any_of(now->panes.begin(), now->panes.end(),
+                                       [&](const PaneInfo& each) { return each.ref.pane_id == pane.pane_id; });
+        if (there) answer.text = shown_in(pane.pane_id);
+        co_return answer;
     }
     Awaitable<Result<TmuxState>> list() override {
         ++asked_for_panes;
         co_return look();
     }
-    int asked_for_server = 0, asked_for_panes = 0;
+    int asked_for_lines = 0, asked_for_panes = 0;
     Awaitable<Result<void>> kill(std::string id) override {
         before();
         state.killed.push_back(id);

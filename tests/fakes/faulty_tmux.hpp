@@ -40,8 +40,8 @@ class FaultyTmux final : public Tmux {
         if (!is_due()) co_return co_await real_.list();
         co_return silent();
     }
-    Awaitable<Result<TmuxState>> server() override {
-        if (!is_due()) co_return co_await real_.server();
+    Awaitable<Result<LastLines>> last_lines(PaneRef pane, int lines) override {
+        if (!is_due()) co_return co_await real_.last_lines(std::move(pane), lines);
         co_return silent();
     }
     Awaitable<Result<void>> kill(std::string id) override {

@@ -25,24 +25,33 @@ Json limits() {
 struct Costs {
     std::vector<std::string> processes;  ///< their command lines
     int syncs = 0;
+    int tmux = 0;  ///< questions to tmux, and windows and sessions to close: a process each
 };
+
+int asked_of(const fakes::FakeTmux& tmux) {
+    return tmux.asked_for_lines + tmux.asked_for_panes + static_cast<int>(tmux.state.killed.size());
+}
 
 Costs costs_of(RunnerWorld& world, const std::function<void()>& change) {
     Costs costs;
     PageCache cache(world.home());
     cache.before_sync = [&costs] { ++costs.syncs; };
     world.outside.children.disarm();
+    const auto asked = asked_of(world.outside.tmux);
     change();
     costs.processes = world.outside.children.commands;
+    costs.tmux = asked_of(world.outside.tmux) - asked;
     return costs;
 }
 
 void check(const std::string& name, const Costs& costs) {
     const auto limit = limits().at(name);
     const auto processes = static_cast<int>(costs.processes.size());
-    INFO(name << ": " << processes << " processes, " << costs.syncs << " syncs\n" << join(costs.processes, "\n"));
+    INFO(name << ": " << processes << " processes, " << costs.syncs << " syncs, " << costs.tmux << " of tmux\n"
+              << join(costs.processes, "\n"));
     CHECK(processes <= limit.at("processes").get<int>());
     CHECK(costs.syncs <= limit.at("syncs").get<int>());
+    CHECK(costs.tmux <= limit.value("processes of tmux", 0));
     CHECK(processes + costs.syncs > 0);
 }
 
@@ -86,11 +95,8 @@ TEST_CASE("what the death of an agent costs stays within its bounds", "[slow]") 
     const auto id = planning(world);
     const auto run = world.record(id).runs.at(0).run;
     world.kill_agent(id, Role::worker, 1);
-    auto& tmux = world.outside.tmux;
-    const auto asked = tmux.asked_for_server;
     check("death of an agent",
           costs_of(world, [&] { world.house().go(world.house().runner().exits.agent_exited(id, run)); }));
-    CHECK(tmux.asked_for_server - asked <= limits().at("death of an agent").at("questions to tmux").get<int>());
     CHECK(world.events(id, "agent.exited").size() == 1);
 }
 

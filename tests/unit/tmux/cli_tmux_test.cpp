@@ -37,43 +37,29 @@ TEST_CASE_METHOD(TmuxFixture, "a window opens in a new session, another one in t
           "1 worker\n0 review-1\n");
 }
 
-namespace {
-
-/// Counts the lines that programs print.
-class CountingRunner final : public ProcessRunner {
-  public:
-    explicit CountingRunner(ProcessRunner& real) : real_(real) {}
-    Awaitable<Result<Completed>> run(Command command) override {
-        auto done = co_await real_.run(std::move(command));
-        if (done) lines += std::ranges::count(done->out, '\n');
-        co_return done;
-    }
-    std::ptrdiff_t lines = 0;
-
-  private:
-    ProcessRunner& real_;
-};
-
-}  // namespace
-
-TEST_CASE_METHOD(TmuxFixture, "which server runs is one line, however many windows it has") {
-    CountingRunner counting(runner);
-    CliTmux asked(counting, dir / "tmux.sock", scrubbed_environment());
-    CHECK(go(asked.server()).value().server_pid == 0);
+TEST_CASE_METHOD(TmuxFixture, "a pane's last lines come with the server that answers, and only from the pane's own") {
+    PaneRef nowhere;
+    nowhere.pane_id = "%0";
+    CHECK(go(tmux.last_lines(nowhere, 10)).value().server_pid == 0);
     const auto first = opened(window("shop/a", "one"));
-    auto second = window("", "two");
+    auto second = window("", "two", "printf 'one\\ntwo\\nthree\\n'; exec sleep 600");
     second.in_session = first.session_id;
-    opened(second);
-    const auto server = go(asked.server()).value();
-    CHECK(server.server_pid == first.server_pid);
-    CHECK(server.server_start == first.server_start);
-    CHECK(server.panes.empty());
-    CHECK(counting.lines == 1);
+    const auto pane = opened(second);
+    REQUIRE(eventually([&] { return go(tmux.last_lines(pane, 10)).value().text == "one\ntwo\nthree\n"; }));
+    const auto last = go(tmux.last_lines(pane, 1)).value();
+    CHECK(last.server_pid == first.server_pid);
+    CHECK(last.server_start == first.server_start);
+    CHECK(last.text == "three\n");
+    auto elsewhere = pane;
+    elsewhere.server_pid = 1;  // its pane has the same id
+    CHECK(go(tmux.last_lines(elsewhere, 10)).value().server_pid == first.server_pid);
+    CHECK_FALSE(go(tmux.last_lines(elsewhere, 10)).value().text);
     REQUIRE(go(tmux.kill(first.session_id)));
-    CHECK(go(asked.server()).value().server_pid == first.server_pid);  // without a session, too
-    CHECK(counting.lines == 2);
+    const auto without_session = go(tmux.last_lines(pane, 10)).value();
+    CHECK(without_session.server_pid == first.server_pid);
+    CHECK_FALSE(without_session.text);
     end_server(first.server_pid);
-    CHECK(go(asked.server()).value().server_pid == 0);
+    CHECK(go(tmux.last_lines(pane, 10)).value().server_pid == 0);
 }
 
 TEST_CASE_METHOD(TmuxFixture, "a taken name is a conflict, a missing session not found") {
