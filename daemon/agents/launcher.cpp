@@ -27,7 +27,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int k_scrollback_lines = 20'000;
-constexpr auto k_step = 20ms;
+constexpr std::chrono::milliseconds k_step = 20ms, k_longest_step = 320ms;
 constexpr auto k_after_kill = 2s;
 /// The pid of a run that began and ended unseen. No process has it.
 constexpr std::int64_t k_ended_pid = -1;
@@ -288,11 +288,13 @@ Awaitable<WindowOfRun> Launcher::window_of(AgentRun run) {
     WindowOfRun window;
     if (run.server_pid == 0) co_return window;
     const auto deadline = async::now() + server_patience_;
+    std::chrono::milliseconds pause = k_step;
     do {
         window = co_await look_at_window(run);
         // If it is unknown at the end, it runs and cannot be reached: another one has its socket, or it is stopped.
         if (window.server != ServerOfRun::unknown) break;
-        co_await async::sleep(k_step);
+        co_await async::sleep(pause);
+        pause = std::min(2 * pause, k_longest_step);
     } while (async::now() < deadline);
     co_return window;
 }
@@ -323,8 +325,9 @@ Awaitable<Result<void>> Launcher::close_window(AgentRun run, WindowOfRun window,
     co_return co_await tmux_.kill(run.window_id);
 }
 
-Awaitable<Result<void>> Launcher::end(AgentRun run, Path log) {
+Awaitable<Result<bool>> Launcher::end(AgentRun run, Path log) {
     auto window = co_await look_at_window(run);
+    const bool answers = window.server == ServerOfRun::answers;
     CO_TRY(co_await close_window(run, std::move(window), std::move(log)));
     // tmux returns long before the process has gone. An agent that still acts must not count as ended.
     for (std::chrono::milliseconds waited{}; may_live(liveness(run)); waited += k_step) {
@@ -334,7 +337,7 @@ Awaitable<Result<void>> Launcher::end(AgentRun run, Path log) {
         }
         co_await async::sleep(k_step);
     }
-    co_return Result<void>{};
+    co_return answers;
 }
 
 Awaitable<RunEnd> Launcher::reap(AgentRun run, Path run_folder, Path log, Path worktree) {

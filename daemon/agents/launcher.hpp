@@ -130,8 +130,8 @@ class Launcher {
     Awaitable<Result<AgentRun>> adopt(AgentRun run, Path run_folder);
 
     /// Saves the window's scrollback to `log`, kills the window and waits until its processes have ended; kills them if
-    /// they do not end. Succeeds if the window is already gone.
-    Awaitable<Result<void>> end(AgentRun run, Path log);
+    /// they do not end. Returns whether the window is closed now: false if its server does not answer.
+    Awaitable<Result<bool>> end(AgentRun run, Path log);
 
     /// Returns the processes that an ended run has left. Empty if its shim has ended them together with its control
     /// group. Scans all processes; one scan serves all callers that come before it begins.

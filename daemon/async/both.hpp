@@ -3,6 +3,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "daemon/async/async.hpp"
@@ -10,7 +11,7 @@
 namespace orange::async {
 
 /// Runs two coroutines side by side, and returns both results when both have ended. An exception of one of them is
-/// thrown when the other one has ended, too.
+/// thrown when the other one has ended, too. If the caller is cancelled, `other` goes on by itself.
 template <class A, class B>
 Awaitable<std::pair<A, B>> both(Awaitable<A> one, Awaitable<B> other) {
     struct Second {
@@ -39,7 +40,8 @@ Awaitable<std::pair<A, B>> both(Awaitable<A> one, Awaitable<B> other) {
     } catch (...) {
         failed = std::current_exception();
     }
-    co_await second->ended.wait();
+    const bool ended = co_await second->ended.wait();
+    if (!ended) throw std::system_error(std::make_error_code(std::errc::operation_canceled));
     if (failed || second->failed) std::rethrow_exception(failed ? failed : second->failed);
     co_return std::pair<A, B>(std::move(*first), std::move(*second->result));
 }

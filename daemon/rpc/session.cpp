@@ -107,15 +107,18 @@ void Session::send(std::string text) {
         // The caller may go on for a while before the writer has its turn.
         read_at_ = async::now();
         text.erase(0, stream_->write_now(asio::buffer(text)));
-        count(text.size());
-        rest_ = std::move(text);
+        if (!text.empty()) {
+            count(text.size());
+            under_way_ = text.size();
+            rest_ = std::move(text);
+            server_.make_room();
+        }
         written_.notify();
-        if (!rest_.empty()) server_.make_room();
         return;
     }
     queue(std::move(text));
-    // A single reply may exceed the limit. Only what is queued behind the text that is being written counts.
-    if (outbox_bytes_ - outbox_.front().size() > k_most_unread) {
+    // A single reply may exceed the limit. Only what is queued behind the next text counts.
+    if (outbox_bytes_ - under_way_ - outbox_.front().size() > k_most_unread) {
         drop("over 8 MiB were waiting to be read");
         return;
     }
@@ -282,6 +285,7 @@ Awaitable<void> Session::write_loop([[maybe_unused]] std::shared_ptr<Session> se
         if (text.empty()) {
             text = std::move(outbox_.front());
             outbox_.pop_front();
+            under_way_ = text.size();
         }
         asio::error_code failed;
         for (std::size_t written = 0; written < text.size() && !failed;) {
@@ -291,6 +295,7 @@ Awaitable<void> Session::write_loop([[maybe_unused]] std::shared_ptr<Session> se
             written += size;
             read_at_ = async::now();
         }
+        under_way_ = 0;
         unqueue(text.size());
         room_.notify();
         if (failed) break;

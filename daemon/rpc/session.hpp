@@ -72,7 +72,8 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     Peer peer_;
     std::optional<Caller> caller_;
     std::deque<std::string> outbox_;
-    std::string rest_{};  ///< of a text that is partly written, and comes before outbox_
+    std::string rest_{};         ///< of a text that is partly written, and comes before outbox_
+    std::size_t under_way_ = 0;  ///< bytes of outbox_bytes_ that are being written, and no longer in outbox_
     std::size_t outbox_bytes_ = 0;
     async::Moment read_at_;    ///< the last time that nothing waited or something could be written
     async::Notifier written_;  ///< there may be something to write

@@ -188,8 +188,8 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
         CO_TRY(turns_.try_save(record, Durability::atomic));
     }
     auto ending = *run;
-    CO_TRY(co_await world_.launcher.end(ending, log_file(record, ending)));
-    ending.window_id.clear();  // it is closed
+    CO_TRY(const auto closed, co_await world_.launcher.end(ending, log_file(record, ending)));
+    if (closed) ending.window_id.clear();
     const auto ended =
         co_await world_.launcher.reap(ending, run_folder(record), log_file(record, ending), worktree_of(record));
     co_await leave_executor(world_, record, ending);

@@ -71,7 +71,7 @@ Awaitable<Result<Changes>> committed_changes(World& world, std::string repositor
     co_return changes;
 }
 
-Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record, bool since_review) {
+Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record, Changes known, bool since_review) {
     CO_TRY(const auto project, registered_project(world, record.task.project));
     const auto& repository = project.path;
     if (since_review && record.reviewed_commit.empty()) {
@@ -93,16 +93,21 @@ Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record, bool sinc
                 ? "task " + id + " has ended, and its branch " + record.task.branch + " no longer exists"
                 : "task " + id + " has not started and has no branch yet. To start it:\n  orange task spawn " + id);
     }
-    CO_TRY(auto changes, co_await begin_of(world, repository, std::move(target), *tip, Changes()));
+    CO_TRY(auto changes, co_await begin_of(world, repository, std::move(target), *tip, known));
+    bool is_counted = changes.tip == known.tip && changes.base == known.base;
     if (record.task.workspace) {
         CO_TRY(auto worktree, co_await open_worktree(world, record));
         CO_TRY(const auto dirty, co_await git::is_dirty(world.git, worktree));
         changes.uncommitted = dirty;
         if (dirty) {
             CO_TRY(changes.tip, co_await git::tree_of_files(world.git, worktree));
+            changes.files = changes.added = changes.removed = 0;
+            is_counted = false;
         }
     }
-    CO_TRY(co_await count_files(world, changes));
+    if (!is_counted) {
+        CO_TRY(co_await count_files(world, changes));
+    }
     co_return changes;
 }
 

@@ -23,8 +23,9 @@ Awaitable<Result<Changes>> committed_changes(World& world, std::string repositor
                                              Changes known);
 
 /// Returns the changes in the task's worktree, or of its branch if it has no worktree. not_found if there is neither.
-/// With `since_review`, counts from the commit that was reviewed last; not_found if there is none.
-Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record, bool since_review = false);
+/// With `since_review`, counts from the commit that was reviewed last; not_found if there is none. `known` is as in
+/// committed_changes(): for a large branch, git needs long to count.
+Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record, Changes known, bool since_review = false);
 
 /// The text of changes, as git prints it without colours.
 struct Patch {

@@ -137,4 +137,9 @@ const Committed::Counted* Committed::of(const TaskId& id) const {
     return found == counted_.end() || !record ? nullptr : &found->second;
 }
 
+Changes Committed::known(const TaskId& id) const {
+    const auto* counted = of(id);
+    return counted ? counted->changes : Changes();
+}
+
 }  // namespace orange

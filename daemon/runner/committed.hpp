@@ -35,6 +35,8 @@ class Committed {
     /// Returns the last count; for an ended task the one before its end. Null for a task whose branch was not counted
     /// yet, or no longer exists although the task has not ended.
     const Counted* of(const TaskId& id) const;
+    /// Returns the changes of the last count, for changes_of(); empty if there is none.
+    Changes known(const TaskId& id) const;
 
   private:
     Awaitable<void> count();

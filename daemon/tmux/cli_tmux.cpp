@@ -320,6 +320,8 @@ Awaitable<Result<LastLines>> CliTmux::last_lines(PaneRef pane, int lines) {
         CO_TRY(const auto none, without_server());
         co_return LastLines{none.server_pid, none.server_start};
     }
+    // A server that is ending may answer with an error, although tmux exits with 0.
+    if (done.ok() && !done.err.empty()) co_return failed("capture-pane", done);
     const auto state = answered_by(std::string_view(done.out).substr(0, end_of_pid));
     LastLines answer{state.server_pid, state.server_start};
     if (done.ok() && state.server_pid == pane.server_pid) {

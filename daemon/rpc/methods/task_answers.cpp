@@ -93,7 +93,8 @@ Awaitable<Result<TaskReply>> restart(Api& api, TaskRestart params, Call call) {
 Awaitable<Result<TaskDiff::Reply>> diff(Api& api, TaskDiff params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     CO_TRY(auto record, api.runner().turns.record_of(id));
-    CO_TRY(const auto changes, co_await changes_of(api.world(), record, params.since_review));
+    auto known = api.runner().committed.known(id);
+    CO_TRY(const auto changes, co_await changes_of(api.world(), record, std::move(known), params.since_review));
     TaskDiff::Reply reply;
     if (call.caller.role == Role::human) reply.alarm = co_await current_alarm(api.world(), std::move(record));
     reply.repository = changes.repository;

@@ -194,7 +194,10 @@ Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
     const auto text = world.files.read(world.tasks.folder(*record) / "TASK.md");
     if (text) reply.body = store::split_task_text(*text).body;
     if (params.changes && !store::has_ended(*record)) {
-        if (const auto changes = co_await changes_of(world, *record)) reply.changes = counts_of(*changes);
+        auto known = api.runner().committed.known(id);
+        if (const auto changes = co_await changes_of(world, *record, std::move(known))) {
+            reply.changes = counts_of(*changes);
+        }
     }
     CO_TRY(const auto history, world.tasks.history(id, k_recent_events));
     for (const auto& event : history) reply.history.push_back(to_json(event));

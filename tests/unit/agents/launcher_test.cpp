@@ -56,7 +56,7 @@ struct LauncherWorld {
         return test::run(io, std::move(coroutine));
     }
     AgentRun started() { return go(launcher.start(request(), folder)).value().run; }
-    Result<void> end(const AgentRun& run) { return go(launcher.end(run, "/tasks/logs/worker.log")); }
+    Result<bool> end(const AgentRun& run) { return go(launcher.end(run, "/tasks/logs/worker.log")); }
 };
 
 }  // namespace
@@ -169,6 +169,19 @@ TEST_CASE("a kill that tmux refuses is told, and the agent not taken for ended")
     const auto ended = world.end(run);
     REQUIRE_FALSE(ended);
     CHECK(ended.error().code == ErrorCode::timeout);
+}
+
+TEST_CASE("an end says whether the window is closed, and the reap closes one that is not") {
+    LauncherWorld world;
+    auto run = world.started();
+    world.tmux.list_fails = Error(ErrorCode::timeout, "tmux does not answer");
+    world.processes.alive.erase(run.pid);
+    CHECK_FALSE(world.end(run).value());
+    CHECK(world.tmux.state.killed.empty());
+    world.tmux.list_fails.reset();
+    world.go(world.launcher.reap(run, world.folder, "/tasks/logs/worker.log", {}));
+    CHECK(world.tmux.state.killed == std::vector<std::string>{run.window_id});
+    CHECK(world.end(world.started()).value());
 }
 
 TEST_CASE("a process that outlives its window is waited for, then killed") {

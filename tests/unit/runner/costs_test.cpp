@@ -7,6 +7,7 @@
 #include "common/base/text.hpp"
 #include "common/model/json.hpp"
 #include "daemon/git/small_files.hpp"
+#include "daemon/runner/changes.hpp"
 #include "daemon/runner/committed.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/changes.hpp"
@@ -129,6 +130,32 @@ TEST_CASE("what is counted of branches for lists stays within its bounds, and is
     world.move(id, "cancelled").value();
     REQUIRE(committed.of(id));
     CHECK(committed.of(id)->changes.commits == 2);
+}
+
+TEST_CASE("what is known of a branch is not counted again, but uncommitted files are") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto worktree = world.house().world().pool.path_of(*world.record(id).task.workspace);
+    world.git.commit(worktree, "feature", "one\ntwo\n");
+    auto& committed = world.house().runner().committed;
+    world.house().go(committed.refresh("shop", {id})).value();
+    auto& children = world.outside.children;
+    const auto counted = [&](const Changes& known) {
+        children.disarm();
+        return world.house().go(changes_of(world.house().world(), world.record(id), known)).value();
+    };
+    CHECK(counted(Changes()).added == 2);
+    const auto all = children.commands.size();
+    const auto known = counted(committed.known(id));
+    CHECK(children.commands.size() == all - 2);
+    CHECK(known.commits == 1);
+    CHECK(known.files == 1);
+    CHECK(known.added == 2);
+    write_file(worktree / "untracked", "three\n");
+    const auto dirty = counted(committed.known(id));
+    CHECK(dirty.uncommitted);
+    CHECK(dirty.files == 2);
+    CHECK(dirty.added == 3);
 }
 
 /// From the creation to the merge at origin: at most 31 processes in all.

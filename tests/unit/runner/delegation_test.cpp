@@ -360,7 +360,7 @@ TEST_CASE("A sub-task shows its reviewer and its human all that its merge brings
     const auto& record = world.record(child);
     CHECK_FALSE(record.task.base);
     CHECK(record.stacked_on.empty());
-    const auto changes = world.house().go(changes_of(world.house().world(), record)).value();
+    const auto changes = world.house().go(changes_of(world.house().world(), record, Changes())).value();
     CHECK(changes.commits == 2);
     CHECK(changes.files == 2);
     CHECK(world.events(child, "branch.updated").empty());

@@ -47,7 +47,7 @@ Result<MergeOutcome> merge_into_it(RunnerWorld& world, const TaskId& id, MergeOr
 }
 
 Changes diff_here(RunnerWorld& world, const TaskId& id) {
-    return world.house().go(changes_of(world.house().world(), world.record(id))).value();
+    return world.house().go(changes_of(world.house().world(), world.record(id), Changes())).value();
 }
 
 /// As a list of tasks counts it.
