@@ -72,6 +72,11 @@ Awaitable<Result<std::string>> common_dir(Git& git, Place place) {
     co_return only_path(answer);
 }
 
+std::string submodules_option(const Place& place) {
+    const bool is_walled = place.pinned() && place.pinned()->is_walled();
+    return std::string("--ignore-submodules=") + (is_walled ? "dirty" : "none");
+}
+
 bool is_hash(std::string_view text) {
     return (text.size() == 40 || text.size() == 64) &&
            text.find_first_not_of("0123456789abcdef") == std::string_view::npos;

@@ -37,6 +37,11 @@ Awaitable<Result<std::string>> ask_inside(Git& git, Place place, std::vector<std
 /// Returns the absolute path of a worktree's git directory; of a linked worktree, its folder in .git/worktrees.
 Awaitable<Result<std::string>> git_dir(Git& git, Place place);
 
+/// Returns the option of `git status` and `git diff` that says how far git looks into submodules. In a walled worktree
+/// git only compares the commit that a submodule is at: a process of git's inside it would run the programs that the
+/// submodule's own configuration names.
+std::string submodules_option(const Place& place);
+
 bool is_hash(std::string_view text);
 
 /// Returns external_failed for output that git cannot have written: another program runs under its name, or the output

@@ -1,5 +1,8 @@
 #include "daemon/git/branches.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <filesystem>
 
 #include "common/base/branch_name.hpp"
@@ -250,10 +253,45 @@ Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string 
 
 Awaitable<Result<void>> move_branch(Git& git, std::string repo, std::string branch, std::string to, std::string from) {
     auto old = from.empty() ? std::string(to.size(), '0') : std::move(from);
-    CO_TRY(co_await ask_inside(
-        git, std::move(repo),
-        words("update-ref", "-m", "orange: stacked", std::string(k_heads) + branch, std::move(to), std::move(old))));
+    CO_TRY(co_await ask_inside(git, std::move(repo),
+                               words("update-ref", "--no-deref", "-m", "orange: stacked", std::string(k_heads) + branch,
+                                     std::move(to), std::move(old))));
     co_return Result<void>{};
+}
+
+Result<void> make_read_only_files(const std::string& git_dir, const std::string& git_common) {
+    const auto info = git_common + "/objects/info";
+    if (::mkdir(info.c_str(), 0777) != 0 && errno != EEXIST) return io_error("making " + info, errno);
+    const auto path = git_dir + "/config.worktree";
+    const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    if (file || errno == EEXIST) return {};
+    return io_error("making " + path, errno);
+}
+
+Result<void> check_branch_files(const std::string& git_common, const std::string& branch) {
+    const auto refused = [](const std::string& path, const char* what) {
+        return Error(ErrorCode::conflict,
+                     printable(path) + " is " + what +
+                         ", so git would write to another place. Look at it, then remove it:\n  rm " +
+                         shell_word(path));
+    };
+    for (const std::string of_refs : {"/refs/heads", "/logs/refs/heads"}) {
+        auto path = git_common + of_refs;
+        auto folder = open_folder(path);
+        for (const auto component : split(branch, '/')) {
+            const std::string name(component);
+            struct stat facts {};
+            if (!folder || ::fstatat(folder->get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) break;
+            path += "/" + name;
+            if (S_ISLNK(facts.st_mode)) return refused(path, "a link");
+            if (S_ISREG(facts.st_mode) && is_symbolic_ref(folder->get(), name)) return refused(path, "a symbolic ref");
+            if (!S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode)) return refused(path, "no regular file");
+            if (!S_ISDIR(facts.st_mode)) break;
+            auto next = open_folder_at(folder->get(), name, path);
+            folder = std::move(next);
+        }
+    }
+    return {};
 }
 
 std::string folder_of(const std::string& branch) {
@@ -283,6 +321,9 @@ Awaitable<Result<void>> rename_branch(Git& git, Place place, std::string from, s
                                                      (current.empty() ? "no branch" : printable(current)) +
                                                      ", not on " + printable(from));
         }
+    }
+    if (place.pinned()) {
+        for (const auto& branch : {from, to}) CO_TRY(check_branch_files(place.pinned()->common_dir(), branch));
     }
     CO_TRY(const auto taken, co_await commit_of(git, place, std::string(k_heads) + to));
     if (!taken.empty()) co_return Error(ErrorCode::conflict, "branch " + printable(to) + " already exists");

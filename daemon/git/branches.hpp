@@ -59,6 +59,7 @@ Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string 
                                         MergesTo merges = MergesTo::origin);
 
 /// Sets a branch that no worktree has checked out to `to`, if it still is at `from` (empty: if it does not exist yet).
+/// The caller has called check_branch_files().
 Awaitable<Result<void>> move_branch(Git& git, std::string repo, std::string branch, std::string to, std::string from);
 
 /// Returns the folder of a branch below refs/heads, as "orange-tasks" of "orange-tasks/total". Empty if it is in none.
@@ -68,7 +69,17 @@ std::string folder_of(const std::string& branch);
 /// ones. Fails if a part of it is a link.
 Result<void> make_branch_folder(const std::string& git_common, const std::string& folder);
 
-/// Renames a branch (refused where `to` exists); of a worktree only the one that it is on.
+/// Makes what a wall shows read-only, if it does not exist, so that no agent makes it: the file of git's settings for a
+/// worktree, which name programs, and the folder of the repository in which a file may lead git to other objects.
+Result<void> make_read_only_files(const std::string& git_dir, const std::string& git_common);
+
+/// Checks the files of a branch and of its log in the repository's .git before git writes them, without a process.
+/// conflict, with the command to run, if the branch is a symbolic ref, or if a link is on the way: git would move
+/// another branch, or write outside of .git. An agent behind a wall can write the files in the folder of its branch.
+Result<void> check_branch_files(const std::string& git_common, const std::string& branch);
+
+/// Renames a branch (refused where `to` exists); of a worktree only the one that it is on. If `place` is a repository,
+/// the caller has called check_branch_files() for both.
 Awaitable<Result<void>> rename_branch(Git& git, Place place, std::string from, std::string to);
 
 /// Asks origin for the commit of its branch; empty if origin does not have the branch.

@@ -55,7 +55,7 @@ Awaitable<Result<CleanedUp>> clean_up(Git& git, Repository repo, std::string tar
         ++(!goes ? cleaned.kept : is_own ? cleaned.refs : cleaned.branches);
     }
     if (!input.empty()) {
-        CO_TRY(co_await ask_inside(git, repo.path, words("update-ref", "--stdin"), input));
+        CO_TRY(co_await ask_inside(git, repo.path, words("update-ref", "--no-deref", "--stdin"), input));
     }
     co_return cleaned;
 }

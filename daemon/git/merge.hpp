@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,11 +45,13 @@ struct MergeRequest {
     std::string branch;                   ///< the branch to merge
     std::string tip;                      ///< its commit
     std::string target;                   ///< the default branch
+    bool is_of_task = false;              ///< the target is the branch of a task, which an agent can write
     std::string shown_base = {};          ///< "origin/main", for messages; empty: `target`
     bool push = true;                     ///< origin gets the merge
     std::vector<std::string> sign = {};   ///< CommitSettings::sign (signing.hpp); empty: the merge is not signed
     bool include_unpushed = false;
-    std::string base = {};  ///< the commit that the published commit was built on; empty: unknown
+    std::set<std::string> walled = {};  ///< worktrees of agents behind a wall: no git runs there for the target
+    std::string base = {};              ///< the commit that the published commit was built on; empty: unknown
     /// Merges that Orange made and did not push: result → the commit of `target` that it was built on.
     std::map<std::string, std::string> unpushed;
 };

@@ -160,7 +160,8 @@ Awaitable<Result<void>> follow(Git& git, const MergeRequest& request, std::strin
         if (there) co_return Result<void>{};
     }
     CO_TRY(check_unlocked(dir, request));
-    CO_TRY(const auto checkout, checkout_of(all, dir, request.target));
+    if (request.is_of_task) CO_TRY(check_branch_files(dir, request.target));
+    CO_TRY(const auto checkout, checkout_of(all, dir, request.target, request.walled));
     if (!forward) {
         CO_TRY(const auto ahead, co_await ask(git, request.repo, words("rev-list", "--count", local, "^" + commit)));
         co_return Error(ErrorCode::conflict, printable(request.target) + " has commits that the merge does not have",
@@ -191,11 +192,13 @@ Awaitable<Result<bool>> retire_branch(Git& git, Repository repo, std::string bra
     }
     std::error_code error;  // git names worktrees whose folder is missing, too
     const bool in_use = there && std::filesystem::exists(now->second.worktree, error);
-    const bool goes = there && now->second.commit == tip && !in_use && !is_operated_on(repo.git_dir, branch);
+    const bool goes = there && now->second.commit == tip && !in_use && check_branch_files(repo.git_dir, branch) &&
+                      !is_operated_on(repo.git_dir, branch);
     // Use one transaction: the ref is written and the branch deleted, or neither happens.
     std::string input = "update " + ref + " " + tip + "\n";
     if (goes) input += "delete " + head + " " + tip + "\n";
-    CO_TRY(co_await ask_inside(git, repo.path, words("update-ref", "-m", "orange: merged", "--stdin"), input));
+    CO_TRY(co_await ask_inside(git, repo.path, words("update-ref", "--no-deref", "-m", "orange: merged", "--stdin"),
+                               input));
     // Remove the setting for the branch that it followed at origin.
     if (goes && is_configured(repo.git_dir, branch)) {
         (void)co_await attempt(git, repo.path, words("config", "--remove-section", "branch." + branch));

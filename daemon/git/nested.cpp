@@ -149,6 +149,45 @@ Result<Nested> open_nested(const Pinned& worktree, const NestedPath& at) {
     return nested;
 }
 
+Awaitable<Result<std::vector<std::string>>> submodules_in_index(Git& git, Pinned worktree,
+                                                                std::map<std::string, std::string> env) {
+    CO_TRY(const auto staged,
+           co_await ask_inside(git, worktree, words("ls-files", "-z", "--stage", "--full-name"), "", std::move(env)));
+    std::vector<std::string> paths;
+    for (const auto& entry : pieces(staged)) {
+        const auto name = entry.find('\t');
+        if (entry.starts_with("160000 ") && name != std::string::npos) paths.push_back(entry.substr(name + 1));
+    }
+    co_return paths;
+}
+
+Awaitable<Result<std::vector<std::string>>> set_repositories_aside(Git& git, Pinned worktree, std::string aside) {
+    CO_TRY(const auto inside, co_await repositories_inside(git, worktree));
+    std::vector<std::string> moved;
+    if (inside.empty() && !has_modules(worktree)) co_return moved;
+    CO_TRY(const auto into, make_aside(aside));
+    const auto mark = fs::path(worktree.path()).filename().string() + "-" + random_id(8) + "-";
+    const auto move = [&](int folder, const std::string& name, const std::string& shown) -> Result<void> {
+        const auto kept = mark + std::to_string(moved.size()) + "-" + name;
+        if (::renameat(folder, name.c_str(), into.get(), kept.c_str()) != 0) return io_error("moving " + shown, errno);
+        moved.push_back(aside + "/" + kept);
+        return {};
+    };
+    for (const auto& each : inside) {
+        const auto shown = worktree.path() + "/" + each.path;
+        const auto slash = each.path.rfind('/');
+        if (slash == std::string::npos) {
+            CO_TRY(move(worktree.folder()->get(), each.path, shown));
+            continue;
+        }
+        const auto parent = open_folder_below(worktree.folder()->get(), each.path.substr(0, slash), shown);
+        if (!parent) continue;  // a link is on the way, so the repository is elsewhere
+        CO_TRY(move(parent->get(), each.path.substr(slash + 1), shown));
+    }
+    if (has_modules(worktree)) CO_TRY(move(worktree.admin(), k_modules, shown_module(worktree, "")));
+    co_return moved;
+}
+
 Awaitable<Result<std::vector<NestedPath>>> repositories_inside(Git& git, Pinned worktree) {
     // Use an index that does not exist, so that repositories which the agent staged as submodules are listed, too.
     const std::map<std::string, std::string> no_index = {
@@ -162,12 +201,10 @@ Awaitable<Result<std::vector<NestedPath>>> repositories_inside(Git& git, Pinned 
         path.pop_back();
         paths.push_back(std::move(path));
     }
-    if (has_modules(worktree)) {  // a submodule may be in a folder that git ignores
-        CO_TRY(const auto staged, co_await ask_inside(git, worktree, words("ls-files", "-z", "--stage")));
-        for (const auto& entry : pieces(staged)) {
-            const auto name = entry.find('\t');
-            if (!entry.starts_with("160000 ") || name == std::string::npos) continue;
-            auto path = entry.substr(name + 1);
+    if (has_modules(worktree) || worktree.is_walled()) {  // a submodule may be in a folder that git ignores
+        const std::map<std::string, std::string> own_index;
+        CO_TRY(auto staged, co_await submodules_in_index(git, worktree, own_index));
+        for (auto& path : staged) {
             const auto git_file = path + "/.git";
             const bool is_there =
                 ::faccessat(worktree.folder()->get(), git_file.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,14 @@ struct NestedPath {
 };
 /// Returns all repositories whose files are in a worktree, without ignored ones and without those inside another one.
 Awaitable<Result<std::vector<NestedPath>>> repositories_inside(Git& git, Pinned worktree);
+
+/// Returns the paths of the submodules in an index; `env` names the index, otherwise it is the worktree's own.
+Awaitable<Result<std::vector<std::string>>> submodules_in_index(Git& git, Pinned worktree,
+                                                                std::map<std::string, std::string> env = {});
+
+/// Moves the repositories in a walled worktree into the folder `aside`, with their files, and the repositories of its
+/// submodules. No git runs in them. Returns their new paths.
+Awaitable<Result<std::vector<std::string>>> set_repositories_aside(Git& git, Pinned worktree, std::string aside);
 
 /// Opens a nested repository. io if a link is on the way to it, conflict if its .git has more than git makes; the
 /// message contains the command to run.

@@ -129,15 +129,22 @@ Result<void> mend(int folder, const Pointer& pointer, const std::string& admin, 
     return {};
 }
 
-/// Creates and opens the folder for files that are moved aside. Agents can write beside it, so it must not be a link.
-Result<UniqueFd> make_aside(const std::string& path) {
-    if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return io_error("making " + path, errno);
-    auto folder = open_folder(path);
-    if (folder || is_folder_at(AT_FDCWD, path)) return folder;
-    return Error(ErrorCode::conflict,
-                 printable(path) +
-                     " is a link or a file, and nothing is moved through it; look at it, then remove it: rm " +
-                     shell_word(path));
+/// Renames an entry of git's own folder, so that git does not use it.
+Result<void> set_entry_aside(int folder, const std::string& admin, const std::string& name, const std::string& mark,
+                             std::vector<RestoredFile>& mended) {
+    auto kept = k_found + mark + name;
+    std::ranges::replace(kept, '/', '-');
+    const auto slash = name.rfind('/');
+    UniqueFd below;  // opened without following a link: an agent may put one there meanwhile
+    if (slash != std::string::npos) {
+        TRY(below, open_folder_below(folder, name.substr(0, slash), admin + "/" + name.substr(0, slash)));
+    }
+    const auto last = slash == std::string::npos ? name : name.substr(slash + 1);
+    if (::renameat(below ? below.get() : folder, last.c_str(), folder, kept.c_str()) != 0) {
+        return io_error("moving " + admin + "/" + name, errno);
+    }
+    mended.push_back({name, admin + "/" + kept});
+    return {};
 }
 
 /// Moves pipes aside: a pipe in this folder would block every git command that lists the repository's worktrees.
@@ -149,11 +156,36 @@ Result<void> set_pipes_aside(const std::string& admin, const std::string& mark, 
         struct stat facts {};
         if (::fstatat(folder->get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;
         if (!S_ISFIFO(facts.st_mode) || name.starts_with(k_found)) continue;
-        const auto kept = k_found + mark + name;
-        if (::renameat(folder->get(), name.c_str(), folder->get(), kept.c_str()) != 0) {
-            return io_error("moving " + admin + "/" + name, errno);
-        }
-        mended.push_back({name, admin + "/" + kept});
+        TRY(set_entry_aside(folder->get(), admin, name, mark, mended));
+    }
+    return {};
+}
+
+/// Returns true for the name of a file in git's own folder that git takes for a ref, such as ORIG_HEAD.
+bool is_pseudo_ref(std::string_view name) {
+    return !name.ends_with("MSG") && name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == std::string_view::npos;
+}
+
+/// Adds those below `folder`, whose names begin with `prefix`. `left`: the number of entries that are still allowed.
+Result<void> find_leading_elsewhere(int folder, const std::string& prefix, const std::string& shown, int levels,
+                                    std::size_t& left, std::vector<std::string>& found) {
+    const auto too_much = Error(ErrorCode::conflict, printable(shown) +
+                                                         " has more files than git makes; look at it, and "
+                                                         "remove those that are not git's");
+    if (levels == 0) return too_much;
+    TRY(const auto names, names_in(folder, shown));
+    for (const auto& name : names) {
+        if (left-- == 0) return too_much;
+        struct stat facts {};
+        if (::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        if (prefix.empty() && (name == "HEAD" || name.starts_with(k_found))) continue;  // open_admin() checks HEAD
+        const bool may_be_ref = prefix.starts_with("refs/") || (prefix.empty() && is_pseudo_ref(name));
+        const bool is_symbolic = may_be_ref && S_ISREG(facts.st_mode) && is_symbolic_ref(folder, name);
+        const bool is_plain = S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode);  // neither a link nor a pipe
+        if (!is_plain || is_symbolic) found.push_back(prefix + name);
+        if (!S_ISDIR(facts.st_mode) || (prefix.empty() && name == "modules")) continue;
+        TRY(const auto inner, open_folder_at(folder, name, shown + "/" + name));
+        TRY(find_leading_elsewhere(inner.get(), prefix + name + "/", shown + "/" + name, levels - 1, left, found));
     }
     return {};
 }
@@ -167,6 +199,33 @@ Result<Opened> open_both(const std::string& common_dir, const std::string& path,
     TRY(auto folder, open_worktree(path, identity));
     TRY(auto admin, open_admin(common_dir, path, identity));
     return Opened{resolved_above(path), admin_path(common_dir, identity), std::move(folder), std::move(admin)};
+}
+
+/// Returns the entries of git's own folder for a worktree through which git would write to another place, or wait:
+/// links, symbolic refs and pipes. HEAD may be either. The repositories of submodules are not searched.
+Result<std::vector<std::string>> leads_elsewhere_in(int admin, const std::string& shown) {
+    std::vector<std::string> found;
+    auto left = k_most_entries;
+    TRY(find_leading_elsewhere(admin, "", shown, k_most_levels, left, found));
+    return found;
+}
+
+/// Git writes new objects into folders of this folder.
+Result<void> check_objects(const std::string& common_dir) {
+    const auto path = real_path(common_dir + "/objects");
+    TRY(const auto folder, open_folder(path));
+    TRY(const auto names, names_in(folder.get(), path));
+    for (const auto& name : names) {
+        struct stat facts {};
+        if (::fstatat(folder.get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISLNK(facts.st_mode))
+            continue;
+        return Error(ErrorCode::conflict,
+                     printable(path + "/" + name) +
+                         " is a link, so git would write objects to another place. Look at it, then "
+                         "remove it:\n  rm " +
+                         shell_word(path + "/" + name));
+    }
+    return {};
 }
 
 Pinned::Folder shared(UniqueFd folder) {
@@ -200,12 +259,23 @@ bool is_a_lock_of_git(std::string_view name) {
 
 }  // namespace
 
-Pinned::Pinned(std::string path, std::string git_dir, std::string common_dir, Folder folder, Folder admin)
-    : held_(std::make_shared<const Held>(
-          Held{std::move(path), std::move(git_dir), std::move(common_dir), std::move(folder), std::move(admin)})) {}
+Pinned::Pinned(std::string path, std::string git_dir, std::string common_dir, Folder folder, Folder admin,
+               bool is_walled)
+    : held_(std::make_shared<const Held>(Held{std::move(path), std::move(git_dir), std::move(common_dir),
+                                              std::move(folder), std::move(admin), is_walled})) {}
 
 Pinned Pinned::from(std::string path, Folder folder) const {
-    return {std::move(path), git_dir(), common_dir(), std::move(folder), held_->admin};
+    return {std::move(path), git_dir(), common_dir(), std::move(folder), held_->admin, is_walled()};
+}
+
+Result<UniqueFd> make_aside(const std::string& path) {
+    if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return io_error("making " + path, errno);
+    auto folder = open_folder(path);
+    if (folder || is_folder_at(AT_FDCWD, path)) return folder;
+    return Error(ErrorCode::conflict,
+                 printable(path) +
+                     " is a link or a file, and nothing is moved through it; look at it, then remove it: rm " +
+                     shell_word(path));
 }
 
 bool is_same_folder(const std::string& path, const Identity& identity) {
@@ -245,7 +315,7 @@ Result<void> forget(const std::string& common_dir, const std::string& path) {
     return {};
 }
 
-Result<Pinned> pin(const std::string& common_dir, const std::string& path, const Identity& identity,
+Result<Pinned> pin(const std::string& common_dir, const std::string& path, const Identity& identity, bool is_walled,
                    const std::string& aside, std::vector<RestoredFile>& mended) {
     const auto mark = random_id(8) + "-";
     if (is_same_folder(path, identity)) TRY(set_pipes_aside(admin_path(common_dir, identity), mark, mended));
@@ -261,11 +331,18 @@ Result<Pinned> pin(const std::string& common_dir, const std::string& path, const
         const Aside there{admin, opened.admin, k_found + mark + pointer.name};
         TRY(mend(admin, pointer, identity.admin, there, mended));
     }
+    if (is_walled) {
+        TRY(check_objects(common_dir));
+        const auto folder = opened.admin_folder.get();
+        TRY(const auto leading, leads_elsewhere_in(folder, opened.admin));
+        for (const auto& name : leading) TRY(set_entry_aside(folder, opened.admin, name, mark, mended));
+    }
     return Pinned(path, opened.admin, common_dir, shared(std::move(opened.folder)),
-                  shared(std::move(opened.admin_folder)));
+                  shared(std::move(opened.admin_folder)), is_walled);
 }
 
-Result<Pinned> pin_as_it_is(const std::string& common_dir, const std::string& path, const Identity& identity) {
+Result<Pinned> pin_as_it_is(const std::string& common_dir, const std::string& path, const Identity& identity,
+                            bool is_walled) {
     TRY(auto opened, open_both(common_dir, path, identity));
     const auto own = to_repository(opened.path, opened.admin);
     bool agree = own.is(small_file_at(opened.folder.get(), own.name));
@@ -274,7 +351,7 @@ Result<Pinned> pin_as_it_is(const std::string& common_dir, const std::string& pa
     }
     if (agree)
         return Pinned(path, opened.admin, common_dir, shared(std::move(opened.folder)),
-                      shared(std::move(opened.admin_folder)));
+                      shared(std::move(opened.admin_folder)), is_walled);
     return Error(ErrorCode::conflict,
                  printable(path) + "/.git and " + printable(opened.admin) + " do not point at each other");
 }

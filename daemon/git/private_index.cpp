@@ -8,23 +8,36 @@
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/committer.hpp"
+#include "daemon/git/small_files.hpp"
 
 namespace orange::git {
 namespace {
 
 constexpr std::chrono::milliseconds k_add_deadline = std::chrono::hours(1);
+constexpr std::size_t k_largest_index = std::size_t{256} << 20;  ///< some two million files
 
 }  // namespace
 
-PrivateIndex::PrivateIndex(Pinned worktree) : worktree_(std::move(worktree)), name_("orange-index-" + random_id(12)) {}
+PrivateIndex::PrivateIndex(Pinned worktree) : worktree_(std::move(worktree)), name_("orange-index-" + random_id(12)) {
+    if (!worktree_.is_walled()) return;
+    if (auto opened = open_folder(worktree_.common_dir())) repository_ = std::move(*opened);
+}
 
 PrivateIndex::~PrivateIndex() {  // a left-over file in a git directory does no harm
-    ::unlinkat(worktree_.admin(), name_.c_str(), 0);
-    ::unlinkat(worktree_.admin(), (name_ + ".lock").c_str(), 0);
+    ::unlinkat(folder(), name_.c_str(), 0);
+    ::unlinkat(folder(), (name_ + ".lock").c_str(), 0);
+}
+
+std::string PrivateIndex::path() const {
+    return (worktree_.is_walled() ? worktree_.common_dir() : worktree_.git_dir()) + "/" + name_;
 }
 
 std::map<std::string, std::string> PrivateIndex::env() const {
-    return {{"GIT_INDEX_FILE", worktree_.git_dir() + "/" + name_}};
+    return {{"GIT_INDEX_FILE", path()}};
+}
+
+Result<void> PrivateIndex::copy_own() const {
+    return copy_file_at(worktree_.admin(), "index", folder(), name_, k_largest_index, worktree_.git_dir() + "/index");
 }
 
 Awaitable<Result<void>> add_files(Git& git, Pinned worktree, std::map<std::string, std::string> env,

@@ -9,7 +9,9 @@
 /// Makes commits from the files of a worktree without a change to its branch or its index.
 namespace orange::git {
 
-/// A temporary index file in git's folder for a worktree. The destructor removes the file.
+/// A temporary index file in git's folder for a worktree, or in that of the repository if the worktree is walled: git
+/// follows a link in the place of an index, and an agent behind a wall cannot put one there. The destructor removes the
+/// file.
 class PrivateIndex {
   public:
     explicit PrivateIndex(Pinned worktree);
@@ -18,11 +20,16 @@ class PrivateIndex {
     ~PrivateIndex();
     /// Returns the environment that makes git use this index.
     std::map<std::string, std::string> env() const;
-    const std::string& name() const { return name_; }
+    /// Makes it a copy of the worktree's own index. not_found if there is none.
+    Result<void> copy_own() const;
+    std::string path() const;
 
   private:
+    int folder() const { return repository_ ? repository_.get() : worktree_.admin(); }
+
     Pinned worktree_;
     std::string name_;
+    UniqueFd repository_;  ///< its folder; open if the worktree is walled
 };
 
 /// Runs `git add` with a private index. The deadline is one hour, because gigabytes of files may take many minutes.

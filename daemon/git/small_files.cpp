@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
@@ -149,6 +150,13 @@ std::optional<std::string> small_file_at(int folder, const std::string& name, st
     return text;
 }
 
+bool is_symbolic_ref(int folder, const std::string& name) {
+    const UniqueFd file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    std::array<char, 4> begin{};
+    return file && ::read(file.get(), begin.data(), begin.size()) == static_cast<ssize_t>(begin.size()) &&
+           std::string_view(begin.data(), begin.size()) == "ref:";
+}
+
 Result<void> replace_file_at(int folder, const std::string& name, std::string_view content, const std::string& shown) {
     const auto temporary = name + "." + random_id(10) + ".tmp";
     constexpr int k_flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -162,7 +170,7 @@ Result<void> replace_file_at(int folder, const std::string& name, std::string_vi
     return io_error("writing " + shown, problem);
 }
 
-Result<void> copy_file_at(int folder, const std::string& from, const std::string& to, std::size_t limit,
+Result<void> copy_file_at(int folder, const std::string& from, int into, const std::string& to, std::size_t limit,
                           const std::string& shown) {
     const UniqueFd in(::openat(folder, from.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (!in && errno == ENOENT) return Error(ErrorCode::not_found, printable(shown) + " is not there");
@@ -173,7 +181,7 @@ Result<void> copy_file_at(int folder, const std::string& from, const std::string
                                         ": it is not a regular file, or it is larger than " +
                                         std::to_string(limit >> 20) + " MiB");
     }
-    const UniqueFd out(::openat(folder, to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    const UniqueFd out(::openat(into, to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!out) return io_error("copying " + shown, errno);
     std::vector<char> piece(std::size_t{1} << 18);
     for (auto left = static_cast<std::size_t>(facts.st_size); left > 0;) {

@@ -53,12 +53,16 @@ Result<void> see_all_below(int folder, const std::string& shown, const See& see)
 Result<void> remove_at(int folder, const std::string& name, const std::string& shown);
 Result<void> remove_all_below(int folder, const std::string& shown);
 
-/// Copies to a new file in the same folder. not_found if there is none; io for a link, a pipe or a file above `limit`.
-Result<void> copy_file_at(int folder, const std::string& from, const std::string& to, std::size_t limit,
+/// Copies `from` in `folder` to the new file `to` in `into`. not_found if there is none; io for a link, a pipe or a
+/// file above `limit`.
+Result<void> copy_file_at(int folder, const std::string& from, int into, const std::string& to, std::size_t limit,
                           const std::string& shown);
 
 /// The text of a regular file of at most `limit` bytes; nothing for a link, a pipe, a larger file, or none at all.
 std::optional<std::string> small_file_at(int folder, const std::string& name, std::size_t limit = k_longest_pointer);
+
+/// Returns true for a file that git reads as a symbolic ref. Git writes the ref that such a file names.
+bool is_symbolic_ref(int folder, const std::string& name);
 
 /// Returns inode, mode, size and times of what is at a path, to see later whether it has changed; empty if nothing is
 /// there. No value if it was changed within the last two seconds, because a further change might leave the same time.

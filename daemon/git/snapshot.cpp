@@ -23,28 +23,36 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t k_largest_index = std::size_t{256} << 20;  ///< some two million files
-
 /// Returns pathspecs for `git add` that leave out repositories which an agent made or cloned inside: git cannot add
 /// their content, and refuses those without a commit. keep_commits() turns them into plain folders first; otherwise
 /// they stay where they are. A submodule is added with the commit that it is on.
-Awaitable<Result<std::string>> pathspecs_without_nested_repositories(Git& git, Pinned worktree) {
+///
+/// In a walled worktree, submodules are left out, too: `git add` runs git in each submodule of the index that `env`
+/// names.
+Awaitable<Result<std::string>> pathspecs_without_nested_repositories(Git& git, Pinned worktree,
+                                                                     std::map<std::string, std::string> env) {
     CO_TRY(
         const auto others,
         co_await ask_inside(git, worktree, words("ls-files", "-z", "--others", "--exclude-standard", "--full-name")));
     std::string specs = ":(top)";
     specs += '\0';
+    const auto leave_out = [&specs](const std::string& folder) {
+        specs += ":(top,exclude,literal)" + folder;
+        specs += '\0';
+    };
     for (const auto& path : pieces(others)) {
         if (!path.ends_with('/')) continue;
         const auto folder = path.substr(0, path.size() - 1);
         const auto nested = open_nested(worktree, {folder, {}});
-        if (nested && nested->is_module) {
+        if (nested && nested->is_module && !worktree.is_walled()) {
             CO_TRY(const auto head, co_await commit_of(git, *nested->repository, "HEAD"));
             if (!head.empty()) continue;
         }
-        specs += ":(top,exclude,literal)" + folder;
-        specs += '\0';
+        leave_out(folder);
     }
+    if (!worktree.is_walled()) co_return specs;
+    CO_TRY(const auto indexed, co_await submodules_in_index(git, worktree, std::move(env)));
+    for (const auto& path : indexed) leave_out(path);
     co_return specs;
 }
 
@@ -86,8 +94,7 @@ Awaitable<Result<bool>> has_no_tree(Git& git, Pinned worktree, std::map<std::str
 /// index.
 Awaitable<Result<std::string>> tree_of_index(Git& git, Pinned worktree) {
     const PrivateIndex copy(worktree);
-    const auto shown = worktree.git_dir() + "/index";
-    const auto copied = copy_file_at(worktree.admin(), "index", copy.name(), k_largest_index, shown);
+    const auto copied = copy.copy_own();
     if (!copied && copied.error().code == ErrorCode::not_found) co_return std::string();
     if (!copied) {
         auto refused = copied.error();
@@ -115,14 +122,14 @@ Awaitable<Result<std::string>> tree_of_head(Git& git, Pinned worktree) {
 /// to look at, which is fast.
 Awaitable<Result<std::string>> tree_by_own_index(Git& git, Pinned worktree) {
     const PrivateIndex index(worktree);
-    const auto shown = worktree.git_dir() + "/index";
-    CO_TRY(copy_file_at(worktree.admin(), "index", index.name(), k_largest_index, shown));
+    CO_TRY(index.copy_own());
     // Git compares the contents of files that are as young as the index. The copy must not seem younger than the
     // original.
     std::error_code error;
-    const auto written_at = fs::last_write_time(shown, error);
-    if (!error) fs::last_write_time(worktree.git_dir() + "/" + index.name(), written_at, error);
-    if (error) co_return Error(ErrorCode::external_failed, "the time of " + shown + " cannot be copied");
+    const auto own = worktree.git_dir() + "/index";
+    const auto written_at = fs::last_write_time(own, error);
+    if (!error) fs::last_write_time(index.path(), written_at, error);
+    if (error) co_return Error(ErrorCode::external_failed, "the time of " + own + " cannot be copied");
     CO_TRY(co_await add_files(git, worktree, index.env(), words("--all", "--", ":(top)")));
     CO_TRY(const auto written, co_await ask_inside(git, worktree, words("write-tree"), "", index.env()));
     co_return std::string(trim(written));
@@ -181,7 +188,8 @@ Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree) {
     CO_TRY(const auto head, co_await commit_of(git, worktree, "HEAD"));
     if (!head.empty()) CO_TRY(co_await ask_inside(git, worktree, words("read-tree", head), "", index.env()));
     CO_TRY(co_await leave_out_as_own_index(git, worktree, index.env()));
-    CO_TRY(const auto specs, co_await pathspecs_without_nested_repositories(git, worktree));
+    auto env = index.env();
+    CO_TRY(const auto specs, co_await pathspecs_without_nested_repositories(git, worktree, std::move(env)));
     CO_TRY(co_await add_files(git, worktree, index.env(), words("--all"), specs));
     CO_TRY(const auto forced, co_await tracked_ignored_files(git, worktree));
     if (!forced.empty()) {
@@ -207,9 +215,10 @@ Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, Place pl
 }
 
 Awaitable<Result<bool>> is_dirty(Git& git, Pinned worktree) {
-    CO_TRY(const auto status, co_await ask_inside(git, worktree,
-                                                  words("status", "--porcelain=v2", "-z", "--untracked-files=all",
-                                                        "--ignore-submodules=none")));
+    const auto submodules = submodules_option(worktree);
+    CO_TRY(const auto status,
+           co_await ask_inside(git, worktree,
+                               words("status", "--porcelain=v2", "-z", "--untracked-files=all", submodules)));
     if (!status.empty()) co_return true;
     if (!operation_under_way(worktree.git_dir()).empty()) co_return true;
     // `git status` skips files that are marked "assume unchanged". A private index has no such marks.

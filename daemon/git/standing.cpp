@@ -111,10 +111,11 @@ Awaitable<Result<Standing>> standing_of(Git& git, Pinned worktree) {
         if (error.code == ErrorCode::external_failed) return Standing{};
         return error;
     };
+    const auto submodules = submodules_option(worktree);
     auto asks_status =
         ask_inside(git, worktree,
                    words("-c", "core.untrackedCache=false", "status", "--porcelain=v2", "--branch", "--no-ahead-behind",
-                         "-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames"));
+                         "-z", "--untracked-files=all", submodules, "--no-renames"));
     auto asks_index = ask_inside(git, worktree, words("ls-files", "-v", "--stage", "-z", "--full-name"));
     const auto answers = co_await async::both(std::move(asks_status), std::move(asks_index));
     const auto& [status, index] = answers;

@@ -151,7 +151,7 @@ Awaitable<Result<std::vector<SubmoduleChange>>> unpublished_submodules(Git& git,
     const auto held = std::make_shared<const UniqueFd>(std::move(folder));
     constexpr int k_levels = 8;
     add_modules(Pinned(common, common, common, held, held), k_levels, repositories);
-    if (worktree) add_modules(*worktree, k_levels, repositories);
+    if (worktree && !worktree->is_walled()) add_modules(*worktree, k_levels, repositories);
     for (const auto& change : changes) {
         CO_TRY(const auto published, co_await is_published(git, repositories, change.commit, may_fetch));
         if (!published) unpublished.push_back(change);

@@ -6,7 +6,9 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
+#include "daemon/git/branches.hpp"
 #include "daemon/git/committer.hpp"
+#include "daemon/git/nested.hpp"
 #include "daemon/git/standing.hpp"
 
 namespace orange::git {
@@ -24,12 +26,22 @@ Awaitable<Result<Completed>> run_merge(Git& git, Pinned worktree, std::string br
     command.env["GIT_CONFIG_COUNT"] = "1";
     command.env["GIT_CONFIG_KEY_0"] = "branch." + branch + ".mergeOptions";
     command.env["GIT_CONFIG_VALUE_0"] = "";
+    if (worktree.is_walled()) {
+        const std::map<std::string, std::string> own_index;
+        CO_TRY(const auto submodules, co_await submodules_in_index(git, worktree, own_index));
+        // A merge of two commits of a submodule reads its repository, whose configuration may name a program to fetch
+        // missing objects with.
+        if (!submodules.empty()) command.env["GIT_NO_LAZY_FETCH"] = "1";
+    }
     co_return co_await git.run(std::move(command));
 }
 
 /// Returns true if a tracked file differs from HEAD, staged or not.
 Awaitable<Result<bool>> has_edits(Git& git, Pinned worktree) {
-    CO_TRY(const auto compared, co_await attempt(git, worktree, words("diff", "--quiet", "--no-ext-diff", "HEAD")));
+    auto args = words("diff", "--quiet", "--no-ext-diff");
+    if (worktree.is_walled()) args.push_back(submodules_option(worktree));
+    args.emplace_back("HEAD");
+    CO_TRY(const auto compared, co_await attempt(git, worktree, std::move(args)));
     if (compared.exit_status > 1) co_return command_failed(words("git", "diff", "HEAD"), compared);
     co_return compared.exit_status == 1;
 }
@@ -68,7 +80,9 @@ Awaitable<Result<std::string>> merge_here(Git& git, Pinned worktree, std::string
         CO_TRY(const auto head, co_await ask(git, worktree, words("rev-parse", "--verify", "HEAD^{commit}")));
         co_return std::string(trim(head));
     }
-    CO_TRY(const auto listed, co_await ask(git, worktree, words("diff", "--name-only", "--diff-filter=U", "-z")));
+    auto args = words("diff", "--name-only", "--diff-filter=U", "-z");
+    if (worktree.is_walled()) args.push_back(submodules_option(worktree));
+    CO_TRY(const auto listed, co_await ask(git, worktree, std::move(args)));
     const auto files = pieces(listed);
     if (files.empty()) co_return command_failed(words("git", "merge", commit), merged);
     co_return Error(ErrorCode::conflict, counted(files.size(), "file") + " in conflict",
@@ -78,6 +92,7 @@ Awaitable<Result<std::string>> merge_here(Git& git, Pinned worktree, std::string
 Awaitable<Result<std::string>> head_to_merge_into(Git& git, Pinned worktree, std::string branch, std::string commit) {
     CO_TRY(auto standing, co_await standing_of(git, worktree));
     if (standing.branch != branch) co_return Error(ErrorCode::conflict, "is not on branch " + printable(branch));
+    CO_TRY(check_branch_files(worktree.common_dir(), branch));
     if (!standing.clean && !standing.only_files) {
         co_return Error(ErrorCode::conflict, "has staged changes or an unfinished git operation");
     }

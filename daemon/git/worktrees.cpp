@@ -54,20 +54,23 @@ Error is_checked_out(const std::string& branch, const std::string& place, const 
 /// Creates a local branch that tracks origin's; an error if it exists.
 Awaitable<Result<void>> create_tracking(Git& git, Pinned worktree, std::string branch, std::string commit) {
     const auto head = std::string(k_heads) + branch, none = std::string(commit.size(), '0');
-    CO_TRY(co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: new branch", head, commit, none)));
+    CO_TRY(co_await ask_inside(git, worktree,
+                               words("update-ref", "--no-deref", "-m", "orange: new branch", head, commit, none)));
     CO_TRY(co_await ask_inside(git, worktree, words("config", "branch." + branch + ".remote", "origin")));
     CO_TRY(co_await ask_inside(git, worktree, words("config", "branch." + branch + ".merge", head)));
     co_return Result<void>{};
 }
 
 /// Ends rebases with git's own --quit, because it moves an autostash to the stash list; removes the state files of
-/// other operations.
+/// other operations. In a walled worktree, --quit is not used: it deletes the refs that a file of the rebase names.
 Awaitable<Result<void>> end_operations(Git& git, Pinned worktree) {
     const auto applying = [&] {
         const auto state = open_folder_at(worktree.admin(), "rebase-apply", "rebase-apply");
         return state && small_file_at(state->get(), "applying");
     };
-    if (is_folder_at(worktree.admin(), "rebase-merge")) {
+    if (worktree.is_walled()) {
+        // keep_commits() has kept the autostash
+    } else if (is_folder_at(worktree.admin(), "rebase-merge")) {
         (void)co_await attempt(git, worktree, words("rebase", "--quit"));
     } else if (is_folder_at(worktree.admin(), "rebase-apply")) {
         (void)co_await attempt(git, worktree, words(applying() ? "am" : "rebase", "--quit"));
@@ -123,7 +126,8 @@ Awaitable<Result<void>> reset_once(Git& git, Pinned worktree, std::string base, 
         // The worktree was clean, so a file in the way is new and has not been saved.
         if (!there && standing.clean) co_return command_failed(args, done);
     }
-    const bool may_have_submodules = !standing.known || standing.may_hold_repositories || has_modules(worktree);
+    const bool may_have_submodules =
+        !worktree.is_walled() && (!standing.known || standing.may_hold_repositories || has_modules(worktree));
     const bool is_done = there && standing.clean && standing.head == to && !may_have_submodules && !is_hollow;
     if (is_done) co_return Result<void>{};
     if (!there) {
@@ -253,6 +257,7 @@ Awaitable<Result<BranchOrigin>> checkout_branch(Git& git, std::string repo, Pinn
 Awaitable<Result<CheckedOut>> checkout_branch(Git& git, Pinned worktree, std::string branch, std::string base,
                                               const Refs& known) {
     CheckedOut done;
+    CO_TRY(check_branch_files(worktree.common_dir(), branch));
     const auto local = known.find(std::string(k_heads) + branch), remote = known.find(std::string(k_origin) + branch);
     if (local != known.end()) {
         done.commit = local->second.commit;

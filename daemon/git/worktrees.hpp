@@ -97,14 +97,15 @@ Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, std::string r
 /// (…/head-<commit>), and the commits and uncommitted changes of repositories inside (…/nested-<hash>/…). Submodules
 /// stay as they are until reset_detached(), and only commits that none of their remotes has are kept. All other
 /// repositories lose their .git, so that their files become the worktree's own, for snapshot() to save. Ignored
-/// repositories stay. Returns the new refs.
+/// repositories stay. Nothing is done to repositories in a walled worktree (set_repositories_aside()). Returns the new
+/// refs.
 Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, Pinned worktree, std::string below,
                                                          Standing standing = {});
 
 /// Keeps commits as above for a worktree whose folder is missing: its HEAD and its submodules, which are in git's own
-/// folder for it (.git/worktrees/<admin>).
+/// folder for it (.git/worktrees/<admin>). If the worktree `is_walled`, only its HEAD is kept.
 Awaitable<Result<std::vector<std::string>>> keep_commits_of_missing(Git& git, std::string common_dir, std::string admin,
-                                                                    std::string below);
+                                                                    std::string below, bool is_walled = false);
 
 /// Keeps under `below` the stashes of the branch that the worktree is on (…/stash-<commit>). All worktrees share one
 /// stash list, and all entries but the last are only in its log: `git stash clear` in one worktree drops the stashes of

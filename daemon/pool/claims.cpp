@@ -214,4 +214,13 @@ void Claims::set_identity(const std::string& name, std::optional<git::Identity> 
     if (const auto found = slots_.find(name); found != slots_.end()) found->second.identity = std::move(identity);
 }
 
+bool Claims::is_walled(const std::string& name) const {
+    const auto* slot = find(name);
+    return slot && slot->walled;
+}
+
+void Claims::set_walled(const std::string& name, bool walled) {
+    if (const auto found = slots_.find(name); found != slots_.end()) found->second.walled = walled;
+}
+
 }  // namespace orange

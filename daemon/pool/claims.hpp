@@ -25,6 +25,7 @@ struct Slot {
     TaskId task;
     std::optional<git::Identity> identity = {};
     std::optional<int> ports = {};
+    bool walled = false;
 
     template <class V>
     void describe(V& v) {
@@ -35,6 +36,7 @@ struct Slot {
         v.nullable("task", task, "who has it; null: it is free");
         v.sparse("worktree", identity, "what it was when it was made");
         v.sparse("ports", ports, "which range of ports is its own, from 0");
+        v.sparse("walled", walled, "an agent in an executor that hides files has worked in it since it was made");
     }
 };
 
@@ -76,6 +78,8 @@ class Claims {
     void add(const std::string& project, const std::string& name);
     void erase(const std::string& name) { slots_.erase(name); }
     void set_identity(const std::string& name, std::optional<git::Identity> identity);
+    bool is_walled(const std::string& name) const;
+    void set_walled(const std::string& name, bool walled);
     Result<void> write();
 
   private:

@@ -3,6 +3,7 @@
 #include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/nested.hpp"
 #include "daemon/pool/occupants.hpp"
 #include "daemon/pool/pool.hpp"
 
@@ -114,6 +115,10 @@ Awaitable<Result<void>> Pool::discard(Project project, std::string name) {
         CO_TRY(auto standing, co_await look_at(worktree, none_known));
         CO_TRY(co_await save_all(worktree, std::move(standing), "refs/orange/" + name, "found",
                                  "Found in " + name + " when it was removed"));
+        if (worktree.is_walled()) {
+            auto found = (root_ / ".found").string();
+            CO_TRY(co_await git::set_repositories_aside(git_, worktree, std::move(found)));
+        }
         CO_TRY(co_await open(project, name));  // git uses the path, so check again that it leads to this worktree
     } else {
         CO_TRY(co_await keep_of_missing(project, name));

@@ -69,6 +69,7 @@ Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string 
         CO_TRY(co_await keep_of_missing(project, name));
         claims_.set_identity(
             name, std::nullopt);  // a daemon that is killed here must not take the new folder for a foreign one
+        claims_.set_walled(name, false);
         CO_TRY(claims_.write());
         CO_TRY(auto base, co_await git::base_ref(git_, project.path, project.default_branch));
         CO_TRY(co_await git::add_worktree(git_, project.path, path, std::move(base)));
@@ -88,8 +89,8 @@ Awaitable<Result<void>> Pool::keep_of_missing(Project project, std::string name)
         log::warn("pool", "the folder of " + name + " is gone, and git does not know its commit any more");
         co_return Result<void>{};
     }
-    CO_TRY(const auto kept,
-           co_await git::keep_commits_of_missing(git_, std::move(common), identity->admin, "refs/orange/" + name));
+    CO_TRY(const auto kept, co_await git::keep_commits_of_missing(git_, std::move(common), identity->admin,
+                                                                  "refs/orange/" + name, claims_.is_walled(name)));
     if (!kept.empty()) log::warn("pool", "the folder of " + name + " is gone; its commits are in " + join(kept, ", "));
     co_return Result<void>{};
 }
@@ -134,6 +135,12 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         if (!saved.commits.empty()) {
             acquired.notes.push_back("commits in " + name + " that are on no branch were kept as " +
                                      join(saved.commits, ", "));
+        }
+        if (tree.is_walled() && task.workspace != name) {  // a release was interrupted
+            CO_TRY(co_await make_anew(project, name, tree, acquired.notes));
+            CO_TRY(tree, co_await make_worktree(project, name));
+            CO_TRY(known, co_await git::refs(git_, project.path, names));
+            saved.standing = {};
         }
         if (!saved.snapshot.empty()) {
             acquired.notes.push_back("uncommitted files in " + name + " were saved as " + saved.snapshot.substr(0, 12));
@@ -292,8 +299,14 @@ Awaitable<Result<Released>> Pool::clean(Project project, std::string name, Task 
     }
     // A renamed default branch must not prevent the release: the next task checks out its own branch.
     const auto base = co_await git::base_of(git_, project.path, project.default_branch, known);
-    auto to = base ? base->commit : std::string("HEAD");
-    CO_TRY(co_await git::reset_detached(git_, worktree, std::move(to), saved.standing));
+    if (worktree.is_walled()) {
+        CO_TRY(co_await make_anew(project, name, worktree, released.notes));
+        const auto made = co_await make_worktree(project, name);
+        if (!made) log::warn("pool", made.error().message, {{"workspace", name}});  // the next task makes it
+    } else {
+        auto to = base ? base->commit : std::string("HEAD");
+        CO_TRY(co_await git::reset_detached(git_, worktree, std::move(to), saved.standing));
+    }
     const auto left = co_await stray_notes(project, task);
     released.notes.insert(released.notes.end(), left.begin(), left.end());
     co_return released;

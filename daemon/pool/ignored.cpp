@@ -59,6 +59,15 @@ Awaitable<std::vector<std::string>> Pool::ignored_notes(Project project, TaskId 
     Result<std::vector<std::string>> ignored = std::vector<std::string>();
     if (worktree) ignored = co_await git::ignored_in(git_, *worktree);
     if (!worktree || !ignored || ignored->empty()) co_return notes;
+    const auto how_to_keep = "To keep some of them with the work of each task:\n  orange project update " +
+                             project.name + " --set keep_ignored=PATTERNS";
+    const bool keeps_some = !surround_(project, task, *name).keep_ignored.empty();
+    if (worktree->is_walled()) {
+        notes.push_back("files that git ignores go with the worktree, because its agent was behind a wall: " +
+                        names_text(*ignored));
+        if (!keeps_some) notes.push_back(how_to_keep);
+        co_return notes;
+    }
     auto never = git::own_files();
     auto included = co_await git::included_files(git_, project.path, *worktree, std::move(never));
     std::vector<std::string> replaced;
@@ -71,11 +80,7 @@ Awaitable<std::vector<std::string>> Pool::ignored_notes(Project project, TaskId 
     if (replaced.empty()) co_return notes;
     notes.push_back("the next task replaces these with the project's own, because .worktreeinclude names them: " +
                     names_text(replaced));
-    const bool keeps_some = !surround_(project, task, *name).keep_ignored.empty();
-    if (!keeps_some) {
-        notes.push_back("To keep some of them with the work of each task:\n  orange project update " + project.name +
-                        " --set keep_ignored=PATTERNS");
-    }
+    if (!keeps_some) notes.push_back(how_to_keep);
     co_return notes;
 }
 

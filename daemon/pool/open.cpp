@@ -1,6 +1,9 @@
 
+#include "common/base/shown_path.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/git/nested.hpp"
+#include "daemon/git/small_files.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/pool.hpp"
@@ -21,7 +24,7 @@ Awaitable<Result<git::Pinned>> Pool::verify(Project project, std::string name) c
     CO_TRY(const auto common, co_await known_.git_dir(git_, project.path));
     const auto known = claims_.identity_of(name);
     CO_TRY(auto identity, known ? Result<git::Identity>(*known) : git::identify(common, path));
-    co_return git::pin_as_it_is(common, path, identity);
+    co_return git::pin_as_it_is(common, path, identity, claims_.is_walled(name));
 }
 
 Awaitable<Result<git::Identity>> Pool::identity_of(std::string common_dir, std::string name) {
@@ -43,7 +46,8 @@ Awaitable<Result<git::Identity>> Pool::identity_of(std::string common_dir, std::
 Awaitable<Result<git::Pinned>> Pool::pinned(Project project, std::string name, std::vector<git::RestoredFile>& mended) {
     CO_TRY(const auto common, co_await known_.git_dir(git_, project.path));
     CO_TRY(const auto identity, co_await identity_of(common, name));
-    co_return git::pin(common, path_of(name).string(), identity, (root_ / ".found").string(), mended);
+    co_return git::pin(common, path_of(name).string(), identity, claims_.is_walled(name), (root_ / ".found").string(),
+                       mended);
 }
 
 Awaitable<Result<git::Pinned>> Pool::open(Project project, std::string name) {
@@ -51,6 +55,35 @@ Awaitable<Result<git::Pinned>> Pool::open(Project project, std::string name) {
     auto worktree = co_await pinned(std::move(project), name, mended);
     for (const auto& what : mended) on_restored_(claims_.holder_of(name), name, what);
     co_return worktree;
+}
+
+Result<void> Pool::note_walled(const std::string& name) {
+    if (claims_.is_walled(name)) return {};
+    claims_.set_walled(name, true);
+    return claims_.write();
+}
+
+std::set<std::string> Pool::walled_paths() const {
+    std::set<std::string> paths;
+    for (const auto& [name, slot] : claims_.all()) {
+        if (slot.walled) paths.insert(git::real_path(path_of(name)));
+    }
+    return paths;
+}
+
+Awaitable<Result<void>> Pool::make_anew(Project project, std::string name, git::Pinned worktree,
+                                        std::vector<std::string>& notes) {
+    const auto path = path_of(name).string();
+    auto found = (root_ / ".found").string();
+    CO_TRY(const auto moved, co_await git::set_repositories_aside(git_, worktree, std::move(found)));
+    for (const auto& place : moved) {
+        notes.push_back("a repository that the agent made or changed was moved to " + shown_path(place) +
+                        ": git may run what its configuration names");
+    }
+    CO_TRY(co_await git::remove_worktree(git_, project.path, path));
+    claims_.set_identity(name, std::nullopt);
+    claims_.set_walled(name, false);
+    co_return claims_.write();
 }
 
 Awaitable<Result<void>> Pool::relocate(Project project) {

@@ -25,8 +25,8 @@
 #include "daemon/process/process_runner.hpp"
 
 /// The workspace pool (docs/files.md) owns the git worktrees <project>--<n> in which agents work. A
-/// transition calls acquire() to get one for its task and release() to give it back; it is created when first needed,
-/// reused, and never deleted by release().
+/// transition calls acquire() to get one for its task and release() to give it back; it is created when first needed
+/// and reused. Only after an agent behind a wall, release() removes it and creates it again.
 ///
 /// A workspace belongs to at most one task, and a task has at most one. .pool.json records this before the worktree is
 /// changed, so a daemon that is killed in between leaves a claim that gc() finds. Uncommitted work and commits without
@@ -138,7 +138,7 @@ class Pool {
     /// Returns the ref of ignored files that were kept with the task's work (setting keep_ignored).
     static std::string ignored_ref(const TaskId& task) { return "refs/orange/" + task.value + "/ignored"; }
     /// Returns sentences about the ignored files in the workspace of a task: which ones stay there for the next task,
-    /// and which ones are replaced then because .worktreeinclude names them.
+    /// and which ones are replaced then because .worktreeinclude names them, or which ones go with a walled worktree.
     Awaitable<std::vector<std::string>> ignored_notes(Project project, TaskId task);
 
     /// Returns the keeping of the task's files that runs now; null if there is none, or if it has not lasted two
@@ -164,6 +164,13 @@ class Pool {
     bool is_replaced(const std::string& name) const;
     /// Opens a workspace as open() does, but repairs nothing: returns an error if anything has been changed.
     Awaitable<Result<git::Pinned>> verify(Project project, std::string name) const;
+
+    /// Notes that an agent behind a wall is going to work in the workspace (git::Pinned::is_walled()). Only a worktree
+    /// that is created again loses this mark.
+    Result<void> note_walled(const std::string& name);
+    bool is_walled(const std::string& name) const { return claims_.is_walled(name); }
+    /// Returns the folders of all such workspaces, as git writes their paths.
+    std::set<std::string> walled_paths() const;
 
     /// Reconnects the workspaces and the repository after the repository was moved. Tries all, and returns the first
     /// error.
@@ -258,6 +265,11 @@ class Pool {
     Awaitable<Result<git::Pinned>> bring_checks_place(Project project, std::string commit);
     /// The caller holds the lock of the repository.
     Awaitable<Result<void>> drop_checks_place(Project project);
+    /// Removes a walled worktree whose work is saved, so that nothing that its agent has left, such as ignored files,
+    /// reaches the next task. Moves repositories inside it away, and adds a sentence for each to `notes`.
+    /// make_worktree() creates it again. The caller holds the lock of the repository.
+    Awaitable<Result<void>> make_anew(Project project, std::string name, git::Pinned worktree,
+                                      std::vector<std::string>& notes);
     /// Removes a free worktree, after saving what is in it. The caller has it in in_use_.
     Awaitable<Result<void>> discard(Project project, std::string name);
     Awaitable<std::vector<std::string>> remove_half_made(Project project, std::vector<std::string> names);

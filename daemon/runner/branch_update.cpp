@@ -46,15 +46,24 @@ Awaitable<Result<Base>> newest_base(World& world, const TaskRecord& record, cons
     co_return base;
 }
 
+Error at_work(const TaskId& id, Role role) {
+    return {ErrorCode::conflict, "the " + name_text(role) + " of task " + id.value +
+                                     " is working in the worktree. Ask it to merge, or stop it first:\n  orange task "
+                                     "stop " +
+                                     id.value};
+}
+
 /// An agent at work would find files changed while it edits them, and might commit unresolved conflicts.
 Result<void> check_no_agent_works(Runner& runner, const TaskRecord& record) {
     TRY(const auto definition, runner.turns.definition_of(record.task));
     const auto* state = definition->state(record.task.status);
-    if (!state || !state->agent || !runner.agents.alive(record, *state->agent)) return {};
-    return {ErrorCode::conflict, "the " + name_text(*state->agent) + " of task " + record.task.id.value +
-                                     " is working in the worktree. Ask it to merge, or stop it first:\n  orange task "
-                                     "stop " +
-                                     record.task.id.value};
+    // An agent behind a wall that only waits could lead git elsewhere, too.
+    const bool all_count = record.task.workspace && runner.world.pool.is_walled(*record.task.workspace);
+    for (const auto role : {Role::worker, Role::reviewer}) {
+        const bool counts = all_count || (state && state->agent == role);
+        if (counts && runner.agents.alive(record, role)) return at_work(record.task.id, role);
+    }
+    return {};
 }
 
 Error in_worktree(const TaskId& id, const std::string& base, Error conflict) {

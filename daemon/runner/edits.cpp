@@ -15,6 +15,7 @@
 #include "daemon/runner/blockers.hpp"
 #include "daemon/runner/facts.hpp"
 #include "daemon/runner/other_branch.hpp"
+#include "daemon/runner/placement.hpp"
 #include "daemon/runner/pull_requests.hpp"
 #include "daemon/runner/worktree.hpp"
 
@@ -41,20 +42,28 @@ Result<void> check_may_leave_branch(const TaskRecord& record, const std::string&
                  {{"why", "pull_request_open"}});
 }
 
-/// Refuses a branch in another folder if the executor lets agents write to the folder of their branch only: the living
-/// one could not commit any more, and an agent must not choose to which branches it may write.
+/// Refuses a branch in another folder, or with an unusual name, if the executor lets agents write to the folder of
+/// their branch only: the living one could not commit any more, and an agent must not choose to which branches it may
+/// write.
 Result<void> check_folder(const World& world, const TaskRecord& record, const std::string& from, const std::string& to,
                           const Caller& by) {
     const auto& task = record.task;
-    const auto folder = git::folder_of(from);
     const bool is_placed = std::ranges::any_of(record.runs, [](const AgentRun& run) { return run.place.has_value(); });
     const bool may_choose = by.role == Role::human && !is_placed;
-    if (task.executor.empty() || folder.empty() || may_choose || git::folder_of(to) == folder) return {};
-    TRY(const auto executor, world.executors.pinned(task.executor, task.executor_hash));
-    if (!executor.takes("branch_dir")) return {};
-    return Error(ErrorCode::conflict, "agents in executor " + executor.name + " can write only to branches in " +
-                                          folder + "/. Choose a name such as:\n  orange task update " + task.id.value +
-                                          " --branch " + folder + "/" + printable(to.substr(to.rfind('/') + 1)));
+    if (task.executor.empty() || may_choose || to == from) return {};
+    return check_chosen_branch(world, task, git::folder_of(from), to,
+                               "orange task update " + task.id.value + " --branch");
+}
+
+/// Refuses to check out a branch beside a living agent behind a wall, which could lead git elsewhere meanwhile.
+Result<void> check_may_switch(const TaskRecord& record, const git::Pinned& worktree, const std::string& branch) {
+    if (!worktree.is_walled() || record.runs.empty()) return {};
+    const auto& id = record.task.id.value;
+    return Error(
+        ErrorCode::conflict,
+        "an agent is at work behind a wall, where Orange switches no branch. Stop it first:\n  orange task stop " + id +
+            "\nOr let the agent switch, then run:\n  git switch " + shell_word(branch) + "\n  orange task update " +
+            id + " --branch");
 }
 
 }  // namespace
@@ -300,7 +309,11 @@ Awaitable<Result<bool>> Edits::change_branch(TaskRecord& record, std::string bra
         CO_TRY(const auto old, co_await git::commit_of(world_.git, project.path, "refs/heads/" + task.branch));
         CO_TRY(const auto had_branch, has_had_branch(world_, record));
         moved = !old.empty() && had_branch && is_free;  // otherwise the branch is only a name so far
-        if (moved) CO_TRY(co_await git::rename_branch(world_.git, project.path, task.branch, branch));
+        if (moved) {
+            CO_TRY(const auto common, co_await world_.pool.known().git_dir(world_.git, project.path));
+            for (const auto& name : {task.branch, branch}) CO_TRY(git::check_branch_files(common, name));
+            CO_TRY(co_await git::rename_branch(world_.git, project.path, task.branch, branch));
+        }
         task.branch = branch;
         co_return moved;
     }
@@ -311,6 +324,7 @@ Awaitable<Result<bool>> Edits::change_branch(TaskRecord& record, std::string bra
     } else {
         CO_TRY(const auto now, co_await git::current_branch(world_.git, worktree));
         if (now != branch) {
+            CO_TRY(check_may_switch(record, worktree, branch));
             CO_TRY(auto base, co_await git::base_ref(world_.git, project.path, project.default_branch,
                                                      merges_of(world_, project)));
             CO_TRY(co_await git::checkout_branch(world_.git, project.path, worktree, branch, base));

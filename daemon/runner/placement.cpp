@@ -142,6 +142,24 @@ std::map<std::string, std::string> executor_environment(const World& world, cons
     return env;
 }
 
+Result<void> check_chosen_branch(const World& world, const Task& task, const std::string& folder,
+                                 const std::string& branch, const std::string& command) {
+    constexpr std::string_view k_plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
+    if (task.executor.empty()) return {};
+    const bool is_plain = branch.find_first_not_of(k_plain) == std::string::npos;
+    if (is_plain && (folder.empty() || git::folder_of(branch) == folder)) return {};
+    TRY(const auto executor, world.executors.pinned(task.executor, task.executor_hash));
+    if (!executor.takes("branch_dir")) return {};
+    auto name = branch.substr(branch.rfind('/') + 1);
+    std::ranges::replace_if(
+        name, [&](char each) { return k_plain.find(each) == std::string_view::npos; }, '-');
+    const auto below = folder.empty() ? std::string("orange-tasks") : folder;
+    return Error(ErrorCode::conflict,
+                 "agents in executor " + executor.name + " can write only to branches in " + below +
+                     "/, with names of letters, digits, '.', '_' and '-'. Choose a name such as:\n  " + command + " " +
+                     below + "/" + name);
+}
+
 Timestamp begin_of(const AgentRun& run, Timestamp told, Timestamp now) {
     return std::max(run.spawned_at, std::min(told, now));
 }
@@ -207,7 +225,11 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     CO_TRY(co_await check_executor(world, executor, std::move(env)));  // before anything is written
     CO_TRY(values.lists["binds"], bind_words(world, executor, harness, request));
     request.needs_socket = executor.hides_files();
-    if (executor.hides_files()) let_git_commit(request.env);
+    if (executor.hides_files()) {
+        let_git_commit(request.env);
+        CO_TRY(world.pool.note_walled(*task.workspace));
+        CO_TRY(git::make_read_only_files(launch.git_dir, launch.git_common));
+    }
     if (!executor.memory.empty() && run.memory_limit > 0) {
         const agents::ExecutorValues memory{{{"memory", agents::memory_word(run.memory_limit)}}, {}};
         values.lists["limits"] = agents::expanded(executor.memory, memory);

@@ -40,6 +40,13 @@ agents::ExecutorValues executor_values(const World& world, const Task& task,
 Awaitable<Result<void>> check_executor(const World& world, agents::Executor executor,
                                        std::map<std::string, std::string> env);
 
+/// Checks a branch that an agent of the task, or of its parent, has chosen, if the executor of the task lets agents
+/// write to the folder of their branch only: the branch is in `folder`, and its name has no other characters than
+/// letters, digits, '.', '_', '-' and '/', because git writes it into its logs and messages. `command`: the one to
+/// repeat, without the name.
+Result<void> check_chosen_branch(const World& world, const Task& task, const std::string& folder,
+                                 const std::string& branch, const std::string& command);
+
 /// Makes the run of `request` start in the executor of the task, if it has one, and checks that the executor can be
 /// used. `launch` has the paths of the task.
 Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, const agents::LaunchRequest& launch,

@@ -117,6 +117,8 @@ Awaitable<Result<void>> begin_branch(World& world, Turns& turns, TaskRecord& rec
         CO_TRY(turns.try_save(record));
     }
     if (commit != stack.old) {
+        CO_TRY(const auto common, co_await world.pool.known().git_dir(world.git, stack.repo));
+        CO_TRY(git::check_branch_files(common, record.task.branch));
         CO_TRY(co_await git::move_branch(world.git, stack.repo, record.task.branch, commit, stack.old));
     }
     if (!to) co_return conflicts(record, stack, to.error());

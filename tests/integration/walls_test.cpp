@@ -61,6 +61,7 @@ all() {
     try git-config git config --local orange.thief yes
     try hook touch "$REPO/.git/hooks/post-merge"
     try process kill -0 "$DAEMON"
+    try odd-name orange task update --branch 'orange-tasks/a;b'
     try rename orange task update --branch release/mine
     orange task update --branch "orange-tasks/$ORANGE_TASK-new" >/dev/null && echo more >>work &&
         git commit -q -a -m more || echo 'cannot work on a new name'
@@ -76,7 +77,50 @@ const std::vector<std::string> k_all = {
     "ssh-key",      "gh-login",       "git-credentials", "gh-token",    "home",
     "system",       "other-worktree", "other-task",      "own-record",  "main-socket",
     "other-socket", "tmux",           "settings",        "main-branch", "tag",
-    "git-config",   "hook",           "process",         "rename",      "network"};
+    "git-config",   "hook",           "process",         "odd-name",    "rename",
+    "network"};
+
+/// Leaves things behind that make the git of the daemon run a program, or write outside of the worktree. Writes the
+/// names of the attacks that succeed at once.
+constexpr const char* k_saboteur = R"(#!/bin/sh
+try() { name=$1; shift; if "$@" >/dev/null 2>&1; then echo "$name"; fi; }
+repository() {
+    git init -q "$1" && echo one >"$1/file" && git -C "$1" add file && git -C "$1" commit -q -m one
+    echo '* filter=evil' >"$1/.gitattributes"
+    git -C "$1" config filter.evil.clean "touch '$MARK-$1'; cat"
+    touch -d 2020-01-01 "$1/file"
+}
+all() {
+    dir=$(git rev-parse --absolute-git-dir)
+    try git-file sh -c 'mv .git old && cp old .git && rm old'
+    try commondir sh -c 'cd "$0" && mv commondir old && cp old commondir && rm old' "$dir"
+    try alternates touch "$REPO/.git/objects/info/alternates"
+    try settings git config --worktree filter.evil.clean "touch '$MARK-outer'; cat"
+    repository sub
+    git add sub 2>/dev/null && git commit -q -m sub || echo 'cannot commit'
+    git init -q deep/inner
+    repository plain
+    echo '*.evil filter=evil' >.gitattributes && echo evil >x.evil
+    echo work >work && git add work
+    rm -f "$dir/logs/HEAD" && ln -s "$HOME/notes" "$dir/logs/HEAD"
+    echo 'ref: refs/heads/main' >"$dir/ORIG_HEAD"
+    echo 'ref: refs/heads/picked' >"$dir/CHERRY_PICK_HEAD"
+    mkdir "$dir/rebase-merge" && touch "$dir/rebase-merge/interactive"
+    echo refs/heads/rebased >"$dir/rebase-merge/refs-to-delete"
+}
+all >found.tmp 2>&1
+mv found.tmp found
+sleep 600
+)";
+
+/// Puts a symbolic ref in the place of its branch.
+constexpr const char* k_renegade = R"(#!/bin/sh
+echo work >work && git add work && git commit -q -m work
+branch=$(git symbolic-ref HEAD)
+git update-ref refs/heads/orange-tasks/mine HEAD 2>/dev/null
+echo 'ref: refs/heads/release' >"$REPO/.git/$branch" && echo >found
+sleep 600
+)";
 
 /// A user with keys, another task, and an agent that is a thief.
 class Scene {
@@ -84,7 +128,7 @@ class Scene {
     Sandbox orange{"env: {GH_TOKEN: secret}\n"};
     std::string id;  ///< of the thief's task
 
-    Scene() {
+    explicit Scene(const char* thief = k_thief) {
         repo_ = orange.add_project("shop", 4);
         write(".ssh/id_rsa", "secret\n");
         write(".config/git/credentials", "https://me:secret@example.org\n");
@@ -98,12 +142,13 @@ class Scene {
                                                              {"OTHER_SOCKET", socket.string()},
                                                              {"REPO", repo_.string()},
                                                              {"DAEMON", std::to_string(orange.daemon_pid())},
+                                                             {"MARK", (orange.root() / "mark").string()},
                                                              {"PORT", std::to_string(listener_.port)}};
         std::string variables;
         for (const auto& [name, value] : known) variables += "  " + std::string(name) + ": '" + value + "'\n";
         write("orange/harnesses/thief.yml",
               "name: thief\nprogram: ./thief\nargv: {full: [--, \"{prompt}\"]}\nenv:\n" + variables);
-        write("orange/harnesses/thief", k_thief);
+        write("orange/harnesses/thief", thief);
         fs::permissions(orange.home() / "harnesses/thief", fs::perms::owner_all);
     }
     ~Scene() { fs::remove(system_); }
@@ -125,7 +170,9 @@ class Scene {
         return found;
     }
 
-    std::string main() { return orange.git({"rev-parse", "main"}, repo_); }
+    std::string main() { return commit_of("main"); }
+    std::string commit_of(const std::string& ref) { return orange.git({"rev-parse", ref}, repo_); }
+    fs::path repo() const { return repo_; }
     std::string readme() { return read_file(repo_ / "README.md"); }
     std::string notes() { return read_file(orange.root() / "notes"); }
 
@@ -180,6 +227,79 @@ TEST_CASE("An agent in bwrap works, and reaches nothing that the wall hides, and
     CHECK(scene.main() != main);
     CHECK(scene.readme() != readme);
     CHECK(scene.notes() != "mine\n");
+}
+
+TEST_CASE("What an agent in bwrap leaves for the git of the daemon runs nothing and changes nothing of the user's") {
+    Scene scene(k_saboteur);
+    auto& orange = scene.orange;
+    orange.git({"config", "extensions.worktreeConfig", "true"}, scene.repo());
+    for (const char* branch : {"picked", "rebased"}) orange.git({"branch", branch}, scene.repo());
+    const auto main = scene.main();
+    const auto refs = [&] {
+        return orange.git({"for-each-ref", "refs/heads/main", "refs/heads/p*", "refs/heads/r*"}, scene.repo());
+    };
+    const auto before = refs();
+    const auto marks = [&] {
+        std::vector<std::string> names;
+        for (const auto& entry : fs::directory_iterator(orange.root())) {
+            const auto name = entry.path().filename().string();
+            if (name.starts_with("mark")) names.push_back(name);
+        }
+        std::ranges::sort(names);
+        return names;
+    };
+    const auto end = [&] {
+        rpc::TaskShow show;
+        show.id = scene.id;
+        show.changes = true;
+        CHECK(orange.call(show).changes->uncommitted);
+        const auto worktree = orange.worktree(scene.id);
+        rpc::TaskCancel cancel;
+        cancel.id = scene.id;
+        orange.call(cancel);
+        return worktree;
+    };
+    CHECK(scene.steal("bwrap").empty());
+    const auto worktree = end();
+    CHECK(marks().empty());
+    CHECK(refs() == before);
+    CHECK(scene.notes() == "mine\n");
+
+    // Its work is kept, its repositories are moved away, and nothing of it remains for the next task.
+    const auto saved = orange.git({"ls-tree", "-r", "--name-only", "refs/orange/" + scene.id + "/wip"}, scene.repo());
+    CHECK_THAT(saved, Holds("work") && Holds("x.evil") && !Holds("plain"));
+    std::size_t moved = 0;
+    for (const auto& entry : fs::directory_iterator(orange.home() / "workspaces/.found")) {
+        if (fs::exists(entry.path() / ".git")) ++moved;
+    }
+    CHECK(moved == 3);
+    CHECK_FALSE(fs::exists(worktree / "plain"));
+    CHECK(fs::exists(worktree / ".git"));
+    CHECK(orange.git({"status", "--porcelain", "--ignored"}, worktree).empty());
+
+    // The attacks are real ones.
+    CHECK(scene.steal("local") == std::vector<std::string>{"git-file", "commondir", "alternates", "settings"});
+    end();
+    CHECK(marks() == std::vector<std::string>{"mark-outer", "mark-plain", "mark-sub"});
+    CHECK(refs() != before);
+    CHECK(scene.notes() != "mine\n");
+}
+
+TEST_CASE("A symbolic ref that an agent in bwrap puts in the place of its branch moves no other branch") {
+    Scene scene(k_renegade);
+    auto& orange = scene.orange;
+    orange.git({"branch", "release"}, scene.repo());
+    const auto before = scene.commit_of("release");
+    scene.steal("bwrap");
+    rpc::TaskMerge merge;
+    merge.id = scene.id;
+    merge.force = true;
+    (void)orange.try_call(merge);
+    CHECK(scene.commit_of("release") == before);
+    rpc::TaskCancel cancel;
+    cancel.id = scene.id;
+    (void)orange.try_call(cancel);
+    CHECK(scene.commit_of("release") == before);
 }
 
 TEST_CASE("The demo agent plays its whole life in bwrap, below a home with a long path, and its verdict is attested") {
@@ -255,7 +375,7 @@ TEST_CASE("A wall without what it needs is refused with the way out, and no agen
     orange.kill_daemon();
     write_file(orange.home() / "r", "no folder");
     orange.start_daemon();
-    CHECK_THAT(refused(""), Tells("orange doctor"));
+    CHECK_THAT(refused("orange-tasks/last"), Tells("orange doctor"));
 }
 
 TEST_CASE("orange executor test says which walls hold, and which do not") {

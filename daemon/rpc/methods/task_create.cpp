@@ -15,6 +15,7 @@
 #include "daemon/rpc/methods/subtasks.hpp"
 #include "daemon/runner/blockers.hpp"
 #include "daemon/runner/merge_target.hpp"
+#include "daemon/runner/placement.hpp"
 
 /// `task.create`. All checks come before the first write, so that a refused call leaves no folder, no branch and no
 /// project. Names that were free (of the branch, of the project) are checked again after the last co_await, because
@@ -316,6 +317,11 @@ Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Dr
     if (params.branch) {
         note_branch(*params.branch, draft.notes);
         CO_TRY(co_await git::check_branch_name(world.git, task.branch));
+        const auto* parent = draft.only_new_branch ? world.tasks.find(task.parent) : nullptr;
+        if (parent) {  // an agent must not choose the folder to which the sub-task's agents may write
+            CO_TRY(check_chosen_branch(world, task, git::folder_of(parent->task.branch), task.branch,
+                                       "orange task create --branch"));
+        }
     }
     if (task.branch == draft.project.default_branch) {
         co_return Error(ErrorCode::invalid_argument,

@@ -157,6 +157,30 @@ TEST_CASE_METHOD(GitFixture, "fetching brings new commits and forgets deleted br
     CHECK(go(fetch(git, repo, 20s)).error().code == ErrorCode::external_failed);
 }
 
+TEST_CASE_METHOD(GitFixture, "a branch whose files lead elsewhere is recognized, and moving it moves no other branch") {
+    const auto repo = make_repo();
+    const auto common = repo + "/.git";
+    const auto before = ref(repo, "refs/heads/main");
+    const auto later = commit(repo, "later", "l\n");
+    plain(repo, {"branch", "orange-tasks/x"});
+    CHECK(check_branch_files(common, "orange-tasks/x"));
+    CHECK(check_branch_files(common, "orange-tasks/none/at/all"));
+    plain(repo, {"update-ref", "refs/heads/other", before});
+    plain(repo, {"symbolic-ref", "refs/heads/orange-tasks/x", "refs/heads/other"});
+    CHECK(check_branch_files(common, "orange-tasks/x").error().code == ErrorCode::conflict);
+    REQUIRE(go(move_branch(git, repo, "orange-tasks/x", later, before)));
+    CHECK(ref(repo, "refs/heads/other") == before);
+    CHECK(ref(repo, "refs/heads/orange-tasks/x") == later);
+    CHECK(check_branch_files(common, "orange-tasks/x"));
+
+    std::filesystem::create_directory_symlink("..", common + "/refs/heads/orange-tasks/up");
+    CHECK(check_branch_files(common, "orange-tasks/up/main").error().code == ErrorCode::conflict);
+    const auto log = common + "/logs/refs/heads/orange-tasks/x";
+    std::filesystem::remove(log);
+    std::filesystem::create_symlink("/dev/null", log);
+    CHECK(check_branch_files(common, "orange-tasks/x").error().code == ErrorCode::conflict);
+}
+
 TEST_CASE_METHOD(GitFixture, "a branch is renamed where it is checked out, never over another one") {
     const auto repo = make_repo();
     plain(repo, {"checkout", "-q", "-b", "a;b"});

@@ -653,6 +653,14 @@ TEST_CASE_METHOD(Fixture,
     CHECK(ref(repo, kept) == tip);
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "a symbolic ref in the place of a merged branch stays, and so does the branch that it names") {
+    plain(tree, {"checkout", "-q", "--detach"});
+    plain(repo, {"symbolic-ref", "refs/heads/orange-tasks/x", "refs/heads/task"});
+    CHECK_FALSE(go(retire_branch(git, whole(), "orange-tasks/x", tip, "refs/orange/x/merged")).value());
+    CHECK(ref(repo, "refs/heads/task") == tip);
+}
+
 TEST_CASE_METHOD(Fixture, "a checkout whose git directory is elsewhere follows a merge") {
     const auto separate = path("separate");
     plain(dir.path, {"clone", "-q", "--separate-git-dir", path("elsewhere.git"), make_origin(repo), separate});

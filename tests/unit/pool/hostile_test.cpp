@@ -217,17 +217,36 @@ const std::vector<Variant> k_folder = {
     {"a file in its place", [](Hostile& at) { swap_in(at, [&] { write_file(at.tree, "mine\n"); }); }, false},
 };
 
-/// All that the daemon does with a workspace whose task has ended.
-void check_nothing_outside_changes(const std::vector<Variant>& variants) {
+/// Without a wall, an agent could write to these places itself.
+const std::vector<Variant> k_leading = {
+    {"index is a link", [](Hostile& at) { replace_with_link(at.admin / "index", at.victim / "README"); }},
+    {"the log of HEAD is a link", [](Hostile& at) { replace_with_link(at.admin / "logs/HEAD", at.victim / "README"); }},
+    {"the folder of logs is a link", [](Hostile& at) { replace_with_link(at.admin / "logs", at.victim); }},
+    {"ORIG_HEAD is a link", [](Hostile& at) { replace_with_link(at.admin / "ORIG_HEAD", at.victim / "README"); }},
+    {"the folder of patterns is a link", [](Hostile& at) { replace_with_link(at.admin / "info", at.victim); }},
+    {"the folder of submodules is a link", [](Hostile& at) { replace_with_link(at.admin / "modules", at.other); }},
+    {"a repository is behind a link",
+     [](Hostile& at) {
+         fs::create_directory_symlink(at.dir / ".", at.tree / "up");
+         at.plain(at.tree,
+                  {"update-index", "--add", "--cacheinfo", "160000," + at.ref(at.project.path, "HEAD") + ",up/other"});
+     }},
+    {"a folder of objects is a link",
+     [](Hostile& at) { fs::create_directory_symlink(at.victim, at.project.path + "/.git/objects/more"); }, false},
+};
+
+/// All that the daemon does with a workspace whose task has ended. `is_walled`: its agent was behind a wall.
+void check_nothing_outside_changes(const std::vector<Variant>& variants, bool is_walled) {
     for (const auto& variant : variants) {
-        INFO(variant.name);
+        INFO(variant.name << (is_walled ? ", behind a wall" : ""));
         Hostile at;
+        if (is_walled) REQUIRE(at.pool.note_walled("shop--1"));
         variant.attack(at);
         const auto before = at.outside();
         const auto dead = [](const TaskId&) { return false; };
         const auto released = at.go(at.pool.release(at.project, PoolFixture::task("a")));
         INFO((released ? "released" : released.error().message));
-        CHECK(released.has_value() == variant.released);
+        CHECK((released.has_value() == variant.released || (is_walled && released)));
         CHECK(at.outside() == before);
         const bool refused_with_a_way_out = released ||
                                             released.error().message.find("orange workspace gc") != std::string::npos ||
@@ -248,19 +267,27 @@ void check_nothing_outside_changes(const std::vector<Variant>& variants) {
 
 TEST_CASE("whatever an agent makes of its .git, nothing outside is followed or changed, and its work is kept",
           "[slow]") {
-    check_nothing_outside_changes(k_dot_git);
+    const bool is_walled = GENERATE(false, true);
+    check_nothing_outside_changes(k_dot_git, is_walled);
 }
 
 TEST_CASE("whatever repository an agent makes inside, nothing outside is changed", "[slow]") {
-    check_nothing_outside_changes(k_nested);
+    const bool is_walled = GENERATE(false, true);
+    check_nothing_outside_changes(k_nested, is_walled);
 }
 
 TEST_CASE("whatever an agent writes into git's own folder for its worktree, nothing outside is changed", "[slow]") {
-    check_nothing_outside_changes(k_admin);
+    const bool is_walled = GENERATE(false, true);
+    check_nothing_outside_changes(k_admin, is_walled);
+}
+
+TEST_CASE("wherever an agent behind a wall leads git, nothing outside is changed", "[slow]") {
+    check_nothing_outside_changes(k_leading, true);
 }
 
 TEST_CASE("whatever an agent puts in its worktree's place, nothing is changed in it", "[slow]") {
-    check_nothing_outside_changes(k_folder);
+    const bool is_walled = GENERATE(false, true);
+    check_nothing_outside_changes(k_folder, is_walled);
 }
 
 TEST_CASE("of the locks in git's own folder for a worktree those that git makes are removed, and no other's") {
