@@ -1,6 +1,9 @@
 #include "daemon/agents/binds.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 
 #include "common/base/text.hpp"
@@ -44,6 +47,22 @@ std::string package_of(const fs::path& program, const std::string& home) {
 }
 
 }  // namespace
+
+Result<void> make_config_folders(const Harness& harness, const Environment& env) {
+    const auto home = variable_in(env, "HOME");
+    for (const auto& item : harness.config_binds) {
+        const fs::path below = item.starts_with("~/") ? item.substr(2) : std::string();
+        if (home.empty() || !below.has_filename() || below.has_extension()) continue;
+        auto folder = fs::path(home);
+        for (const auto& part : below) {
+            folder /= part;
+            if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+                return io_error("making " + folder.string() + ", to which " + harness.name + " writes", errno);
+            }
+        }
+    }
+    return {};
+}
 
 std::string in_real_home(const std::string& path, const Environment& env) {
     if (!path.starts_with('/')) return path;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/result.hpp"
 #include "daemon/agents/harness.hpp"
 #include "daemon/process/environment.hpp"
 
@@ -19,6 +20,11 @@ struct Bind {
 /// package that it is a part of, and, writable, the `config_binds` of its definition. A folder that contains HOME or
 /// ORANGE_HOME is left out.
 std::vector<Bind> binds_of(const Harness& harness, const std::string& program, const Environment& env);
+
+/// Makes the folders among its `config_binds` that do not exist, with mode 0700: a wall shows only what exists, and
+/// what the program writes elsewhere goes with the run. An item below HOME whose name has no ending is a folder
+/// ("~/.codex", but not "~/.claude.json").
+Result<void> make_config_folders(const Harness& harness, const Environment& env);
 
 /// Returns the path with the real path of HOME, if it is below HOME. Other links keep their names, by which programs
 /// find their files.

@@ -114,11 +114,13 @@ void let_git_commit(std::map<std::string, std::string>& env) {
     env["GIT_CONFIG_COUNT"] = std::to_string(count);
 }
 
-/// Returns the words that show the run's files to a program in the executor. Makes the file for its events.
+/// Returns the words that show the run's files to a program in the executor. Makes the file for its events, and the
+/// folders of the program's own files.
 Result<std::vector<std::string>> bind_words(const World& world, const agents::Executor& executor,
                                             const agents::HarnessEntry& harness, const agents::StartRequest& request) {
     std::vector<std::string> words;
     if (executor.readable.empty()) return words;
+    TRY(agents::make_config_folders(harness.harness, request.env));
     auto binds = agents::binds_of(harness.harness, harness.program, request.env);
     if (!request.events.empty()) {
         TRY(world.files.replace(request.events, ""));

@@ -46,3 +46,20 @@ TEST_CASE("A run behind a wall gets the folders of its PATH, its program's packa
     CHECK(binds_of(harness, (folder / "link/bin/tool").string(), env) ==
           std::vector<Bind>{{(home / "bin").string(), false}});
 }
+
+TEST_CASE("The folders to which a program writes are made for a wall, and no file is taken for a folder") {
+    TemporaryFolder folder;
+    Harness harness;
+    harness.config_binds = {"~/.mine", "~/.mine.json", "~/.config/mine", "$MINE_DIR", "~/", "/"};
+    const Environment env = {{"HOME", (folder / "home").string()}, {"MINE_DIR", (folder / "other").string()}};
+    fs::create_directory(folder / "home");
+    for (int round = 0; round < 2; ++round) REQUIRE(make_config_folders(harness, env));
+    const auto made = folder / "home/.config/mine";
+    CHECK(fs::is_directory(folder / "home/.mine"));
+    CHECK((fs::status(made).permissions() & fs::perms::mask) == fs::perms::owner_all);
+    CHECK_FALSE(fs::exists(folder / "home/.mine.json"));
+    CHECK_FALSE(fs::exists(folder / "other"));
+    write_text(folder / "home/.file", "");
+    harness.config_binds = {"~/.file/below"};
+    CHECK_THAT(make_config_folders(harness, env).error().message, Holds((folder / "home/.file/below").string()));
+}
