@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "common/base/branch_name.hpp"
@@ -257,6 +258,26 @@ Awaitable<Result<void>> move_branch(Git& git, std::string repo, std::string bran
                                words("update-ref", "--no-deref", "-m", "orange: stacked", std::string(k_heads) + branch,
                                      std::move(to), std::move(old))));
     co_return Result<void>{};
+}
+
+std::vector<std::string> alternates_of(const std::string& git_common) {
+    namespace fs = std::filesystem;
+    constexpr std::size_t k_most = 50, k_longest = std::size_t{1} << 20;
+    std::vector<std::string> found = {git_common + "/objects"};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const auto list = small_file_at(AT_FDCWD, found[i] + "/info/alternates", k_longest).value_or("");
+        for (const auto line : split_lines(list)) {
+            if (line.empty() || line.front() == '#' || line.front() == '"') continue;
+            const auto folder = (fs::path(found[i]) / line).lexically_normal().string();  // by the name that git uses
+            // A wall shows these folders, so nothing but a folder of objects may be among them.
+            if (fs::path(folder).filename() != "objects" || !is_folder_at(AT_FDCWD, folder + "/pack")) continue;
+            if (found.size() < k_most && std::find(found.begin(), found.end(), folder) == found.end()) {
+                found.push_back(folder);
+            }
+        }
+    }
+    found.erase(found.begin());
+    return found;
 }
 
 Result<void> make_read_only_files(const std::string& git_dir, const std::string& git_common) {

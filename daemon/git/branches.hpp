@@ -69,6 +69,10 @@ std::string folder_of(const std::string& branch);
 /// ones. Fails if a part of it is a link.
 Result<void> make_branch_folder(const std::string& git_common, const std::string& folder);
 
+/// Returns the folders of objects from which the repository borrows (`git clone --shared`), and from which those
+/// borrow.
+std::vector<std::string> alternates_of(const std::string& git_common);
+
 /// Makes what a wall shows read-only, if it does not exist, so that no agent makes it: the file of git's settings for a
 /// worktree, which name programs, and the folder of the repository in which a file may lead git to other objects.
 Result<void> make_read_only_files(const std::string& git_dir, const std::string& git_common);

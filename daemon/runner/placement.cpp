@@ -117,11 +117,15 @@ void let_git_commit(std::map<std::string, std::string>& env) {
 /// Returns the words that show the run's files to a program in the executor. Makes the file for its events, and the
 /// folders of the program's own files.
 Result<std::vector<std::string>> bind_words(const World& world, const agents::Executor& executor,
-                                            const agents::HarnessEntry& harness, const agents::StartRequest& request) {
+                                            const agents::HarnessEntry& harness, const std::string& git_common,
+                                            const agents::StartRequest& request) {
     std::vector<std::string> words;
     if (executor.readable.empty()) return words;
     TRY(agents::make_config_folders(harness.harness, request.env));
     auto binds = agents::binds_of(harness.harness, harness.program, request.env);
+    for (const auto& folder : git::alternates_of(git_common)) {
+        binds.push_back({agents::in_real_home(folder, request.env), false});
+    }
     if (!request.events.empty()) {
         TRY(world.files.replace(request.events, ""));
         binds.push_back({agents::in_real_home(request.events, request.env), true});
@@ -225,7 +229,7 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     for (const auto& name : executor.unset) request.env.erase(name);
     auto env = request.env;
     CO_TRY(co_await check_executor(world, executor, std::move(env)));  // before anything is written
-    CO_TRY(values.lists["binds"], bind_words(world, executor, harness, request));
+    CO_TRY(values.lists["binds"], bind_words(world, executor, harness, launch.git_common, request));
     request.needs_socket = executor.hides_files();
     if (executor.hides_files()) {
         let_git_commit(request.env);

@@ -378,6 +378,31 @@ TEST_CASE("A wall without what it needs is refused with the way out, and no agen
     CHECK_THAT(refused("orange-tasks/last"), Tells("orange doctor"));
 }
 
+TEST_CASE("In bwrap, a repository that borrows objects works, and the folders of the program's own files are made") {
+    Sandbox orange;
+    const auto lender = orange.make_repository("lender");
+    orange.git({"clone", "-q", "--shared", lender.string(), "borrower"}, orange.root());
+    rpc::ProjectAdd add;
+    add.path = (orange.root() / "borrower").string();
+    add.name = "borrower";
+    orange.call(add);
+    fs::create_directories(orange.home() / "harnesses");
+    write_file(orange.home() / "harnesses/worker.yml",
+               "name: worker\nprogram: ./worker\nargv: {full: [--, \"{prompt}\"]}\nconfig_binds: [~/.worker]\n");
+    write_file(orange.home() / "harnesses/worker",
+               "#!/bin/sh\necho login >~/.worker/login\n"
+               "git show HEAD && echo work >work && git add work && git commit -q -m work && touch found\nsleep 600\n");
+    fs::permissions(orange.home() / "harnesses/worker", fs::perms::owner_all);
+    rpc::TaskCreate create;
+    create.project = "borrower";
+    create.summary = "Borrowed";
+    create.harness = "worker";
+    create.executor = "bwrap";
+    const auto id = orange.call(create).task.fields.id.value;
+    orange.eventually("it has committed", [&] { return fs::exists(orange.worktree(id) / "found"); });
+    CHECK(read_file(orange.root() / ".worker/login") == "login\n");
+}
+
 TEST_CASE("orange executor test says which walls hold, and which do not") {
     Sandbox orange;
     const auto repo = orange.add_project("shop");
