@@ -280,6 +280,10 @@ std::vector<std::string> alternates_of(const std::string& git_common) {
     return found;
 }
 
+bool has_reftable(const std::string& git_common) {
+    return is_folder_at(AT_FDCWD, git_common + "/reftable");
+}
+
 Result<void> make_read_only_files(const std::string& git_dir, const std::string& git_common) {
     const auto info = git_common + "/objects/info";
     if (::mkdir(info.c_str(), 0777) != 0 && errno != EEXIST) return io_error("making " + info, errno);

@@ -73,6 +73,9 @@ Result<void> make_branch_folder(const std::string& git_common, const std::string
 /// borrow.
 std::vector<std::string> alternates_of(const std::string& git_common);
 
+/// Returns true if the repository keeps its refs in tables (`git init --ref-format=reftable`), not one in each file.
+bool has_reftable(const std::string& git_common);
+
 /// Makes what a wall shows read-only, if it does not exist, so that no agent makes it: the file of git's settings for a
 /// worktree, which name programs, and the folder of the repository in which a file may lead git to other objects.
 Result<void> make_read_only_files(const std::string& git_dir, const std::string& git_common);

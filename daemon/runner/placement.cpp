@@ -86,6 +86,14 @@ Result<std::string> make_branch_folder(const World& world, const Task& task, con
                                        const std::string& git) {
     const auto folder = git::folder_of(task.branch);
     if (!executor.takes("branch_dir")) return folder;
+    if (git::has_reftable(git)) {
+        return Error(ErrorCode::conflict,
+                     "executor " + executor.name +
+                         " lets an agent write only to the files of its branch, and the repository "
+                         "keeps all branches in the same files (reftable). To run the task without "
+                         "a wall:\n  orange task update " +
+                         task.id.value + " --executor local");
+    }
     const auto* project = world.projects.find(task.project);
     const bool has_default = project && project->default_branch.starts_with(folder + "/");
     if (!folder.empty() && !has_default) {

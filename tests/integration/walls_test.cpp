@@ -372,6 +372,9 @@ TEST_CASE("A wall without what it needs is refused with the way out, and no agen
     orange.git({"branch", "dev/main"}, repo);
     CHECK(orange.orange({"project", "update", "shop", "--default-branch", "dev/main"}).status == 0);
     CHECK_THAT(refused("dev/work"), Holds("dev/main") && Tells("--branch orange-tasks/work"));
+    fs::create_directory(repo / ".git/reftable");
+    CHECK_THAT(refused("orange-tasks/table"), Holds("reftable") && Tells("--executor local"));
+    fs::remove(repo / ".git/reftable");
     orange.kill_daemon();
     write_file(orange.home() / "r", "no folder");
     orange.start_daemon();
