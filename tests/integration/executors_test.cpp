@@ -219,15 +219,40 @@ TEST_CASE("An executor that is missing, or whose check fails, is refused before 
     define_idle(orange);
     define(orange, "gone", "run: [no-such-program-here, \"{inner}\"]\ninstall: apt install box\n");
     define(orange, "ill", "check: [sh, -c, 'echo the controller is down >&2; exit 1']\nrun: [env, \"{inner}\"]\n");
+    const auto refused = [&](const std::string& name) {
+        rpc::TaskCreate create;
+        create.project = "shop";
+        create.summary = "In " + name;
+        create.harness = "idle";
+        create.executor = name;
+        const auto reply = orange.try_call(create);
+        CHECK_FALSE(reply);
+        return reply ? std::string() : reply.error().message;
+    };
+    CHECK_THAT(refused("gone"), Holds("apt install box"));
+    CHECK_THAT(refused("ill"), Tells("orange executor test ill"));
+    CHECK_THAT(refused("none"), Holds("none"));
+    CHECK(orange.call(rpc::TaskList{}).tasks.empty());
+
+    // A task that starts later, or whose executor has become unusable, is not started.
     for (const auto& [name, tells] :
          {std::pair("gone", "apt install box"), std::pair("ill", "orange executor test ill")}) {
-        const auto id = start_in(orange, name);
-        const auto task = task_now(orange, id);
+        rpc::TaskCreate create;
+        create.project = "shop";
+        create.summary = "Later";
+        create.harness = "idle";
+        create.executor = name;
+        create.no_spawn = true;
+        const auto id = orange.call(create).task.fields.id.value;
+        rpc::TaskSpawn spawn;
+        spawn.id = id;
+        const auto started = orange.try_call(spawn);
         INFO(name);
+        const auto task = task_now(orange, id);
         CHECK(orange.run_of(id, "worker").is_null());
         CHECK_FALSE(task.fields.workspace);
-        REQUIRE(has_notice(task, NoticeKind::start_failed));
-        CHECK_THAT(text_of(task, NoticeKind::start_failed), Holds(tells));
+        const auto told = started ? text_of(task, NoticeKind::start_failed) : started.error().message;
+        CHECK_THAT(told, Holds(tells));
         CHECK(orange.history(id, "agent.spawned").empty());
     }
 }

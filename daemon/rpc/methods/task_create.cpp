@@ -164,6 +164,16 @@ Result<void> choose_executor(Api& api, const TaskCreate& params, Draft& draft) {
     return api.runner().edits.choose_executor(draft.record, usual);
 }
 
+/// Refuses an executor that cannot be used, as a harness that is not installed is refused.
+Awaitable<Result<void>> check_executor_of(World& world, const Draft& draft) {
+    const auto& task = draft.record.task;
+    if (task.executor.empty()) co_return Result<void>{};
+    CO_TRY(auto executor, world.executors.pinned(task.executor, task.executor_hash));
+    CO_TRY(const auto harness, world.harnesses.find(task.harness));
+    auto env = environment_for(world, draft.project, harness);
+    co_return co_await check_executor(world, std::move(executor), std::move(env));
+}
+
 Awaitable<Result<Draft>> choose_project(Api& api, const TaskCreate& params) {
     Draft draft;
     auto found = co_await api.select_project(params.project, params.cwd);
@@ -443,6 +453,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     CO_TRY(join_parent(world, params, draft.record, call.caller));
     CO_TRY(choose_harnesses(api, params, draft));
     CO_TRY(choose_executor(api, params, draft));
+    if (!params.no_spawn) CO_TRY(co_await check_executor_of(world, draft));
     CO_TRY(co_await choose_branch(world, params, draft));
     CO_TRY(co_await choose_base(world, params, draft));
     task.created_at = task.updated_at = world.clock.now();
