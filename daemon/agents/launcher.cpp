@@ -61,6 +61,11 @@ Launcher::Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Cloc
 Launcher::Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim, ArgvOf argv_of)
     : files_(files), tmux_(tmux), exits_(exits), clock_(clock), shim_(std::move(shim)), argv_of_(std::move(argv_of)) {}
 
+void Launcher::drop_files(const StartRequest& request, const Path& run_folder) const {
+    if (request.run.place) (void)files_.remove(inner_folder(run_folder, request.run.run));
+    if (!request.events.empty()) (void)files_.remove(request.events);
+}
+
 Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder) {
     auto run = request.run;
     RunSpec spec;
@@ -84,7 +89,7 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
             shell_word(shim_.string()) + " " + std::string(k_event_option) + " " + shell_word(request.events);
     }
     if (auto written = write_specs(spec, request.around, run_folder); !written) {
-        if (run.place) (void)files_.remove(inner_folder(run_folder, run.run));
+        drop_files(request, run_folder);
         co_return written.error();
     }
 
@@ -103,7 +108,7 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
         // After a timeout tmux may still open the window: adopt() looks for it by its spec, and removes that.
         if (opened.error().code == ErrorCode::timeout) co_return opened.error();
         if (auto removed = files_.remove(spec_path); !removed) log::warn("agents", removed.error().message);
-        if (run.place) (void)files_.remove(inner_folder(run_folder, run.run));
+        drop_files(request, run_folder);
         co_return opened.error();
     }
     run.server_pid = opened->server_pid;

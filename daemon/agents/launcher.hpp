@@ -164,6 +164,8 @@ class Launcher {
 
     static Path spec_file(const Path& run_folder, const RunId& run) { return run_folder / (run.value + ".json"); }
     static Path exit_file(const Path& run_folder, const RunId& run) { return run_folder / (run.value + ".exit"); }
+    /// Removes the files of a run whose window has not been opened.
+    void drop_files(const StartRequest& request, const Path& run_folder) const;
     /// Returns the folder that the far side of a run in an executor uses: the files of its shim there, and the agent's
     /// instructions.
     static Path inner_folder(const Path& run_folder, const RunId& run) { return run_folder / run.value; }

@@ -241,6 +241,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     CO_TRY(note_starting(record, request));
     auto socket = world_.socket_of_run(request.run.run);
     if (socket.empty() && request.needs_socket) {
+        world_.launcher.drop_files(request, run_folder(record));
         forget_run(record, order.role);
         CO_TRY(turns_.try_save(record, Durability::atomic));
         co_return Error(ErrorCode::unavailable, "starting the " + name_text(order.role) + ": executor " +

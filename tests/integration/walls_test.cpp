@@ -379,6 +379,10 @@ TEST_CASE("A wall without what it needs is refused with the way out, and no agen
     write_file(orange.home() / "r", "no folder");
     orange.start_daemon();
     CHECK_THAT(refused("orange-tasks/last"), Tells("orange doctor"));
+    for (const auto& entry : fs::recursive_directory_iterator(orange.home() / "tasks/shop")) {
+        INFO(entry.path());
+        CHECK(entry.path().parent_path().filename() != "run");  // nothing is left of the run
+    }
 }
 
 TEST_CASE("In bwrap, a repository that borrows objects works, and the folders of the program's own files are made") {
