@@ -138,7 +138,8 @@ std::string part_of_config(const std::string& text) {
     bool taken = false;
     for (const auto line : split_lines(text)) {
         const bool key = !line.empty() && std::isalpha(static_cast<unsigned char>(line.front())) != 0;
-        if (key) taken = line.starts_with("env:") || line.starts_with("detach_key:");
+        const auto is = [&](std::string_view name) { return line.starts_with(name); };
+        if (key) taken = is("env:") || is("detach_key:") || is("cluster_address:");
         if (taken) out += std::string(line) + "\n";
     }
     return out + "notify: off\n";
@@ -162,8 +163,8 @@ Result<void> copy_definitions(const fs::path& from, const fs::path& to) {
     return error ? Result<void>(io_error("copying " + from.string(), error.value())) : Result<void>{};
 }
 
-/// Makes a home with the harnesses and the executors of the user's own one, and `env` and `detach_key` of its
-/// config.yml, so that the user's checks, limits and notifications do not apply. From then on this process and the
+/// Makes a home with the harnesses and the executors of the user's own one, and the keys of its config.yml that concern
+/// agents, so that the user's checks, limits and notifications do not apply. From then on this process and the
 /// daemon that it starts use that home.
 Result<void> make_home_of_trial(const Paths& own, const Paths& paths) {
     if (::mkdir(paths.home.c_str(), 0700) != 0) return io_error("making " + paths.home.string(), errno);

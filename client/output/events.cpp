@@ -185,6 +185,8 @@ std::string event_sentence(const Json& event) {
     if (type == "agent.respawned") return agent_sentence("was restarted", event);
     if (type == "agent.exited") {
         const auto left = text_of(event, "left");
+        const auto state = text_of(event, "state");
+        if (!state.empty()) return agent_sentence("was ended by its executor: " + state, event);
         return agent_sentence(event.contains("usage_limit") ? "ended at its usage limit" : "ended", event) +
                (left.empty() ? "" : "; still running: " + left);
     }

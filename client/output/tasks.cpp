@@ -26,10 +26,13 @@ std::string related_text(const std::vector<rpc::RelatedTask>& tasks) {
 }
 
 /// Returns "waits for 4f2a, 7b1c" or "waits for a reviewer (2 of 2 run)"; empty if the status shows it.
-std::string waits_of(const rpc::TaskView& task) {
+std::string waits_of(const rpc::TaskView& task, Timestamp now) {
     if (task.start_wait) return printable(task.start_wait->text);
     for (const auto& place : task.places) {
-        if (place.state == "queued") return "waits for resources at " + printable(place.executor);
+        if (place.state != "queued") continue;
+        const auto age = place.since ? age_of(*place.since, now) : std::string();
+        return "waits for resources at " + printable(place.executor) +
+               (age.empty() || age == "now" ? "" : " for " + age);
     }
     std::vector<std::string> names;
     for (const auto& each : task.blockers) {
@@ -307,7 +310,7 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
         cells.push_back({std::string(member.depth * 2, ' ') +
                          (task.fields.summary.empty() ? task.fields.branch : task.fields.summary)});
         table.row(std::move(cells));
-        if (const auto waits = waits_of(task); !waits.empty()) table.remark(waits, k_dim);
+        if (const auto waits = waits_of(task, now); !waits.empty()) table.remark(waits, k_dim);
         if (!task.checking.empty()) table.remark(checks_text(task, now), k_dim);
         if (task.unreadable) table.remark("! " + *task.unreadable, k_red);
         for (const auto& notice : task.notices) {

@@ -114,6 +114,11 @@ struct RunPlace {
     std::optional<Timestamp> started_at = {};
     std::optional<Timestamp> queued_since = {};
     std::string place = {};
+    std::vector<std::string> ended = {};
+    std::string token = {};
+
+    /// Returns true for a run on another machine, whose calls and writes the kernel of this one does not report.
+    bool is_elsewhere() const { return !token.empty(); }
 
     template <class V>
     void describe(V& v) {
@@ -124,6 +129,8 @@ struct RunPlace {
         v.sparse("started_at", started_at, "when the agent began; absent: not yet, as far as is known");
         v.sparse("queued_since", queued_since, "since when the executor says that it waits; absent: it does not");
         v.sparse("place", place, "where the executor runs it, as `probe` says");
+        v.sparse("ended", ended, "the states of a run that the executor has ended itself, as `probe` prints them");
+        v.sparse("token", token, "of a run on another machine: what its calls prove to the daemon");
     }
     bool operator==(const RunPlace&) const = default;
 };

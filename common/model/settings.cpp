@@ -15,7 +15,8 @@ namespace {
 
 using Argv = std::vector<std::string>;
 
-constexpr int k_longest_wait = 86400;
+constexpr int k_longest_wait = 86400;         // seconds
+constexpr int k_longest_run = 60 * 24 * 365;  // minutes
 
 /// The allowed values of a number.
 struct Range {
@@ -27,6 +28,8 @@ Range range_of(const SettingRule& rule) {
     if (std::string_view(rule.values) == "NUMBER")
         return {0, k_highest_limit, "a number, where 0 means no limit, from "};
     if (std::string_view(rule.values) == "COUNT") return {1, 100, "a number from "};
+    if (std::string_view(rule.values) == "MINUTES")
+        return {0, k_longest_run, "a number of minutes, where 0 means no limit, from "};
     return {1, k_longest_wait, "a number of seconds from "};
 }
 

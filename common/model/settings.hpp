@@ -45,6 +45,8 @@ inline constexpr SettingRule k_settings[] = {
     {"limits.worker", "NUMBER", "4", "how many workers run at once; 0: as many as there are workspaces"},
     {"limits.reviewer", "NUMBER", "2", "how many reviewers run at once; 0: no limit"},
     {"limits.memory", "SIZE", "0", "memory that each agent may use, as 12G or 800M; 0: no limit"},
+    {"limits.cpus", "NUMBER", "0", "processors for each agent, in executors that limit them; 0: no limit"},
+    {"limits.time", "MINUTES", "0", "how long each agent may run, in executors that limit it; 0: no limit"},
     {"model", "NAME", "", "model of the workers of new tasks"},
     {"review_model", "NAME", "", "model of the reviewers of new tasks"},
     {"executor", "NAME", "local", "where the agents of new tasks run"},
@@ -76,6 +78,8 @@ struct ProjectSettings {
     std::optional<int> worker_limit;    ///< 0: no limit
     std::optional<int> reviewer_limit;  ///< 0: no limit
     std::optional<std::string> memory_limit;
+    std::optional<int> cpus_limit;            ///< 0: no limit
+    std::optional<int> time_limit;            ///< minutes; 0: no limit
     std::optional<std::string> model;         ///< empty: the program's own
     std::optional<std::string> review_model;  ///< likewise
     std::optional<std::string> executor;
@@ -110,6 +114,8 @@ struct ProjectSettings {
         add(worker_limit);
         add(reviewer_limit);
         add(memory_limit);
+        add(cpus_limit);
+        add(time_limit);
         add(model);
         add(review_model);
         add(executor);

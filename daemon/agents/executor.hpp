@@ -27,13 +27,17 @@ struct Executor {
     std::vector<std::string> stop;      ///< argv that ends the remains of a run, also if there are none
     std::vector<std::string> probe;     ///< argv that prints a line for each run that is there: NAME STATE PLACE
     std::vector<std::string> queued;    ///< the STATEs of a run that has not begun
+    std::vector<std::string> ended;     ///< the STATEs of a run that the executor has ended itself
     std::vector<std::string> memory;    ///< words of {limits} if there is a limit of memory; {memory} inside
+    std::vector<std::string> cpus;      ///< likewise, of processors; {cpus} inside
+    std::vector<std::string> time;      ///< likewise, of minutes; {time} inside
     std::vector<std::string> readable;  ///< words of {binds} for a {path} that the run reads
     std::vector<std::string> writable;  ///< words of {binds} for a {path} that the run writes
     std::vector<std::string> unset;     ///< variables that the agent does not get
-    bool tried = true;                  ///< somebody has seen a whole life in it pass
-    std::string install;                ///< the command that installs its program
-    std::string install_hint;           ///< how to get it, if no command does
+    bool calls_back = false;   ///< its agents are on other machines, from which their shims connect to the daemon
+    bool tried = true;         ///< somebody has seen a whole life in it pass
+    std::string install;       ///< the command that installs its program
+    std::string install_hint;  ///< how to get it, if no command does
 
     /// Returns true if it adds nothing: the shim in the window starts the agent itself, and no other process is
     /// started.

@@ -22,7 +22,6 @@ const std::vector<std::string> k_in_run = {
 const std::vector<std::string> k_in_stop = {"run", "task", "project", "role", "user", "home"};
 const std::vector<std::string> k_in_probe = {"run", "user", "home"};
 const std::vector<std::string> k_in_check = {"user", "home", "bin", "share"};
-const std::vector<std::string> k_in_memory = {"memory"};
 const std::vector<std::string> k_in_binds = {"path"};
 
 /// Reads one document into an Executor.
@@ -43,8 +42,10 @@ class ExecutorLoader : DefinitionReader {
                  {"stop", [&](const Node& node) { command(node, "stop", k_in_stop, executor_.stop); }},
                  {"probe", [&](const Node& node) { command(node, "probe", k_in_probe, executor_.probe); }},
                  {"queued", [&](const Node& node) { list(node, "queued", executor_.queued); }},
+                 {"ended", [&](const Node& node) { list(node, "ended", executor_.ended); }},
                  {"limits", [&](const Node& node) { read_limits(node); }},
                  {"binds", [&](const Node& node) { read_binds(node); }},
+                 {"socket", [&](const Node& node) { read_socket(node); }},
                  {"unset", [&](const Node& node) { list(node, "unset", executor_.unset); }},
                  {"tried", [&](const Node& node) { yes_or_no(node, "tried", executor_.tried); }},
                  {"install", [&](const Node& node) { read_install(node, executor_.install); }},
@@ -99,10 +100,22 @@ class ExecutorLoader : DefinitionReader {
     }
 
     void read_limits(const Node& node) {
-        if (!node.is_map()) return problem(node.place, "limits must be a map: memory");
-        members(
-            node, "limits",
-            {{"memory", [&](const Node& words) { command(words, "limits.memory", k_in_memory, executor_.memory); }}});
+        if (!node.is_map()) return problem(node.place, "limits must be a map: memory, cpus, time");
+        const auto words = [&](const char* key, List& into) {
+            return [this, key, &into](const Node& list) { command(list, "limits." + std::string(key), {key}, into); };
+        };
+        members(node, "limits",
+                {{"memory", words("memory", executor_.memory)},
+                 {"cpus", words("cpus", executor_.cpus)},
+                 {"time", words("time", executor_.time)}});
+    }
+
+    void read_socket(const Node& node) {
+        executor_.calls_back = node.scalar == "back";
+        if (node.is_scalar() && (node.scalar == "back" || node.scalar == "bind")) return;
+        problem(
+            node.place,
+            "socket must be bind (agents see the folder of their run's socket) or back (they are on another machine)");
     }
 
     void read_binds(const Node& node) {
@@ -131,7 +144,7 @@ class ExecutorLoader : DefinitionReader {
     void check_together() {
         if (!root_.find("run")) return;
         if (executor_.is_direct()) {
-            for (const char* key : {"check", "stop", "probe", "limits", "binds", "unset"}) {
+            for (const char* key : {"check", "stop", "probe", "limits", "binds", "unset", "socket"}) {
                 const auto* node = root_.find(key);
                 if (node == nullptr) continue;
                 problem(node->place, std::string("run is only ") + k_inner +
@@ -139,10 +152,11 @@ class ExecutorLoader : DefinitionReader {
                                          " would never be used");
             }
         }
-        check_used("limits", !executor_.memory.empty());
+        check_used("limits", !executor_.memory.empty() || !executor_.cpus.empty() || !executor_.time.empty());
         check_used("binds", root_.find("binds") != nullptr);
-        if (!executor_.queued.empty() && executor_.probe.empty()) {
-            problem(root_.find("queued")->place, "queued are words that probe prints, and probe is missing");
+        for (const char* key : {"queued", "ended"}) {
+            if (!root_.find(key) || !executor_.probe.empty()) continue;
+            problem(root_.find(key)->place, std::string(key) + " are words that probe prints, and probe is missing");
         }
         if (!executor_.probe.empty() && executor_.stop.empty()) {
             problem(root_.find("probe")->place,

@@ -120,8 +120,13 @@ Caller by_socket(const Evidence& evidence, const Registry& registry, const std::
         const auto owner = engine::describe(agent(*run, 0, {}));
         return unknown(evidence.pid, "it used the socket of " + owner + ", but is " + engine::describe(*traced));
     }
-    auto caller = agent(*run, evidence.pid, std::string(engine::k_socket_evidence));
-    if (run->role == Role::reviewer) caller.through = "a process that Orange knows only by the reviewer's socket";
+    auto caller = agent(
+        *run, evidence.pid,
+        evidence.from.empty() ? std::string(engine::k_socket_evidence) : "its run's token, from " + evidence.from);
+    if (run->role == Role::reviewer) {
+        caller.through = evidence.from.empty() ? "a process that Orange knows only by the reviewer's socket"
+                                               : "another machine, where Orange sees no processes";
+    }
     return caller;
 }
 
@@ -183,6 +188,7 @@ bool is_early(const Evidence& evidence, const Registry& registry) {
 
 Caller identify(const Evidence& evidence, const Registry& registry) {
     if (!evidence.same_user) return unknown(evidence.pid, "another user");
+    if (!evidence.from.empty()) return by_socket(evidence, registry, std::nullopt);
     const auto traced = by_kernel(evidence, registry);
     if (!evidence.socket_run.empty()) return by_socket(evidence, registry, traced);
     if (traced) return *traced;

@@ -87,6 +87,7 @@ struct Evidence {
     std::string ssh_client;  ///< of the peer
     TaskId socket_task;      ///< with `socket_run`: the run whose socket the peer used
     RunId socket_run;        ///< empty: the peer used the daemon's socket
+    std::string from;        ///< another machine, where that run has proved itself; no process is known then
 };
 
 /// A run of an agent, as the registry knows it.
@@ -133,7 +134,8 @@ bool is_early(const Evidence& evidence, const Registry& registry);
 ///
 /// A run's socket grants no more than its run. The kernel's traces, down to the daemon among the ancestors, count as on
 /// the daemon's socket; if they lead to another run, the caller is unknown. Only a caller without such a trace is the
-/// socket's run, and its verdict is not attested: any process of the user can open the socket.
+/// socket's run, and its verdict is not attested: any process of the user can open the socket. The same holds for a
+/// caller on another machine, which has proved its run.
 Caller identify(const Evidence& evidence, const Registry& registry);
 
 }  // namespace orange::agents

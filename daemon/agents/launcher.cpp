@@ -81,6 +81,7 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
     spec.exit_file = exit_file(run_folder, run.run).string();
     const auto spec_path = spec_file(run_folder, run.run);
     spec.memory_limit = run.memory_limit;
+    if (run.place) spec.token = run.place->token;
     auto copy = run;
     spec.scope = co_await scope_for(std::move(copy));
     if (!request.events.empty()) {
@@ -138,6 +139,8 @@ Result<void> Launcher::write_inner_spec(RunSpec& spec, const std::vector<std::st
     inner.scope.clear();
     inner.exit_file = (folder / k_inner_exit).string();
     inner.started_file = (folder / k_inner_started).string();
+    if (!spec.token.empty()) inner.address_file = (folder / k_inner_daemon).string();
+    spec.token.clear();
     const auto file = folder / k_inner_spec;
     TRY(files_.replace(file, spec_text(inner), Durability::atomic));
     ExecutorValues values;

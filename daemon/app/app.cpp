@@ -15,6 +15,7 @@
 #include "common/config/disk.hpp"
 #include "common/config/home_check.hpp"
 #include "daemon/app/callers.hpp"
+#include "daemon/app/cluster_socket.hpp"
 #include "daemon/app/home.hpp"
 #include "daemon/app/home_files.hpp"
 #include "daemon/app/reload.hpp"
@@ -172,7 +173,11 @@ class App {
             }
             return join(commands, "\n");
         });
-        world_.socket_of_run = [this](const RunId& run) { return run_sockets_.path_of(run); };
+        world_.socket_of_run = [this](const RunId& run) -> Result<std::string> {
+            const auto served = cluster_.serves(run);
+            if (!served) return served.error();
+            return run_sockets_.path_of(run);
+        };
         if (home.is_first_since_boot() && world_.settings.resume_after_reboot) monitor_.resume_agents();
     }
 
@@ -194,6 +199,7 @@ class App {
             runner_.usage.lift_all();
             runner_.reconciler.room_changed();
             replies_.settings_changed();
+            cluster_.check();
         });
         api_.add_to(table_);
         if (auto listening = server_.listen(paths_.socket()); !listening) {
@@ -201,6 +207,7 @@ class App {
             return 1;
         }
         run_sockets_.start(tasks_loaded_ && tasks_.unreadable().empty());
+        cluster_.start();
         monitor_.on_poll([this] { look_at_home(); });
         monitor_.on_written([this](const TaskId& task) { api_.screens().wrote(task); });
         async::spawn(io_.get_executor(), "signals", handle_signals());
@@ -324,7 +331,7 @@ class App {
             if (!delivery_.problem().empty()) facts.problems.push_back(delivery_.problem());
             if (auto unheard = delivery_.why_unheard(); !unheard.empty()) facts.problems.push_back(std::move(unheard));
             if (auto problem = replies_.problem(); !problem.empty()) facts.problems.push_back(std::move(problem));
-            if (!run_sockets_.problem().empty()) facts.problems.push_back(run_sockets_.problem());
+            for (const auto& problem : socket_problems()) facts.problems.push_back(problem);
             if (program_.was_replaced()) facts.problems.push_back(program_.note());
             return facts;
         };
@@ -336,13 +343,21 @@ class App {
         auto problems = problems_;
         if (!reload_.problem().empty()) problems.push_back(reload_.problem());
         if (!login_.problem.empty()) problems.push_back("login shell: " + login_.problem);
-        if (!run_sockets_.problem().empty()) problems.push_back(run_sockets_.problem());
+        for (auto& problem : socket_problems()) problems.push_back(std::move(problem));
         if (program_.was_replaced()) problems.push_back(program_.note());
         auto reply = status_of(runner_, std::move(problems));
         reply.uptime_seconds = std::chrono::duration_cast<std::chrono::seconds>(async::now() - began_).count();
         reply.connections = static_cast<std::int64_t>(server_.connections());
         if (monitor_.last_poll()) reply.last_poll = to_rfc3339(*monitor_.last_poll());
         return reply;
+    }
+
+    std::vector<std::string> socket_problems() const {
+        std::vector<std::string> problems;
+        for (const auto* problem : {&run_sockets_.problem(), &cluster_.problem()}) {
+            if (!problem->empty()) problems.push_back(*problem);
+        }
+        return problems;
     }
 
     Awaitable<void> handle_signals() {
@@ -373,6 +388,7 @@ class App {
         runner_.checks.stop_all();
         runner_.pull_sync.stop();
         replies_.stop();
+        cluster_.stop();
         server_.stop();
         async::spawn(io_.get_executor(), "last notifications", notifier_.send_waiting());
         const auto is_busy = [this] { return server_.busy() > 0 || !notifier_.is_idle(); };
@@ -437,6 +453,7 @@ class App {
         if (!found.here) return;
         server_.check_socket();
         run_sockets_.check();
+        cluster_.check();
     }
 
     /// If the kernel refuses notifications, the poll still finds every change, but later.
@@ -490,6 +507,7 @@ class App {
     rpc::Dispatcher dispatcher_;
     rpc::Server server_;
     RunSockets run_sockets_{paths_, files_, tasks_, server_};
+    ClusterSocket cluster_{world_, server_};
     asio::signal_set signals_;
     bool stopping_ = false;
     bool restarts_ = false;

@@ -19,6 +19,13 @@ agents::KnownRun known(const TaskId& task, const AgentRun& run) {
 }  // namespace
 
 Awaitable<Caller> Callers::identify(rpc::Peer peer) {
+    if (!peer.from.empty()) {
+        agents::Evidence elsewhere;
+        elsewhere.from = std::move(peer.from);
+        elsewhere.socket_task = std::move(peer.task);
+        elsewhere.socket_run = std::move(peer.run);
+        co_return agents::identify(elsewhere, *this);
+    }
     auto evidence = agents::collect_evidence(processes_, peer.pid, peer.start_time, true);
     evidence.socket_task = std::move(peer.task);
     evidence.socket_run = std::move(peer.run);

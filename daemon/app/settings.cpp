@@ -8,6 +8,7 @@
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/config/cluster_address.hpp"
 #include "common/model/json.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/process/umask.hpp"
@@ -103,6 +104,10 @@ Result<void> read_key(const std::string& key, const yaml::Node& value, const yam
         return read_command(key, "off, or a list", value, file, settings.notify_command);
     } else if (key == "reply") {
         return read_command(key, "a list", value, file, settings.reply_command);
+    } else if (key == "cluster_address") {
+        const auto parsed = ClusterAddress::parse(value.is_scalar() ? value.scalar : "");
+        if (!parsed) return wrong(file, value.place, key + ": " + parsed.error().message);
+        settings.cluster_address = value.scalar;
     } else if (key == "detach_key") {
         const auto parsed = detach_key_from(value.is_scalar() ? value.scalar : "");
         if (!parsed) return wrong(file, value.place, parsed.error().message);
@@ -146,7 +151,7 @@ std::vector<std::string> config_keys() {
         "env",       "notify",         "detach_key",          "poll_interval", "log_level",
         "port_base", "pr_interval",    "message_patience",    "auto_restart",  "exit_notification",
         "limits",    "harness_limits", "resume_after_reboot", "umask",         "start_pressure",
-        "reply"};
+        "reply",     "cluster_address"};
     for (auto& name : setting_names()) {
         if (!name.starts_with("limits.")) keys.push_back(std::move(name));
     }

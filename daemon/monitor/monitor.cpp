@@ -16,6 +16,7 @@ constexpr auto k_settle = 25ms;
 /// Editors that delete and create a file leave a moment without it; restoring it at once would disturb them.
 constexpr auto k_settle_missing = 300ms;
 constexpr auto k_default_interval = 30s;
+constexpr std::chrono::milliseconds k_look_elsewhere = 1s;
 constexpr std::size_t k_polls_anyway = 10;  ///< one of this many polls looks at every window
 constexpr std::chrono::milliseconds k_longest_sleep = 30s;
 
@@ -278,6 +279,34 @@ void Monitor::task_changed(const TaskId& id) {
         return;
     }
     watch_files(*record);
+    if (stopping_ || looking_elsewhere_ || !has_agent_elsewhere(id)) return;
+    looking_elsewhere_ = true;
+    async::spawn(world_.executor, "other machines", look_elsewhere());
+}
+
+bool Monitor::has_agent_elsewhere(const TaskId& id) const {
+    const auto* record = world_.tasks.find(id);
+    return record && std::ranges::any_of(record->runs,
+                                         [](const AgentRun& run) { return run.place && run.place->is_elsewhere(); });
+}
+
+/// Looks at the files of agents on other machines, as long as there are any: the kernel does not report their writes.
+Awaitable<void> Monitor::look_elsewhere() {
+    for (bool any = true; any && !stopping_;) {
+        const auto pause = k_look_elsewhere;
+        const bool slept = co_await async::sleep(pause);
+        if (!slept) break;
+        any = false;
+        const auto tasks = world_.tasks.runs().tasks();  // a look may end a run
+        for (const auto& id : tasks) {
+            if (!has_agent_elsewhere(id)) continue;
+            any = true;
+            terminals_.look_at_events(id);
+            const auto watched = watched_.find(id);
+            if (watched != watched_.end() && !world_.task_locks.busy(id.value)) body_touched(id, watched->second.own);
+        }
+    }
+    looking_elsewhere_ = false;
 }
 
 void Monitor::watch_files(const TaskRecord& record) {

@@ -59,6 +59,8 @@ class Monitor {
     Awaitable<void> go_on_after_login(std::string harness);
     void watch_exit(const TaskId& id, const AgentRun& run);
     void body_touched(const TaskId& id, const Path& file);
+    bool has_agent_elsewhere(const TaskId& id) const;
+    Awaitable<void> look_elsewhere();
     Awaitable<void> wait_for_exit(TaskId id, AgentRun run);
     Awaitable<void> settle_body(TaskId id, Path file);
     Awaitable<void> collect(Project project);
@@ -86,6 +88,7 @@ class Monitor {
     std::set<TaskId> settling_;
     std::optional<Timestamp> last_poll_;
     std::function<void()> polled_ = [] {};
+    bool looking_elsewhere_ = false;
     bool stopping_ = false;
     bool resumes_agents_ = false;
 };

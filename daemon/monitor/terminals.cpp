@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/agents/events.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/process/proc_info.hpp"
 
@@ -52,15 +53,35 @@ void Terminals::watch_events(const TaskId& id, bool any_run) {
     } else if (any_run && watch == k_none) {
         const auto* record = runner_.world.tasks.find(id);
         const auto made = files_.watch(runner_.agents.run_folder(*record), [this, id](const std::string& name) {
-            const auto found = followed_.find(id);
-            if (stopped_ || found == followed_.end() || !(name.empty() || name.ends_with(".events"))) return;
-            found->second.told = true;
-            if (std::exchange(found->second.listening, true)) return;
-            async::spawn(runner_.world.executor, "events", listen(id));
+            if (name.empty() || name.ends_with(".events")) told(id);
         });
         if (made) watch = *made;
         if (!made) log::debug("monitor", made.error().message, {{"task", id.value}});  // the poll looks instead
     }
+}
+
+void Terminals::told(const TaskId& id) {
+    const auto found = followed_.find(id);
+    if (stopped_ || found == followed_.end()) return;
+    found->second.told = true;
+    if (std::exchange(found->second.listening, true)) return;
+    async::spawn(runner_.world.executor, "events", listen(id));
+}
+
+void Terminals::look_at_events(const TaskId& id) {
+    const auto* record = runner_.world.tasks.find(id);
+    const auto found = followed_.find(id);
+    if (record == nullptr || found == followed_.end()) return;
+    bool is_new = false;
+    for (const auto& run : record->runs) {
+        if (!run.place || !run.place->is_elsewhere()) continue;
+        // A network file system learns the size when the file is opened.
+        const auto file = agents::events_file(runner_.agents.run_folder(*record), run.run);
+        const auto end = runner_.world.files.read_before(file, std::nullopt, 0);
+        if (!end) continue;
+        is_new = std::exchange(found->second.events[run.run], end->from) != end->from || is_new;
+    }
+    if (is_new) told(id);
 }
 
 Awaitable<void> Terminals::listen(TaskId id) {

@@ -38,6 +38,8 @@ class Terminals {
   public:
     Terminals(Runner& runner, FileWatcher& files) : runner_(runner), files_(files) {}
 
+    /// Reads new events of agents on other machines, whose writes the kernel does not report.
+    void look_at_events(const TaskId& id);
     /// Watches the terminals of agents that have started, and ends the watches of those that have ended.
     void follow(const TaskId& id);
     void stop() { stopped_ = true; }
@@ -50,10 +52,11 @@ class Terminals {
     struct Followed {
         std::map<std::int64_t, FileWatcher::WatchId> watches;  ///< by the agent's pid; 0: it wrote, and is not watched
         Pacing pacing;
-        bool updating = false;              ///< update_while_written() runs
-        FileWatcher::WatchId run_folder{};  ///< 0: not watched
-        bool told = false;                  ///< an event was written after the last look
-        bool listening = false;             ///< a listen() runs
+        bool updating = false;                   ///< update_while_written() runs
+        FileWatcher::WatchId run_folder{};       ///< 0: not watched
+        std::map<RunId, std::uintmax_t> events;  ///< the size of the files that are looked at, at the last look
+        bool told = false;                       ///< an event was written after the last look
+        bool listening = false;                  ///< a listen() runs
     };
 
     void wrote(const TaskId& id, std::int64_t pid);
@@ -62,6 +65,7 @@ class Terminals {
     /// Updates the agents' activities at the pace of `Pacing` until their terminals are quiet.
     Awaitable<void> update_while_written(TaskId id);
     void watch_events(const TaskId& id, bool any_run);
+    void told(const TaskId& id);
     Awaitable<void> listen(TaskId id);
 
     Runner& runner_;

@@ -198,7 +198,7 @@ Awaitable<void> Server::accept_loop(std::shared_ptr<Listener> listener) {
         auto peer = peer_of(socket.native_handle());
         if (!peer || peer->uid != static_cast<std::int64_t>(::geteuid()))
             continue;  // another user: close without a reply
-        if (sessions_.size() >= limits_.connections) {
+        if (!has_place()) {
             refuse(socket.native_handle(), "the daemon has " + std::to_string(sessions_.size()) +
                                                " connections already, and takes no more; close some, and try again");
             continue;

@@ -31,6 +31,7 @@ struct Peer {
     std::int64_t start_time = 0;  ///< of the process, in clock ticks since boot: the kernel reuses pids
     TaskId task = {};  ///< with `run`: the run through whose socket the peer connected; empty: through the daemon's
     RunId run = {};
+    std::string from = {};  ///< the address of another machine, where the run proved itself; there is no process then
 };
 
 /// The start time for a peer that had exited before the daemon could read it. No process has this start time.
@@ -78,6 +79,8 @@ class Server {
     void unlisten(const Path& socket);
     /// Returns true if the file at that path is a socket of this server.
     bool listens_at(const Path& socket) const;
+    /// Returns true if another connection may be served.
+    bool has_place() const { return !stopping_ && sessions_.size() < limits_.connections; }
     /// Serves a client over another stream than a socket's.
     void serve(std::unique_ptr<Stream> stream, Peer peer);
     /// Binds the daemon's socket again if its file was removed or replaced.

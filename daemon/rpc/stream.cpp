@@ -59,6 +59,11 @@ std::unique_ptr<Stream> stream_over(asio::local::stream_protocol::socket socket)
     return std::make_unique<TwoWayStream<Socket, Socket&>>(std::move(socket));
 }
 
+std::unique_ptr<Stream> stream_over(asio::ip::tcp::socket socket) {
+    using Socket = asio::ip::tcp::socket;
+    return std::make_unique<TwoWayStream<Socket, Socket&>>(std::move(socket));
+}
+
 std::unique_ptr<Stream> stream_over(const asio::any_io_executor& executor, int in, int out) {
     using Pipe = asio::posix::stream_descriptor;
     return std::make_unique<TwoWayStream<Pipe, Pipe>>(Pipe(executor, in), Pipe(executor, out));

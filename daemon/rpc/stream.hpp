@@ -3,6 +3,7 @@
 #include <asio/any_io_executor.hpp>
 #include <asio/buffer.hpp>
 #include <asio/error_code.hpp>
+#include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <cstddef>
 #include <memory>
@@ -32,6 +33,7 @@ class Stream {
 };
 
 std::unique_ptr<Stream> stream_over(asio::local::stream_protocol::socket socket);
+std::unique_ptr<Stream> stream_over(asio::ip::tcp::socket socket);
 
 /// Makes a stream of two pipes: the session reads from `in` and writes to `out`.
 std::unique_ptr<Stream> stream_over(const asio::any_io_executor& executor, int in, int out);

@@ -240,16 +240,18 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     co_await reap_dead(record, order.role);
     CO_TRY(note_starting(record, request));
     auto socket = world_.socket_of_run(request.run.run);
-    if (socket.empty() && request.needs_socket) {
+    if (socket && socket->empty() && request.needs_socket) {
+        socket = Error(ErrorCode::unavailable, "executor " + record.task.executor +
+                                                   " hides orange.sock, and the run has no socket of its own. To see "
+                                                   "the reason:\n  orange doctor");
+    }
+    if (!socket) {
         world_.launcher.drop_files(request, run_folder(record));
         forget_run(record, order.role);
         CO_TRY(turns_.try_save(record, Durability::atomic));
-        co_return Error(ErrorCode::unavailable, "starting the " + name_text(order.role) + ": executor " +
-                                                    record.task.executor +
-                                                    " hides orange.sock, and the run has no socket of its own. To see "
-                                                    "the reason:\n  orange doctor");
+        co_return in_context("starting the " + name_text(order.role), socket.error());
     }
-    if (!socket.empty()) request.env["ORANGE_SOCKET"] = std::move(socket);
+    if (!socket->empty()) request.env["ORANGE_SOCKET"] = std::move(*socket);
     promise.reset();
     auto opened = co_await open_window(record, request);
     if (!opened) co_return in_context("starting the " + name_text(order.role), opened.error());

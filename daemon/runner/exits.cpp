@@ -166,7 +166,13 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     auto left = co_await world_.launcher.left_by(run, agents_.run_folder(record));
     auto place = co_await burials_.take();
     co_await wait_for_calm();
+    auto why = co_await placements_.why_ended(record.task.id, run, agents_.run_folder(record));
     auto end = co_await reap(record, std::move(run), std::move(left));
+    end.ended_as = std::move(why);
+    if (!end.ended_as.empty()) {
+        end.fields["ended_by"] = "executor";
+        end.fields["state"] = end.ended_as;
+    }
     if (end.how.not_started && !end.run.ending && !end.is_lost) {
         co_await undo_start(std::move(record), std::move(end));
         co_return;
@@ -268,6 +274,14 @@ Awaitable<void> Exits::apply_rules(TaskRecord record, workflow::Library::Definit
         co_return;
     }
     const bool died = has_died(outcome, exit);
+    if (died && !end.ended_as.empty()) {  // no crash: the agent has done nothing wrong
+        deaths_.has_not_died(run.run);
+        end_without_rule(record, end,
+                         "executor " + run.place->executor + " has ended its run (" + end.ended_as +
+                             "). To go on:\n  orange task respawn " + record.task.id.value);
+        co_await turns_.show(record);
+        co_return;
+    }
     forget_run(record, run, died);
     if (!died) deaths_.has_not_died(run.run);
     agents_.has_ended(record, run);

@@ -61,6 +61,7 @@ class Exits {
         bool by_itself = false;                ///< with an exit status from 1 to 127
         bool moved_task = false;               ///< the task changed its state since the agent started
         Timestamp::duration age = {};          ///< age of the run at its end
+        std::string ended_as;                  ///< the state in which its executor ended it; empty if it did not
         std::string out_of_memory;             ///< why the kernel ended the agent; empty if it did not
         std::map<std::string, Scalar> fields;  ///< the fields of agent.exited
     };

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "common/base/ids.hpp"
 #include "common/base/shell_words.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -29,7 +30,11 @@ constexpr std::chrono::milliseconds k_first_start_look = 20ms, k_longest_start_l
 constexpr std::chrono::milliseconds k_first_probe = 500ms, k_longest_probe = 10s;
 
 /// The pause between two looks for the agent's end, and how long an executor may go on after it.
-constexpr std::chrono::milliseconds k_end_look = 2s, k_executor_end = 5s;
+constexpr std::chrono::milliseconds k_end_look = 1s, k_executor_end = 5s;
+/// Executors need a moment until they say why they have ended a run.
+constexpr std::chrono::milliseconds k_why_patience = 5s, k_why_look = 250ms;
+constexpr std::size_t k_token_length = 32;
+constexpr int k_signalled_status = 128;
 
 std::string value_in(const std::map<std::string, std::string>& env, const std::string& name) {
     const auto found = env.find(name);
@@ -73,11 +78,13 @@ void tell_of_left(const World& world, TaskRecord& record, const std::string& why
         return;
     }
     const auto& left = record.left.front();
+    std::vector<std::string> words;
+    for (const auto& word : left.stop) words.push_back(shell_word(word));
     raise(world, record, NoticeKind::executor_stop,
           "executor " + left.executor + " could not end the run " + agents::name_in_executor(left.run.value) + ": " +
               why + "\nNo agent of this task starts before. Orange tries again. If you have ended the run yourself:\n" +
               "  orange task ack " + record.task.id.value,
-          join(left.stop, " "), left.executor);
+          join(words, " "), left.executor);
 }
 
 /// Returns the folder of the task's branch below refs/heads. If the executor names it, the folder exists afterwards,
@@ -143,6 +150,22 @@ Result<std::vector<std::string>> bind_words(const World& world, const agents::Ex
         const auto more = agents::expanded(known, {{{"path", bind.path}}, {}});
         words.insert(words.end(), more.begin(), more.end());
     }
+    return words;
+}
+
+/// Returns the words for the limits of the project that the executor enforces.
+std::vector<std::string> limit_words(const World& world, const Task& task, const agents::Executor& executor,
+                                     std::int64_t memory) {
+    const auto* project = world.projects.find(task.project);
+    const auto settings = project ? settings_of(world, *project) : standard_settings();
+    std::vector<std::string> words;
+    const auto add = [&](const std::vector<std::string>& known, const char* name, const std::string& value) {
+        const auto more = agents::expanded(known, {{{name, value}}, {}});
+        words.insert(words.end(), more.begin(), more.end());
+    };
+    if (memory > 0) add(executor.memory, "memory", agents::memory_word(memory));
+    if (*settings.cpus_limit > 0) add(executor.cpus, "cpus", std::to_string(*settings.cpus_limit));
+    if (*settings.time_limit > 0) add(executor.time, "time", std::to_string(*settings.time_limit));
     return words;
 }
 
@@ -244,13 +267,12 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
         CO_TRY(world.pool.note_walled(*task.workspace));
         CO_TRY(git::make_read_only_files(launch.git_dir, launch.git_common));
     }
-    if (!executor.memory.empty() && run.memory_limit > 0) {
-        const agents::ExecutorValues memory{{{"memory", agents::memory_word(run.memory_limit)}}, {}};
-        values.lists["limits"] = agents::expanded(executor.memory, memory);
-        run.memory_limit = 0;  // the executor enforces the limit
-    }
+    values.lists["limits"] = limit_words(world, task, executor, run.memory_limit);
+    if (!executor.memory.empty()) run.memory_limit = 0;  // the executor enforces the limit
     RunPlace place;
     place.executor = executor.name;
+    if (executor.calls_back) place.token = random_id(k_token_length);
+    place.ended = executor.ended;
     place.stop = agents::expanded(executor.stop, values);
     place.probe = agents::expanded(executor.probe, values);
     place.queued = executor.queued;
@@ -422,6 +444,22 @@ Awaitable<bool> Placements::has_ended(TaskId id, AgentRun run, Path run_folder) 
     world_.launcher.set_unknown(run.run);
     if (unknown_.insert(run.run.value).second) async::spawn(world_.executor, "executor", wait_for_end(id, run));
     co_return false;
+}
+
+Awaitable<std::string> Placements::why_ended(TaskId id, AgentRun run, Path run_folder) {
+    if (!run.place || run.place->ended.empty() || run.ending || !run.has_begun()) co_return std::string();
+    const auto record = world_.launcher.exit_of(run_folder, run);
+    if (record && record->signal == 0 && record->exit_status < k_signalled_status) co_return std::string();
+    const auto& states = run.place->ended;
+    for (const auto end = async::now() + k_why_patience;;) {
+        const auto seen = co_await probe(id, run);
+        if (!seen || !*seen) break;
+        if (std::ranges::find(states, (*seen)->state) != states.end()) co_return (*seen)->state;
+        if (async::now() >= end) break;
+        const bool slept = co_await async::sleep(k_why_look);
+        if (!slept) break;
+    }
+    co_return std::string();
 }
 
 Awaitable<void> Placements::wait_for_end(TaskId id, AgentRun run) {

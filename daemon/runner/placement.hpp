@@ -78,6 +78,10 @@ class Placements {
     /// unknown, and asks again until it answers.
     Awaitable<bool> has_ended(TaskId id, AgentRun run, Path run_folder);
 
+    /// Returns the state of a run that its executor has ended itself, for example at a limit of time; empty if the
+    /// agent ended in another way, or if the executor does not say. Asks only if a signal may have ended the agent.
+    Awaitable<std::string> why_ended(TaskId id, AgentRun run, Path run_folder);
+
   private:
     using Text = Result<std::string>;
     /// Returns what the executor says of the run; nothing if the run is not there; an error if it cannot be asked.

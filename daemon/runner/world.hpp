@@ -57,6 +57,8 @@ struct Settings {
     int start_pressure = 10;    ///< percent of time in which memory keeps all programs waiting; above it none starts
     bool auto_restart = false;  ///< start the new program if the daemon's was replaced
     bool resume_after_reboot = false;  ///< the first daemon after a reboot starts the agents again
+    std::string cluster_address =
+        {};  ///< as ClusterAddress::parse() reads it; empty: agents on other machines cannot call
 };
 
 /// Returns ORANGE_PORT of the workspace that has that range; 0 if there are no such ports.
@@ -94,8 +96,9 @@ struct World {
     async::KeyedMutex& task_locks;
     async::KeyedMutex& repositories;
     git::RememberedPrograms programs = {};
-    /// Returns the socket of a run that a record has; empty if it has none.
-    std::function<std::string(const RunId&)> socket_of_run = [](const RunId&) { return std::string(); };
+    /// Returns the socket of a run that a record has; empty if it has none. An Error if it runs on another machine, and
+    /// could not call the daemon from there.
+    std::function<Result<std::string>(const RunId&)> socket_of_run = [](const RunId&) { return std::string(); };
 };
 
 /// Returns a copy of the project. not_found if it is not registered: it may be removed from projects.json at any time,

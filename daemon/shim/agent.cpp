@@ -13,9 +13,11 @@
 
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/process/group.hpp"
 #include "daemon/process/leftovers.hpp"
 #include "daemon/process/umask.hpp"
+#include "daemon/shim/back_socket.hpp"
 #include "daemon/shim/exit_record.hpp"
 #include "daemon/shim/harness.hpp"
 #include "daemon/shim/scope.hpp"
@@ -166,6 +168,15 @@ void take_inner_end(const RunSpec& spec, ExitRecord& ended) {
     }
 }
 
+/// Gives the agent a socket of its own if the daemon's sockets are on another machine.
+Result<void> open_back_socket(RunSpec& spec, std::optional<BackSocket>& back) {
+    if (spec.token.empty()) return {};
+    TRY(auto opened, BackSocket::open(spec));
+    spec.env["ORANGE_SOCKET"] = opened.path().string();
+    back.emplace(std::move(opened));
+    return {};
+}
+
 /// Writes the record for which the daemon waits. Without it, the executor counts as one that has failed.
 Result<void> tell_start(const RunSpec& spec) {
     if (spec.started_file.empty()) return {};
@@ -190,13 +201,17 @@ void end_leftovers(const RunSpec& spec) {
 
 }  // namespace
 
-int run_agent(const RunSpec& spec) {
+int run_agent(const RunSpec& given) {
+    auto spec = given;
     const auto awaited = block_signals();
     system::adopt_orphans();
     // This process has the umask of the daemon that started the tmux server, perhaps long ago.
     if (const auto mask = process::umask_from(spec.umask); mask) process::use_umask(*mask);
-    if (const auto told = tell_start(spec); !told) {
-        std::fprintf(stderr, "orange-agent: %s\n", printable(told.error().message).c_str());
+    std::optional<BackSocket> back;
+    auto begun = open_back_socket(spec, back);
+    if (begun) begun = tell_start(spec);
+    if (!begun) {
+        std::fprintf(stderr, "orange-agent: %s\n", printable(begun.error().message).c_str());
         return k_could_not_start;
     }
     if (auto good = check_directory(spec); !good) return refuse(spec, good.error(), k_could_not_start);
@@ -220,6 +235,7 @@ int run_agent(const RunSpec& spec) {
     if (group) ended.use = process::use_of(*group);
     take_inner_end(spec, ended);
     record(spec, ended);
+    back.reset();
     end_leftovers(spec);
     return ended.exit_status;
 }

@@ -41,13 +41,6 @@ std::vector<std::string> environment_of(const RunSpec& spec) {
     return list;
 }
 
-void reset_signals() {
-    for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
-    sigset_t none;
-    sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
 /// Runs in the child, between fork and exec: system calls only. Returns the errno of a failure.
 int become(const char* program, char* const argv[], char* const env[], const char* cwd, pid_t shim, rlim_t memory) {
     if (const int error = end_with_shim()) return error;
@@ -66,6 +59,13 @@ int become(const char* program, char* const argv[], char* const env[], const cha
 }
 
 }  // namespace
+
+void reset_signals() {
+    for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
 
 void give_terminal_to(pid_t group) {
     // From the background this raises TTOU, which the shim blocks or ignores, and the child does so until it resets its

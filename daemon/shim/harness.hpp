@@ -19,6 +19,9 @@ Result<std::string> find_harness(const RunSpec& spec);
 /// blocked its signals. Errors: not_found if the program no longer exists, otherwise io.
 Result<pid_t> start_harness(const RunSpec& spec, const std::string& program, std::int64_t memory);
 
+/// Gives this process the default signals, none of them blocked.
+void reset_signals();
+
 /// Makes `group` the foreground group of the terminal on stdin, if there is one.
 void give_terminal_to(pid_t group);
 

@@ -18,7 +18,7 @@ Result<void> check(const RunSpec& spec) {
     if (spec.argv.empty() || spec.argv[0].empty()) return bad_spec("\"argv\" is empty");
     if (!spec.cwd.starts_with('/')) return bad_spec("\"cwd\" is not absolute");
     if (!spec.exit_file.starts_with('/')) return bad_spec("\"exit_file\" is not absolute");
-    for (const auto& path : {spec.inner_folder, spec.started_file}) {
+    for (const auto& path : {spec.inner_folder, spec.started_file, spec.address_file}) {
         if (!path.empty() && !path.starts_with('/')) return bad_spec("\"" + path + "\" is not absolute");
     }
     if (!spec.worktree.empty() && !spec.worktree.starts_with('/')) return bad_spec("\"worktree\" is not absolute");

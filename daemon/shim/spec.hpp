@@ -34,6 +34,8 @@ struct RunSpec {
     std::int64_t memory_limit = 0;
     std::string inner_folder = {};
     std::string started_file = {};
+    std::string token = {};
+    std::string address_file = {};
 
     template <class V>
     void describe(V& v) {
@@ -54,6 +56,8 @@ struct RunSpec {
         v.sparse("inner_folder", inner_folder,
                  "absolute; of a run in an executor: `argv` starts another shim there, which writes started and exit");
         v.sparse("started_file", started_file, "absolute; of that other shim: where it writes that it has begun");
+        v.sparse("token", token, "of a run on another machine: what its calls prove to the daemon");
+        v.sparse("address_file", address_file, "absolute; of such a run: in it, the daemon says where it answers");
     }
     bool operator==(const RunSpec&) const = default;
 };

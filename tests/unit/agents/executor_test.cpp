@@ -74,7 +74,12 @@ TEST_CASE("What is wrong in an executor's definition is told with its place, all
         {"name: box\nrun: [box, '{limits}', '{inner}']", "limits"},
         {"name: box\nrun: [box, '{inner}']\nlimits: {memory: [m]}", "{limits}"},
         {"name: box\nrun: [box, '{limits}', '{inner}']\nlimits: {memory: ['{run}']}", "box.yml:3:19"},
-        {"name: box\nrun: [box, '{limits}', '{inner}']\nlimits: {cpus: [c]}", "\"cpus\""},
+        {"name: box\nrun: [box, '{limits}', '{inner}']\nlimits: {gpus: [c]}", "\"gpus\""},
+        {"name: box\nrun: [box, '{limits}', '{inner}']\nlimits: {cpus: ['{memory}']}", "{memory}"},
+        {"name: box\nrun: [box, '{inner}']\nlimits: {time: [t]}", "{limits}"},
+        {"name: box\nrun: [box, '{inner}']\nended: [TO]", "box.yml:3:8"},
+        {"name: box\nrun: [box, '{inner}']\nsocket: forth", "back"},
+        {"name: box\nrun: ['{inner}']\nsocket: back", "box.yml:3:9"},
         {"name: box\nrun: [box, '{inner}']\nstop: [box, '{inner}']", "{inner}"},
         {"name: box\nrun: [box, '{inner}']\nstop: [box]\nprobe: [box, '{task}']", "{task}"},
         {"name: box\nrun: [box, '{inner}']\nprobe: [box]", "box.yml:3:8"},
@@ -108,6 +113,31 @@ TEST_CASE("A placeholder becomes one word, or the words of its list, and never a
     // A value is not looked into again, and what is no placeholder stays.
     values.words["run"] = "{task}";
     CHECK(expanded({"{run}", "{{.Names}}", "{unknown}"}, values) == Words{"{task}", "{{.Names}}", "{unknown}"});
+}
+
+TEST_CASE("A definition says how its agents reach the daemon, what it limits, and when it has ended a run itself") {
+    const auto text =
+        "name: box\nrun: [box, '{limits}', '{inner}']\nstop: [box]\nprobe: [box]\nended: [TIMEOUT]\n"
+        "limits: {cpus: [-c, '{cpus}'], time: ['-t{time}']}\nsocket: ";
+    const auto back = load_executor(std::string(text) + "back\n", "box.yml").value();
+    CHECK(back.calls_back);
+    CHECK(back.ended == Words{"TIMEOUT"});
+    CHECK(back.cpus == Words{"-c", "{cpus}"});
+    CHECK(back.time == Words{"-t{time}"});
+    CHECK_FALSE(load_executor(std::string(text) + "bind\n", "box.yml").value().calls_back);
+    CHECK_FALSE(load_executor(k_box, "box.yml").value().calls_back);
+}
+
+TEST_CASE("The shipped definitions can be read, and slurm's agents call back") {
+    PosixFileSystem files;
+    const ExecutorLibrary shipped(files, ORANGE_SOURCE_DIR "/executors", "/nonexistent");
+    const auto all = shipped.list();
+    REQUIRE(all.size() == 3);
+    for (const auto& entry : all) {
+        INFO(entry.problem);
+        CHECK(entry.problem.empty());
+        CHECK(entry.executor.calls_back == (entry.executor.name == "slurm"));
+    }
 }
 
 TEST_CASE("A limit of memory is a number of mebibytes") {

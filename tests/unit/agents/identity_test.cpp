@@ -120,6 +120,26 @@ class ProcessTree {
 
 }  // namespace
 
+TEST_CASE("a caller on another machine is the run that it has proved, without the reviewer's verdict, or nobody") {
+    ProcessTree world;
+    const auto from = [&](const std::string& run) {
+        Evidence evidence;
+        evidence.from = "10.0.0.7";
+        evidence.socket_task = TaskId{k_asked};
+        evidence.socket_run = RunId{run};
+        return identify(evidence, world.registry);
+    };
+    const auto worker = from("runworker000");
+    CHECK(worker.role == Role::worker);
+    CHECK(worker.run.value == "runworker000");
+    CHECK_THAT(worker.evidence, Tells("10.0.0.7"));
+    CHECK(worker.through.empty());
+    const auto reviewer = from("runreviewer0");
+    CHECK(reviewer.role == Role::reviewer);
+    CHECK_FALSE(reviewer.through.empty());
+    CHECK(from("runendedlong").role == Role::unknown);
+}
+
 TEST_CASE("each way of calling is told apart") {
     ProcessTree world;
     const Claim worker = {k_asked, "worker", "runworker000"};

@@ -133,8 +133,9 @@ inline TaskRecord full_record() {
     run.spawned_at = k_full_time;
     run.memory_limit = 1LL << 33;
     run.oom_kills = 2;
-    run.place =
-        RunPlace{"slurm", {"scancel", "-n", "orange-run1"}, {"squeue"}, {"PENDING"}, k_full_time, k_full_time, "n2"};
+    run.place = RunPlace{
+        "slurm", {"scancel", "-n", "orange-run1"}, {"squeue"}, {"PENDING"}, k_full_time, k_full_time, "n2", {"TIMEOUT"},
+        "token"};
     record.checked = CheckRecord{"abcdef0123456789",         "cccc",       false, k_full_time, "make test",
                                  "ended with exit status 2", "line\nline", 12,    "dddd",      "origin/main"};
     record.merge_checked = record.checked;
@@ -181,6 +182,8 @@ inline Project full_project() {
                                    4,
                                    2,
                                    "12G",
+                                   8,
+                                   480,
                                    "opus",
                                    "sonnet",
                                    "slurm",

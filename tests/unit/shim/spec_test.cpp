@@ -21,6 +21,8 @@ TEST_CASE("a spec comes back as it was written") {
     spec.umask = "0022";
     spec.scope = {"systemd-run", "--", "orange-agent", "--join"};
     spec.memory_limit = 1LL << 33;
+    spec.token = "t0";
+    spec.address_file = "/d";
     CHECK(spec_from_text(spec_text(spec)).value() == spec);
     check_golden("spec.json", spec_text(spec));
     check_golden("spec-minimal.json", spec_text({}));

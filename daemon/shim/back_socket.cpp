@@ -1,0 +1,314 @@
+#include "daemon/shim/back_socket.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+#include <utility>
+
+#include "common/base/ids.hpp"
+#include "common/base/system.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "common/config/cluster_address.hpp"
+#include "common/config/socket_address.hpp"
+#include "common/model/json.hpp"
+#include "common/rpc/errors.hpp"
+#include "common/rpc/node_hello.hpp"
+#include "daemon/process/environment.hpp"
+#include "daemon/process/unique_fd.hpp"
+#include "daemon/shim/harness.hpp"
+
+namespace orange::shim {
+namespace {
+
+using namespace std::chrono_literals;
+using Steady = std::chrono::steady_clock;
+
+constexpr int k_most_connections = 64;  ///< more wait in the socket's queue
+/// A daemon that is being restarted answers within the first time. The others limit a connect, and how long munge and
+/// the daemon may take for a credential. Clients take five seconds of silence for a daemon that hangs.
+constexpr auto k_restart = 3s, k_connect = 1s, k_munge = 3s, k_hello = 20s;
+constexpr auto k_look_again = 100ms;
+constexpr std::size_t k_piece = 64 * 1024;
+
+int left_until(Steady::time_point end) {
+    return static_cast<int>(
+        std::max<std::int64_t>(0, std::chrono::ceil<std::chrono::milliseconds>(end - Steady::now()).count()));
+}
+
+bool wait_for(int fd, short events, Steady::time_point end) {
+    pollfd one{fd, events, 0};
+    int ready = 0;
+    do {
+        ready = ::poll(&one, 1, left_until(end));
+    } while (ready < 0 && errno == EINTR);
+    return ready > 0;
+}
+
+/// Appends what can be read at once. Returns false at the end of the input.
+bool read_more(int fd, std::string& into) {
+    char piece[k_piece];
+    const auto size = ::read(fd, piece, sizeof piece);
+    if (size > 0) into.append(piece, static_cast<std::size_t>(size));
+    return size > 0 || (size < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+/// Writes what can be written at once. Returns false if nothing can be written any more.
+bool write_some(int fd, std::string& text) {
+    const auto size = ::send(fd, text.data(), text.size(), MSG_DONTWAIT | system::send_flags());
+    if (size > 0) text.erase(0, static_cast<std::size_t>(size));
+    return size >= 0 || errno == EINTR || errno == EAGAIN;
+}
+
+std::string this_machine() {
+    char host[256] = "";
+    return ::gethostname(host, sizeof host - 1) == 0 ? printable(host) : "this machine";
+}
+
+/// Becomes munge in the child: reads the payload from `in`, and writes to `out`. System calls only.
+[[noreturn]] void become_munge(const std::string& program, const std::string& uid, int in, int out) {
+    ::dup2(in, STDIN_FILENO);
+    ::dup2(out, STDOUT_FILENO);
+    ::dup2(out, STDERR_FILENO);
+    const char* argv[] = {"munge", "--restrict-uid", uid.c_str(), nullptr};
+    ::execv(program.c_str(), const_cast<char**>(argv));
+    ::_exit(127);
+}
+
+/// Returns a credential of MUNGE with that payload, which only processes of this user can decode. The payload goes
+/// through a pipe, because all users can read the words of a command.
+Result<std::string> credential(const RunSpec& spec, const std::string& payload) {
+    const auto failed = [](const std::string& why) {
+        return Error(ErrorCode::unavailable, "no credential for the daemon on " + this_machine() + ": " + why +
+                                                 ". MUNGE has to run there; ask the administrator of the cluster");
+    };
+    const auto path = spec.env.find("PATH");
+    const auto program = find_program("munge", path == spec.env.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second);
+    if (program.empty()) return failed("there is no program munge on PATH");
+    int in[2], out[2];
+    if (system::make_pipe(in) != 0 || system::make_pipe(out) != 0) return io_error("starting munge", errno);
+    UniqueFd in_read(in[0]), in_write(in[1]), out_read(out[0]), out_write(out[1]);
+    const auto uid = std::to_string(::geteuid());
+    const pid_t pid = ::fork();
+    if (pid < 0) return io_error("starting munge", errno);
+    if (pid == 0) become_munge(program, uid, in_read.get(), out_write.get());
+    in_read.reset();
+    out_write.reset();
+    (void)!::write(in_write.get(), payload.data(), payload.size());
+    in_write.reset();
+    std::string text;
+    const auto end = Steady::now() + k_munge;
+    while (wait_for(out_read.get(), POLLIN, end) && read_more(out_read.get(), text)) {
+    }
+    if (Steady::now() >= end) ::kill(pid, SIGKILL);
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    const auto begin = text.find("MUNGE:");  // perhaps behind a warning
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && begin != std::string::npos) {
+        return first_line(std::string_view(text).substr(begin));
+    }
+    const auto why = printable(first_line(trim(text)));
+    return failed(why.empty() ? "munge did not answer" : why);
+}
+
+/// Connects to the address that the daemon has written last. Another daemon may have another one.
+Result<std::pair<UniqueFd, ClusterAddress>> connect_once(const RunSpec& spec) {
+    std::ifstream in(spec.address_file);
+    std::string line;
+    if (!std::getline(in, line)) return Error(ErrorCode::unavailable, "it has not said where it answers");
+    TRY(const auto address, ClusterAddress::parse(line));
+    UniqueFd socket(address.make_socket());
+    const auto failed = [&](int why) { return io_error("connecting to " + address.text(), why); };
+    if (!socket) return failed(errno);
+    ::fcntl(socket.get(), F_SETFL, O_NONBLOCK);
+    if (address.connect(socket.get()) != 0 && errno != EINPROGRESS) return failed(errno);
+    if (!wait_for(socket.get(), POLLOUT, Steady::now() + k_connect)) return failed(ETIMEDOUT);
+    int why = 0;
+    socklen_t size = sizeof why;
+    ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &why, &size);
+    if (why != 0) return failed(why);
+    return std::pair(std::move(socket), address);
+}
+
+Result<std::pair<UniqueFd, ClusterAddress>> connect(const RunSpec& spec) {
+    const auto end = Steady::now() + k_restart;
+    for (;;) {
+        auto made = connect_once(spec);
+        if (made || Steady::now() >= end) {
+            if (made) return made;
+            return Error(ErrorCode::unavailable, "the daemon does not answer the agents on " + this_machine() + ": " +
+                                                     made.error().message +
+                                                     ". Ask a human to look, on the machine of the daemon:\n"
+                                                     "  orange daemon status");
+        }
+        std::this_thread::sleep_for(k_look_again);
+    }
+}
+
+/// Proves to the daemon which run calls, and lets the daemon prove that it could read that. `refusal` gets the line
+/// with which it refuses. Returns what the daemon has sent after its answer.
+Result<std::string> introduce(const RunSpec& spec, int daemon, const ClusterAddress& address, std::string& refusal) {
+    const auto nonce = random_id(20);
+    TRY(auto line, credential(spec, rpc::NodeHello{spec.token, nonce, address.text()}.payload()));
+    line += "\n";
+    const auto end = Steady::now() + k_hello;
+    while (!line.empty() && wait_for(daemon, POLLOUT, end) && write_some(daemon, line)) {
+    }
+    std::string answer;
+    while (answer.find('\n') == std::string::npos && wait_for(daemon, POLLIN, end) && read_more(daemon, answer)) {
+    }
+    const auto size = answer.find('\n');
+    const auto first = answer.substr(0, size);
+    if (size != std::string::npos && first == rpc::NodeHello::welcome(nonce)) return answer.substr(size + 1);
+    if (first.starts_with('{')) refusal = first;
+    return Error(ErrorCode::unavailable, answer.empty()
+                                             ? "the daemon at " + address.text() + " has closed the connection"
+                                             : "what answers at " + address.text() + " is not this agent's daemon");
+}
+
+/// Copies both ways until the daemon or the client is gone. A client that only stops sending still gets its replies.
+void relay(int client, int daemon, std::string to_client) {
+    std::string to_daemon;
+    bool client_sends = true, client_gone = false, daemon_sends = true, told_end = false;
+    while (daemon_sends || !to_client.empty()) {
+        const bool reads_client = client_sends && to_daemon.size() < k_piece;
+        const bool reads_daemon = daemon_sends && to_client.size() < k_piece;
+        const auto events = [](bool reads, bool writes) {
+            return static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0));
+        };
+        const auto of_daemon = events(reads_daemon, !to_daemon.empty());
+        pollfd both[] = {{client_gone ? -1 : client, events(reads_client, !to_client.empty()), 0},
+                         {of_daemon != 0 ? daemon : -1, of_daemon, 0}};
+        if (::poll(both, 2, -1) < 0) continue;
+        const auto is = [&](int which, short what) { return (both[which].revents & what) != 0; };
+        if (reads_client && is(0, POLLIN | POLLHUP | POLLERR)) client_sends = read_more(client, to_daemon);
+        if (reads_daemon && is(1, POLLIN | POLLHUP | POLLERR)) daemon_sends = read_more(daemon, to_client);
+        if (!to_client.empty() && !write_some(client, to_client)) break;
+        if (!to_daemon.empty() && !write_some(daemon, to_daemon)) to_daemon.clear();  // its answer may still come
+        if (!client_sends && to_daemon.empty() && !std::exchange(told_end, true)) ::shutdown(daemon, SHUT_WR);
+        client_gone = client_gone || (!client_sends && is(0, POLLHUP | POLLERR));
+        if (client_gone && to_daemon.empty()) break;
+    }
+    // The daemon distinguishes a client that has gone from one that only stops sending.
+    const linger at_once{1, 0};
+    if (daemon_sends) ::setsockopt(daemon, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+/// Tells the client why nothing answers, and reads what it still sends, so that the answer is not lost.
+void refuse(int client, std::string line) {
+    line += "\n";
+    const auto end = Steady::now() + 2s;
+    while (!line.empty() && wait_for(client, POLLOUT, end) && write_some(client, line)) {
+    }
+    ::shutdown(client, SHUT_WR);
+    std::string ignored;
+    while (wait_for(client, POLLIN, end) && read_more(client, ignored)) ignored.clear();
+}
+
+std::string error_line(const Error& error) {
+    return dump({{"jsonrpc", "2.0"}, {"id", nullptr}, {"error", rpc::error_json(error)}});
+}
+
+void carry(int client, const RunSpec& spec) {
+    std::string refusal;
+    auto daemon = connect(spec);
+    auto begun =
+        daemon ? introduce(spec, daemon->first.get(), daemon->second, refusal) : Result<std::string>(daemon.error());
+    if (begun) return relay(client, daemon->first.get(), std::move(*begun));
+    refuse(client, refusal.empty() ? error_line(begun.error()) : refusal);
+}
+
+/// Ends this process with its parent, if the system can. Returns false if the parent has ended before.
+bool live_below(pid_t parent) {
+    reset_signals();
+    ::signal(SIGPIPE, SIG_IGN);
+    return end_with_shim() == 0 && ::getppid() == parent;
+}
+
+[[noreturn]] void serve(int listener, const RunSpec& spec) {
+    const pid_t own = ::getpid();
+    int connections = 0;
+    for (;;) {
+        // The children that have ended; if there are too many, waits for one.
+        while (connections > 0 && ::waitpid(-1, nullptr, connections < k_most_connections ? WNOHANG : 0) > 0) {
+            --connections;
+        }
+        pollfd ready{listener, POLLIN, 0};
+        if (::poll(&ready, 1, connections > 0 ? 1000 : -1) <= 0) continue;  // children are reaped meanwhile
+        const UniqueFd client(::accept(listener, nullptr, nullptr));
+        if (!client) {
+            if (errno != EAGAIN && errno != EINTR) std::this_thread::sleep_for(k_look_again);
+            continue;
+        }
+        const pid_t pid = ::fork();
+        if (pid > 0) ++connections;
+        if (pid != 0) continue;
+        ::close(listener);
+        if (live_below(own)) carry(client.get(), spec);
+        ::_exit(0);
+    }
+}
+
+void remove_socket(const std::filesystem::path& path) {
+    ::unlink(path.c_str());
+    ::rmdir(path.parent_path().c_str());
+}
+
+Result<UniqueFd> listen_at(const std::filesystem::path& path) {
+    TRY(const auto address, SocketAddress::in_folder(path));
+    UniqueFd listener(system::local_socket());
+    constexpr int k_backlog = 256;
+    const bool listens = listener && ::fchmod(listener.get(), 0600) == 0 &&
+                         ::bind(listener.get(), address.get(), address.size()) == 0 &&
+                         ::listen(listener.get(), k_backlog) == 0;
+    if (!listens) return io_error("listening on " + path.string(), errno);
+    return listener;
+}
+
+}  // namespace
+
+Result<BackSocket> BackSocket::open(const RunSpec& spec) {
+    const char* temporary = std::getenv("TMPDIR");
+    auto folder = std::string(temporary != nullptr && *temporary == '/' ? temporary : "/tmp") + "/orange-XXXXXX";
+    if (::mkdtemp(folder.data()) == nullptr) return io_error("making the folder " + folder, errno);
+    const std::filesystem::path path = folder + "/s";
+    auto listener = listen_at(path);
+    const pid_t shim = ::getpid();
+    const pid_t pid = listener ? ::fork() : -1;
+    if (pid < 0) {
+        const auto error = listener ? io_error("serving " + path.string(), errno) : listener.error();
+        remove_socket(path);
+        return error;
+    }
+    if (pid == 0) {
+        ::setpgid(0, 0);
+        const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+        for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, standard);
+        if (live_below(shim)) serve(listener->get(), spec);
+        ::_exit(0);
+    }
+    ::setpgid(pid, pid);
+    return BackSocket(path, pid);
+}
+
+BackSocket::BackSocket(BackSocket&& other) noexcept
+    : path_(std::move(other.path_)), server_(std::exchange(other.server_, -1)) {}
+
+BackSocket::~BackSocket() {
+    if (server_ <= 0) return;
+    ::kill(-server_, SIGKILL);
+    remove_socket(path_);
+}
+
+}  // namespace orange::shim
