@@ -40,8 +40,12 @@ struct StrangerBox : Sandbox {
         const auto notices = shown().task.notices;
         return std::any_of(notices.begin(), notices.end(), [&](const Notice& each) { return each.kind == kind; });
     }
-    void pass_ten_minutes() {
-        for (int i = 0; i < 10; ++i) pass(60s);
+    /// Minutes pass until that happens.
+    void pass_until(const std::string& what, const std::function<bool()>& happens) {
+        eventually(what, [&] {
+            if (!happens()) pass(60s);
+            return happens();
+        });
     }
     void send(const std::string& text) {
         rpc::TaskSend params;
@@ -85,8 +89,7 @@ TEST_CASE("not one byte reaches an unknown program that asks something at its st
     StrangerBox box(folder.path, signs, "asks");
     box.eventually("it asks", [&] { return folder.has("asking"); });
     box.send("go on");
-    box.pass_ten_minutes();
-    box.eventually("its human is told", [&] { return box.has(NoticeKind::message_undelivered); });
+    box.pass_until("its human is told", [&] { return box.has(NoticeKind::message_undelivered); });
     const auto needs = box.shown().task.needs;
     CHECK(needs.kind == Need::help);
     CHECK_THAT(needs.text, Holds("go on"));
@@ -110,12 +113,10 @@ TEST_CASE("not one byte reaches a program that asks something unknown after its 
     folder.touch("ask");
     box.eventually("it asks", [&] { return folder.has("asking"); });
     // The reminder comes due, and its human is told instead.
-    box.pass_ten_minutes();
-    box.eventually("a reminder is due",
+    box.pass_until("a reminder is due",
                    [&] { return box.has(NoticeKind::agent_idle) || box.has(NoticeKind::message_undelivered); });
     box.send("go on");
-    box.pass_ten_minutes();
-    box.eventually("the message is not delivered", [&] { return box.has(NoticeKind::message_undelivered); });
+    box.pass_until("the message is not delivered", [&] { return box.has(NoticeKind::message_undelivered); });
     CHECK(box.shown().task.needs.kind == Need::help);
     check_nothing_was_typed(box, folder);
 }

@@ -155,20 +155,19 @@ TEST_CASE("a trial of a program without a login, or with a question, fails and s
     Sandbox box;
     define_script(box, "login", "echo 'Please run /login'\nexec sleep 600\n",
                   "screen: {limited: [Please run /login]}\n");
-    const auto login = box.orange({"harness", "test", "login", "--yes", "--json"});
-    INFO(login.out << login.err);
-    CHECK(login.status == 1);
-    CHECK(results_of(login.out).at("start") == "FAIL");
-    CHECK_THAT(Json::parse(login.out).at("steps").dump(), Holds("Please run /login"));
-    CHECK(results_of(login.out).at("end") == "PASS");
-
     define_script(box, "asks", "echo 'Do you trust it? (y/n)'\nexec sleep 600\n",
                   "waiting_patterns: [\"Do you trust it?\"]\n");
-    const auto asks = box.orange({"harness", "test", "asks", "--yes", "--json"});
-    INFO(asks.out << asks.err);
-    CHECK(asks.status == 1);
-    CHECK(results_of(asks.out).at("start") == "FAIL");
-    CHECK_THAT(Json::parse(asks.out).at("steps").dump(), Holds("Do you trust it? (y/n)"));
+    Background login(box, "login", {"harness", "test", "login", "--yes", "--json"});
+    Background asks(box, "asks", {"harness", "test", "asks", "--yes", "--json"});
+    const auto check = [](Background& trial, const std::string& line) {
+        CHECK(trial.status() == 1);
+        INFO(trial.out() << trial.err());
+        CHECK(results_of(trial.out()).at("start") == "FAIL");
+        CHECK_THAT(Json::parse(trial.out()).at("steps").dump(), Holds(line));
+        CHECK(results_of(trial.out()).at("end") == "PASS");
+    };
+    check(login, "Please run /login");
+    check(asks, "Do you trust it? (y/n)");
 }
 
 TEST_CASE("Ctrl-C ends a trial, and nothing is left of it") {

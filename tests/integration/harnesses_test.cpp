@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 
@@ -64,30 +65,46 @@ void send(Sandbox& box, const std::string& id, const std::string& text) {
     box.call(params);
 }
 
+/// A task of that program in a sandbox of its own. Several of them work at the same time.
+struct Played {
+    Played(const std::string& program, const std::string& summary, const std::string& dialog = {}) : name(program) {
+        if (!dialog.empty()) write_file(record.path / "dialog", dialog);
+        put_in_place(box, name);
+        box.add_project("shop");
+        id = start(box, name, summary);
+    }
+    std::string name;
+    Record record;
+    Sandbox box{config(record.path)};
+    std::string id;
+};
+
 }  // namespace
 
 TEST_CASE("each agent gets its prompt in its own way, and a message when it is ready") {
+    const std::string summary = "!touch $(id) `id` \"'\\ #(id) {worktree} ;";
+    std::deque<Played> all;
     for (const std::string name : {"claude", "codex", "opencode", "pi", "gemini", "qwen", "copilot"}) {
-        INFO(name);
-        const Record record;
-        Sandbox box(config(record.path));
-        put_in_place(box, name);
-        box.add_project("shop");
-        const std::string summary = "!touch $(id) `id` \"'\\ #(id) {worktree} ;";
-        const auto id = start(box, name, summary);
-        box.eventually("it is ready", [&] { return fs::exists(record.path / "ready"); });
-        const auto prompt = record.text("prompt");
+        all.emplace_back(name, summary);
+    }
+    for (auto& each : all) {
+        INFO(each.name);
+        each.box.eventually("it is ready", [&] { return fs::exists(each.record.path / "ready"); });
+        const auto prompt = each.record.text("prompt");
         CHECK(prompt.starts_with("[orange] "));
         CHECK_THAT(prompt, Holds(summary));
-        CHECK_FALSE(fs::exists(record.path / "executed"));
-        send(box, id, "!id @file");
-        box.eventually("the message arrives",
-                       [&] { return record.text("lines") == "[orange] The human says: !id @file .\n"; });
+        CHECK_FALSE(fs::exists(each.record.path / "executed"));
+        send(each.box, each.id, "!id @file");
+    }
+    for (auto& each : all) {
+        INFO(each.name);
+        each.box.eventually("the message arrives",
+                            [&] { return each.record.text("lines") == "[orange] The human says: !id @file .\n"; });
         rpc::TaskShow show;
-        show.id = id;
-        const std::string source = name == "gemini" ? "title" : "events";
-        box.eventually("it is idle, and what says so is known", [&] {
-            const auto activity = box.call(show).task.worker_activity;
+        show.id = each.id;
+        const std::string source = each.name == "gemini" ? "title" : "events";
+        each.box.eventually("it is idle, and what says so is known", [&] {
+            const auto activity = each.box.call(show).task.worker_activity;
             return activity && activity->activity == Activity::idle && activity->source == source;
         });
     }
@@ -257,33 +274,36 @@ TEST_CASE("nothing is typed into a dialog, and somebody is told") {
         const char* name;
         const char* dialog;
     };
+    std::deque<Played> all;
     for (const auto& row :
          {Row{"claude", "Do you want to proceed?\n"}, Row{"codex", "(only the title says so)\n"},
           Row{"opencode", "△ Permission required\n"}, Row{"gemini", "(only the title says so)\n"},
           Row{"qwen", "Waiting for user confirmation...\n"}, Row{"copilot", "Do you want to run this command?\n"}}) {
-        INFO(row.name);
-        const Record record;
-        write_file(record.path / "dialog", row.dialog);
-        Sandbox box(config(record.path));
-        put_in_place(box, row.name);
-        box.add_project("shop");
-        const auto id = start(box, row.name, "ask me");
-        box.eventually("it asks", [&] { return fs::exists(record.path / "asking"); });
-        send(box, id, "y");
-        box.eventually("attention", [&] {
-            const auto fields = box.fields(id);
+        all.emplace_back(row.name, "ask me", row.dialog);
+    }
+    for (auto& each : all) {
+        INFO(each.name);
+        each.box.eventually("it asks", [&] { return fs::exists(each.record.path / "asking"); });
+        send(each.box, each.id, "y");
+    }
+    for (auto& each : all) {
+        INFO(each.name);
+        each.box.eventually("attention", [&] {
+            const auto fields = each.box.fields(each.id);
             return fields.contains("attention") && fields.at("attention").is_string();
         });
         rpc::TaskShow show;
-        show.id = id;
-        CHECK(box.call(show).task.needs.command == task_command("attach", id));
-        CHECK_FALSE(fs::exists(record.path / "answer"));
-
-        const auto pane = box.run_of(id, "worker").at("pane_id").get<std::string>();
-        box.tmux({"send-keys", "-t", pane, "1", "Enter"});
-        box.eventually("the message arrives after the answer",
-                       [&] { return record.text("lines") == "[orange] The human says: y.\n"; });
-        CHECK(record.text("answer") == "1\n");
+        show.id = each.id;
+        CHECK(each.box.call(show).task.needs.command == task_command("attach", each.id));
+        CHECK_FALSE(fs::exists(each.record.path / "answer"));
+        const auto pane = each.box.run_of(each.id, "worker").at("pane_id").get<std::string>();
+        each.box.tmux({"send-keys", "-t", pane, "1", "Enter"});
+    }
+    for (auto& each : all) {
+        INFO(each.name);
+        each.box.eventually("the message arrives after the answer",
+                            [&] { return each.record.text("lines") == "[orange] The human says: y.\n"; });
+        CHECK(each.record.text("answer") == "1\n");
     }
 }
 

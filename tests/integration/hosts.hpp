@@ -144,8 +144,7 @@ class HostsDesk {
     HostsDesk() : sshd(here, here.root() / "sshd") {
         const auto ssh = here.root() / "ssh-bin" / "ssh";
         std::filesystem::create_directories(ssh.parent_path());
-        write_file(ssh,
-                   "#!/bin/sh\nexec " ORANGE_TEST_SSH " -F '" + (here.root() / "ssh_config").string() + "' \"$@\"\n");
+        use_ssh("");
         std::filesystem::permissions(ssh, std::filesystem::perms::owner_all);
         const auto port = std::to_string(sshd.port());
         write_file(sshd.file("known_hosts"), "[127.0.0.1]:" + port + " " + read_file(sshd.file("host_key.pub")));
@@ -162,6 +161,11 @@ class HostsDesk {
                        file("key") + "\n");
     }
 
+    /// Runs sh's text before ssh, with ssh's arguments as its own.
+    void use_ssh(const std::string& before) {
+        write_file(here.root() / "ssh-bin" / "ssh", "#!/bin/sh\n" + before + "exec " ORANGE_TEST_SSH " -F '" +
+                                                        (here.root() / "ssh_config").string() + "' \"$@\"\n");
+    }
     std::string path() const {
         return "PATH=" + (here.root() / "ssh-bin").string() + ":" + program("orange").parent_path().string() + ":" +
                tools();

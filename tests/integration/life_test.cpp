@@ -37,7 +37,7 @@ TEST_CASE("A task whose review passes is merged and done, and its workspace is f
 
 TEST_CASE("A task can be cancelled in every state, and nothing of its work is lost") {
     Sandbox orange("poll_interval: 1\n");
-    const auto repo = orange.add_project("shop");
+    const auto repo = orange.add_project("shop", 5);
     rpc::TaskCancel cancel;
 
     const auto check_ended = [&](const std::string& id) {
@@ -47,8 +47,7 @@ TEST_CASE("A task can be cancelled in every state, and nothing of its work is lo
         CHECK(orange.run_of(id, "worker").is_null());
         CHECK(orange.run_of(id, "reviewer").is_null());
     };
-    const auto cancel_in = [&](const std::string& summary, const std::string& status) {
-        const auto id = orange.create("shop", summary);
+    const auto cancel_in = [&](const std::string& id, const std::string& status) {
         orange.wait_for_status(id, status);
         const auto file = orange.worktree(id) / "unsaved.txt";
         write_file(file, "work of " + id);
@@ -63,12 +62,17 @@ TEST_CASE("A task can be cancelled in every state, and nothing of its work is lo
     cancel.id = pending;
     orange.call(cancel);
     check_ended(pending);
-    cancel_in("One demo:slow=30", "planning");
-    cancel_in("Two demo:clarify", "clarification");
-    cancel_in("Three demo:slow=3", "working");
-    cancel_in("Four demo:slow=2", "agent-review");
-    cancel_in("Five", "reviewing");
-    cancel_in("Six demo:fail-twice", "stuck");
+    // Beside each other: those that stay in their states.
+    const auto one = orange.create("shop", "One demo:slow=30");
+    const auto two = orange.create("shop", "Two demo:clarify");
+    const auto five = orange.create("shop", "Five");
+    const auto six = orange.create("shop", "Six demo:fail-twice");
+    cancel_in(one, "planning");
+    cancel_in(orange.create("shop", "Three demo:slow=3"), "working");
+    cancel_in(orange.create("shop", "Four demo:slow=2"), "agent-review");
+    cancel_in(two, "clarification");
+    cancel_in(five, "reviewing");
+    cancel_in(six, "stuck");
 
     const auto again = orange.try_call(cancel);
     REQUIRE_FALSE(again);

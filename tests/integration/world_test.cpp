@@ -10,6 +10,7 @@
 #include <atomic>
 #include <thread>
 
+#include "daemon/git/branches.hpp"
 #include "tests/catch.hpp"
 #include "tests/integration/background.hpp"
 #include "tests/integration/doctor.hpp"
@@ -26,8 +27,9 @@ struct PacedShop {
     Sandbox orange;
     fs::path repo;
 
-    explicit PacedShop(int pool_size = 2, const std::string& config = "")
-        : orange(config), repo(orange.add_project("shop", pool_size)) {
+    explicit PacedShop(int pool_size = 2, const std::string& config = "",
+                       Sandbox::Time time = Sandbox::Time::of_machine)
+        : orange(config, 0, time), repo(orange.add_project("shop", pool_size)) {
         add_idle_harness(orange);
     }
 
@@ -360,15 +362,19 @@ TEST_CASE("A git that outlives its daemon is ended, and the workspace that it ha
 }
 
 TEST_CASE("A remote that takes the connection and stays silent is a warning after the fetch's time limit") {
-    PacedShop shop;
+    PacedShop shop(2, "", Sandbox::Time::of_test);
+    auto& orange = shop.orange;
     const Peer silent("");
-    shop.orange.git({"remote", "add", "origin", "git://127.0.0.1:" + silent.port() + "/x.git"}, shop.repo);
-    const auto reply = shop.orange.call(idle_task("shop", "Wait"));
-    REQUIRE_FALSE(reply.notes.empty());
-    std::string notes;
-    for (const auto& note : reply.notes) notes += note + "\n";
-    CHECK_THAT(notes, Tells("origin"));
-    shop.orange.wait_for_status(id_of(reply), "planning");
+    orange.git({"remote", "add", "origin", "git://127.0.0.1:" + silent.port() + "/x.git"}, shop.repo);
+    Background creating(
+        orange, "creating",
+        {"task", "create", "--project", "shop", "--harness", "idle", "--review-harness", "idle", "--json", "Wait"});
+    orange.eventually("origin is asked", [&] { return silent.was_called(); });
+    orange.advance(git::k_fetch_patience);
+    REQUIRE(creating.status() == 0);
+    const auto reply = Json::parse(creating.out());
+    CHECK_THAT(reply.at("notes").dump(), Holds("origin"));
+    orange.wait_for_status(reply.at("task").at("fields").at("id").get<std::string>(), "planning");
 }
 
 TEST_CASE("Whoever cancels a task does not wait for a remote that is silent") {

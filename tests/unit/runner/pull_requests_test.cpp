@@ -6,6 +6,7 @@
 #include "daemon/runner/sight.hpp"
 #include "tests/catch.hpp"
 #include "tests/fakes/github/fake_github.hpp"
+#include "tests/support/advanced_time.hpp"
 #include "tests/unit/runner/changes.hpp"
 
 /// A task's pull request: opened, followed, merged. git is real; GitHub is a stand-in, which scripts/test-github holds
@@ -619,7 +620,15 @@ TEST_CASE("merge --via pr merges what was reviewed, with a method that the repos
         CHECK_FALSE(f.world.record(f.id).merge);
     }
     SECTION("its answer is none, and it stays open") {
+        TestTime time;
         f.github.misbehave(Trouble::empty, "PullRequestMerge", 1);
+        // The patience with a merge that GitHub may have accepted is over.
+        async::spawn(f.world.house().io.get_executor(), "advancing", advance_when(time, std::chrono::seconds(20), [&] {
+                         const auto calls = f.github.calls();
+                         return std::ranges::any_of(calls, [](const auto& call) {
+                             return call.find("PullRequestMerge") != std::string::npos;
+                         });
+                     }));
         const auto refused = f.merge(PullWorld::via_pr());
         REQUIRE_FALSE(refused);
         CHECK(f.world.record(f.id).merge->phase == MergePhase::failed);
