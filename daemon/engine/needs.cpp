@@ -154,7 +154,7 @@ class Question {
             }
             return nothing();
         }
-        const bool comes = sight_.restarting || !sight_.held_back.empty();
+        const bool comes = sight_.restarting || sight_.ending || !sight_.held_back.empty();
         if (sight_.agent_alive || comes) return nothing();
         const auto role = agent_name();
         if (record_.stopped) return here(Need::start, "you stopped the " + role, command("restart"));
@@ -195,9 +195,10 @@ class Question {
         if (is_agents()) {
             return here(Need::nothing,
                         "the " + agent_name() +
-                            (!sight_.agent_alive ? " is being restarted"
-                             : sight_.idle       ? " is idle"
-                                                 : " works"),
+                            (sight_.ending         ? " has ended"
+                             : !sight_.agent_alive ? " is being restarted"
+                             : sight_.idle         ? " is idle"
+                                                   : " works"),
                         {});
         }
         const auto& pull = record_.pull_request;

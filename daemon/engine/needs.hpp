@@ -16,6 +16,7 @@ struct NeedFacts {
     bool idle = false;         ///< it has finished its turn, or waits for a message
     bool idle_long = false;    ///< it has been idle for a while
     bool restarting = false;   ///< a dead agent is started again without its human
+    bool ending = false;       ///< the agent has ended, and what follows is not decided yet
     std::string under_way;     ///< what Orange itself does with the task, if anything: "a merge …"
     bool room = false;         ///< a workspace is free, and no event would start the queued task
     std::int64_t queue_place = 0;

@@ -33,6 +33,9 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
         sight.idle_long = sight.idle && runner.world.clock.now() - seen->since >= patience;
     }
     sight.restarting = !sight.agent_alive && runner.exits.is_restarting(task.id);
+    // The write that counts an agent's end also removes its run from the record.
+    const auto* run = state && state->agent ? record.run_of(*state->agent) : nullptr;
+    sight.ending = run != nullptr && !run->place && !sight.agent_alive;
     sight.under_way = Merges::under_way(record);
     if (auto checks = runner.checks.under_way(task.id); !checks.empty()) {
         sight.under_way = std::move(checks);

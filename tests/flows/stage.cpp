@@ -232,6 +232,13 @@ Stage::Done Stage::by_agent(const Event& event) {
     if (!tell(folder, number)) orange_.fail(name_ + ": the " + event.actor + " does not listen any more");
     if (event.words[0] == "exit" || event.words[0] == "die") {
         ended_.insert(run);
+        orange_.eventually(
+            "the end of the " + event.actor + " is noted",
+            [&] {
+                const auto now = orange_.run_of(id, event.actor);
+                return now.is_null() || now.at("run") != run;
+            },
+            k_deadline);
         return {};
     }
     Done done;

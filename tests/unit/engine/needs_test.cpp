@@ -40,9 +40,11 @@ TEST_CASE("An agent at work needs nothing, whoever does not run has to be starte
     task.sight.agent_alive = false;
     CHECK(task.needs().kind == Need::start);
     CHECK(task.needs().command == task_command("respawn", "4f2a"));
-    task.sight.restarting = true;
-    CHECK(task.needs().kind == Need::nothing);
-    task.sight.restarting = false;
+    for (const auto fact : {&engine::NeedFacts::restarting, &engine::NeedFacts::ending}) {
+        task.sight.*fact = true;
+        CHECK(task.needs().kind == Need::nothing);
+        task.sight.*fact = false;
+    }
     task.record.stopped = true;
     CHECK(task.needs().command == task_command("restart", "4f2a"));
 }
@@ -129,6 +131,8 @@ TEST_CASE("A dead agent is trouble if the state needs one and nothing restarts i
     task.raise(NoticeKind::agent_crashed);
     CHECK(task.needs().kind == Need::help);
     CHECK(task.needs().command == task_command("respawn", "4f2a"));
+    task.sight.ending = true;  // its end cannot be noted, and the notice says why
+    CHECK(task.needs().kind == Need::help);
     task.sight.restarting = true;
     CHECK(task.needs().kind == Need::nothing);
 }
