@@ -22,14 +22,17 @@ namespace {
 
 using hosts::Host;
 using std::chrono::milliseconds;
+using std::chrono::steady_clock;
 
 constexpr int k_wrong_usage = 2;
 /// The deadline of `host test`, for whose result a person waits.
 constexpr milliseconds k_test_deadline{20'000};
 /// The patience with the daemon that identifies the caller. A daemon that does not answer in this time cannot do it.
 constexpr milliseconds k_patience{1000};
-/// Seconds by which two answers about one daemon's age may differ.
-constexpr std::int64_t k_same_age = 3;
+/// The patience with the daemon of this machine when a host has answered: one that is the same answers, too.
+constexpr milliseconds k_long_patience{5000};
+/// Two answers about one daemon's age may differ by this time, and by what the answers took.
+constexpr milliseconds k_same_age{3000};
 
 Result<Host> find_host(const Paths& paths, const std::string& name) {
     TRY(const auto all, known_hosts(paths));
@@ -40,13 +43,15 @@ hosts::Answer ask_one(const Host& host, const std::vector<std::string>& words) {
     return hosts::ask({{host, hosts::remote_command(host, words), k_test_deadline}}).front();
 }
 
-/// Returns true if the daemon on the host is the one of this machine and home.
-bool is_own_daemon(const Paths& paths, const Json& there) {
-    auto daemon = connection::open_daemon(paths, k_patience, {k_patience, k_patience});
+/// Returns true if the daemon on the host is the one of this machine and home. `asked`: when the host was asked.
+bool is_own_daemon(const Paths& paths, const Json& there, steady_clock::time_point asked) {
+    auto daemon = connection::open_daemon(paths, k_long_patience, {k_long_patience, k_long_patience});
     if (!daemon) return false;
     const auto here = daemon->call(rpc::DaemonStatus{});
+    const auto older =
+        std::chrono::seconds(here ? here->uptime_seconds - there.value("uptime_seconds", std::int64_t{0}) : 0);
     return here && there.value("home", "") == here->home && there.value("pid", std::int64_t{0}) == here->pid &&
-           std::abs(there.value("uptime_seconds", std::int64_t{0}) - here->uptime_seconds) <= k_same_age;
+           older >= -k_same_age && older <= k_same_age + (steady_clock::now() - asked);
 }
 
 struct Tested {
@@ -73,11 +78,12 @@ Result<Tested> test(const Paths& paths, const Host& host) {
                                   "\", which spoils the output of --json; let its start-up file (such as ~/.bashrc) "
                                   "print only in a terminal");
     }
+    const auto asked = steady_clock::now();
     const auto status = ask_one(host, {"daemon", "status", "--json"});
     if (status.trouble) return *status.trouble;
     const auto daemon = hosts::json_in(status.out);
     if (status.status == 0 && daemon.json) tested.daemon = *daemon.json;
-    if (tested.daemon.is_object() && is_own_daemon(paths, tested.daemon)) {
+    if (tested.daemon.is_object() && is_own_daemon(paths, tested.daemon, asked)) {
         tested.problems.push_back(
             "this host is the machine that you are on; its tasks are here without it:\n"
             "  orange host remove " +
