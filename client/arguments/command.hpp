@@ -78,7 +78,7 @@ Action only_ids(CLI::App& app) {
     auto tasks = std::make_shared<std::vector<std::string>>();
     ids(app, *tasks);
     return [tasks](Context& context) {
-        return commands::for_each_task(*tasks, Params{},
+        return commands::for_each_task(context, *tasks, Params{},
                                        [&](const Params& params) { return command(context, params); });
     };
 }

@@ -139,8 +139,9 @@ Action task_respawn(CLI::App& app) {
     app.add_flag("--fresh", a->params.fresh, "Begin a new conversation instead of continuing the agent's previous one");
     app.footer(k_several_help);
     return [a](Context& context) {
-        return commands::for_each_task(
-            a->ids, a->params, [&](const rpc::TaskRespawn& params) { return commands::task_respawn(context, params); });
+        return commands::for_each_task(context, a->ids, a->params, [&](const rpc::TaskRespawn& params) {
+            return commands::task_respawn(context, params);
+        });
     };
 }
 
@@ -290,7 +291,7 @@ Action task_merge(CLI::App& app) {
                     "starts again; you can also run the same command again.\n\n") +
         k_several_help);
     return [a](Context& context) {
-        return commands::for_each_task(a->ids, a->params, [&](const rpc::TaskMerge& params) {
+        return commands::for_each_task(context, a->ids, a->params, [&](const rpc::TaskMerge& params) {
             return commands::task_merge(context, params, a->yes);
         });
     };
@@ -317,7 +318,7 @@ Action task_cancel(CLI::App& app) {
     app.add_flag("-y,--yes", a->yes, "Do not ask for confirmation; required without a terminal");
     app.footer(k_several_help);
     return [a](Context& context) {
-        return commands::for_each_task(a->ids, a->params, [&](const rpc::TaskCancel& params) {
+        return commands::for_each_task(context, a->ids, a->params, [&](const rpc::TaskCancel& params) {
             return commands::task_cancel(context, params, a->yes);
         });
     };

@@ -112,7 +112,10 @@ Result<Json> call_with_caller(const std::function<Result<Json>(const Json&)>& ca
 }
 
 int fail(const Context& context, const Error& error) {
-    return fail(context.json, error);
+    if (context.about.empty()) return fail(context.json, error);
+    auto told = error;
+    told.message = context.about + ": " + error.message;
+    return fail(context.json, told);
 }
 
 int fail(bool json, const Error& error) {

@@ -27,6 +27,7 @@ class Context {
     bool json = false;
     output::Style style;
     std::optional<std::string> cwd;  ///< unset if the directory no longer exists
+    std::string about;               ///< of several tasks the one that is tried now; an error begins with it
 
     /// Returns the connection. The first call connects, and starts the daemon if none runs.
     Result<connection::Connection*> daemon();
@@ -75,11 +76,12 @@ Result<std::string> text_argument(const std::string& argument);
 /// Calls `one` for each of the tasks, or for the caller's own task if `ids` is empty. If one of them fails, the others
 /// go on, and the result is 1.
 template <class Params, class One>
-int for_each_task(const std::vector<std::string>& ids, Params params, One one) {
+int for_each_task(Context& context, const std::vector<std::string>& ids, Params params, One one) {
     if (ids.empty()) return one(std::move(params));
     int status = 0;
     for (const auto& id : ids) {
         params.id = id;
+        if (ids.size() > 1) context.about = id;
         status = std::max(status, one(params));
     }
     return status;

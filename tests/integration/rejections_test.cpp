@@ -37,6 +37,9 @@ TEST_CASE("Refused commands say why in words that help, exit non-zero, and chang
     const auto branch = orange.fields(id).at("branch").get<std::string>();
 
     const auto brief = orange.short_id(id), waiting_brief = orange.short_id(waiting);
+    const auto several = orange.orange({"task", "respawn", id, "nosuch"});
+    CHECK(several.status == 1);
+    CHECK_THAT(several.err, Holds("error: " + brief + ": ") && Holds("error: nosuch: "));
     const std::vector<Refusal> refusals = {
         {{"task", "update", id, "--status", "done"}, 1, "clarification"},
         {{"task", "update", id, "--status", "nonsense"}, 1, "nonsense"},
