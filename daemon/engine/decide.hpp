@@ -154,7 +154,7 @@ struct AgentNeed {
     std::string prompt;
 };
 /// Returns the agent that respawning would start in the task's current state, or why there is none (no respawn_prompt).
-Result<AgentNeed> respawn_need(const Definition& definition, const Task& task);
+Result<AgentNeed> respawn_need(const Definition& definition, const Task& task, bool queued = false);
 
 /// Returns the target of the transition that `task spawn` takes from the initial state: the first non-terminal state
 /// without a meaning, or the state that means clarification if the summary is empty. illegal_transition if the task is

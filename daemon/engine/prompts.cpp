@@ -48,7 +48,7 @@ std::string worker_command(const Definition& definition, std::string_view status
 
 }  // namespace
 
-Result<AgentNeed> respawn_need(const Definition& definition, const Task& task) {
+Result<AgentNeed> respawn_need(const Definition& definition, const Task& task, bool queued) {
     const State* state = definition.state(task.status);
     if (state == nullptr) {
         return Error(ErrorCode::conflict, "the status " + printable(task.status) + " of " + called(task) +
@@ -59,6 +59,7 @@ Result<AgentNeed> respawn_need(const Definition& definition, const Task& task) {
             return Error(ErrorCode::conflict, called(task) + why + ":\n  " + task_command(verb, task.id.value).text());
         };
         if (state->name == definition.initial().name) {
+            if (queued) return refused(" has not started and has no agent yet. What it waits for", "why");
             return refused(" has not started and has no agent yet. To start it", "spawn");
         }
         if (state->terminal) return refused(" is " + state->name + " and has no agent any more. Its output", "log");

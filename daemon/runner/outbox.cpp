@@ -24,8 +24,9 @@ constexpr auto k_unknown_after = 30s;
 
 }  // namespace
 
-Error not_running(const engine::Definition& definition, const Task& task, Role role) {
-    const auto need = engine::respawn_need(definition, task);
+Error not_running(const engine::Definition& definition, const TaskRecord& record, Role role) {
+    const auto& task = record.task;
+    const auto need = engine::respawn_need(definition, task, record.queued);
     if (!need) return need.error();
     const auto name = "the " + name_text(role) + " of task " + task.id.value;
     if (need->role == role) {
@@ -41,7 +42,7 @@ Awaitable<Result<Outcome>> Outbox::send(TaskId id, Role to, std::string text) {
         auto& record = turn.record;
         if (!agents_.alive(record, to) && !record.held_start(to)) {
             CO_TRY(const auto definition, turns_.definition_of(record.task));
-            co_return not_running(*definition, record.task, to);
+            co_return not_running(*definition, record, to);
         }
         CO_TRY(queue_message(world_, turns_, record, to, Role::human, std::move(text)));
     }

@@ -16,7 +16,7 @@ namespace orange {
 
 /// Returns the error that no agent of this role takes a message or shows a screen, with the command that starts one or
 /// says more.
-Error not_running(const engine::Definition& definition, const Task& task, Role role);
+Error not_running(const engine::Definition& definition, const TaskRecord& record, Role role);
 
 /// The failed tries of a step, and when they began. The steady clock counts: a wall clock that is set, or a machine
 /// that slept, does not use up the patience with an agent.

@@ -38,7 +38,7 @@ std::vector<TaskId> Respawns::with_dead_agents() const {
 }
 
 Awaitable<Result<Role>> Respawns::start_again(TaskRecord& record, const engine::Definition& definition, bool fresh) {
-    CO_TRY(const auto need, engine::respawn_need(definition, record.task));
+    CO_TRY(const auto need, engine::respawn_need(definition, record.task, record.queued));
     const auto role = need.role;
     if (agents_.alive(record, role)) {
         co_return Error(ErrorCode::conflict, "the " + name_text(role) + " of task " + record.task.id.value +
@@ -72,7 +72,7 @@ Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by, bool fresh) {
     CO_TRY(auto turn, co_await transitions_.begin_turn(id));
     auto& record = turn.record;
     CO_TRY(const auto definition, turns_.definition_of(record.task));
-    CO_TRY(const auto need, engine::respawn_need(*definition, record.task));
+    CO_TRY(const auto need, engine::respawn_need(*definition, record.task, record.queued));
     Outcome outcome;
     const auto role = name_text(need.role);
     if (dead.contains(need.role) && agents_.alive(record, need.role)) {

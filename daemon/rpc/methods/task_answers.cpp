@@ -84,7 +84,7 @@ Awaitable<Result<TaskReply>> restart(Api& api, TaskRestart params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     CO_TRY(const auto record, api.runner().turns.record_of(id));
     CO_TRY(const auto definition, api.runner().turns.definition_of(record.task));
-    CO_TRY(const auto need, engine::respawn_need(*definition, record.task));
+    CO_TRY(const auto need, engine::respawn_need(*definition, record.task, record.queued));
     if (api.runner().agents.alive(record, need.role)) CO_TRY(co_await api.runner().respawns.stop(id));
     CO_TRY(auto started, co_await api.runner().respawns.respawn(id, call.caller));
     co_return api.reply(id, std::move(started));

@@ -242,9 +242,9 @@ Result<AgentRun> pick_run(Api& api, const TaskId& id, const std::optional<std::s
         if (const auto* run = record->run_of(candidate); run && !run->pane_id.empty()) return *run;
     }
     TRY(const auto definition, api.runner().turns.definition_of(record->task));
-    const auto need = engine::respawn_need(*definition, record->task);
+    const auto need = engine::respawn_need(*definition, record->task, record->queued);
     if (!need) return need.error();
-    return not_running(*definition, record->task, role.value_or(need->role));
+    return not_running(*definition, *record, role.value_or(need->role));
 }
 
 namespace {

@@ -50,6 +50,7 @@ TEST_CASE("respawning starts the state's agent with its prompt, where it has one
     const auto none = respawn_need(world.definition, world.task);
     REQUIRE_FALSE(none);
     CHECK_THAT(none.error().message, Tells("orange task spawn"));
+    CHECK_THAT(respawn_need(world.definition, world.task, true).error().message, Tells("orange task why"));
     world.task.status = "nowhere";
     CHECK_FALSE(respawn_need(world.definition, world.task));
 }
