@@ -8,12 +8,14 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
+#include "daemon/engine/decide.hpp"
 #include "daemon/engine/permissions.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/blockers.hpp"
 #include "daemon/runner/facts.hpp"
+#include "daemon/runner/notices.hpp"
 #include "daemon/runner/other_branch.hpp"
 #include "daemon/runner/placement.hpp"
 #include "daemon/runner/pull_requests.hpp"
@@ -64,6 +66,13 @@ Result<void> check_may_switch(const TaskRecord& record, const git::Pinned& workt
         "an agent is at work behind a wall, where Orange switches no branch. Stop it first:\n  orange task stop " + id +
             "\nOr let the agent switch, then run:\n  git switch " + shell_word(branch) + "\n  orange task update " +
             id + " --branch");
+}
+
+/// Returns true if a start of the task's agent may succeed now, although it failed before.
+bool starts_otherwise(const Task& was, const Task& is) {
+    return is.branch != was.branch || is.executor != was.executor || is.executor_hash != was.executor_hash ||
+           is.executor_options != was.executor_options || is.harness != was.harness ||
+           is.review_harness != was.review_harness;
 }
 
 }  // namespace
@@ -146,6 +155,7 @@ Result<void> Edits::choose_executor(TaskRecord& record, const Choices& choices) 
 }
 
 Awaitable<Result<Edited>> Edits::apply(TaskRecord record, const Edit& edit, Caller by) {
+    const auto was = record.task;
     Edited edited{std::move(record)};
     auto& changed = edited.record;
     if (edit.summary) {
@@ -167,6 +177,7 @@ Awaitable<Result<Edited>> Edits::apply(TaskRecord record, const Edit& edit, Call
     if (!edit.branch && edit.sync_branch) CO_TRY(co_await take_over_branch(changed));
     CO_TRY(check_folder(world_, changed, old_branch, changed.task.branch, by));
     if (edit.branch || edit.sync_branch) co_await watch_branch(world_, changed);
+    if (starts_otherwise(was, changed.task)) (void)clear(changed, NoticeKind::start_failed);
     co_return edited;
 }
 
@@ -195,6 +206,14 @@ Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord& changed, C
         const auto shown = [](const Task& task) { return task.executor.empty() ? agents::k_local : task.executor; };
         world_.journal.write(changed, "executor.changed", {{"from", shown(was)}, {"to", shown(is)}, {"by", who}});
         notes.push_back("its agents run in " + shown(is) + ", from their next start");
+    }
+    const bool withdrawn = engine::find_notice(before, NoticeKind::start_failed) != nullptr &&
+                           engine::find_notice(changed, NoticeKind::start_failed) == nullptr;
+    if (withdrawn) {
+        const auto definition = turns_.definition_of(is);
+        const bool has_begun = definition && engine::respawn_need(**definition, is);
+        notes.push_back("to try the start again:\n  " +
+                        task_command(has_begun ? "respawn" : "spawn", is.id.value).text());
     }
     if (is.blocked_by != was.blocked_by) {
         std::vector<std::string> ids;

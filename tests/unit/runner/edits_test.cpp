@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"
 
@@ -298,6 +300,25 @@ TEST_CASE("a session is named after its task's branch as far as tmux lets it") {
     REQUIRE(change(world, id, to_branch("four")));
     CHECK(name_of(id) == "shop/two-3");
     CHECK(name_of(taken) != name_of(id));
+}
+
+TEST_CASE("a start that had failed is no alarm any more when the task would start otherwise") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    auto record = world.record(id);
+    engine::raise(record, {NoticeKind::start_failed, "it could not be started", "", "worker", {}});
+    world.house().world().tasks.save(record).value();
+    const auto stands = [&] { return engine::find_notice(world.record(id), NoticeKind::start_failed) != nullptr; };
+    Edit edit;
+    edit.summary = "Sell limes";
+    REQUIRE(change(world, id, edit));
+    CHECK(stands());
+    const auto changed = change(world, id, to_branch("limes"));
+    REQUIRE(changed);
+    CHECK_FALSE(stands());
+    CHECK(std::ranges::any_of(changed->notes, [&](const auto& note) {
+        return note.find("orange task spawn " + id.value) != std::string::npos;
+    }));
 }
 
 TEST_CASE("whoever asks for a task that there is not is told so, whatever they ask for") {
