@@ -45,8 +45,8 @@ int spawn_status(const Context& context, const rpc::TaskReply& started) {
     if (!started.spawn_error) return 0;
     const auto id = output::short_id(started.task);
     if (!context.json) {
-        fail(context, {ErrorCode::external_failed, "the agent of task " + id + " could not be started: " +
-                                                       *started.spawn_error + "\n  orange why " + id});
+        fail(context, {ErrorCode::external_failed,
+                       "no agent works on task " + id + ": " + *started.spawn_error + "\n  orange why " + id});
     }
     return 1;
 }

@@ -70,7 +70,7 @@ std::string outcome_of(const Request& request, const Answer& answer) {
         if (task && (task->queue_place > 0 || task->blocked)) text = "not started yet";
     }
     if (const auto failed = reply.find("spawn_error"); failed != reply.end() && failed->is_string()) {
-        return text + ", but its agent could not be started: " + failed->get<std::string>();
+        return text + ", but no agent works on it: " + failed->get<std::string>();
     }
     return text + notes_of(reply);
 }

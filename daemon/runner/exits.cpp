@@ -318,9 +318,11 @@ void Exits::explain_death(const TaskRecord& record, const End& end, engine::Exit
             process::scope_of_run(run.run.value));
     } else if (end.by_itself && !end.moved_task && !run.resumed && end.age < k_start_window) {
         const auto lines = lines_of(record, run, 2, 2);
-        replace_reason(" could not start: " + run.harness + " exited with status " +
-                       std::to_string(end.how.exit_status) + (lines.empty() ? "" : ": " + lines) +
-                       ". All of its output: orange task log " + record.task.id.value);
+        const auto tenths = end.age / 100ms;
+        replace_reason(" (" + run.harness + ") ended with status " + std::to_string(end.how.exit_status) + " after " +
+                       std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s" +
+                       (lines.empty() ? "" : ": " + lines) + ". All of its output: orange task log " +
+                       record.task.id.value);
     } else if (end.how.exit_status != 0) {
         const auto lines = lines_of(record, run, 0, 3);
         change_reason(outcome, [&](const std::string& reason) {

@@ -117,7 +117,8 @@ TEST_CASE("an agent that cannot be looked at is no death, and no second one is s
     CHECK(world.record(id).task.crash_count() == 1);
 }
 
-TEST_CASE("an agent whose program ends at once could not start: its human is told its last lines and where all are") {
+TEST_CASE(
+    "an agent whose program ends at once: its human is told the status, the time, its last lines and where all are") {
     RunnerWorld world;
     const auto id = planning(world);
     const auto run = *world.record(id).run_of(Role::worker);
@@ -129,9 +130,10 @@ TEST_CASE("an agent whose program ends at once could not start: its human is tol
         return std::string();
     };
     SECTION("at once") {
+        world.outside.clock.pass(std::chrono::milliseconds(1250));
         dies(world, id, Role::worker, 3);
-        CHECK_THAT(text(),
-                   Holds("the cause / 1 / … / 4 / Log in first") && Tells("3") && Tells("orange task log " + id.value));
+        CHECK_THAT(text(), Holds("the cause / 1 / … / 4 / Log in first") && Tells("3") && Holds("1.2 s") &&
+                               Tells("orange task log " + id.value));
     }
     SECTION("after a while") {
         world.outside.clock.pass(std::chrono::seconds(6));
@@ -1392,7 +1394,7 @@ TEST_CASE("the age of an agent counts from its begin, also if only the far side 
     write_file(agents::Launcher::inner_folder(folder, run.run) / k_inner_started,
                R"({"run": ")" + run.run.value + R"(", "started_at": ")" + began + "\"}\n");
     dies(world, world.id, Role::worker, 1);
-    CHECK_THAT(attention(world, world.id), Holds("could not start"));
+    CHECK_THAT(attention(world, world.id), Tells("orange task log " + world.id.value));
 }
 
 TEST_CASE("an executor is stopped in the environment of the project") {
