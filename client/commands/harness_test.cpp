@@ -222,7 +222,7 @@ class Trial {
         } else {
             step("prompt", Verdict::fail,
                  life_.busy.empty() ? "nothing came of its prompt" : "it worked, but not on what its prompt says",
-                 "argv");
+                 keys("argv"));
         }
         const bool did = life_.did();
         TRY(try_message());
@@ -289,10 +289,12 @@ class Trial {
         const auto lines = output::wrapped(text, std::string(9, ' '), outer_.style.width);
         output::put_now(outer_.style.paint(word, look) + lines.substr(word.size()));
     }
+    /// Returns the keys to look at. In the trial of an executor, the definition of the agent is not what is tried.
+    std::string keys(const std::string& of_harness) const { return options_.executor.empty() ? of_harness : "run"; }
     void judge(const Step& each) {
         const auto seen = each.seen(life_);
         step(each.name, seen.empty() ? each.otherwise : Verdict::pass, seen.empty() ? each.missing : seen,
-             seen.empty() ? each.change : "");
+             seen.empty() ? keys(each.change) : "");
     }
 
     /// Returns false if the program could not be started.
@@ -334,7 +336,7 @@ class Trial {
         if (!options_.executor_options.empty()) create.executor_options = options_.executor_options;
         const auto created = call(create);
         if (!created) {
-            step("start", Verdict::fail, created.error().message, "argv, env, root_needs");
+            step("start", Verdict::fail, created.error().message, keys("argv, env, root_needs"));
             return false;
         }
         id_ = created->task.fields.id.value;
@@ -445,15 +447,18 @@ class Trial {
         const auto& notices = life_.last.task.notices;
         const auto failed = std::ranges::find(notices, NoticeKind::start_failed, &Notice::kind);
         if (failed != notices.end()) {
-            step("start", Verdict::fail, failed->text, "argv, env, wants");
+            // The text of an executor's failure ends with the command that runs here.
+            const auto& text = failed->text;
+            step("start", Verdict::fail, options_.executor.empty() ? text : std::string(first_line(text)),
+                 keys("argv, env, wants"));
         } else if (!life_.limited.empty()) {
             step("start", Verdict::fail, "it cannot work: " + life_.limited,
                  "its login and its account: start it once by hand. Else env, wants");
         } else if (!life_.asks.empty()) {
             step("start", Verdict::fail, "it waits for an answer: " + life_.asks,
-                 "argv, trust. If it asks only once, start it by hand and answer");
+                 keys("argv, trust. If it asks only once, start it by hand and answer"));
         } else if (life_.ended() && !life_.did()) {
-            step("start", Verdict::fail, "it ended before it did anything", "argv, env, wants");
+            step("start", Verdict::fail, "it ended before it did anything", keys("argv, env, wants"));
         } else {
             step("start", Verdict::pass, "no question and no login was seen");
         }
@@ -526,7 +531,7 @@ class Trial {
             step("end", Verdict::pass, "it ends, and leaves no process behind");
         } else {
             step("end", Verdict::fail, std::to_string(left->size()) + " of its processes still run after its end",
-                 "argv: options that start background servers");
+                 keys("argv: options that start background servers"));
         }
         return {};
     }

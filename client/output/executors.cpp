@@ -45,6 +45,7 @@ std::string executor_page(const rpc::ExecutorShow::Reply& reply, const Style& st
     out += command_part("run", reply.run, style);
     out += command_part("limit of memory", reply.memory, style);
     out += command_part("check", reply.check, style);
+    if (!reply.check.empty() && !executor.problem) out += wrapped("passed", "  ", style.width);
     out += command_part("probe", reply.probe, style);
     if (!reply.queued.empty()) {
         out += wrapped("a run waits in the states " + printable(join(reply.queued, ", ")), "  ", style.width);

@@ -206,10 +206,10 @@ Awaitable<void> Exits::undo_start(TaskRecord record, End end) {
     if (!end.run.resumed) {  // its conversation has not begun either
         std::erase_if(record.sessions, [&](const auto& session) { return session.role == end.run.role; });
     }
-    raise(world_, record, NoticeKind::start_failed,
-          "the " + role + " could not be started by the executor " + executor + ": " + why +
-              "\nTo try the executor:\n  orange executor test " + executor,
-          "orange task respawn " + record.task.id.value, role);
+    auto text = "the " + role + " could not be started by the executor " + executor + ": " + why + "\n" +
+                to_try_executor(record.task, executor);
+    auto command = way_out_of(text);
+    raise(world_, record, NoticeKind::start_failed, std::move(text), std::move(command), role);
     if (!turns_.save(record)) co_return;  // the poll sees the same end again
     end.fields["executor"] = executor;
     world_.journal.write(record, "agent.exited", std::move(end.fields));

@@ -58,10 +58,6 @@ Awaitable<Result<std::string>> output_of(const World& world, std::vector<std::st
     co_return std::move(done->out);
 }
 
-std::string try_it(const std::string& executor) {
-    return "\nTo try the executor:\n  orange executor test " + executor;
-}
-
 std::string ack_if_ended(const TaskId& id) {
     return "; if you have ended the run yourself, run: orange task ack " + id.value;
 }
@@ -233,8 +229,14 @@ Awaitable<Result<void>> check_executor(const World& world, agents::Executor exec
     const auto done = co_await world.processes.run(std::move(command));
     if (done && done->ok()) co_return Result<void>{};
     const auto why = done ? command_failed(argv, *done).message : done.error().message;
-    co_return Error(ErrorCode::external_failed,
-                    "executor " + executor.name + " cannot be used: " + why + try_it(executor.name));
+    co_return Error(ErrorCode::external_failed, "executor " + executor.name + " cannot be used: " + why);
+}
+
+std::string to_try_executor(const Task& task, const std::string& executor) {
+    const bool has_options = task.executor == executor && !task.executor_options.empty();
+    return "To start the agent again when the executor works:\n  " + task_command("respawn", task.id.value).text() +
+           "\nTo try the executor:\n  orange executor test " + executor +
+           (has_options ? " --options " + shell_word(task.executor_options) : "");
 }
 
 Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, const agents::LaunchRequest& launch,
@@ -259,7 +261,11 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     }
     for (const auto& name : executor.unset) request.env.erase(name);
     auto env = request.env;
-    CO_TRY(co_await check_executor(world, executor, std::move(env)));  // before anything is written
+    const auto usable = co_await check_executor(world, executor, std::move(env));  // before anything is written
+    if (!usable) {
+        co_return Error(usable.error().code, usable.error().message + "\n" + to_try_executor(task, executor.name),
+                        usable.error().details);
+    }
     CO_TRY(values.lists["binds"], bind_words(world, executor, harness, launch.git_common, request));
     request.needs_socket = executor.hides_files();
     if (executor.hides_files()) {

@@ -322,7 +322,7 @@ Result<void> Queue::note_failure(TaskRecord& record, Role role, const Error& why
     const auto before = record;
     raise(world_, record, NoticeKind::start_failed,
           "the " + name_text(role) + " could not be started: " + why.message + (again ? "; Orange tries again" : ""),
-          "orange task respawn " + id);
+          way_out_of(why.message, "orange task respawn " + id));
     const bool is_news = record != before;
     if (is_news && turns_.save(record)) world_.journal.write(record, "spawn.failed", {{"error", why.message}});
     return again ? Result<void>(why) : Result<void>{};

@@ -290,11 +290,12 @@ void Transitions::mark_failures(TaskRecord& record, const engine::Definition& de
         outcome.notes.push_back((is_start ? "" : "failed: ") + failure + "\n  orange task why " + id);
         failures.push_back(std::move(failure));
     }
-    const auto tell = [&](NoticeKind kind, const std::vector<std::string>& failures, const char* command) {
+    const auto tell = [&](NoticeKind kind, const std::vector<std::string>& failures, const char* again) {
         if (failures.empty()) return;
         auto text = failures.front();
+        auto command = way_out_of(text, again + id);
         if (failures.size() > 1) text += "\n(and " + counted(failures.size() - 1, "more failed action") + ")";
-        raise(world_, record, kind, std::move(text), command + id);
+        raise(world_, record, kind, std::move(text), std::move(command));
     };
     tell(NoticeKind::start_failed, starts,
          engine::respawn_need(definition, record.task) ? "orange task respawn " : "orange task why ");

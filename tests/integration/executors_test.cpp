@@ -163,6 +163,7 @@ TEST_CASE("A start whose executor fails before the agent begins is undone, and n
     const auto text = text_of(task_now(orange, id), NoticeKind::start_failed);
     CHECK_THAT(text,
                Holds("no room in the box") && Tells("orange executor test box") && Tells("orange task respawn " + id));
+    CHECK(task_now(orange, id).needs.command.text() == "orange executor test box");
     CHECK(task_now(orange, id).fields.crash_count() == 0);
     CHECK(orange.history(id, "agent.crashed").empty());
     CHECK(orange.history(id, "agent.exited").at(0).at("not_started") == true);
@@ -173,7 +174,7 @@ TEST_CASE("A start whose executor fails before the agent begins is undone, and n
     rpc::TaskUpdate update;
     update.id = id;
     update.executor = "box";
-    orange.call(update);
+    CHECK_FALSE(has_notice(orange.call(update).task, NoticeKind::start_failed));
     rpc::TaskRespawn respawn;
     respawn.id = id;
     orange.call(respawn);
@@ -510,7 +511,10 @@ TEST_CASE("The client lists executors, shows what they run, and tests one with t
     const auto failed = orange.orange({"--json", "executor", "test", "bad"}, repo);
     CHECK(failed.status == 1);
     CHECK(Json::parse(failed.out).at("passed") == false);
-    CHECK(orange.orange({"--json", "executor", "test", "ill"}, repo).status == 1);
+    const auto unusable = orange.orange({"--json", "executor", "test", "ill"}, repo);
+    CHECK(unusable.status == 1);
+    CHECK_THAT(unusable.out, !Holds("orange executor test"));
+    CHECK_THAT(failed.out, !Holds("argv"));
 }
 
 TEST_CASE("doctor tries the executors that projects use") {
