@@ -449,8 +449,8 @@ std::string history_page(const Json& events, const Style& style) {
 
 std::string task_line(const rpc::TaskView& task, const Style& style) {
     const auto status = marked_status_of(task);
-    auto rest = clean(task.fields.branch);
-    if (!task.fields.summary.empty()) rest += "  " + clean(task.fields.summary);
+    auto rest = clean(task.fields.summary);
+    if (!task.fields.branch.empty()) rest += (rest.empty() ? "" : "  ") + clean(task.fields.branch);
     auto line = Line(short_id(task), k_blue).add("  ").add(status.text, status.look).add("  ");
     const auto used = line.width();
     return style.paint({line.add(cut(rest, style.row > used + 20 ? style.row - used : 20))});
