@@ -23,6 +23,7 @@ struct TaskList {
     bool count = false;
     std::optional<std::string> search;
     int limit = 0;
+    std::optional<std::string> after;
     template <class V>
     void describe(V& v) {
         v.optional("project", project, "only this project's");
@@ -34,7 +35,10 @@ struct TaskList {
         v.sparse("count", count, "only say how many tasks need their human; the reply has no tasks");
         v.optional("search", search,
                    "only tasks with this text in branch, summary, id or project; capitals matter if it has one");
-        v.optional("limit", limit, "at most this many; 0: all");
+        v.optional("limit", limit, "at most this many; 0: all; a page has its own size");
+        v.optional("after", after,
+                   "only one page: the tasks that have ended behind this `next` of a reply, or, if it is empty, the "
+                   "first page, which also has the tasks that have not ended");
     }
     struct Reply {
         std::vector<TaskView> tasks;
@@ -42,6 +46,7 @@ struct TaskList {
         std::int64_t beyond_limit = 0;
         std::optional<std::int64_t> count;
         bool counting = false;
+        std::optional<std::string> next;
         template <class V>
         void describe(V& v) {
             v.required(
@@ -52,6 +57,7 @@ struct TaskList {
             v.sparse("beyond_limit", beyond_limit, "how many other tasks `limit` left out");
             v.sparse("count", count, "how many tasks need their human, if count was asked for");
             v.sparse("counting", counting, "a branch may have moved and is being counted; only with changes");
+            v.optional("next", next, "with `after`: the `after` of the next page; absent: this is the last one");
         }
     };
 };

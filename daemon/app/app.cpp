@@ -214,6 +214,7 @@ class App {
         async::spawn(io_.get_executor(), "home watch", watch_home());
         async::spawn(io_.get_executor(), "monitor", monitor_.run());
         async::spawn(io_.get_executor(), "replies", replies_.run());
+        async::spawn(io_.get_executor(), "tidy", tidy_resting_tasks());
         runner_.pull_sync.start();
         async::spawn(io_.get_executor(), "detach key", reload_.bind_detach_key());
         if (!reload_.problem().empty()) tell_of_config();
@@ -297,6 +298,7 @@ class App {
         note(pool_.load());
         const auto loaded = tasks_.load();
         tasks_loaded_ = loaded.has_value();
+        tasks_.forget_read();
         note(loaded);
         pool_.adopt_claims(claims_of(tasks_));
         expect_tmux_server();
@@ -306,13 +308,27 @@ class App {
         workflows_.list();  // so that a file that becomes invalid later has a valid version before it
     }
 
+    /// Lists the folders of tasks that rest, one at a time, beside all other work. The start reads only the briefs of
+    /// these tasks (TaskStore::load()). No client sees whether the folders have been listed yet.
+    Awaitable<void> tidy_resting_tasks() {
+        std::vector<TaskId> ids;
+        tasks_.each([&](const store::Brief& task) {
+            if (task.ended) ids.push_back(task.id);
+            return true;
+        });
+        for (const auto& id : ids) {
+            if (stopping_) co_return;
+            tasks_.tidy(id);
+            co_await async::yield();
+        }
+    }
+
     /// Tells tmux_ of the server of living agents: its socket may have been removed while no daemon ran.
     void expect_tmux_server() {
-        tasks_.each([&](const TaskRecord& record) {
+        tasks_.each_awake([&](const TaskRecord& record) {
             for (const auto& run : record.runs) {
                 if (const auto start = launcher_.server_start(run)) tmux_.expect_server(run.server_pid, *start);
             }
-            return true;
         });
     }
 
@@ -408,6 +424,7 @@ class App {
             if (!slept) co_return;
             look_at_home();
             server_.check_clients();
+            tasks_.forget_read();
             if (co_await should_restart()) co_await restart();
         }
     }
@@ -417,10 +434,7 @@ class App {
         if (stopping_ || !world_.settings.auto_restart || !program_.may_be_restarted()) co_return false;
         const auto is_quiet = [this] {
             bool intents = false;
-            tasks_.each([&](const TaskRecord& record) {
-                intents = intents || record.intent;
-                return !intents;
-            });
+            tasks_.each_awake([&](const TaskRecord& record) { intents = intents || record.intent; });
             return !intents && task_locks_.idle() && repositories_.idle() && !runner_.checks.any_under_way() &&
                    notifier_.is_idle();
         };

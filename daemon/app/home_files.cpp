@@ -24,6 +24,13 @@ Result<std::string> HomeFiles::read(const Path& path) {
     return if_home_is_here(disk_.read(path));
 }
 
+void HomeFiles::read_each(const Path& folder, const std::vector<std::string>& names, const std::string& file,
+                          const std::function<void(const std::string& name, Result<std::string> content)>& take) {
+    disk_.read_each(folder, names, file, [&](const std::string& name, Result<std::string> content) {
+        take(name, if_home_is_here(std::move(content)));
+    });
+}
+
 Result<FileSystem::Piece> HomeFiles::read_before(const Path& path, std::optional<std::uintmax_t> end,
                                                  std::size_t size) {
     return if_home_is_here(disk_.read_before(path, end, size));

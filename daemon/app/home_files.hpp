@@ -13,6 +13,8 @@ class HomeFiles final : public FileSystem {
     HomeFiles(FileSystem& disk, const Home& home) : disk_(disk), home_(home) {}
 
     Result<std::string> read(const Path& path) override;
+    void read_each(const Path& folder, const std::vector<std::string>& names, const std::string& file,
+                   const std::function<void(const std::string& name, Result<std::string> content)>& take) override;
     Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) override;
     Result<void> replace(const Path& path, std::string_view content,
                          Durability durability = Durability::synced) override;

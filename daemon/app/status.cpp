@@ -15,13 +15,15 @@ rpc::DaemonStatus::Reply status_of(const Runner& runner, std::vector<std::string
     reply.pid = ::getpid();
     reply.memory_kib = process::resident_kib_of(::getpid()).value_or(0);
     reply.home = world.paths.home.string();
-    world.tasks.each([&](const TaskRecord& record) {
-        ++reply.tasks[record.task.status];
+    world.tasks.each([&](const store::Brief& task) {
+        ++reply.tasks[task.status];
+        return true;
+    });
+    world.tasks.each_awake([&](const TaskRecord& record) {
         if (needs_of(runner, record).kind > Need::start) ++reply.attention;
         for (const Role role : {Role::worker, Role::reviewer}) {
             if (!record.runs.empty() && runner.agents.alive(record, role)) ++reply.agents_alive;
         }
-        return true;
     });
     reply.problems = std::move(problems);
     for (auto& problem : project_problems(world)) reply.problems.push_back(std::move(problem.text));

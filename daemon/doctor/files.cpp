@@ -35,8 +35,8 @@ struct BadLines {
 /// Counts lines that are no events, which every reader skips. For an ended task, counts only those that do not look
 /// like JSON objects: there may be thousands of such tasks.
 Awaitable<Result<BadLines>> bad_lines_of(World& world, TaskId id) {
-    const auto* record = world.tasks.find(id);
-    const bool closely = record && !store::has_ended(*record);
+    const auto* task = world.tasks.brief(id);
+    const bool closely = task && !task->ended;
     auto reader = world.tasks.read_history(id);
     BadLines bad;
     for (std::size_t lines = 1; reader.read() < k_history_end; ++lines) {
@@ -106,13 +106,16 @@ Awaitable<void> check_tasks(Exam& exam) {
 }
 
 Awaitable<void> check_histories(Exam& exam) {
-    std::vector<std::pair<TaskId, Path>> tasks;  // of ended tasks, too: they are kept for their history
-    exam.world.tasks.each([&](const TaskRecord& record) {
-        if (exam.project && record.task.project != *exam.project) return true;
-        tasks.emplace_back(record.task.id, exam.world.tasks.folder(record) / "history.jsonl");
+    std::vector<TaskId> tasks;  // of ended tasks, too: they are kept for their history
+    exam.world.tasks.each([&](const store::Brief& task) {
+        if (exam.project && task.project.text() != *exam.project) return true;
+        tasks.push_back(task.id);
         return true;
     });
-    for (const auto& [id, file] : tasks) {
+    for (const auto& id : tasks) {
+        const auto* known = exam.world.tasks.brief(id);
+        if (!known) continue;
+        const auto file = exam.world.tasks.folder(*known) / "history.jsonl";
         auto torn = file;
         torn += ".torn";
         if (exam.world.files.facts_of(torn)) {

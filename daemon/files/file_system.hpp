@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,6 +44,12 @@ class FileSystem {
     /// Reads the whole file. not_found if there is none; io for any other failure, so that a missing file never looks
     /// empty.
     virtual Result<std::string> read(const Path& path) = 0;
+
+    /// Reads the file of that name in each of the folders `names` below `folder`, as read() does.
+    virtual void read_each(const Path& folder, const std::vector<std::string>& names, const std::string& file,
+                           const std::function<void(const std::string& name, Result<std::string> content)>& take) {
+        for (const auto& name : names) take(name, read(folder / name / file));
+    }
 
     /// A piece of a file: the offset of its first byte, and its bytes.
     struct Piece {

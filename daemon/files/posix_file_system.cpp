@@ -51,9 +51,18 @@ Path folder_of(const Path& path) {
     return path.has_parent_path() ? path.parent_path() : Path(".");
 }
 
+/// Returns the path below the root if the texts of both begin alike; nothing otherwise, and the path may still be
+/// below the root.
+std::string_view text_below(const PosixFileSystem::Root& root, const Path& path) {
+    const std::string_view whole = path.native(), above = root.path.native();
+    const bool is_below = whole.size() > above.size() + 1 && whole.starts_with(above) && whole[above.size()] == '/';
+    return is_below ? whole.substr(above.size() + 1) : std::string_view();
+}
+
 /// Returns the root that contains the path or equals it; nullptr if there is none.
 PosixFileSystem::Root* root_of(const Path& path, Roots& roots) {
     for (auto& root : roots) {
+        if (!text_below(root, path).empty()) return &root;
         const auto end = std::mismatch(root.path.begin(), root.path.end(), path.begin(), path.end());
         if (end.first == root.path.end()) return &root;
     }
@@ -72,10 +81,9 @@ Descriptor open_below(PosixFileSystem::Root& root, const Path& path, int flags) 
         root.device = static_cast<std::uint64_t>(facts.st_dev);
         root.inode = static_cast<std::uint64_t>(facts.st_ino);
     }
-    Path below;
-    const auto parts = std::distance(root.path.begin(), root.path.end());
-    for (auto name = std::next(path.begin(), parts); name != path.end(); ++name) below /= *name;
-    if (below.empty()) return Descriptor();
+    std::string below(text_below(root, path));
+    if (below.empty()) below = path.lexically_relative(root.path).native();
+    if (below.empty() || below == ".") return Descriptor();
     return Descriptor(retried([&] { return files::open_beneath(root.opened.get(), below.c_str(), flags); }));
 }
 
@@ -184,20 +192,21 @@ Error not_regular(const Path& path) {
     return {ErrorCode::io, "reading " + path.string() + ": it is not a regular file"};
 }
 
+// O_NONBLOCK, so that opening a FIFO does not wait for a writer. The flag has no effect on a regular file.
+constexpr int k_read_flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+
 Result<Descriptor> open_to_read(const Path& path, Roots& roots) {
-    // O_NONBLOCK, so that opening a FIFO does not wait for a writer. The flag has no effect on a regular file.
-    constexpr int k_flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
     Descriptor folder(AT_FDCWD);
     Path name = path;
     if (auto* root = root_of(path, roots)) {
-        auto direct = open_below(*root, path, k_flags);
+        auto direct = open_below(*root, path, k_read_flags);
         if (direct) return direct;
         auto opened = open_folder(folder_of(path), roots);
         if (!opened) return in_context("reading " + path.string(), opened.error());
         folder = std::move(*opened);
         name = path.filename();
     }
-    Descriptor file(retried([&] { return ::openat(folder.get(), name.c_str(), k_flags); }));
+    Descriptor file(retried([&] { return ::openat(folder.get(), name.c_str(), k_read_flags); }));
     if (!file) return failed("reading", path, errno);
     return file;
 }
@@ -218,7 +227,8 @@ Result<std::string> read_all(int fd, const Path& path) {
         const auto got = retried([&] { return ::read(fd, content.data() + filled, content.size() - filled); });
         if (got < 0) return failed("reading", path, errno);
         filled += static_cast<std::size_t>(got);
-        if (got == 0) break;
+        const bool is_whole = filled == static_cast<std::size_t>(facts.st_size);  // one byte more was asked for
+        if (got == 0 || is_whole) break;
         room = std::max<std::size_t>(4096, filled / 2);  // the file may grow while it is read
         if (filled < content.size()) room = content.size() - filled;
     }
@@ -259,6 +269,19 @@ class Previous {
 Result<std::string> PosixFileSystem::read(const Path& path) {
     TRY(const auto file, open_to_read(path, roots_));
     return read_all(file.get(), path);
+}
+
+void PosixFileSystem::read_each(const Path& folder, const std::vector<std::string>& names, const std::string& file,
+                                const std::function<void(const std::string& name, Result<std::string> content)>& take) {
+    const auto opened = root_of(folder, roots_) ? open_folder(folder, roots_) : Result<Descriptor>(Error());
+    for (const auto& name : names) {
+        const auto below = name + "/" + file;
+        const Descriptor direct(
+            opened ? retried([&] { return files::open_beneath(opened->get(), below.c_str(), k_read_flags); }) : -1);
+        auto content = direct ? read_all(direct.get(), folder) : Result<std::string>(Error());
+        if (!content) content = read(folder / below);  // finds out what is wrong
+        take(name, std::move(content));
+    }
 }
 
 Result<FileSystem::Piece> PosixFileSystem::read_before(const Path& path, std::optional<std::uintmax_t> end,

@@ -22,6 +22,9 @@ class PosixFileSystem final : public FileSystem {
     static constexpr std::size_t k_largest = std::size_t{256} << 20;
 
     Result<std::string> read(const Path& path) override;
+    /// Opens `folder` once, and each file with one call from there.
+    void read_each(const Path& folder, const std::vector<std::string>& names, const std::string& file,
+                   const std::function<void(const std::string& name, Result<std::string> content)>& take) override;
     Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) override;
     Result<void> replace(const Path& path, std::string_view content,
                          Durability durability = Durability::synced) override;

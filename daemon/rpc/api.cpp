@@ -16,6 +16,7 @@ void Api::add_to(MethodTable& table) {
     add_task_create(table, *this);
     add_task_methods(table, *this);
     add_task_answers(table, *this);
+    add_task_list(table, *this);
     add_task_views(table, *this);
     add_project_methods(table, *this);
     add_workspace_methods(table, *this);
@@ -49,9 +50,9 @@ Result<TaskId> Api::select_for_text(const TaskSelector& selector, const Call& ca
     const auto named = world_.tasks.resolve(words, store::Naming::id_or_branch);
     if (!named) return id;
     // In a worktree, a short answer may look like the beginning of an id.
-    const auto* record = world_.tasks.find(*named);
+    const auto* task = world_.tasks.brief(*named);
     const bool exactly =
-        words == named->value || words == world_.tasks.short_id(*named) || (record && words == record->task.branch);
+        words == named->value || words == world_.tasks.short_id(*named) || (task && words == task->branch);
     if (id && !exactly) return id;
     return Error(ErrorCode::invalid_argument, "the text is missing. Write it behind the task:\n  orange task " +
                                                   command + " " + named->value + " \"...\"");
@@ -161,10 +162,10 @@ RelatedTask Api::related(const TaskId& id, bool is_done) const {
     view.id = id.value;
     view.short_id = world_.tasks.short_id(id);
     view.state = name_of(is_done ? BlockerState::done : blocker_state(world_, id));
-    if (const auto* task = world_.tasks.find(id)) {
-        view.status = task->task.status;
-        view.project = task->task.project;
-        view.summary = task->task.summary;
+    if (const auto* task = world_.tasks.brief(id)) {
+        view.status = task->status;
+        view.project = task->project;
+        view.summary = task->summary;
     }
     return view;
 }

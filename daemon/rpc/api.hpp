@@ -102,6 +102,7 @@ void add_harness_explain(MethodTable& table, Api& api);
 void add_daemon_methods(MethodTable& table, Api& api);
 void add_event_methods(MethodTable& table, Api& api);
 void add_task_wait(MethodTable& table, Api& api);
+void add_task_list(MethodTable& table, Api& api);
 void add_task_log(MethodTable& table, Api& api);
 void add_log_methods(MethodTable& table, Api& api);
 

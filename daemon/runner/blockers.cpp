@@ -43,12 +43,12 @@ Result<TaskId> one_of(const World& world, const std::vector<TaskId>& all, const 
 }  // namespace
 
 BlockerState blocker_state(const World& world, const TaskId& id) {
-    const auto* record = world.tasks.find(id);
-    if (!record) return BlockerState::gone;
-    if (!store::has_ended(*record) || record->intent) return BlockerState::open;
-    const auto definition = world.workflows.pinned(record->task.workflow, record->task.workflow_hash);
+    const auto* task = world.tasks.brief(id);
+    if (!task) return BlockerState::gone;
+    if (!task->ended || task->unfinished) return BlockerState::open;
+    const auto definition = world.workflows.pinned(task->workflow, task->workflow_hash);
     const bool done =
-        definition ? (*definition)->means(record->task.status, engine::Meaning::done) : record->task.status == "done";
+        definition ? (*definition)->means(task->status.text(), engine::Meaning::done) : task->status.text() == "done";
     return done ? BlockerState::done : BlockerState::gone;
 }
 
@@ -56,9 +56,9 @@ std::vector<engine::Blocker> blockers_of(const World& world, const TaskRecord& r
     std::vector<engine::Blocker> blockers;
     for (const auto& id : record.waits_for()) {
         engine::Blocker blocker{id, blocker_state(world, id), world.tasks.short_id(id)};
-        const auto* task = world.tasks.find(id);
+        const auto* task = world.tasks.brief(id);
         const auto is_it = [&](const store::Unreadable& each) { return each.id == id.value; };
-        blocker.fate = task ? "has ended with the status " + task->task.status
+        blocker.fate = task ? "has ended with the status " + task->status.text()
                        : std::ranges::any_of(world.tasks.unreadable(), is_it) ? "cannot be read (orange doctor)"
                                                                               : "is deleted";
         blockers.push_back(std::move(blocker));
@@ -69,8 +69,9 @@ std::vector<engine::Blocker> blockers_of(const World& world, const TaskRecord& r
 Result<void> check_cycle(const World& world, const TaskRecord& record) {
     // A parent also waits for its sub-tasks.
     const auto blockers_of = [&](const TaskId& id) {
-        const auto* task = world.tasks.find(id);
-        if (!task || store::has_ended(*task)) return std::vector<TaskId>();
+        const auto* brief = world.tasks.brief(id);
+        const auto* task = brief && !brief->ended ? world.tasks.find(id) : nullptr;
+        if (!task) return std::vector<TaskId>();
         auto all = task->waits_for();
         for (const auto& child : world.tasks.children_of(id)) all.push_back(child);
         if (id == record.task.parent) all.push_back(record.task.id);
@@ -96,8 +97,8 @@ Result<void> add_blockers(const World& world, TaskRecord& record, const std::vec
         }
         const auto state = blocker_state(world, id);
         if (state == BlockerState::gone) {
-            return {ErrorCode::conflict, "task " + id.value + " has the status " + world.tasks.find(id)->task.status +
-                                             " and will never be done"};
+            return {ErrorCode::conflict, "task " + id.value + " has the status " +
+                                             world.tasks.brief(id)->status.text() + " and will never be done"};
         }
         if (std::ranges::find(all, id) == all.end()) all.push_back(id);
         if (state == BlockerState::done) record.blockers_done.insert(id);

@@ -22,8 +22,9 @@ Error over_limit(const Project& project, const std::string& setting, int limit, 
 /// Returns the depth of a sub-task of `parent`: 1 if the parent has no parent itself.
 int depth_below(const World& world, const TaskRecord& parent) {
     int depth = 1;
-    for (const auto* task = &parent; task != nullptr && !task->task.parent.empty(); ++depth) {
-        task = world.tasks.find(task->task.parent);
+    for (auto above = parent.task.parent; !above.empty(); ++depth) {
+        const auto* task = world.tasks.brief(above);
+        above = task ? task->parent : TaskId{};
     }
     return depth;
 }
@@ -53,8 +54,8 @@ bool goes_into_parent(const World& world, const TaskRecord& parent) {
     return !waiting_state(world, parent).empty();
 }
 
-engine::ChildState state_of(const World& world, const TaskRecord& record) {
-    switch (blocker_state(world, record.task.id)) {
+engine::ChildState state_of(const World& world, const store::Brief& task) {
+    switch (blocker_state(world, task.id)) {
         case BlockerState::done:
             return engine::ChildState::done;
         case BlockerState::gone:
@@ -62,8 +63,8 @@ engine::ChildState state_of(const World& world, const TaskRecord& record) {
         case BlockerState::open:
             break;
     }
-    const auto definition = world.workflows.pinned(record.task.workflow, record.task.workflow_hash);
-    const bool stuck = definition && (*definition)->means(record.task.status, engine::Meaning::stuck);
+    const auto definition = world.workflows.pinned(task.workflow, task.workflow_hash);
+    const bool stuck = definition && (*definition)->means(task.status.text(), engine::Meaning::stuck);
     return stuck ? engine::ChildState::stuck : engine::ChildState::open;
 }
 
@@ -72,15 +73,15 @@ engine::ChildState state_of(const World& world, const TaskRecord& record) {
 engine::Children children_of(const World& world, const TaskRecord& record) {
     engine::Children children;
     for (const auto& id : record.children_done) {
-        if (world.tasks.find(id)) continue;
+        if (world.tasks.brief(id)) continue;
         engine::Child child{id, world.tasks.short_id(id)};
         child.state = engine::ChildState::done;
         child.deleted = true;
         children.push_back(std::move(child));
     }
     for (const auto& id : world.tasks.children_of(record.task.id)) {
-        const auto& there = *world.tasks.find(id);
-        engine::Child child{id, world.tasks.short_id(id), there.task.status, there.task.summary};
+        const auto& there = *world.tasks.brief(id);
+        engine::Child child{id, world.tasks.short_id(id), there.status, there.summary};
         child.state = record.children_done.contains(id) ? engine::ChildState::done : state_of(world, there);
         child.unapproved = there.unapproved && child.state == engine::ChildState::open;
         children.push_back(std::move(child));
@@ -98,7 +99,7 @@ engine::Children children_of(const World& world, const TaskRecord& record) {
 std::vector<TaskId> open_below(const World& world, const TaskId& id) {
     std::vector<TaskId> open;
     for (const auto& child : world.tasks.children_of(id)) {
-        if (!store::has_ended(*world.tasks.find(child))) open.push_back(child);
+        if (!world.tasks.brief(child)->ended) open.push_back(child);
         for (auto& below : open_below(world, child)) open.push_back(std::move(below));
     }
     return open;

@@ -64,15 +64,15 @@ void Committed::store(const TaskId& id, Counted counted) {
     auto& known = counted_[id];
     const bool differs = !are_equal(known.changes, counted.changes);
     known = std::move(counted);
-    const auto* record = world_.tasks.find(id);
-    if (!differs || !record) return;
+    const auto* task = world_.tasks.brief(id);
+    if (!differs || !task) return;
     HistoryEvent event;
     event.type = "changes.counted";
     event.fields = {{"commits", known.changes.commits},
                     {"files", known.changes.files},
                     {"added", known.changes.added},
                     {"removed", known.changes.removed}};
-    world_.journal.publish(id, record->task.project, std::move(event));
+    world_.journal.publish(id, task->project, std::move(event));
 }
 
 Awaitable<Result<void>> Committed::refresh(std::string project, std::vector<TaskId> ids) {
@@ -127,14 +127,13 @@ Awaitable<Result<void>> Committed::refresh(std::string project, std::vector<Task
         }
         store(id, std::move(counted));
     }
-    std::erase_if(counted_, [&](const auto& entry) { return !world_.tasks.find(entry.first); });
+    std::erase_if(counted_, [&](const auto& entry) { return !world_.tasks.brief(entry.first); });
     co_return Result<void>{};
 }
 
 const Committed::Counted* Committed::of(const TaskId& id) const {
     const auto found = counted_.find(id);
-    const auto* record = world_.tasks.find(id);
-    return found == counted_.end() || !record ? nullptr : &found->second;
+    return found == counted_.end() || !world_.tasks.brief(id) ? nullptr : &found->second;
 }
 
 Changes Committed::known(const TaskId& id) const {

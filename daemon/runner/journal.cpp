@@ -197,9 +197,9 @@ Timestamp Journal::remembered_from() const {
     return recent_.empty() || recent_.front().number == 1 ? began_ : recent_.front().event.timestamp;
 }
 
-void Journal::read_back_of(const TaskRecord& record, Timestamp after, Timestamp before,
+void Journal::read_back_of(const store::Brief& task, Timestamp after, Timestamp before,
                            std::vector<StreamEvent>& into) const {
-    auto history = tasks_.read_history(record.task.id);
+    auto history = tasks_.read_history(task.id);
     std::vector<StreamEvent> found;
     std::size_t older = 0;
     for (std::size_t seen = 0; seen < 2 * k_kept && older < k_surely_older; ++seen) {
@@ -209,7 +209,7 @@ void Journal::read_back_of(const TaskRecord& record, Timestamp after, Timestamp 
         if (!event) continue;
         older = event->timestamp <= after ? older + 1 : 0;
         if (event->timestamp <= after || event->timestamp >= before) continue;
-        found.push_back(StreamEvent{0, record.task.id, record.task.project, std::move(*event)});
+        found.push_back(StreamEvent{0, task.id, task.project, std::move(*event)});
     }
     into.insert(into.end(), std::make_move_iterator(found.rbegin()), std::make_move_iterator(found.rend()));
 }
@@ -218,7 +218,7 @@ std::vector<StreamEvent> Journal::read_back(Timestamp after, Timestamp before) c
     std::vector<StreamEvent> events;
     tasks_.histories().each([&](const TaskId& id, Timestamp written) {
         if (written < after - k_slack) return false;
-        if (const auto* record = tasks_.find(id)) read_back_of(*record, after, before, events);
+        if (const auto* task = tasks_.brief(id)) read_back_of(*task, after, before, events);
         return events.size() <= k_kept;
     });
     sort_by_time(events);
@@ -257,20 +257,20 @@ std::vector<StreamEvent> Journal::recent(const EventFilter& filter, std::size_t 
     std::vector<StreamEvent> older;
     // In a copied or restored home, each history may be newer than its events: read from each only what can count.
     Timestamp after{};
-    const auto look_at = [&](const TaskRecord& record) {
+    const auto look_at = [&](const store::Brief& task) {
         std::vector<StreamEvent> found;
-        read_back_of(record, after, remembered_from(), found);
+        read_back_of(task, after, remembered_from(), found);
         std::copy_if(found.begin(), found.end(), std::back_inserter(older),
                      [&](const StreamEvent& event) { return filter.wants(event); });
         if (found.empty() || older.size() < missing) return;
         if (older.size() > 2 * missing) keep_last(older, missing);
         after = oldest_of_last(older, missing) - std::chrono::milliseconds(1);
     };
-    if (const auto* record = filter.task ? tasks_.find(*filter.task) : nullptr) look_at(*record);
+    if (const auto* task = filter.task ? tasks_.brief(*filter.task) : nullptr) look_at(*task);
     tasks_.histories().each([&](const TaskId& id, Timestamp written) {
         if (filter.task || written < after - k_slack) return false;
-        const auto* record = tasks_.find(id);
-        if (record && (!filter.project || record->task.project == *filter.project)) look_at(*record);
+        const auto* task = tasks_.brief(id);
+        if (task && (!filter.project || task->project.text() == *filter.project)) look_at(*task);
         return true;
     });
     keep_last(older, missing);

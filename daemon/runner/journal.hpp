@@ -87,7 +87,7 @@ class Journal {
     /// Returns the time since which all events are in memory.
     Timestamp remembered_from() const;
     std::vector<StreamEvent> read_back(Timestamp after, Timestamp before) const;
-    void read_back_of(const TaskRecord& record, Timestamp after, Timestamp before,
+    void read_back_of(const store::Brief& task, Timestamp after, Timestamp before,
                       std::vector<StreamEvent>& into) const;
 
     store::TaskStore& tasks_;

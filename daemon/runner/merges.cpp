@@ -239,10 +239,9 @@ Awaitable<Result<MergeOutcome>> Merges::attempt(TaskId id, MergeOrder order, Cal
 /// Returns the merges into this branch that were not pushed. They are Orange's, not private commits of the user.
 std::map<std::string, std::string> Merges::unpushed(const Project& project, const std::string& target) const {
     std::map<std::string, std::string> all;
-    world_.tasks.each([&](const TaskRecord& record) {
-        const auto& merge = record.merge;
-        const bool unpushed = merge && merge->phase == MergePhase::done && !merge->push && !merge->elsewhere;
-        if (unpushed && record.task.project == project.name && (merge->target == target || !record.into_parent)) {
+    world_.tasks.each([&](const store::Brief& task) {
+        const auto* merge = task.unpushed.get();
+        if (merge && task.project.text() == project.name && (merge->target == target || !merge->into_parent)) {
             all[merge->commit] = merge->base;
         }
         return true;

@@ -103,12 +103,11 @@ void PullSync::start() {
     for (const auto& [project, ids] : followed_) begin(project);
 }
 
-/// Reads all tasks once; from then on the store reports changes.
+/// Reads all tasks that do not rest, once; from then on the store reports changes. No task that rests is followed.
 void PullSync::find_followed() {
     if (std::exchange(found_, true)) return;
-    world_.tasks.each([&](const TaskRecord& record) {
+    world_.tasks.each_awake([&](const TaskRecord& record) {
         if (is_followed(record)) followed_[record.task.project].insert(record.task.id);
-        return true;
     });
 }
 

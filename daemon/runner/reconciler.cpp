@@ -150,8 +150,8 @@ void Reconciler::begin(const TaskId& id) {
 Awaitable<void> Reconciler::wake_all() {
     auto ids = world_.tasks.active();
     for (const auto& id : world_.tasks.parents()) {
-        const auto* record = world_.tasks.find(id);
-        const bool is_over = record && store::has_ended(*record) && record->notices.empty();
+        const auto* task = world_.tasks.brief(id);
+        const bool is_over = task && task->ended && !world_.tasks.is_open(*task);
         if (!is_over) ids.insert(id);
     }
     for (const auto& id : ids) {
@@ -231,8 +231,8 @@ Awaitable<void> Reconciler::settle(TaskId id) {
 Awaitable<Result<void>> Reconciler::pass_on_end(TaskId id) {
     if (blocker_state(world_, id) != BlockerState::done) co_return Result<void>{};
     auto concerned = world_.tasks.blocked_by(id);
-    const auto parent = world_.tasks.find(id)->task.parent;
-    if (world_.tasks.find(parent)) concerned.push_back(parent);
+    const auto parent = world_.tasks.brief(id)->parent;
+    if (world_.tasks.brief(parent)) concerned.push_back(parent);
     for (const auto& each : concerned) {
         co_await settle(each);
         const auto* record = world_.tasks.find(each);

@@ -23,8 +23,8 @@ Awaitable<Result<std::string>> blockers_tip(World& world, std::string repo, Task
     auto remote = base;
     if (remote.starts_with(k_heads)) remote = "refs/remotes/origin/" + base.substr(k_heads.size());
     std::vector<std::string> refs = {base, "refs/orange/" + record.stacked_on.value + "/merged", remote};
-    if (const auto* blocker = world.tasks.find(record.stacked_on)) {  // its agent may have renamed the branch
-        refs.insert(refs.begin(), std::string(k_heads) + blocker->task.branch);
+    if (const auto* blocker = world.tasks.brief(record.stacked_on)) {  // its agent may have renamed the branch
+        refs.insert(refs.begin(), std::string(k_heads) + blocker->branch);
     }
     for (const auto& ref : refs) {
         if (ref.empty()) continue;

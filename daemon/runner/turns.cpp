@@ -27,8 +27,7 @@ Awaitable<void> Turns::free(TaskId id) {
 }
 
 Result<TaskRecord> Turns::record_of(const TaskId& id) const {
-    const auto* record = world_.tasks.find(id);
-    if (!record) return Error(ErrorCode::not_found, "there is no task " + id.value);
+    TRY(const auto* record, world_.tasks.read(id));
     return *record;
 }
 

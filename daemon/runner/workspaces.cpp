@@ -47,11 +47,10 @@ bool failed_to_release_only(const std::vector<HistoryEvent>& history) {
 std::map<std::string, TaskId> claims_of(const store::TaskStore& tasks) {
     std::map<std::string, TaskId> claims;
     const auto claim = [&](bool ended) {
-        tasks.each([&](const TaskRecord& record) {
+        tasks.each_awake([&](const TaskRecord& record) {
             if (record.task.workspace && store::has_ended(record) == ended) {
                 claims.try_emplace(*record.task.workspace, record.task.id);
             }
-            return true;
         });
     };
     claim(false);
@@ -217,13 +216,12 @@ Awaitable<Result<std::vector<std::string>>> Workspaces::collect(Project project)
     std::vector<std::string> done;
     std::vector<TaskId> homeless;
     std::set<TaskId> holders;
-    world_.tasks.each([&](const TaskRecord& record) {
+    world_.tasks.each_awake([&](const TaskRecord& record) {
         if (record.task.project == project.name && owes_release(record)) {
             holders.insert(record.task.id);
         } else if (record.task.workspace && record.task.project == project.name) {
             if (!has_its_folder(record)) homeless.push_back(record.task.id);
         }
-        return true;
     });
     world_.pool.adopt_claims(claims_of(world_.tasks));
     for (const auto& id : holders) {

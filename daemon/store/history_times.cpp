@@ -5,21 +5,21 @@ namespace orange::store {
 void HistoryTimes::note(const TaskId& id, Timestamp time) {
     const auto [known, is_new] = times_.try_emplace(id, time);
     if (!is_new && known->second >= time) return;
-    if (!is_new) by_time_.erase({known->second, id});
+    if (!is_new) by_time_.erase({known->second, &known->first});
     known->second = time;
-    by_time_.emplace(time, id);
+    by_time_.emplace(time, &known->first);
 }
 
 void HistoryTimes::forget(const TaskId& id) {
     const auto known = times_.find(id);
     if (known == times_.end()) return;
-    by_time_.erase({known->second, id});
+    by_time_.erase({known->second, &known->first});
     times_.erase(known);
 }
 
 void HistoryTimes::each(const std::function<bool(const TaskId&, Timestamp)>& visit) const {
     for (auto entry = by_time_.rbegin(); entry != by_time_.rend(); ++entry) {
-        if (!visit(entry->second, entry->first)) return;
+        if (!visit(*entry->second, entry->first)) return;
     }
 }
 

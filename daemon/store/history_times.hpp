@@ -23,8 +23,14 @@ class HistoryTimes {
     std::size_t size() const { return times_.size(); }
 
   private:
+    struct Earlier {
+        bool operator()(const auto& a, const auto& b) const {
+            return a.first != b.first ? a.first < b.first : *a.second < *b.second;
+        }
+    };
+
     std::unordered_map<TaskId, Timestamp> times_;
-    std::set<std::pair<Timestamp, TaskId>> by_time_;
+    std::set<std::pair<Timestamp, const TaskId*>, Earlier> by_time_;  ///< with the keys of times_
 };
 
 }  // namespace orange::store

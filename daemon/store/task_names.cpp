@@ -16,8 +16,13 @@ constexpr std::size_t k_shortest_name = 2, k_shortest_id = 4, k_most_candidates 
 /// The number of tasks, newest first, that are compared with a misspelled name.
 constexpr std::size_t k_most_compared = 1000;
 
-std::size_t common_prefix(std::string_view a, std::string_view b) {
-    return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+char in_lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+/// Returns how many characters at the beginning are the same in any case.
+std::size_t common_beginning(std::string_view a, std::string_view b) {
+    return static_cast<std::size_t>(std::ranges::mismatch(a, b, {}, in_lower, in_lower).in1 - a.begin());
 }
 
 /// Adds runs of consecutive words of a slug that have as many words as `text`.
@@ -33,7 +38,7 @@ void add_words(std::vector<std::string>& names, const std::string& slug, std::st
 
 /// Returns the number of typing mistakes in `text` if it was meant to name the task by its id, its branch or words of
 /// its summary. Nothing if there are too many.
-std::optional<std::size_t> mistakes_in(std::string_view text, const Task& task) {
+std::optional<std::size_t> mistakes_in(std::string_view text, const Brief& task) {
     const bool may_be_id = text.size() >= k_shortest_id && text.size() <= k_task_id_length + 1;
     for (const auto length : {text.size() - 1, text.size(), text.size() + 1}) {
         if (may_be_id && edit_distance(text, task.id.value.substr(0, length)) == 1) return 1;
@@ -48,25 +53,35 @@ std::optional<std::size_t> mistakes_in(std::string_view text, const Task& task) 
 
 }  // namespace
 
+bool TaskStore::ByName::comes_before(const Name& a, const Name& b) {
+    const auto order = std::lexicographical_compare_three_way(
+        a.beginning.begin(), a.beginning.end(), b.beginning.begin(), b.beginning.end(),
+        [](char x, char y) { return in_lower(x) <=> in_lower(y); });
+    return order == 0 ? a.whole < b.whole : order < 0;
+}
+
 std::string TaskStore::short_id(const TaskId& id) const {
-    const std::pair own(to_lower(id.value), id);
+    const Name own{id.value, id.value};
     const auto at = ids_.lower_bound(own);
     std::size_t length = k_shortest_id;
-    if (at != ids_.begin()) length = std::max(length, common_prefix(own.first, std::prev(at)->first) + 1);
-    const auto next = at != ids_.end() && *at == own ? std::next(at) : at;
-    if (next != ids_.end()) length = std::max(length, common_prefix(own.first, next->first) + 1);
+    const auto differs_from = [&](const Entry* other) {
+        length = std::max(length, common_beginning(id.value, other->brief.id.value) + 1);
+    };
+    if (at != ids_.begin()) differs_from(*std::prev(at));
+    const auto next = at != ids_.end() && (*at)->brief.id == id ? std::next(at) : at;
+    if (next != ids_.end()) differs_from(*next);
     return id.value.substr(0, length);
 }
 
 /// Finds tasks by the beginning of an id, or by the full name of a branch. A branch of an open task hides those of
 /// ended ones.
 std::vector<TaskId> TaskStore::named(std::string_view text) const {
-    const auto prefix = to_lower(text);
     std::vector<TaskId> found, same_case;
-    for (auto entry = ids_.lower_bound({prefix, TaskId{}}); entry != ids_.end(); ++entry) {
-        if (!entry->first.starts_with(prefix)) break;
-        found.push_back(entry->second);
-        if (entry->second.value.starts_with(text)) same_case.push_back(entry->second);
+    for (auto entry = ids_.lower_bound(Name{text, {}}); entry != ids_.end(); ++entry) {
+        const auto& id = (*entry)->brief.id;
+        if (common_beginning(id.value, text) < text.size()) break;
+        found.push_back(id);
+        if (id.value.starts_with(text)) same_case.push_back(id);
     }
     if (same_case.size() == 1) found = same_case;
     if (is_task_id(text)) return found;
@@ -76,12 +91,12 @@ std::vector<TaskId> TaskStore::named(std::string_view text) const {
     constexpr std::string_view k_cut = "…";
     const bool is_cut = branch.ends_with(k_cut) && branch.size() > k_cut.size();
     const auto beginning = std::string_view(branch).substr(0, branch.size() - (is_cut ? k_cut.size() : 0));
-    const auto take = [&](const TaskRecord& record) {
-        const bool is_it = is_cut ? record.task.branch.starts_with(beginning) : record.task.branch == branch;
-        if (is_it) on_branch.push_back(record.task.id);
+    const auto take = [&](const Brief& task) {
+        const bool is_it = is_cut ? task.branch.starts_with(beginning) : task.branch == branch;
+        if (is_it) on_branch.push_back(task.id);
         return true;
     };
-    each_open(take);
+    each_open_brief(take);
     if (on_branch.empty()) each(take);
     for (const auto& id : on_branch) {
         if (std::ranges::find(found, id) == found.end()) found.push_back(id);
@@ -94,12 +109,12 @@ std::vector<TaskId> TaskStore::summarized(std::string_view text) const {
     std::vector<TaskId> found;
     const auto words = slug_of(text);
     if (words.size() < k_shortest_name) return found;
-    const auto take = [&](const TaskRecord& record) {
-        const auto slug = "-" + slug_of(record.task.summary);
-        if (slug.find("-" + words) != std::string::npos) found.push_back(record.task.id);
+    const auto take = [&](const Brief& task) {
+        const auto slug = "-" + slug_of(task.summary);
+        if (slug.find("-" + words) != std::string::npos) found.push_back(task.id);
         return true;
     };
-    each_open(take);
+    each_open_brief(take);
     if (found.empty()) each(take);
     return found;
 }
@@ -107,9 +122,9 @@ std::vector<TaskId> TaskStore::summarized(std::string_view text) const {
 std::string TaskStore::candidates(const std::vector<TaskId>& ids) const {
     std::string lines;
     for (std::size_t i = 0; i < std::min(ids.size(), k_most_candidates); ++i) {
-        const auto& task = records_.at(ids[i]).task;
+        const auto& task = *brief(ids[i]);
         const auto what = task.summary.empty() ? task.branch : task.summary;
-        lines += "\n    " + short_id(ids[i]) + "  " + task.status + "  " +
+        lines += "\n    " + short_id(ids[i]) + "  " + task.status.text() + "  " +
                  ellipsized(first_line(printable(what)), k_summary_columns);
     }
     if (ids.size() > k_most_candidates)
@@ -122,23 +137,23 @@ Error TaskStore::unknown(std::string_view text) const {
     if (is_task_id(text) || text.size() > k_longest_word) return error;
     std::vector<TaskId> close;
     std::size_t fewest = std::string::npos, seen = 0;
-    const auto compare = [&](const TaskRecord& record) {
-        const auto mistakes = mistakes_in(text, record.task);
+    const auto compare = [&](const Brief& task) {
+        const auto mistakes = mistakes_in(text, task);
         if (mistakes && *mistakes < fewest) close.clear();
         if (mistakes && *mistakes <= fewest) {
             fewest = *mistakes;
-            close.push_back(record.task.id);
+            close.push_back(task.id);
         }
         return ++seen < k_most_compared;
     };
-    each_open(compare);
+    each_open_brief(compare);
     if (close.empty()) each(compare);
     if (!close.empty()) error.message += "; did you mean:" + candidates(close);
     return error;
 }
 
 Result<TaskId> TaskStore::resolve(std::string_view text, Naming by) const {
-    if (find(TaskId{std::string(text)})) return TaskId{std::string(text)};
+    if (brief(TaskId{std::string(text)})) return TaskId{std::string(text)};
     if (text.size() < k_shortest_name) {
         return {ErrorCode::invalid_argument,
                 "\"" + std::string(text) + "\" is too short: give at least two characters of the task's id"};
@@ -171,7 +186,7 @@ std::vector<std::pair<TaskId, std::string>> TaskStore::short_ids_in(std::string_
         if (static_cast<std::size_t>(at - begin) != k_task_id_length) continue;
         const TaskId id{std::string(begin, at)};
         const auto is_it = [&](const auto& pair) { return pair.first == id; };
-        if (find(id) && std::ranges::none_of(pairs, is_it)) pairs.emplace_back(id, short_id(id));
+        if (brief(id) && std::ranges::none_of(pairs, is_it)) pairs.emplace_back(id, short_id(id));
     }
     return pairs;
 }

@@ -8,6 +8,7 @@
 #include "daemon/files/file_facts.hpp"
 #include "daemon/files/unfinished.hpp"
 #include "daemon/store/task_file.hpp"
+#include "daemon/store/task_folder.hpp"
 
 /// The daemon's persistent memory of tasks (docs/files.md).
 ///
@@ -19,9 +20,6 @@
 namespace orange::store {
 namespace {
 
-constexpr const char* k_state = "state.json";
-constexpr const char* k_task = "TASK.md";
-constexpr const char* k_history = "history.jsonl";
 /// The bytes at a history's end that are read for its last events, and the size up to which a history is rewritten.
 constexpr std::uintmax_t k_history_end = std::uintmax_t{4} << 20, k_rewritten = std::uintmax_t{16} << 20;
 
@@ -29,34 +27,21 @@ std::pair<std::string, std::string> branch_key(const TaskRecord& record) {
     return {record.task.project, record.task.branch};
 }
 
+std::uintmax_t size_of(FileSystem& files, const Path& file) {
+    const auto facts = files.facts_of(file);
+    return facts ? facts->size : 0;
+}
+
+}  // namespace
+
 bool is_id_safe(std::string_view text) {
     return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     });
 }
 
-std::uintmax_t size_of(FileSystem& files, const Path& file) {
-    const auto facts = files.facts_of(file);
-    return facts ? facts->size : 0;
-}
-
 std::string state_text(const TaskRecord& record) {
     return dump(to_json(record)) + "\n";
-}
-
-/// A file that cannot be removed now is removed by the next daemon.
-void sweep(FileSystem& files, const Path& folder) {
-    for (const auto& place : {folder, folder / "logs", folder / "run"}) (void)files::remove_unfinished(files, place);
-}
-
-bool is_end(const std::string& status) {
-    return status == "done" || status == "cancelled";
-}
-
-}  // namespace
-
-bool has_ended(const TaskRecord& record) {
-    return record.ended || is_end(record.task.status);
 }
 
 TaskStore::TaskStore(FileSystem& files, Path root) : files_(files), root_(std::move(root)) {}
@@ -65,142 +50,53 @@ Path TaskStore::folder(const TaskRecord& record) const {
     return root_ / record.task.project / record.task.id.value;
 }
 
-Result<void> TaskStore::load() {
-    TRY(auto projects, files_.list(root_));
-    for (const auto& project : projects) {
-        if (!check_project_name(project)) continue;
-        auto ids = files_.list(root_ / project);
-        if (!ids) {
-            unreadable_.push_back({project, "", ids.error().message, {}});
-            continue;
-        }
-        for (const auto& id : *ids) {
-            if (files::is_unfinished(id)) (void)files_.remove(root_ / project / id);  // a removal that was interrupted
-            if (!id.starts_with('.')) load_folder(project, id);
-        }
-    }
-    return {};
+Path TaskStore::folder(const Brief& brief) const {
+    return root_ / brief.project.text() / brief.id.value;
 }
 
-void TaskStore::load_folder(const std::string& project, const std::string& id) {
-    const auto names = files_.list(root_ / project / id);
-    // A folder without TASK.md was left by a daemon that was killed while it created the task. Such a folder is not a
-    // task.
-    const bool cut_off = names && std::ranges::all_of(*names, [](const std::string& name) {
-                             return name.starts_with('.') || name == k_state;
-                         });
-    auto record = read_folder(project, id);
-    const bool nothing = !record && record.error().code == ErrorCode::not_found;
-    const bool imported =
-        record && record->imported;  // an imported task has no history yet, and its TASK.md is written again
-    if (cut_off && !imported && (record || nothing)) {
-        if (auto removed = files_.remove(root_ / project / id); !removed) {
-            add_unreadable(project, id, removed.error().message);
-        }
-        return;
-    }
-    if (record && records_.contains(record->task.id)) {
-        record = Error(ErrorCode::conflict, "another project has a task of this id");
-    }
-    if (record) {
-        if (is_above(record->task.id, record->task.parent))
-            record->task.parent = {};  // a broken file may name a descendant as parent
-        index(*record);
-        if (names && std::ranges::find(*names, k_history) != names->end()) load_history_time(*record);
-        // There may be thousands of ended tasks: only those with a temporary file are swept.
-        const bool unfinished = names && std::ranges::any_of(*names, files::is_unfinished);
-        if (unfinished || active_.contains(record->task.id)) sweep(files_, root_ / project / id);
-    } else {
-        add_unreadable(project, id, record.error().message);
-    }
+TaskStore::Entry* TaskStore::entry_of(const TaskId& id) const {
+    const auto found = entries_.find(std::string_view(id.value));
+    return found == entries_.end() ? nullptr : found->get();
 }
 
-/// If the file cannot be examined, it counts as the latest, because it may have any event.
-void TaskStore::load_history_time(const TaskRecord& record) {
-    const auto facts = files_.facts_of(folder(record) / k_history);
-    histories_.note(record.task.id,
-                    facts ? std::chrono::ceil<std::chrono::milliseconds>(facts->modified) : Timestamp::max());
-}
-
-/// Returns true if `id` is `below` or an ancestor of it. No loaded task is its own ancestor, so the loop ends.
-bool TaskStore::is_above(const TaskId& id, TaskId below) const {
-    while (!below.empty() && below != id) {
-        const auto* record = find(below);
-        below = record ? record->task.parent : TaskId{};
-    }
-    return !below.empty();
-}
-
-void TaskStore::add_unreadable(const std::string& project, const std::string& id, std::string why) {
-    Unreadable broken{project, id, std::move(why), {}};
-    if (const auto text = files_.read(root_ / project / id / k_task)) {
-        const auto parts = split_task_text(*text);
-        auto task = task_from_frontmatter(parts.frontmatter);
-        if (parts.has_frontmatter && task) broken.shown = std::move(*task);
-    }
-    unreadable_.push_back(std::move(broken));
-}
-
-Result<TaskRecord> TaskStore::read_folder(const std::string& project, const std::string& id) {
-    const Path file = root_ / project / id / k_state;
-    const auto content = files_.read(file);
-    if (!content) {
-        return content.error().code == ErrorCode::not_found ? import_folder(project, id)
-                                                            : Result<TaskRecord>(content.error());
-    }
-    const auto json = parse_json(*content);
-    if (!json) return in_context("reading " + file.string(), json.error());
-    auto record = record_from_json(*json);
-    if (!record) return in_context("reading " + file.string(), record.error());
-    record->task.extra_frontmatter = without_known_fields(record->task.extra_frontmatter, record->task);
-    if (record->task.id.value != id || record->task.project != project) {
-        return {ErrorCode::conflict, "reading " + file.string() + ": it belongs to the task " + record->task.project +
-                                         "/" + record->task.id.value};
-    }
-    return record;
-}
-
-Result<TaskRecord> TaskStore::import_folder(const std::string& project, const std::string& id) {
-    const Path folder = root_ / project / id;
-    const Path file = folder / k_task;
-    if (!is_id_safe(id)) return {ErrorCode::invalid_argument, "the name of the folder is not a task id"};
-    const auto content = files_.read(file);
-    if (!content) return in_context("neither state.json nor TASK.md", content.error());
-    const auto text = split_task_text(*content);
-    if (!text.has_frontmatter) return {ErrorCode::invalid_argument, file.string() + " has no frontmatter"};
-    auto task = task_from_frontmatter(text.frontmatter);
-    if (!task) return in_context("reading " + file.string(), task.error());
-
-    TaskRecord record;
-    record.task = std::move(*task);
-    record.task.id.value = id;
-    record.task.project = project;
-    if (record.task.branch.empty()) record.task.branch = "orange-tasks/" + id;
-    if (record.task.status.empty()) record.task.status = "pending";
-    if (record.task.review_harness.empty()) record.task.review_harness = record.task.harness;
-    // An imported file is not trusted with these: Orange would kill that session, or reset that worktree.
-    record.task.workspace.reset();
-    record.task.tmux_session.reset();
-    if (record.task.created_at == Timestamp{}) {
-        const auto facts = files_.facts_of(file);
-        if (facts) record.task.created_at = std::chrono::floor<std::chrono::milliseconds>(facts->modified);
-    }
-    if (record.task.updated_at == Timestamp{}) record.task.updated_at = record.task.created_at;
-    record.body_hash = content_hash(text.body);
-    record.imported = true;
-    TRY(files_.replace(folder / k_state, state_text(record)));
-    return record;
+const Brief* TaskStore::brief(const TaskId& id) const {
+    const auto* entry = entry_of(id);
+    return entry ? &entry->brief : nullptr;
 }
 
 const TaskRecord* TaskStore::find(const TaskId& id) const {
-    const auto found = records_.find(id);
-    return found == records_.end() ? nullptr : &found->second;
+    const auto* entry = entry_of(id);
+    if (!entry) return nullptr;
+    return entry->record ? entry->record.get() : read(id).value_or(nullptr);
+}
+
+Result<const TaskRecord*> TaskStore::read(const TaskId& id) const {
+    auto* entry = entry_of(id);
+    if (!entry) return Error(ErrorCode::not_found, "there is no task " + id.value);
+    if (!entry->record) {
+        TRY(auto record, record_from(files_.read(folder(entry->brief) / k_state), entry->brief.project, id.value));
+        if (!rests(record)) {
+            return Error(ErrorCode::conflict, (folder(record) / k_state).string() +
+                                                  " was changed by another program, and says that the task has not "
+                                                  "ended. To read it again:\n  orange daemon restart");
+        }
+        record.task.parent = entry->brief.parent;
+        entry->record = std::make_unique<TaskRecord>(std::move(record));
+        read_.push_back(id);
+    }
+    return static_cast<const TaskRecord*>(entry->record.get());
+}
+
+void TaskStore::forget_read() {
+    for (const auto& id : std::exchange(read_, {})) {
+        if (auto* entry = entry_of(id); entry && entry->rests) entry->record.reset();
+    }
 }
 
 std::optional<BranchHolder> TaskStore::on_branch(const std::string& project, const std::string& branch) const {
     if (const auto found = by_branch_.find({project, branch}); found != by_branch_.end()) {
         const auto& id = *found->second.begin();
-        return BranchHolder{id, records_.at(id).task.status};
+        return BranchHolder{id, entry_of(id)->brief.status};
     }
     for (const auto& broken : unreadable_) {
         if (broken.project != project || !broken.shown || broken.shown->branch != branch) continue;
@@ -209,18 +105,27 @@ std::optional<BranchHolder> TaskStore::on_branch(const std::string& project, con
     return std::nullopt;
 }
 
-void TaskStore::each_of(const ByAge& tasks, const std::function<bool(const TaskRecord&)>& visit) const {
-    for (auto entry = tasks.rbegin(); entry != tasks.rend(); ++entry) {
-        if (!visit(records_.at(entry->second))) return;
+void TaskStore::each(const std::function<bool(const Brief&)>& visit, const std::optional<Age>& after) const {
+    auto entry = after ? std::make_reverse_iterator(by_age_.lower_bound(*after)) : by_age_.rbegin();
+    for (; entry != by_age_.rend(); ++entry) {
+        if (!visit((*entry)->brief)) return;
     }
 }
 
-void TaskStore::each(const std::function<bool(const TaskRecord&)>& visit) const {
-    each_of(by_age_, visit);
+void TaskStore::each_awake(const std::function<void(const TaskRecord&)>& visit) const {
+    for (auto entry = awake_.rbegin(); entry != awake_.rend(); ++entry) visit(*(*entry)->record);
 }
 
 void TaskStore::each_open(const std::function<bool(const TaskRecord&)>& visit) const {
-    each_of(open_by_age_, visit);
+    for (auto entry = open_by_age_.rbegin(); entry != open_by_age_.rend(); ++entry) {
+        if (!visit(*(*entry)->record)) return;
+    }
+}
+
+void TaskStore::each_open_brief(const std::function<bool(const Brief&)>& visit) const {
+    for (auto entry = open_by_age_.rbegin(); entry != open_by_age_.rend(); ++entry) {
+        if (!visit((*entry)->brief)) return;
+    }
 }
 
 std::size_t TaskStore::closed(const std::optional<std::string>& project) const {
@@ -258,7 +163,7 @@ std::vector<TaskId> TaskStore::children_of(const TaskId& id) const {
     std::vector<TaskId> ids;
     const auto found = children_.find(id);
     if (found == children_.end()) return ids;
-    for (const auto& [created, child] : found->second) ids.push_back(child);
+    for (const auto* child : found->second) ids.push_back(child->brief.id);
     return ids;
 }
 
@@ -268,34 +173,66 @@ std::vector<TaskId> TaskStore::parents() const {
     return ids;
 }
 
-bool TaskStore::is_open(const TaskRecord& record) const {
-    return open_by_age_.contains({record.task.created_at, record.task.id});
+bool TaskStore::is_open(const Brief& brief) const {
+    const auto* entry = entry_of(brief.id);
+    return entry && entry->open;
+}
+
+TaskStore::Entry& TaskStore::add_entry(Brief brief) {
+    auto made = std::make_unique<Entry>();
+    made->brief = std::move(brief);
+    return **entries_.insert(std::move(made)).first;
+}
+
+/// Adds it to the parts of the index that need only the brief.
+void TaskStore::index(Entry& entry) {
+    by_age_.insert(&entry);
+    ids_.insert(&entry);
+    ++sizes_[entry.brief.project];
+    if (!entry.brief.parent.empty()) children_[entry.brief.parent].insert(&entry);
 }
 
 void TaskStore::index(const TaskRecord& record) {
     const auto& id = record.task.id;
-    if (by_age_.emplace(record.task.created_at, id).second) ++sizes_[record.task.project];
-    const bool open = !has_ended(record) || record.alarmed() || !record.notices.empty();
-    if (open && open_by_age_.emplace(record.task.created_at, id).second) ++open_[record.task.project];
-    if (!has_ended(record)) by_branch_[branch_key(record)].insert(id);
-    const bool is_followed = record.intent || !record.runs.empty() || !record.left.empty();
-    if (!has_ended(record) || is_followed) active_.insert(id);
-    const auto blockers = has_ended(record) ? std::vector<TaskId>() : record.waits_for();
+    auto* known = entry_of(id);
+    auto& entry = known ? *known : add_entry(brief_of(record));
+    entry.brief = brief_of(record);
+    entry.rests = rests(record);
+    if (!entry.record) entry.record = std::make_unique<TaskRecord>();
+    *entry.record = record;
+    index(entry);
+    const bool ended = entry.brief.ended;
+    entry.open = !ended || record.alarmed() || !record.notices.empty();
+    if (entry.rests) read_.push_back(id);
+    if (entry.rests) return;
+    awake_.insert(&entry);
+    if (entry.open) open_by_age_.insert(&entry);
+    if (entry.open) ++open_[record.task.project];
+    if (!ended) by_branch_[branch_key(record)].insert(id);
+    if (!ended || record.intent || !record.runs.empty() || !record.left.empty()) active_.insert(id);
+    const auto blockers = ended ? std::vector<TaskId>() : record.waits_for();
     for (const auto& blocker : blockers) dependents_[blocker].insert(id);
     if (!blockers.empty()) blocked_.insert(id);
     if (record.queued && blockers.empty() && !record.unapproved)
         queues_[record.task.project].emplace(record.queued_seq, id);
-    if (!record.task.parent.empty()) children_[record.task.parent].emplace(record.task.created_at, id);
     if (!record.held.empty()) held_.insert(id);
     runs_.add(record);
-    ids_.emplace(to_lower(id.value), id);
-    records_.insert_or_assign(id, record);
 }
 
-void TaskStore::unindex(const TaskRecord& record) {
-    const auto& id = record.task.id;
-    if (by_age_.erase({record.task.created_at, id}) > 0) --sizes_[record.task.project];
-    if (open_by_age_.erase({record.task.created_at, id}) > 0) --open_[record.task.project];
+void TaskStore::unindex(Entry& entry) {
+    const auto& id = entry.brief.id;
+    by_age_.erase(&entry);
+    ids_.erase(&entry);
+    --sizes_[entry.brief.project];
+    if (const auto found = children_.find(entry.brief.parent); found != children_.end()) {
+        found->second.erase(&entry);
+        if (found->second.empty()) children_.erase(found);
+    }
+    if (entry.rests) return;
+    const auto& record = *entry.record;
+    awake_.erase(&entry);
+    if (entry.open) open_by_age_.erase(&entry);
+    if (entry.open) --open_[record.task.project];
     active_.erase(id);
     blocked_.erase(id);
     held_.erase(id);
@@ -304,10 +241,6 @@ void TaskStore::unindex(const TaskRecord& record) {
         if (found == dependents_.end()) continue;
         found->second.erase(id);
         if (found->second.empty()) dependents_.erase(found);
-    }
-    if (const auto found = children_.find(record.task.parent); found != children_.end()) {
-        found->second.erase({record.task.created_at, id});
-        if (found->second.empty()) children_.erase(found);
     }
     runs_.remove(record);
     if (const auto found = by_branch_.find(branch_key(record)); found != by_branch_.end()) {
@@ -324,7 +257,7 @@ Result<void> TaskStore::create(const TaskRecord& record, std::string_view body) 
     if (!is_id_safe(record.task.id.value)) return {ErrorCode::invalid_argument, "not a task id"};
     TRY(check_project_name(record.task.project));
     TRY(auto there, files_.list(folder));
-    if (find(record.task.id) || !there.empty()) {
+    if (entry_of(record.task.id) || !there.empty()) {
         return {ErrorCode::conflict, "task " + record.task.id.value + " already exists"};
     }
     auto made = files_.replace(folder / k_state, state_text(record));
@@ -339,9 +272,11 @@ Result<void> TaskStore::create(const TaskRecord& record, std::string_view body) 
 }
 
 Result<void> TaskStore::save(const TaskRecord& record, Durability durability) {
-    const auto* old = find(record.task.id);
+    auto* old = entry_of(record.task.id);
     if (!old) return {ErrorCode::not_found, "there is no task \"" + record.task.id.value + "\""};
-    if (old->task.project != record.task.project) return {ErrorCode::invalid_argument, "a task keeps its project"};
+    if (old->brief.project.text() != record.task.project) {
+        return {ErrorCode::invalid_argument, "a task keeps its project"};
+    }
     TRY(files_.replace(folder(record) / k_state, state_text(record), durability));
     const TaskRecord copy = record;  // `record` may be the very one that is indexed
     unindex(*old);
@@ -361,17 +296,17 @@ void TaskStore::notify_observers(const TaskId& id) const {
 }
 
 Result<void> TaskStore::remove(const TaskId& id) {
-    const auto* record = find(id);
-    if (!record) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
-    const Path folder = this->folder(*record);
+    auto* entry = entry_of(id);
+    if (!entry) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
+    const Path folder = this->folder(entry->brief);
     TRY(files_.list(folder));  // fails for a link, which must not be followed
     TRY(files_.remove(folder));
     known_history_.erase((folder / k_history).string());
-    histories_.forget(id);
-    unindex(*record);
     const TaskId gone = id;  // `id` may be the record's own
-    records_.erase(gone);
-    ids_.erase({to_lower(gone.value), gone});
+    histories_.forget(gone);
+    if (!entry->knows_history) --unknown_histories_;
+    unindex(*entry);
+    entries_.erase(entries_.find(std::string_view(gone.value)));
     notify_observers(gone);
     return {};
 }
@@ -405,9 +340,9 @@ Result<std::optional<HistoryEvent>> TaskStore::mend(const Path& file, const std:
 }
 
 Result<std::optional<HistoryEvent>> TaskStore::repair_history(const TaskId& id, const std::function<Timestamp()>& now) {
-    const auto* record = find(id);
-    if (!record) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
-    const Path file = folder(*record) / k_history;
+    const auto* task = brief(id);
+    if (!task) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
+    const Path file = folder(*task) / k_history;
     const auto known = known_history_.find(file.string());
     if (known != known_history_.end() && known->second == size_of(files_, file)) return std::optional<HistoryEvent>{};
     auto mended = mend(file, now);
@@ -418,7 +353,7 @@ Result<std::optional<HistoryEvent>> TaskStore::repair_history(const TaskId& id, 
 
 Result<void> TaskStore::append_history(const TaskId& id, const HistoryEvent& event) {
     TRY(repair_history(id, [&] { return event.timestamp; }));
-    const Path file = folder(*find(id)) / k_history;
+    const Path file = folder(*brief(id)) / k_history;
     histories_.note(id, event.timestamp);
     auto appended = files_.append(file, dump(to_json(event)) + "\n");
     if (appended) {
@@ -430,12 +365,12 @@ Result<void> TaskStore::append_history(const TaskId& id, const HistoryEvent& eve
 }
 
 HistoryReader TaskStore::read_history(const TaskId& id) const {
-    const auto* record = find(id);
-    return {files_, record ? folder(*record) / k_history : Path()};
+    const auto* task = brief(id);
+    return {files_, task ? folder(*task) / k_history : Path()};
 }
 
 Result<std::vector<HistoryEvent>> TaskStore::history(const TaskId& id, std::size_t count) const {
-    if (!find(id)) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
+    if (!brief(id)) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
     std::vector<HistoryEvent> events;
     auto reader = read_history(id);
     while (events.size() < count && reader.read() < k_history_end) {

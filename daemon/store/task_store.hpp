@@ -2,17 +2,20 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "common/base/result.hpp"
 #include "common/model/history.hpp"
 #include "common/model/record.hpp"
 #include "daemon/files/file_system.hpp"
+#include "daemon/store/brief.hpp"
 #include "daemon/store/history_reader.hpp"
 #include "daemon/store/history_times.hpp"
 #include "daemon/store/run_index.hpp"
@@ -35,6 +38,12 @@ struct BranchHolder {
     bool readable = true;
 };
 
+/// A task's place in the order of creation.
+struct Age {
+    Timestamp created_at{};
+    TaskId id;
+};
+
 /// The ways in which a text may name a task.
 enum class Naming {
     id_or_branch,  ///< for calls that cannot be undone, and for calls whose text may begin with such words
@@ -45,19 +54,33 @@ enum class Naming {
 /// saves tasks here; other parts only read them. One write of state.json commits a change; only load() takes time in
 /// proportion to the number of tasks. A failed write changes neither the file nor the index. TaskFiles handles TASK.md.
 ///
-/// Pointers to records stay valid until that task is saved or removed: copy the record before a co_await.
+/// Records of tasks that rest() are not in memory, only their briefs. find() reads the file of such a task, and
+/// forget_read() frees the record again. Code that needs no more than a brief calls brief().
+///
+/// Pointers to records stay valid until that task is saved or removed, or until forget_read(): copy the record before a
+/// co_await.
 class TaskStore {
   public:
     static constexpr std::size_t k_no_limit = static_cast<std::size_t>(-1);
 
     TaskStore(FileSystem& files, Path root);
 
-    /// Reads all task folders. A folder without state.json is imported from its TASK.md once. An unreadable task goes
-    /// to unreadable(), and the others load.
+    /// Reads all tasks. A folder without state.json is imported from its TASK.md once. An unreadable task goes to
+    /// unreadable(), and the others load. For a task that rests, only the brief is read (brief_of_resting()), and its
+    /// folder is not listed: tidy() does that.
     Result<void> load();
+    /// The rest of load() for a task that rests: removes the temporary files that a killed daemon left in its folder,
+    /// and looks at its history.
+    void tidy(const TaskId& id);
 
-    /// Returns the record of a task; null if there is none.
+    /// Returns the record of a task; null if there is none, or if state.json of a resting task cannot be read now.
     const TaskRecord* find(const TaskId& id) const;
+    /// Returns the record as find() does, or the reason why there is none.
+    Result<const TaskRecord*> read(const TaskId& id) const;
+    /// Frees the records of resting tasks.
+    void forget_read();
+    /// Returns the brief of a task without reading a file; null if there is no such task.
+    const Brief* brief(const TaskId& id) const;
     /// Returns the task that a person means: by its whole id, by the beginning of its id in any case, by its branch or,
     /// if `by` allows it, by words of its summary. An error lists the candidates. The cost grows with the number of
     /// tasks, except for a whole id.
@@ -72,12 +95,14 @@ class TaskStore {
     /// Returns the active task (status not in `ended`) on that branch of that project: a branch belongs to at most one
     /// active task. An unreadable task holds the branch that its TASK.md names.
     std::optional<BranchHolder> on_branch(const std::string& project, const std::string& branch) const;
-    /// Calls `visit` for each task, newest first, until it returns false.
-    void each(const std::function<bool(const TaskRecord&)>& visit) const;
+    /// Calls `visit` for each task, newest first, beginning behind `after`, until it returns false.
+    void each(const std::function<bool(const Brief&)>& visit, const std::optional<Age>& after = {}) const;
+    /// Calls `visit` for all tasks that do not rest, newest first.
+    void each_awake(const std::function<void(const TaskRecord&)>& visit) const;
     /// Calls `visit` as each() does, for tasks that have not ended or still have an alarm.
     void each_open(const std::function<bool(const TaskRecord&)>& visit) const;
     /// Returns true for the tasks of each_open().
-    bool is_open(const TaskRecord& record) const;
+    bool is_open(const Brief& brief) const;
     /// Returns the number of tasks that are not open; only of that project, if one is named.
     std::size_t closed(const std::optional<std::string>& project) const;
     /// Returns a project's pending tasks that wait for a workspace and for no other task, first in first out.
@@ -101,7 +126,7 @@ class TaskStore {
     const std::set<TaskId>& active() const { return active_; }
     /// Returns the index that finds the task of a process.
     const RunIndex& runs() const { return runs_; }
-    std::size_t size() const { return records_.size(); }
+    std::size_t size() const { return entries_.size(); }
     const std::vector<Unreadable>& unreadable() const { return unreadable_; }
 
     /// Makes the folder with state.json and TASK.md.
@@ -129,13 +154,54 @@ class TaskStore {
     /// Returns a reader for events further back, or for a single one. If there is no such task, the reader is empty.
     HistoryReader read_history(const TaskId& id) const;
     /// Returns the times of the last writes. For a file that was changed from outside since load(), it is an earlier
-    /// time.
-    const HistoryTimes& histories() const { return histories_; }
+    /// time. Examines the histories that tidy() has not reached yet.
+    const HistoryTimes& histories();
 
     /// tasks/<project>/<id>
     Path folder(const TaskRecord& record) const;
+    Path folder(const Brief& brief) const;
 
   private:
+    struct Entry {
+        Brief brief;
+        bool rests = false;
+        bool open = false;                   ///< one of each_open()
+        bool knows_history = true;           ///< its time is in histories_
+        std::unique_ptr<TaskRecord> record;  ///< of a resting task only after read(), until forget_read()
+    };
+    struct Older {
+        using is_transparent = void;
+        using Key = std::pair<Timestamp, std::string_view>;
+        static Key key(const Entry* entry) { return {entry->brief.created_at, entry->brief.id.value}; }
+        static Key key(const Age& age) { return {age.created_at, age.id.value}; }
+        bool operator()(const auto& a, const auto& b) const { return key(a) < key(b); }
+    };
+    /// The beginning of an id in any case, and the whole id.
+    struct Name {
+        std::string_view beginning;
+        std::string_view whole;
+    };
+    struct ByName {
+        using is_transparent = void;
+        static Name key(const Entry* entry) { return {entry->brief.id.value, entry->brief.id.value}; }
+        static Name key(const Name& name) { return name; }
+        static bool comes_before(const Name& a, const Name& b);
+        bool operator()(const auto& a, const auto& b) const { return comes_before(key(a), key(b)); }
+    };
+    using EntryPtr = std::unique_ptr<Entry>;
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view id) const { return std::hash<std::string_view>{}(id); }
+        std::size_t operator()(const EntryPtr& entry) const { return (*this)(entry->brief.id.value); }
+    };
+    struct SameId {
+        using is_transparent = void;
+        static std::string_view key(std::string_view id) { return id; }
+        static std::string_view key(const EntryPtr& entry) { return entry->brief.id.value; }
+        bool operator()(const auto& a, const auto& b) const { return key(a) == key(b); }
+    };
+    using ByAge = std::set<const Entry*, Older>;
+
     /// Returns the tasks whose whole ids are in a text, with their short ids.
     std::vector<std::pair<TaskId, std::string>> short_ids_in(std::string_view text) const;
     std::vector<TaskId> named(std::string_view text) const;
@@ -143,23 +209,30 @@ class TaskStore {
     std::string candidates(const std::vector<TaskId>& ids) const;
     Error unknown(std::string_view text) const;
     void notify_observers(const TaskId& id) const;
+    Entry* entry_of(const TaskId& id) const;
+    /// The same as each(), of those of each_open() alone.
+    void each_open_brief(const std::function<bool(const Brief&)>& visit) const;
+    Entry& add_entry(Brief brief);
+    void index(Entry& entry);
     void index(const TaskRecord& record);
-    void unindex(const TaskRecord& record);
+    void unindex(Entry& entry);
     void add_unreadable(const std::string& project, const std::string& id, std::string why);
     bool is_above(const TaskId& id, TaskId below) const;
-    void load_folder(const std::string& project, const std::string& id);
-    void load_history_time(const TaskRecord& record);
-    Result<TaskRecord> read_folder(const std::string& project, const std::string& id);
+    void load_folder(const std::string& project, const std::string& id, const Result<std::string>& state);
+    bool load_resting(const std::string& project, const std::string& id, std::string_view state);
+    void look_at_history(Entry& entry);
+    Result<TaskRecord> record_from(const Result<std::string>& state, const std::string& project,
+                                   const std::string& id) const;
     Result<TaskRecord> import_folder(const std::string& project, const std::string& id);
     Result<std::optional<HistoryEvent>> mend(const Path& file, const std::function<Timestamp()>& now);
 
     FileSystem& files_;
     Path root_;
-    std::unordered_map<TaskId, TaskRecord> records_;
-    std::set<std::pair<std::string, TaskId>> ids_;  ///< all records, sorted by their id in lower case
-    using ByAge = std::set<std::pair<Timestamp, TaskId>>;
-    void each_of(const ByAge& tasks, const std::function<bool(const TaskRecord&)>& visit) const;
+    std::unordered_set<EntryPtr, Hash, SameId> entries_;
+    mutable std::vector<TaskId> read_;  ///< resting tasks whose records are in memory
+    std::set<const Entry*, ByName> ids_;
     ByAge by_age_;
+    ByAge awake_;                               ///< tasks that do not rest
     ByAge open_by_age_;                         ///< those of each_open()
     std::map<std::string, std::size_t> sizes_;  ///< by project: number of tasks
     std::map<std::string, std::size_t> open_;   ///< by project: number of tasks of each_open()
@@ -172,15 +245,12 @@ class TaskStore {
     std::map<TaskId, ByAge> children_;               ///< parent → its sub-tasks
     RunIndex runs_;
     HistoryTimes histories_;
+    std::size_t unknown_histories_ = 0;
     /// History files whose end was checked, with their size at that time: another program may write to a file later.
     std::map<std::string, std::uintmax_t> known_history_;
     std::vector<Unreadable> unreadable_;
     std::map<int, std::function<void(const TaskId&)>> observers_;
     int next_observer_ = 1;
 };
-
-/// Returns true if the task's state is terminal: by its workflow, or because it is `done` or `cancelled`, which are
-/// terminal in every workflow. For an imported task only these two are known.
-bool has_ended(const TaskRecord& record);
 
 }  // namespace orange::store

@@ -140,13 +140,12 @@ class Daemon {
         store::TaskStore tasks(files, home() / "tasks");
         if (!tasks.load()) fail("cannot read the tasks");
         std::vector<pid_t> found;
-        tasks.each([&](const TaskRecord& record) {
+        tasks.each_awake([&](const TaskRecord& record) {
             for (const auto& run : record.runs) {
                 const auto pid = std::to_string(run.pid);
                 std::ifstream children("/proc/" + pid + "/task/" + pid + "/children");
                 for (pid_t child = 0; children >> child;) found.push_back(child);
             }
-            return true;
         });
         return found;
     }

@@ -38,7 +38,10 @@ int main(int argc, char** argv) {
             last = testing::example_record(random_id(k_task_id_length));
             last.task.created_at += std::chrono::seconds(n);
             if (n % 10 != 0) last.task.status = "done";
+            if (n % 10 != 0) last.task.workspace.reset();
             if (auto made = first.create(last, "## Context\n\nText.\n"); !made) return made;
+            const HistoryEvent created{"task.created", last.task.created_at, {}};
+            if (auto made = first.append_history(last.task.id, created); !made) return made;
         }
         return {};
     });
@@ -46,8 +49,8 @@ int main(int argc, char** argv) {
     timed("load", [&] { return store.load(); });
     int seen = 0;
     timed("each, all", [&]() -> Result<void> {
-        store.each([&](const TaskRecord& record) {
-            seen += record.task.status == "done" ? 0 : 1;
+        store.each([&](const store::Brief& task) {
+            seen += task.ended ? 0 : 1;
             return true;
         });
         return {};

@@ -18,7 +18,16 @@ class FaultyFileSystem final : public FileSystem {
     }
     bool failed() const { return failed_; }
 
+    /// How often they were called.
+    struct Calls {
+        int reads = 0;
+        int lists = 0;
+        int looks = 0;  ///< facts_of()
+    };
+    Calls calls;
+
     Result<std::string> read(const Path& path) override {
+        ++calls.reads;
         if (is_due()) return error("reading", path);
         return real_.read(path);
     }
@@ -40,6 +49,7 @@ class FaultyFileSystem final : public FileSystem {
         return real_.append(path, content);
     }
     Result<std::vector<std::string>> list(const Path& folder) override {
+        ++calls.lists;
         if (is_due()) return error("listing", folder);
         return real_.list(folder);
     }
@@ -47,7 +57,10 @@ class FaultyFileSystem final : public FileSystem {
         if (is_due()) return error("removing", path);
         return real_.remove(path);
     }
-    Result<FileFacts> facts_of(const Path& path) override { return real_.facts_of(path); }
+    Result<FileFacts> facts_of(const Path& path) override {
+        ++calls.looks;
+        return real_.facts_of(path);
+    }
 
   private:
     bool is_due() {

@@ -13,7 +13,7 @@ EventNotification notification_of(World& world, const StreamEvent& event) {
     notification.task = event.task.value;
     notification.short_id = world.tasks.short_id(event.task);
     notification.project = event.project;
-    if (const auto* record = world.tasks.find(event.task)) notification.summary = record->task.summary;
+    if (const auto* task = world.tasks.brief(event.task)) notification.summary = task->summary;
     notification.event = to_json(event.event);
     return notification;
 }

@@ -79,7 +79,7 @@ Result<void> complete_for_agent(const World& world, TaskCreate& params, const Ca
 Result<void> take_parent(const World& world, TaskCreate& params) {
     if (!params.parent) return {};
     TRY(const auto id, world.tasks.resolve(*params.parent, store::Naming::id_or_branch));
-    const auto& project = world.tasks.find(id)->task.project;
+    const std::string& project = world.tasks.brief(id)->project;
     if (params.project && *params.project != project) {
         return {ErrorCode::invalid_argument,
                 "a sub-task belongs to the project of its parent, " + project + ", not to " + *params.project};

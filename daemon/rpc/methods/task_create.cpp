@@ -458,7 +458,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     CO_TRY(co_await choose_base(world, params, draft));
     task.created_at = task.updated_at = world.clock.now();
 
-    if (world.tasks.find(id)) co_return exists(id);
+    if (world.tasks.brief(id)) co_return exists(id);
     if (const auto other = world.tasks.on_branch(task.project, task.branch)) co_return taken(task.branch, *other);
     CO_TRY(join_parent(world, params, draft.record, call.caller));
     CO_TRY(task.workflow_hash, world.workflows.pin(task.workflow));
@@ -495,7 +495,7 @@ Awaitable<Result<TaskReply>> made_before(Api& api, TaskId id) {
         co_await api.runner().queue.run(record->task.project);
     }
     co_await api.runner().turns.free(id);
-    if (!api.world().tasks.find(id)) {
+    if (!api.world().tasks.brief(id)) {
         co_return Error(ErrorCode::not_found, "task " + id.value + " was created, and has been deleted since");
     }
     Outcome outcome;
@@ -527,7 +527,7 @@ Awaitable<Result<TaskReply>> create(Api& api, TaskCreate params, Call call) {
     }
     const bool repeatable = params.id.has_value();
     const TaskId id{params.id.value_or(random_id(k_task_id_length))};
-    const auto there = [&api, &id] { return api.world().tasks.find(id) != nullptr; };
+    const auto there = [&api, &id] { return api.world().tasks.brief(id) != nullptr; };
     if (repeatable && there()) {
         auto before = co_await made_before(api, id);
         co_return before;

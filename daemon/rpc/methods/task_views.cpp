@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
-#include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/rpc/task_queries.hpp"
@@ -29,139 +28,6 @@ constexpr std::size_t k_lines_at_once = 128, k_most_events = 20'000;
 constexpr std::uintmax_t k_most_bytes = std::uintmax_t{16} << 20;
 constexpr std::chrono::milliseconds k_step{20}, k_patience{1000};  // how long to wait for the holder of a task's lock
 
-/// Sorts a list: tasks that need something first, most urgent and longest waiting on top; then running tasks in the
-/// order of creation, so that rows do not move while agents work; then waiting tasks.
-bool comes_first(const TaskView& a, const TaskView& b) {
-    if (a.needs.kind != b.needs.kind) return more_urgent(a.needs.kind, b.needs.kind);
-    if (a.needs.kind != Need::nothing) return a.needs.since < b.needs.since;
-    const auto blocked = [](const TaskView& task) {
-        return std::ranges::any_of(task.blockers, [](const RelatedTask& each) { return each.state != "done"; });
-    };
-    const auto waits = [&](const TaskView& task) { return blocked(task) ? 2 : task.queue_place > 0 ? 1 : 0; };
-    if (waits(a) != waits(b)) return waits(a) < waits(b);
-    if (waits(a) == 1 && a.fields.project == b.fields.project) return a.queue_place < b.queue_place;
-    return a.fields.created_at < b.fields.created_at;
-}
-
-/// Returns the statuses of all workflows that new or open tasks follow.
-std::vector<std::string> known_statuses(Api& api) {
-    std::vector<std::string> names;
-    const auto take = [&](const auto& definition) {
-        if (!definition) return;
-        for (const auto& state : (*definition)->states) {
-            if (std::ranges::find(names, state.name) == names.end()) names.push_back(state.name);
-        }
-    };
-    for (const auto& entry : api.world().workflows.list()) take(api.world().workflows.find(entry.name));
-    api.world().tasks.each_open([&](const TaskRecord& record) {
-        take(api.runner().turns.definition_of(record.task));
-        return true;
-    });
-    return names;
-}
-
-/// Refuses a status that no workflow has: an empty list would look as if there were no such tasks.
-Result<void> check_status(Api& api, const std::string& status) {
-    const auto known = known_statuses(api);
-    if (std::ranges::find(known, status) != known.end()) return {};
-    const auto meant = nearest(status, known);
-    return {ErrorCode::not_found, "no workflow has a status \"" + status + "\"" +
-                                      (meant ? "; did you mean " + *meant + "?" : "") +
-                                      (meant ? " Known: " : "; known: ") + join(known, ", ")};
-}
-
-/// Adds the numbers of committed changes. A task whose changes could not be counted gets none, because a list should
-/// not fail for an error of git.
-void add_committed(Api& api, std::vector<TaskView>& tasks) {
-    for (auto& task : tasks) {
-        const bool has_begun = !task.unreadable && task.means != "initial";
-        const auto* counted = has_begun ? api.runner().committed.of(task.fields.id) : nullptr;
-        if (counted == nullptr) continue;
-        task.committed = counts_of(counted->changes);
-        task.committed->counted_at = counted->at;
-    }
-}
-
-Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
-    auto& world = api.world();
-    auto project = params.project;
-    if (project && !world.projects.find(*project)) CO_TRY(co_await api.select_project(project, std::nullopt));
-    if (!project && params.cwd) project = api.project_near(*params.cwd);
-    TaskList::Reply reply;
-    if (params.count) reply.count = 0;
-    params.needs = params.needs || params.count;
-    const auto most =
-        params.limit > 0 ? static_cast<std::size_t>(params.limit) : std::numeric_limits<std::size_t>::max();
-    const auto has_text = [&](const Task& task) {
-        if (!params.search) return true;
-        const auto has = [&](const std::string& text) { return found_in(text, *params.search); };
-        return has(task.branch) || has(task.summary) || has(task.id.value) || has(task.project);
-    };
-    const auto wanted = [&](const TaskRecord& record) {
-        return (!project || record.task.project == *project) &&
-               (!params.status || record.task.status == *params.status) && has_text(record.task);
-    };
-    // A task may have ended and still have an alarm, which is about its repository. each_open() includes such tasks.
-    world.tasks.each_open([&](const TaskRecord& record) {
-        if (!wanted(record)) return true;
-        if (reply.count) {
-            if (needs_of(api.runner(), record).kind != Need::nothing) ++*reply.count;
-            return true;
-        }
-        auto view = api.view(record);
-        if (!params.needs || view.needs.kind != Need::nothing) reply.tasks.push_back(std::move(view));
-        return true;
-    });
-    std::stable_sort(reply.tasks.begin(), reply.tasks.end(), comes_first);
-    if (reply.tasks.size() > most) {
-        reply.beyond_limit = static_cast<std::int64_t>(reply.tasks.size() - most);
-        reply.tasks.resize(most);
-    }
-    if (params.needs) {
-        // A task that has ended needs nothing.
-    } else if (params.all || params.status) {
-        world.tasks.each([&](const TaskRecord& record) {
-            if (!wanted(record) || world.tasks.is_open(record)) return true;
-            if (reply.tasks.size() < most) {
-                reply.tasks.push_back(api.view(record));
-            } else {
-                ++reply.beyond_limit;
-            }
-            return true;
-        });
-    } else if (params.search) {
-        world.tasks.each([&](const TaskRecord& record) {
-            if (wanted(record) && !world.tasks.is_open(record)) ++reply.hidden;
-            return true;
-        });
-    } else {
-        reply.hidden = static_cast<decltype(reply.hidden)>(world.tasks.closed(project));
-    }
-    if (params.changes) {
-        add_committed(api, reply.tasks);
-        reply.counting = api.runner().committed.is_counting();
-    }
-    if (params.status && reply.tasks.empty()) CO_TRY(check_status(api, *params.status));
-    for (const auto& broken : world.tasks.unreadable()) {
-        if (project && broken.project != *project) continue;
-        TaskView view;
-        view.fields = broken.shown.value_or(Task{});
-        view.fields.id.value = broken.id;
-        view.short_id = world.tasks.short_id({broken.id});
-        view.fields.project = broken.project;
-        if (!has_text(view.fields)) continue;
-        if (reply.count) {
-            ++*reply.count;
-            continue;
-        }
-        view.fields.status = "unreadable";
-        view.worker = view.reviewer = "unknown";
-        view.unreadable = broken.why;
-        reply.tasks.push_back(std::move(view));
-    }
-    co_return reply;
-}
-
 /// Returns the use of memory and processor of the task's running agents, as far as it is known.
 std::vector<AgentUse> uses_of(const World& world, const TaskRecord& record) {
     std::vector<AgentUse> uses;
@@ -176,8 +42,7 @@ std::vector<AgentUse> uses_of(const World& world, const TaskRecord& record) {
 Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     auto& world = api.world();
-    const auto* record = world.tasks.find(id);
-    if (!record) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
+    CO_TRY(const auto* record, world.tasks.read(id));
     TaskShow::Reply reply;
     reply.task = api.view(*record);
     for (const auto* messages : {&record->typed, &record->outbox}) {
@@ -463,8 +328,6 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
 
 void add_task_views(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    table.add<TaskList>(Access::read, "Lists tasks, newest first.", {not_found},
-                        [&api](TaskList params, Call) { return list(api, std::move(params)); });
     table.add<TaskShow>(Access::read, "Shows a task: fields, body, last events.", {not_found},
                         [&api](TaskShow params, Call call) { return show(api, std::move(params), std::move(call)); });
     table.add<TaskHistory>(Access::read, "A task's history.", {not_found}, [&api](TaskHistory params, Call call) {

@@ -3,7 +3,9 @@
 #include <fstream>
 
 #include "common/base/text.hpp"
+#include "common/model/json.hpp"
 #include "daemon/files/posix_file_system.hpp"
+#include "daemon/files/unfinished.hpp"
 #include "tests/catch.hpp"
 #include "tests/fakes/faulty_file_system.hpp"
 #include "tests/fakes/temporary_folder.hpp"
@@ -26,6 +28,17 @@ struct Stored {
         auto record = example_record(id);
         record.task.created_at += std::chrono::minutes(minute);
         REQUIRE(store.create(record, "body\n"));
+        return record;
+    }
+    TaskRecord resting(const std::string& id) {
+        auto record = example_record(id);
+        record.task.status = "cancelled";
+        record.task.summary = "ended";
+        record.task.workspace.reset();
+        record.task.extra_frontmatter.clear();
+        record.ended = true;
+        REQUIRE(store.create(record, "body\n"));
+        REQUIRE(store.append_history(record.task.id, {"task.created", record.task.created_at, {}}));
         return record;
     }
     TaskStore reloaded() {
@@ -183,12 +196,123 @@ TEST_CASE_METHOD(Stored, "tasks are visited newest first until the visitor has e
     made(k_b, 3);
     made(k_c, 2);
     std::vector<std::string> seen;
-    store.each([&](const TaskRecord& record) {
-        seen.push_back(record.task.id.value);
+    const auto take = [&](const Brief& task) {
+        seen.push_back(task.id.value);
         return seen.size() < 2;
-    });
+    };
+    store.each(take);
     CHECK(seen == std::vector<std::string>{k_b, k_c});
+    const Age last{store.brief({k_c})->created_at, {k_c}};
+    seen.clear();
+    store.each(take, last);
+    CHECK(seen == std::vector<std::string>{k_a});
+    REQUIRE(store.remove(last.id));
+    seen.clear();
+    store.each(take, last);
+    CHECK(seen == std::vector<std::string>{k_a});
+    made(k_c, 2);
     CHECK(store.size() == 3);
+}
+
+TEST_CASE_METHOD(Stored, "a start reads one file of a task that rests, and keeps its brief") {
+    constexpr int k_tasks = 20;
+    for (int n = 0; n < k_tasks; ++n) resting(random_id(k_task_id_length));
+    const auto record = resting(k_a);
+    const auto open = made(k_b, 1);
+    files.calls = {};
+    CHECK(reloaded().size() == k_tasks + 2);
+    const auto first = files.calls;
+    for (int n = 0; n < k_tasks; ++n) resting(random_id(k_task_id_length));
+    files.calls = {};
+    auto again = reloaded();
+    std::ifstream in(ORANGE_SOURCE_DIR "/tests/bench/limits.json");
+    const auto limits = Json::parse(in).at("daemon's start, for each task that rests");
+    CHECK(files.calls.reads - first.reads <= k_tasks * limits.at("reads").get<int>());
+    CHECK(files.calls.looks - first.looks <= k_tasks * limits.at("looks").get<int>());
+    CHECK(files.calls.lists - first.lists <= k_tasks * limits.at("lists").get<int>());
+
+    files.calls = {};
+    REQUIRE(again.brief(record.task.id));
+    CHECK(again.brief(record.task.id)->summary == record.task.summary);
+    CHECK(again.resolve("aaaaa")->value == k_a);
+    CHECK(again.resolve(record.task.branch)->value == k_a);
+    CHECK(again.find(open.task.id)->task.branch == open.task.branch);
+    CHECK(again.closed("shop") == 2 * k_tasks + 1);
+    CHECK(files.calls.reads == 0);
+    CHECK(*again.find(record.task.id) == record);
+    CHECK(*again.find(record.task.id) == record);
+    CHECK(files.calls.reads == 1);
+    again.forget_read();
+    CHECK(*again.find(record.task.id) == record);
+    CHECK(files.calls.reads == 2);
+}
+
+TEST_CASE_METHOD(Stored, "a task that comes to rest, or goes on, is found as it was saved") {
+    auto record = made(k_a);
+    record.task.status = "done";
+    record.task.workspace.reset();
+    REQUIRE(store.save(record));
+    CHECK(*store.find(record.task.id) == record);
+    store.forget_read();
+    CHECK(*store.find(record.task.id) == record);
+    record.task.summary = "another";
+    REQUIRE(store.save(record));
+    store.forget_read();
+    CHECK(store.find(record.task.id)->task.summary == "another");
+    CHECK(store.brief(record.task.id)->summary == "another");
+    CHECK(store.active().empty());
+    record.task.status = "working";
+    REQUIRE(store.save(record));
+    store.forget_read();
+    CHECK(store.find(record.task.id)->task.status == "working");
+    CHECK(store.active().size() == 1);
+    CHECK(store.closed("shop") == 0);
+    REQUIRE(store.remove(record.task.id));
+    CHECK_FALSE(store.brief(record.task.id));
+}
+
+TEST_CASE_METHOD(Stored,
+                 "the file of a task that rests may be gone, broken or changed: the task says so when it is read") {
+    const auto record = resting(k_a);
+    const auto file = home / "shop" / k_a / "state.json";
+    const auto whole = read_text(file);
+    auto again = reloaded();
+    fs::remove(file);
+    CHECK(again.read(record.task.id).error().code == ErrorCode::not_found);
+    CHECK_FALSE(again.find(record.task.id));
+    write_text(file, whole.substr(0, whole.size() / 2));
+    CHECK(again.read(record.task.id).error().code == ErrorCode::invalid_argument);
+    auto active = record;
+    active.task.status = "working";
+    active.ended = false;
+    write_text(file, dump(to_json(active)));
+    CHECK(again.read(record.task.id).error().code == ErrorCode::conflict);
+    write_text(file, whole);
+    CHECK(*again.find(record.task.id) == record);
+    CHECK(again.read({"none"}).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(Stored, "what a killed daemon left in the folder of a task that rests is removed behind the start") {
+    const auto record = resting(k_a);
+    const auto left = store.folder(record) / files::unfinished_name("state.json");
+    write_text(left, "half");
+    auto again = reloaded();
+    again.tidy(record.task.id);
+    again.tidy({"none"});
+    CHECK_FALSE(fs::exists(left));
+    CHECK(fs::exists(store.folder(record) / "state.json"));
+    CHECK(again.histories().size() == 1);
+}
+
+TEST_CASE_METHOD(Stored, "the times of histories are known whether the folders have been looked at or not") {
+    for (const auto& id : {k_a, k_b, k_c}) resting(id);
+    auto again = reloaded();
+    again.tidy({k_a});
+    REQUIRE(again.remove({k_b}));
+    CHECK(again.histories().size() == 2);
+    files.calls = {};
+    CHECK(again.histories().size() == 2);
+    CHECK(files.calls.looks == 0);
 }
 
 TEST_CASE_METHOD(Stored, "a task that cannot be read is shown as its TASK.md has it, and keeps its branch") {
