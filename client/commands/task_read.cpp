@@ -5,6 +5,7 @@
 #include "client/output/tasks.hpp"
 #include "client/output/tree.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 
 namespace orange::commands {
 namespace {
@@ -22,6 +23,75 @@ HostQuery query_of(const rpc::TaskList& params) {
     query.is_whole = query.is_whole && !params.all;
     return query;
 }
+
+/// Calls `take` with the list, or, if ended tasks are asked for, with one page of it after the other: there may be
+/// thousands. A daemon that knows no pages answers with the whole list.
+Result<void> each_page(Context& context, rpc::TaskList params, const std::function<Result<void>(Json)>& take) {
+    if (params.limit == 0 && (params.all || params.status)) params.after = "";
+    const auto call = [&](const Json& asked) { return context.call_json(params.k_name, asked); };
+    for (;;) {
+        TRY(auto page, call_with_caller(call, written(params), {"changes", "after"}));
+        const auto next = page.find("next");
+        const bool is_last = next == page.end() || !next->is_string();
+        if (!is_last) params.after = next->get<std::string>();
+        page.erase("next");
+        TRY(take(std::move(page)));
+        if (is_last || output::reader_is_gone()) return {};
+    }
+}
+
+/// The pages as one list.
+Result<Json> whole_list(Context& context, const rpc::TaskList& params) {
+    Json whole;
+    const auto add = [&](Json page) -> Result<void> {
+        if (whole.is_null()) {
+            whole = std::move(page);
+        } else {
+            for (auto& task : page["tasks"]) whole["tasks"].push_back(std::move(task));
+        }
+        return {};
+    };
+    TRY(each_page(context, params, add));
+    return whole;
+}
+
+/// Prints the pages of a list as they come. In JSON they are one object in one line.
+class PagePrinter {
+  public:
+    PagePrinter(const Context& context, std::optional<std::string> form, bool searched)
+        : context_(context), form_(std::move(form)), searched_(searched) {}
+
+    Result<void> put(Json page) {
+        if (context_.json) return put_json(std::move(page)), Result<void>{};
+        if (form_) return put_formed(context_, page, *form_), Result<void>{};
+        TRY(const auto list, connection::reply_as<rpc::TaskList::Reply>(rpc::TaskList::k_name, page));
+        output::put_now(output::task_list_part(list, SystemClock().now(), context_.style, searched_, shape_));
+        return {};
+    }
+    void end() {
+        if (context_.json) output::put("]}\n");
+    }
+
+  private:
+    void put_json(Json page) {
+        std::string tasks;
+        for (const auto& task : page["tasks"]) {
+            tasks += (tasks.empty() && is_first_ ? "" : ",") + dump(task);
+        }
+        page.erase("tasks");
+        auto rest = dump(page);  // what is not in the list of tasks is the same in each page
+        rest.back() = ',';
+        if (rest.size() == 2) rest = "{";
+        output::put_now((is_first_ ? rest + "\"tasks\":[" : "") + tasks);
+        is_first_ = false;
+    }
+
+    const Context& context_;
+    std::optional<std::string> form_;
+    bool searched_;
+    bool is_first_ = true;
+    output::Table::Shape shape_;
+};
 
 }  // namespace
 
@@ -50,12 +120,17 @@ int task_list(Context& context, rpc::TaskList params, const ListOptions& options
     params.changes = !options.form || options.form->find("committed") != std::string::npos;
     complete_with_cwd(context, params, params.project || options.everywhere);
     if (options.watch) return watch_tasks(context, params, options.form);
-    const auto call = [&](const Json& asked) { return context.call_json(params.k_name, asked); };
-    auto reply = call_with_caller(call, written(params), {"changes"});
-    if (options.everywhere) reply = with_hosts(context, std::move(reply), query_of(params));
-    return print_tasks(context, reply, options.form, [&](const rpc::TaskList::Reply& list) {
-        return output::task_list_page(list, SystemClock().now(), context.style, params.search.has_value());
-    });
+    if (options.everywhere) {
+        const auto reply = with_hosts(context, whole_list(context, params), query_of(params));
+        return print_tasks(context, reply, options.form, [&](const rpc::TaskList::Reply& list) {
+            return output::task_list_page(list, SystemClock().now(), context.style, params.search.has_value());
+        });
+    }
+    PagePrinter printer(context, options.form, params.search.has_value());
+    const auto done = each_page(context, params, [&](Json page) { return printer.put(std::move(page)); });
+    if (!done) return fail(context, done.error());
+    printer.end();
+    return 0;
 }
 
 int task_tree(Context& context, rpc::TaskList params, bool everywhere, const std::optional<std::string>& about) {
@@ -70,7 +145,7 @@ int task_tree(Context& context, rpc::TaskList params, bool everywhere, const std
         id = shown->task.fields.id.value;
     }
     complete_with_cwd(context, params, params.project || everywhere || about);
-    auto reply = context.call_json(params.k_name, written(params));
+    const auto reply = whole_list(context, params);
     if (!reply) return fail(context, reply.error());
     const auto list = connection::reply_as<rpc::TaskList::Reply>(params.k_name, *reply);
     if (!list) return fail(context, list.error());

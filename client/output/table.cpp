@@ -31,11 +31,12 @@ std::optional<std::size_t> Table::next_to_leave(const std::vector<std::size_t>& 
     return found;
 }
 
-std::vector<std::size_t> Table::widths(std::size_t available) const {
+/// `before`: the widths of the part of the table above this one; empty if this is the first part.
+std::vector<std::size_t> Table::widths(std::size_t available, const std::vector<std::size_t>& before) const {
     std::vector<std::size_t> widths;
     std::size_t total = 0, least = 0;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-        std::size_t width = columns(columns_[c].title);
+        std::size_t width = std::max(columns(columns_[c].title), c < before.size() ? before[c] : 0);
         for (const auto& row : rows_) width = std::max(width, columns(row.cells[c].text));
         widths.push_back(width);
         total += width + (c > 0 ? k_gap : 0);
@@ -62,7 +63,16 @@ std::vector<std::size_t> Table::widths(std::size_t available) const {
 }
 
 std::string Table::render(const Style& style) const {
-    const auto width = widths(style.row);
+    Shape first;
+    return render(style, first);
+}
+
+std::string Table::render(const Style& style, Shape& shape) const {
+    std::vector<std::string> names;
+    for (const auto& column : columns_) names.push_back(column.title);
+    const bool goes_on = names == shape.titles;
+    const auto width = widths(style.row, goes_on ? shape.widths : std::vector<std::size_t>());
+    shape = {std::move(names), width};
     const auto line = [&](const std::vector<Cell>& cells) {
         std::string text;
         std::size_t pending = 0;  // blanks that are written only if text follows
@@ -77,7 +87,7 @@ std::string Table::render(const Style& style) const {
     };
     std::vector<Cell> titles;
     for (const auto& column : columns_) titles.push_back({column.title, k_dim});
-    std::string out = line(titles);
+    std::string out = goes_on ? std::string() : line(titles);
     for (const auto& row : rows_) {
         out += line(row.cells);
         for (const auto& remark : row.remarks) {

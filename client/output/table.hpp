@@ -33,12 +33,21 @@ class Table {
 
     std::string render(const Style& style) const;
 
+    /// The titles and widths of a table, for its next part.
+    struct Shape {
+        std::vector<std::string> titles;
+        std::vector<std::size_t> widths;
+    };
+    /// The same as the next part of a table with that shape: without titles if they are the same, and no column gets
+    /// narrower. `shape` then has the shape of this part.
+    std::string render(const Style& style, Shape& shape) const;
+
   private:
     struct Row {
         std::vector<Cell> cells;
         std::vector<Cell> remarks;
     };
-    std::vector<std::size_t> widths(std::size_t available) const;
+    std::vector<std::size_t> widths(std::size_t available, const std::vector<std::size_t>& before) const;
     /// Returns the visible column that is omitted next; nothing if none may be.
     std::optional<std::size_t> next_to_leave(const std::vector<std::size_t>& widths) const;
 

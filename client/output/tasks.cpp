@@ -268,6 +268,12 @@ std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const S
 }
 
 std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style, bool searched) {
+    Table::Shape first;
+    return task_list_part(reply, now, style, searched, first);
+}
+
+std::string task_list_part(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style, bool searched,
+                           Table::Shape& shape) {
     std::set<std::string> projects;
     std::vector<Row> rows;
     for (const auto& task : reply.tasks) {
@@ -317,10 +323,12 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
             table.remark("! " + std::string(first_line(notice.text)), k_yellow);
         }
     }
-    std::string out = table.empty()
+    const bool is_end = table.empty() && !shape.titles.empty();
+    std::string out = is_end ? std::string()
+                      : table.empty()
                           ? std::string(reply.hidden > 0 ? "No active tasks" : "No tasks") +
                                 (searched ? " have this text.\n" : ". Create one: orange create \"what to do\"\n")
-                          : table.render(style);
+                          : table.render(style, shape);
     if (reply.beyond_limit > 0) {
         const auto n = static_cast<std::size_t>(reply.beyond_limit);
         out += style.paint(counted(n, "more task") + " not shown (--limit)", k_dim) + "\n";

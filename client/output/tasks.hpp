@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "client/output/table.hpp"
 #include "client/output/terminal.hpp"
 #include "common/base/clock.hpp"
 #include "common/rpc/task_queries.hpp"
@@ -28,6 +29,9 @@ std::string command_of(const rpc::TaskView& task);
 std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style);
 
 std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style, bool searched = false);
+/// A part of a long list. `shape` is that of the part before, and becomes that of this part.
+std::string task_list_part(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style, bool searched,
+                           Table::Shape& shape);
 std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const Style& style);
 /// Returns the part of task_page() above the body. `brief`: without facts that the dashboard's list shows, and less
 /// important ones.

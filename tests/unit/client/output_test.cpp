@@ -145,6 +145,25 @@ TEST_CASE("A list fits 80 columns whatever is in it") {
     CHECK_THAT(page, !Holds("4f2aBcDeF  "));
 }
 
+TEST_CASE("The parts of a long list are one table") {
+    rpc::TaskList::Reply reply;
+    reply.tasks = {some_task("4f2aBcDeFgHiJkLmNoPqR", "first")};
+    output::Table::Shape shape;
+    const auto first = output::task_list_part(reply, k_now, {}, false, shape);
+    const auto same = output::task_list_part(reply, k_now, {}, false, shape);
+    CHECK(first == output::task_list_page(reply, k_now, {}));
+    CHECK(same == first.substr(first.find('\n') + 1));
+    reply.tasks = {some_task("4f2aBcDeFgHiJkLmNoPqR", "second")};
+    reply.tasks[0].fields.status = "x";
+    const auto narrow = output::task_list_part(reply, k_now, {}, false, shape);
+    CHECK(narrow.find("second") == same.find("first"));
+    reply.tasks.push_back(some_task("5f2aBcDeFgHiJkLmNoPqR", "third"));
+    reply.tasks[1].fields.project = "another";  // which is another column
+    CHECK_THAT(output::task_list_part(reply, k_now, {}, false, shape), Holds("PROJECT"));
+    reply.tasks.clear();
+    CHECK(output::task_list_part(reply, k_now, {}, false, shape).empty());
+}
+
 TEST_CASE("Pages fit 40 columns, with emoji that terminals show as one picture or as many") {
     rpc::TaskList::Reply reply;
     reply.tasks = {some_task("4f2aBcDeFgHiJkLmNoPqR",
