@@ -298,7 +298,6 @@ class App {
         note(pool_.load());
         const auto loaded = tasks_.load();
         tasks_loaded_ = loaded.has_value();
-        tasks_.forget_read();
         note(loaded);
         pool_.adopt_claims(claims_of(tasks_));
         expect_tmux_server();
@@ -308,19 +307,10 @@ class App {
         workflows_.list();  // so that a file that becomes invalid later has a valid version before it
     }
 
-    /// Lists the folders of tasks that rest, one at a time, beside all other work. The start reads only the briefs of
-    /// these tasks (TaskStore::load()). No client sees whether the folders have been listed yet.
+    /// Tidies the folders of tasks that rest, one at a time, beside all other work. The start reads only the briefs of
+    /// these tasks (TaskStore::load()).
     Awaitable<void> tidy_resting_tasks() {
-        std::vector<TaskId> ids;
-        tasks_.each([&](const store::Brief& task) {
-            if (task.ended) ids.push_back(task.id);
-            return true;
-        });
-        for (const auto& id : ids) {
-            if (stopping_) co_return;
-            tasks_.tidy(id);
-            co_await async::yield();
-        }
+        while (!stopping_ && tasks_.tidy_next()) co_await async::yield();
     }
 
     /// Tells tmux_ of the server of living agents: its socket may have been removed while no daemon ran.
@@ -424,7 +414,6 @@ class App {
             if (!slept) co_return;
             look_at_home();
             server_.check_clients();
-            tasks_.forget_read();
             if (co_await should_restart()) co_await restart();
         }
     }

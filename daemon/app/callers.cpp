@@ -43,7 +43,7 @@ Awaitable<Caller> Callers::identify(rpc::Peer peer) {
 
 std::optional<agents::KnownRun> Callers::run_of_shim(const agents::ProcessId& shim) const {
     for (const auto& task : tasks_.runs().with_shim(shim.pid)) {
-        const auto* record = tasks_.find(task);
+        const auto record = tasks_.awake(task);
         if (!record) continue;
         for (const auto& run : record->runs) {
             if (run.pid == shim.pid && run.start_time == shim.start_time) return known(task, run);
@@ -54,7 +54,7 @@ std::optional<agents::KnownRun> Callers::run_of_shim(const agents::ProcessId& sh
 
 std::optional<agents::KnownRun> Callers::run_of_session(std::int64_t pid) const {
     for (const auto& task : tasks_.runs().with_shim(pid)) {
-        const auto* record = tasks_.find(task);
+        const auto record = tasks_.awake(task);
         if (!record) continue;
         for (const auto& run : record->runs) {
             if (run.pid == pid) return known(task, run);
@@ -64,14 +64,14 @@ std::optional<agents::KnownRun> Callers::run_of_session(std::int64_t pid) const 
 }
 
 std::optional<agents::KnownRun> Callers::run_of_worker(const TaskId& task) const {
-    const auto* record = tasks_.find(task);
+    const auto record = tasks_.awake(task);
     const auto* run = record ? record->run_of(Role::worker) : nullptr;
     if (!run) return std::nullopt;
     return known(task, *run);
 }
 
 std::optional<agents::KnownRun> Callers::run_of(const TaskId& task, const RunId& run) const {
-    const auto* record = tasks_.find(task);
+    const auto record = tasks_.awake(task);
     if (!record || run.empty()) return std::nullopt;
     const auto found = std::ranges::find(record->runs, run, &AgentRun::run);
     return found == record->runs.end() ? std::nullopt : std::optional(known(task, *found));

@@ -86,7 +86,7 @@ Result<void> ClusterSocket::serves(const RunId& run) const {
 
 void ClusterSocket::follow(const TaskId& id) {
     if (stopped_) return;
-    const auto* record = world_.tasks.find(id);
+    const auto record = world_.tasks.awake(id);
     const auto lives = [&](const RunId& run) {
         return record && std::ranges::find(record->runs, run, &AgentRun::run) != record->runs.end();
     };
@@ -141,7 +141,7 @@ Result<void> ClusterSocket::listen() {
 
 /// Writes the address for the shim of the run, which reads it for each connection.
 Result<void> ClusterSocket::tell(const TaskId& task, const RunId& run, Served& served) {
-    const auto* record = world_.tasks.find(task);
+    const auto record = world_.tasks.awake(task);
     if (record == nullptr) return {};
     const auto folder = agents::Launcher::inner_folder(world_.tasks.folder(*record) / "run", run);
     TRY(world_.files.replace(folder / k_inner_daemon, address_ + "\n", Durability::atomic));
@@ -212,7 +212,7 @@ Awaitable<Result<rpc::NodeHello>> ClusterSocket::decoded(std::string line) {
 Result<rpc::Peer> ClusterSocket::peer_of(const rpc::NodeHello& hello) const {
     if (hello.address != address_) return refused("its credential is for " + printable(hello.address));
     for (const auto& [run, served] : runs_) {
-        const auto* record = world_.tasks.find(served.task);
+        const auto record = world_.tasks.awake(served.task);
         if (record == nullptr) continue;
         const auto found = std::ranges::find(record->runs, run, &AgentRun::run);
         if (found == record->runs.end() || !found->place || found->place->token != hello.token) continue;

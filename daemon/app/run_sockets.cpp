@@ -14,7 +14,7 @@ void RunSockets::start(bool all_known) {
     check();
     std::set<RunId> runs;
     for (const auto& id : tasks_.runs().tasks()) {
-        const auto* record = tasks_.find(id);
+        const auto record = tasks_.awake(id);
         if (!record) continue;
         for (const auto& run : record->runs) runs.insert(run.run);
     }
@@ -40,7 +40,7 @@ std::string RunSockets::path_of(const RunId& run) const {
 }
 
 void RunSockets::follow(const TaskId& id) {
-    const auto* record = tasks_.find(id);
+    const auto record = tasks_.awake(id);
     const auto known = known_.find(id);
     if (known != known_.end()) {
         std::erase_if(known->second, [&](const RunId& run) {
@@ -54,7 +54,7 @@ void RunSockets::follow(const TaskId& id) {
 }
 
 Result<void> RunSockets::make_missing(const TaskId& id) {
-    const auto* record = tasks_.find(id);
+    const auto record = tasks_.awake(id);
     Result<void> all;
     if (!record) return all;
     for (const auto& run : record->runs) {

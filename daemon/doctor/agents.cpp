@@ -84,7 +84,7 @@ Awaitable<void> check_agents(Exam& exam) {
     }
     std::set<std::string> runs;
     for (const auto& id : exam.world.tasks.active()) {
-        const auto* record = exam.world.tasks.find(id);
+        const auto record = exam.world.tasks.awake(id);
         for (const auto& run : record ? record->runs : std::vector<AgentRun>()) runs.insert(run.run.value);
     }
     for (const auto& left : process::of_ended_runs(exam.world.paths.home.string(), runs)) {

@@ -57,7 +57,7 @@ std::vector<Project> Exam::projects() const {
 std::vector<TaskRecord> Exam::tasks() const {
     std::vector<TaskRecord> some;
     for (const auto& id : world.tasks.active()) {
-        const auto* record = world.tasks.find(id);
+        const auto record = world.tasks.awake(id);
         if (record && (!project || record->task.project == *project)) some.push_back(*record);
     }
     return some;

@@ -25,7 +25,7 @@ std::vector<std::string> names_in(Exam& exam, const Path& folder) {
 
 /// The checks read only this much of a history, from its end.
 constexpr std::uintmax_t k_history_end = std::uintmax_t{4} << 20;
-constexpr std::size_t k_lines_at_once = 256;
+constexpr std::size_t k_lines_at_once = 256, k_records_at_once = 16;
 
 struct BadLines {
     std::size_t all = 0;
@@ -48,6 +48,31 @@ Awaitable<Result<BadLines>> bad_lines_of(World& world, TaskId id) {
         if (lines % k_lines_at_once == 0) co_await async::yield();
     }
     co_return bad;
+}
+
+std::vector<TaskId> all_tasks(const Exam& exam) {
+    std::vector<TaskId> tasks;
+    exam.world.tasks.each([&](const store::Brief& task) {
+        if (!exam.project || task.project.text() == *exam.project) tasks.push_back(task.id);
+        return true;
+    });
+    return tasks;
+}
+
+/// Reads the records of tasks that rest: the daemon has read only what their briefs need.
+Awaitable<void> check_resting(Exam& exam) {
+    std::size_t seen = 0;
+    for (const auto& id : all_tasks(exam)) {
+        if (++seen % k_records_at_once == 0) co_await async::yield();
+        const auto* task = exam.world.tasks.brief(id);
+        const auto read = task ? exam.world.tasks.read(id) : Result<store::RecordPtr>(nullptr);
+        if (read) continue;
+        const auto file = exam.world.tasks.folder(*task) / "state.json";
+        const auto place = place_in(file, read.error().message);
+        exam.report.wrong("task " + task->project.text() + "/" + id.value + ", which has ended, cannot be read: " +
+                              place.text + "; repair the file, or delete the task",
+                          "orange task delete " + id.value, place.file);
+    }
 }
 
 void say_bad_lines(Exam& exam, const TaskId& id, const Path& file, const BadLines& bad) {
@@ -102,17 +127,11 @@ Awaitable<void> check_tasks(Exam& exam) {
                               "; repair the file or move its folder away, then restart the daemon",
                           k_restart, place.file);
     }
-    co_return;
+    co_await check_resting(exam);
 }
 
 Awaitable<void> check_histories(Exam& exam) {
-    std::vector<TaskId> tasks;  // of ended tasks, too: they are kept for their history
-    exam.world.tasks.each([&](const store::Brief& task) {
-        if (exam.project && task.project.text() != *exam.project) return true;
-        tasks.push_back(task.id);
-        return true;
-    });
-    for (const auto& id : tasks) {
+    for (const auto& id : all_tasks(exam)) {  // of ended tasks, too: they are kept for their history
         const auto* known = exam.world.tasks.brief(id);
         if (!known) continue;
         const auto file = exam.world.tasks.folder(*known) / "history.jsonl";

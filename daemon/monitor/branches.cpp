@@ -9,7 +9,7 @@
 namespace orange {
 
 void Branches::follow(const TaskId& id) {
-    const auto* record = world_.tasks.find(id);
+    const auto record = world_.tasks.awake(id);
     const auto workspace = record ? record->task.workspace.value_or("") : std::string();
     const auto known = worktrees_.find(id);
     if (known != worktrees_.end() && known->second.workspace == workspace) return;
@@ -27,7 +27,7 @@ void Branches::forget(const TaskId& id) {
 }
 
 Awaitable<void> Branches::watch_worktree(TaskId id, std::string workspace) {
-    const auto* record = world_.tasks.find(id);
+    const auto record = world_.tasks.awake(id);
     if (!record) co_return;
     const auto project_name = record->task.project;
     const auto copy = *record;

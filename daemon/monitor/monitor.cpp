@@ -50,7 +50,7 @@ Awaitable<void> Monitor::run() {
     co_await runner_.reconciler.wake_all();
     const auto active = world_.tasks.active();
     for (const auto& id : active) {
-        const auto* record = world_.tasks.find(id);
+        const auto record = world_.tasks.awake(id);
         if (!record) continue;
         const auto runs = record->runs;
         for (const auto& agent : runs) watch_exit(id, agent);
@@ -60,7 +60,7 @@ Awaitable<void> Monitor::run() {
         task_changed(id);
     }
     for (const auto& id : active) {
-        const auto* record = world_.tasks.find(id);
+        const auto record = world_.tasks.awake(id);
         // Resume in order, except for tasks that may take minutes, or on which a request already works.
         if (record && (record->intent || !Merges::under_way(*record).empty() || world_.task_locks.busy(id.value))) {
             async::spawn(world_.executor, "resume", runner_.recovery.resume(id));
@@ -84,7 +84,7 @@ Awaitable<void> Monitor::run() {
 Awaitable<void> Monitor::bring_agents_back() {
     const auto active = world_.tasks.active();
     for (const auto& id : active) {
-        const auto* record = world_.tasks.find(id);
+        const auto record = world_.tasks.awake(id);
         const auto runs = record ? record->runs : std::vector<AgentRun>();
         for (const auto& run : runs) co_await runner_.exits.agent_exited(id, run.run);
     }
@@ -118,7 +118,7 @@ std::chrono::milliseconds Monitor::interval() const {
     if (world_.settings.poll_interval) return *world_.settings.poll_interval;
     std::chrono::milliseconds shortest = k_default_interval;
     for (const auto& id : world_.tasks.active()) {
-        const auto* record = world_.tasks.find(id);
+        const auto record = world_.tasks.awake(id);
         if (!record || record->runs.empty()) continue;
         if (const auto definition = runner_.turns.definition_of(record->task)) {
             shortest =
@@ -186,7 +186,7 @@ Awaitable<void> Monitor::poll() {
 }
 
 Awaitable<void> Monitor::look_at(TaskId id) {
-    const auto* record = world_.tasks.find(id);
+    const auto record = world_.tasks.awake(id);
     if (!record || world_.task_locks.busy(id.value)) co_return;  // a call works on it
     if (record->intent || !Merges::under_way(*record)
                                .empty()) {  // no call works on it: its transition was left, for example by a full disk
@@ -216,7 +216,7 @@ Awaitable<void> Monitor::look_at(TaskId id) {
 /// Returns true if the task's agents have written nothing and have no other source of events. False for agents that are
 /// busy or at a limit: their state may have to be reported after a while, although the window does not change.
 bool Monitor::shows_nothing_new(const TaskId& id) const {
-    const auto* record = world_.tasks.find(id);
+    const auto record = world_.tasks.awake(id);
     if (!record || !terminals_.is_quiet(id) || runner_.activities.is_due(*record)) return false;
     return std::ranges::all_of(record->runs, [&](const AgentRun& run) {
         const auto seen = runner_.activities.of(*record, run.role);
@@ -253,7 +253,7 @@ void Monitor::go_on_after_limits() {
     const auto held = world_.tasks.held();
     tasks.insert(held.begin(), held.end());
     for (const auto& id : tasks) {
-        const auto* record = world_.tasks.find(id);
+        const auto record = world_.tasks.awake(id);
         if (!record) continue;
         if (record->held.empty() && engine::find_notice(*record, NoticeKind::usage_limit) == nullptr) continue;
         async::spawn(world_.executor, "usage limit", runner_.activities.update(id));
@@ -263,7 +263,7 @@ void Monitor::go_on_after_limits() {
 void Monitor::forget_ended_exits() {
     std::set<std::string> runs;
     for (const auto& id : world_.tasks.active()) {
-        const auto* record = world_.tasks.find(id);
+        const auto record = world_.tasks.awake(id);
         if (!record) continue;
         for (const auto& run : record->runs) runs.insert(run.run.value);
     }
@@ -273,7 +273,7 @@ void Monitor::forget_ended_exits() {
 void Monitor::task_changed(const TaskId& id) {
     terminals_.follow(id);
     branches_.follow(id);
-    const auto* record = world_.tasks.find(id);
+    const auto record = world_.tasks.awake(id);
     if (!record || store::has_ended(*record)) {
         unwatch_files(id);
         return;
@@ -285,7 +285,7 @@ void Monitor::task_changed(const TaskId& id) {
 }
 
 bool Monitor::has_agent_elsewhere(const TaskId& id) const {
-    const auto* record = world_.tasks.find(id);
+    const auto record = world_.tasks.awake(id);
     return record && std::ranges::any_of(record->runs,
                                          [](const AgentRun& run) { return run.place && run.place->is_elsewhere(); });
 }

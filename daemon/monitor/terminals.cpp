@@ -28,7 +28,7 @@ std::optional<Pacing::Time> Pacing::due() const {
 
 void Terminals::follow(const TaskId& id) {
     if (stopped_) return;
-    const auto* record = runner_.world.tasks.find(id);
+    const auto record = runner_.world.tasks.awake(id);
     const auto runs = record ? record->runs : std::vector<AgentRun>{};
     const auto found = followed_.find(id);
     if (found == followed_.end() && runs.empty()) return;
@@ -51,7 +51,7 @@ void Terminals::watch_events(const TaskId& id, bool any_run) {
     if (!any_run && watch != k_none) {
         files_.unwatch(std::exchange(watch, k_none));
     } else if (any_run && watch == k_none) {
-        const auto* record = runner_.world.tasks.find(id);
+        const auto record = runner_.world.tasks.awake(id);
         const auto made = files_.watch(runner_.agents.run_folder(*record), [this, id](const std::string& name) {
             if (name.empty() || name.ends_with(".events")) told(id);
         });
@@ -69,7 +69,7 @@ void Terminals::told(const TaskId& id) {
 }
 
 void Terminals::look_at_events(const TaskId& id) {
-    const auto* record = runner_.world.tasks.find(id);
+    const auto record = runner_.world.tasks.awake(id);
     const auto found = followed_.find(id);
     if (record == nullptr || found == followed_.end()) return;
     bool is_new = false;
@@ -135,7 +135,7 @@ Awaitable<void> Terminals::update_while_written(TaskId id) {
         followed_[id].pacing.looked();
         co_await runner_.activities.update(id);
         if (runner_.outbox.may_be_seen(id)) runner_.reconciler.wake(id);
-        const auto* record = runner_.world.tasks.find(id);
+        const auto record = runner_.world.tasks.awake(id);
         if (record && runner_.activities.is_in_doubt(*record)) followed_[id].pacing.wrote(async::now() + k_latest);
     }
     followed_[id].updating = false;

@@ -525,7 +525,7 @@ Awaitable<void> Activities::look_at_agents(TaskRecord record) {
 }
 
 Awaitable<void> Activities::update(TaskId id) {
-    const auto* found = world_.tasks.find(id);
+    const auto found = world_.tasks.awake(id);
     if (!found) co_return;
     auto record = *found;
     co_await look_at_agents(record);

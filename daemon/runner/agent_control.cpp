@@ -67,7 +67,7 @@ Awaitable<void> AgentControl::learn_session(Caller caller) {
         const auto* run = record.run_of(caller.role);
         return !run || run->run != caller.run || record.session_of(caller.role) != nullptr;
     };
-    const auto* found = world_.tasks.find(caller.task);
+    const auto found = world_.tasks.awake(caller.task);
     if (!found || is_known(*found)) co_return;
     const auto harness = world_.harnesses.find(found->run_of(caller.role)->harness);
     if (!harness) co_return;
@@ -92,7 +92,7 @@ void AgentControl::has_ended(const TaskRecord& record, const AgentRun& run) {
     const auto harness = world_.harnesses.find(run.harness);
     if (!harness || harness->harness.session.list.empty() || record.session_of(run.role) != nullptr) return;
     std::erase_if(unlisted_, [this](const auto& each) {
-        const auto* task = world_.tasks.find(TaskId{each.first.first});
+        const auto task = world_.tasks.awake(TaskId{each.first.first});
         return task == nullptr || store::has_ended(*task);
     });
     unlisted_[{record.task.id.value, run.role}] = run;
@@ -157,7 +157,7 @@ Result<void> AgentControl::hold(TaskRecord& record, const SpawnOrder& order) {
     const auto* before = record.held_start(order.role);
     auto since = before ? before->since : world_.clock.now();
     for (const auto& id : world_.tasks.held()) {  // keeps the order even if the clock was set back
-        if (!before) since = std::max(since, world_.tasks.find(id)->held.front().since + std::chrono::milliseconds(1));
+        if (!before) since = std::max(since, world_.tasks.awake(id)->held.front().since + std::chrono::milliseconds(1));
     }
     drop_held(record, order.role);
     record.held.push_back(

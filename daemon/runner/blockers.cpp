@@ -69,9 +69,8 @@ std::vector<engine::Blocker> blockers_of(const World& world, const TaskRecord& r
 Result<void> check_cycle(const World& world, const TaskRecord& record) {
     // A parent also waits for its sub-tasks.
     const auto blockers_of = [&](const TaskId& id) {
-        const auto* brief = world.tasks.brief(id);
-        const auto* task = brief && !brief->ended ? world.tasks.find(id) : nullptr;
-        if (!task) return std::vector<TaskId>();
+        const auto task = world.tasks.awake(id);
+        if (!task || store::has_ended(*task)) return std::vector<TaskId>();
         auto all = task->waits_for();
         for (const auto& child : world.tasks.children_of(id)) all.push_back(child);
         if (id == record.task.parent) all.push_back(record.task.id);

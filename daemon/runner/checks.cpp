@@ -416,8 +416,8 @@ Awaitable<void> Checks::remove_left(Project project) {
     if (running_->empty()) co_await agents::end_left_by_daemons(world_.paths.workspaces(), world_.pool.mark());
     const auto names = world_.files.list(world_.paths.workspaces());
     for (const auto& name : names.value_or({})) {
-        const auto* record = name.starts_with(".check-") ? world_.tasks.find(TaskId{name.substr(7)}) : nullptr;
-        if (!record || record->task.project != project.name) continue;
+        const auto* task = name.starts_with(".check-") ? world_.tasks.brief(TaskId{name.substr(7)}) : nullptr;
+        if (!task || task->project.text() != project.name) continue;
         const auto path = (world_.paths.workspaces() / name).string();
         const auto lock = co_await world_.repositories.acquire(project.path);
         auto removed = co_await git::remove_worktree(world_.git, project.path, path);

@@ -79,21 +79,22 @@ Awaitable<Result<void>> Committed::refresh(std::string project, std::vector<Task
     CO_TRY(const auto copy, registered_project(world_, project));
     const auto repository = copy.path, default_branch = copy.default_branch;
     auto names = git::refs_of_branch(default_branch);
+    std::vector<store::RecordPtr> tasks;
     for (const auto& id : ids) {
-        const auto* record = world_.tasks.find(id);
+        auto record = world_.tasks.read(id).value_or(nullptr);
         if (!record) continue;
         names.push_back(k_heads + record->task.branch);
         if (record->task.base) names.push_back(*record->task.base);
         const auto target = merge_target(world_, *record, copy);
         if (target.is_parents()) names.push_back(k_heads + target.branch);
+        tasks.push_back(std::move(record));
     }
     CO_TRY(const auto refs, co_await git::refs(world_.git, repository, std::move(names)));
     CO_TRY(const auto base,
            co_await git::base_of(world_.git, repository, default_branch, refs, merges_of(world_, copy)));
     const auto now = world_.clock.now();
-    for (const auto& id : ids) {
-        const auto* record = world_.tasks.find(id);
-        if (!record) continue;
+    for (const auto& record : tasks) {
+        const auto& id = record->task.id;
         const auto tip = refs.find(k_heads + record->task.branch);
         if (tip == refs.end()) {
             counted_.erase(id);

@@ -103,7 +103,7 @@ void forget_run(TaskRecord& record, const AgentRun& run, bool died) {
 }  // namespace
 
 Deaths::Open Exits::death_of(const TaskId& id, const RunId& run) {
-    const auto* record = world_.tasks.find(id);
+    const auto record = world_.tasks.awake(id);
     if (record == nullptr) return {};
     const auto found = std::ranges::find(record->runs, run, &AgentRun::run);
     const bool has_ended =
@@ -334,7 +334,7 @@ void Exits::explain_death(const TaskRecord& record, const End& end, engine::Exit
 }
 
 Awaitable<std::string> Exits::failed_start(TaskId id) {
-    const auto* found = world_.tasks.find(id);
+    auto found = world_.tasks.awake(id);
     const auto runs = found ? found->runs : std::vector<AgentRun>();
     const auto status = found ? found->task.status : std::string();
     const auto alive = [this](const AgentRun& run) { return world_.launcher.liveness(run) == agents::Liveness::alive; };
@@ -347,7 +347,7 @@ Awaitable<std::string> Exits::failed_start(TaskId id) {
             (void)co_await world_.exits.wait(run.pid, run.start_time);
         }
         if (world_.launcher.liveness(run) == agents::Liveness::dead) co_await agent_exited(id, run.run);
-        found = world_.tasks.find(id);
+        found = world_.tasks.awake(id);
         if (!found) co_return std::string();
     }
     // An agent that has moved its task did start, however it ended.

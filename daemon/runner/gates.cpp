@@ -55,7 +55,7 @@ Awaitable<Result<Outcome>> Gates::wait(TaskId id) {
     const auto found = pursuits_->find(id);
     if (found == pursuits_->end()) co_return Error(ErrorCode::unavailable, "the daemon ends");
     const auto pursuit = found->second;
-    const auto* record = world_.tasks.find(id);
+    const auto record = world_.tasks.awake(id);
     const auto asked = record && record->asked ? *record->asked : Asked{};
     const auto ended = std::make_shared<async::Notifier>(world_.executor);
     pursuit->waiting.push_back(ended);
@@ -111,7 +111,7 @@ Awaitable<Result<Outcome>> Gates::follow(TaskId id, std::shared_ptr<Pursuit> pur
         if (report) continue;
         if (stopped_ || checks_.have_ended()) co_return report.error();
         auto error = co_await drop(id, next.asked, report.error(), pursuit->is_heard());
-        const auto* record = world_.tasks.find(id);
+        const auto record = world_.tasks.awake(id);
         if (!record || !record->asked || error.code == ErrorCode::io) co_return error;
     }
 }

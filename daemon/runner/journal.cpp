@@ -214,8 +214,13 @@ void Journal::read_back_of(const store::Brief& task, Timestamp after, Timestamp 
     into.insert(into.end(), std::make_move_iterator(found.rbegin()), std::make_move_iterator(found.rend()));
 }
 
-std::vector<StreamEvent> Journal::read_back(Timestamp after, Timestamp before) const {
+std::vector<StreamEvent> Journal::read_back(const std::optional<TaskId>& wanted, Timestamp after,
+                                            Timestamp before) const {
     std::vector<StreamEvent> events;
+    if (wanted) {
+        if (const auto* task = tasks_.brief(*wanted)) read_back_of(*task, after, before, events);
+        return events;
+    }
     tasks_.histories().each([&](const TaskId& id, Timestamp written) {
         if (written < after - k_slack) return false;
         if (const auto* task = tasks_.brief(id)) read_back_of(*task, after, before, events);
@@ -225,7 +230,8 @@ std::vector<StreamEvent> Journal::read_back(Timestamp after, Timestamp before) c
     return events;
 }
 
-std::optional<std::vector<StreamEvent>> Journal::since(const std::string& cursor) const {
+std::optional<std::vector<StreamEvent>> Journal::since(const std::string& cursor,
+                                                       const std::optional<TaskId>& task) const {
     const auto place = place_from(cursor);
     if (!place) return std::nullopt;
     const bool ours = place->boot == boot_;
@@ -234,11 +240,11 @@ std::optional<std::vector<StreamEvent>> Journal::since(const std::string& cursor
     std::vector<StreamEvent> events;
     std::int64_t from = ours ? place->number + 1 : 1;
     if (from < oldest || place->number == 0 || !ours) {
-        events = read_back(place->time, remembered_from());
+        events = read_back(task, place->time, remembered_from());
         from = oldest;
     }
     for (const auto& event : recent_) {
-        if (event.number >= from) events.push_back(event);
+        if (event.number >= from && (!task || event.task == *task)) events.push_back(event);
     }
     if (events.size() > k_kept) return std::nullopt;
     return events;
@@ -266,13 +272,16 @@ std::vector<StreamEvent> Journal::recent(const EventFilter& filter, std::size_t 
         if (older.size() > 2 * missing) keep_last(older, missing);
         after = oldest_of_last(older, missing) - std::chrono::milliseconds(1);
     };
-    if (const auto* task = filter.task ? tasks_.brief(*filter.task) : nullptr) look_at(*task);
-    tasks_.histories().each([&](const TaskId& id, Timestamp written) {
-        if (filter.task || written < after - k_slack) return false;
-        const auto* task = tasks_.brief(id);
-        if (task && (!filter.project || task->project.text() == *filter.project)) look_at(*task);
-        return true;
-    });
+    if (filter.task) {
+        if (const auto* task = tasks_.brief(*filter.task)) look_at(*task);
+    } else {
+        tasks_.histories().each([&](const TaskId& id, Timestamp written) {
+            if (written < after - k_slack) return false;
+            const auto* task = tasks_.brief(id);
+            if (task && (!filter.project || task->project.text() == *filter.project)) look_at(*task);
+            return true;
+        });
+    }
     keep_last(older, missing);
     older.insert(older.end(), events.begin(), events.end());
     return older;

@@ -62,9 +62,11 @@ class Journal {
     /// Returns the cursor of the last event.
     std::string cursor() const;
     std::string cursor_of(const StreamEvent& event) const;
-    /// Returns the events after a cursor, oldest first. nullopt if they are not known: the text is no cursor, its time
-    /// is in the future (a clock was set back), or there are so many events that reading the state again is cheaper.
-    std::optional<std::vector<StreamEvent>> since(const std::string& cursor) const;
+    /// Returns the events after a cursor, oldest first; with `task` only this task's. nullopt if they are not known:
+    /// the text is no cursor, its time is in the future (a clock was set back), or there are so many events that
+    /// reading the state again is cheaper.
+    std::optional<std::vector<StreamEvent>> since(const std::string& cursor,
+                                                  const std::optional<TaskId>& task = {}) const;
     /// Returns the last `limit` events that match `filter`, oldest first, also those of earlier daemons. Of a history,
     /// at most the last few thousand events are read.
     std::vector<StreamEvent> recent(const EventFilter& filter, std::size_t limit) const;
@@ -86,7 +88,7 @@ class Journal {
     void send(const TaskId& task, const std::string& project, HistoryEvent event);
     /// Returns the time since which all events are in memory.
     Timestamp remembered_from() const;
-    std::vector<StreamEvent> read_back(Timestamp after, Timestamp before) const;
+    std::vector<StreamEvent> read_back(const std::optional<TaskId>& task, Timestamp after, Timestamp before) const;
     void read_back_of(const store::Brief& task, Timestamp after, Timestamp before,
                       std::vector<StreamEvent>& into) const;
 

@@ -8,7 +8,7 @@
 namespace orange {
 
 Awaitable<void> Memory::update(TaskId id) {
-    const auto* record = world_.tasks.find(id);
+    const auto record = world_.tasks.awake(id);
     const auto runs = record ? record->runs : std::vector<AgentRun>();
     for (const auto& run : runs) {
         const auto use = world_.launcher.use_of(run);
@@ -33,7 +33,7 @@ Awaitable<void> Memory::update(TaskId id) {
 void Memory::forget_ended() {
     std::erase_if(first_seen_, [this](const auto& each) {
         const auto& [task, run] = each.first;
-        const auto* record = world_.tasks.find(task);
+        const auto record = world_.tasks.awake(task);
         return record == nullptr || std::ranges::find(record->runs, run, &AgentRun::run) == record->runs.end();
     });
 }

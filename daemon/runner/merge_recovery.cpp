@@ -141,8 +141,8 @@ Awaitable<void> Merges::remove_left(Project project) {
     }
     const auto names = world_.files.list(world_.paths.workspaces());
     for (const auto& name : names.value_or({})) {
-        const auto* record = name.starts_with(".merge-") ? world_.tasks.find(TaskId{name.substr(7)}) : nullptr;
-        if (record && record->task.project == project.name) left.push_back((world_.paths.workspaces() / name).string());
+        const auto* task = name.starts_with(".merge-") ? world_.tasks.brief(TaskId{name.substr(7)}) : nullptr;
+        if (task && task->project.text() == project.name) left.push_back((world_.paths.workspaces() / name).string());
     }
     for (const auto& path : left) {
         auto removed = co_await git::remove_worktree(world_.git, project.path, path);

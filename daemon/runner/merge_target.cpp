@@ -7,8 +7,8 @@
 namespace orange {
 namespace {
 
-const TaskRecord* parent_to_merge_into(const World& world, const TaskRecord& record) {
-    const auto* parent = record.into_parent ? world.tasks.find(record.task.parent) : nullptr;
+store::RecordPtr parent_to_merge_into(const World& world, const TaskRecord& record) {
+    const auto parent = record.into_parent ? world.tasks.awake(record.task.parent) : nullptr;
     return parent && !store::has_ended(*parent) ? parent : nullptr;
 }
 
@@ -24,7 +24,7 @@ std::string waiting_state(const World& world, const TaskRecord& record) {
 }
 
 MergeTarget merge_target(const World& world, const TaskRecord& record, const Project& project) {
-    const auto* parent = parent_to_merge_into(world, record);
+    const auto parent = parent_to_merge_into(world, record);
     return parent ? MergeTarget{parent->task.branch, parent->task.id} : MergeTarget{project.default_branch};
 }
 
@@ -45,7 +45,7 @@ bool stays_local(const TaskRecord& record, const Project& project) {
 }
 
 Result<void> check_parent_rests(const World& world, const MergeTarget& target) {
-    const auto* parent = target.is_parents() ? world.tasks.find(target.parent) : nullptr;
+    const auto parent = target.is_parents() ? world.tasks.awake(target.parent) : nullptr;
     if (!parent) return {};
     const auto& id = target.parent.value;
     if (parent->merge && parent->merge->unfinished()) {

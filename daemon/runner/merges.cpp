@@ -241,7 +241,7 @@ std::map<std::string, std::string> Merges::unpushed(const Project& project, cons
     std::map<std::string, std::string> all;
     world_.tasks.each([&](const store::Brief& task) {
         const auto* merge = task.unpushed.get();
-        if (merge && task.project.text() == project.name && (merge->target == target || !merge->into_parent)) {
+        if (merge && task.project.text() == project.name && (merge->target == target || !task.into_parent)) {
             all[merge->commit] = merge->base;
         }
         return true;
@@ -297,14 +297,14 @@ Error Merges::failed(MergeRun& run, Error error, bool resumed) {
                         error.message + "\nThe daemon tries again. To try now:\n  orange task merge " + id.value;
         log::warn("runner", error.message, {{"task", id.value}});
         std::erase_if(tried_, [this](const auto& each) {
-            const auto* task = world_.tasks.find(each.first);
+            const auto task = world_.tasks.awake(each.first);
             return task == nullptr || under_way(*task).empty();
         });
         tried_[id] = async::now();
         return error;
     }
     error = in_context("cannot merge " + id.value, std::move(error));
-    const auto* saved_record = world_.tasks.find(id);
+    const auto saved_record = world_.tasks.awake(id);
     if (!saved_record) return error;
     auto record = *saved_record;
     if (!engine::find_notice(run.record(), NoticeKind::merge_failed)) (void)clear(record, NoticeKind::merge_failed);

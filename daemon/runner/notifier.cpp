@@ -99,7 +99,7 @@ Awaitable<void> Notifier::send_waiting() {
 
 /// A need that the human has dealt with meanwhile is no news.
 bool Notifier::is_over(const News& news) const {
-    const auto* record = world_.tasks.find(news.task);
+    const auto record = world_.tasks.awake(news.task);
     if (news.need == Need::nothing) return false;
     if (!record) return true;
     const bool is_between = record->intent || !Merges::under_way(*record).empty();  // its end may need the same
@@ -115,7 +115,7 @@ Awaitable<std::vector<News>> Notifier::unattended(std::vector<News> news) {
         co_return news;
     }
     std::erase_if(news, [&](const News& each) {
-        const auto* record = world_.tasks.find(each.task);
+        const auto record = world_.tasks.awake(each.task);
         return record && std::any_of(clients->begin(), clients->end(), [&](const TmuxClient& client) {
                    return client.session_name == session_of(record->task);
                });

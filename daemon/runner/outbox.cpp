@@ -231,7 +231,7 @@ Awaitable<Result<std::optional<engine::Hold>>> Outbox::acknowledge(TaskRecord& r
 }
 
 bool Outbox::may_be_seen(const TaskId& id) const {
-    const auto* record = world_.tasks.find(id);
+    const auto record = world_.tasks.awake(id);
     if (!record) return false;
     return std::any_of(record->typed.begin(), record->typed.end(), [&](const Message& message) {
         const auto activity = activities_.of(*record, message.to);

@@ -316,16 +316,16 @@ Awaitable<Result<void>> stop_left(const World& world, Turns& turns, TaskRecord& 
         world.journal.note_once(record, "executor.stopped", {{"executor", each.executor}, {"run", each.run.value}});
     }
     if (record.left.empty()) tell_of_left(world, record, {});
-    const auto* saved = world.tasks.find(record.task.id);
+    const auto saved = world.tasks.awake(record.task.id);
     if (saved && !(*saved == record)) CO_TRY(turns.try_save(record));
     co_return problem;
 }
 
-const AgentRun* Placements::find(const TaskId& id, const RunId& run) const {
-    const auto* record = world_.tasks.find(id);
-    if (record == nullptr) return nullptr;
+std::optional<AgentRun> Placements::find(const TaskId& id, const RunId& run) const {
+    const auto record = world_.tasks.awake(id);
+    if (record == nullptr) return std::nullopt;
     const auto found = std::ranges::find(record->runs, run, &AgentRun::run);
-    return found == record->runs.end() ? nullptr : &*found;
+    return found == record->runs.end() ? std::nullopt : std::optional(*found);
 }
 
 void Placements::follow(const TaskId& id, const AgentRun& run) {
@@ -334,8 +334,8 @@ void Placements::follow(const TaskId& id, const AgentRun& run) {
 }
 
 Awaitable<void> Placements::watch_over(TaskId id, AgentRun run) {
-    const auto* record = world_.tasks.find(id);
-    const auto run_folder = record ? world_.tasks.folder(*record) / "run" : Path();
+    const auto* task = world_.tasks.brief(id);
+    const auto run_folder = task ? world_.tasks.folder(*task) / "run" : Path();
     starting_.insert(run.run.value);
     co_await wait_for_start(id, run, run_folder);
     starting_.erase(run.run.value);
@@ -346,8 +346,8 @@ Awaitable<void> Placements::watch_over(TaskId id, AgentRun run) {
 
 Awaitable<Result<std::optional<agents::ProbedRun>>> Placements::probe(TaskId id, AgentRun run) {
     using Seen = std::optional<agents::ProbedRun>;
-    const auto* record = world_.tasks.find(id);
-    const auto project = record ? record->task.project : std::string();
+    const auto* task = world_.tasks.brief(id);
+    const auto project = task ? task->project.text() : std::string();
     const std::pair question(run.place->probe, executor_environment(world_, project));
     auto& known = answers_[question];
     if (!known) {
@@ -366,8 +366,8 @@ Awaitable<void> Placements::wait_for_start(TaskId id, AgentRun run, Path run_fol
     auto pause = k_first_start_look, probe_pause = k_first_probe;
     auto probe_at = async::now() + probe_pause;
     for (;;) {
-        const auto* now = find(id, run.run);
-        if (now == nullptr || now->ending || now->has_begun()) break;
+        const auto now = find(id, run.run);
+        if (!now || now->ending || now->has_begun()) break;
         if (world_.launcher.liveness(*now) == agents::Liveness::dead) break;
         const auto started = world_.launcher.start_of(run_folder, run);
         if (started) {
@@ -388,8 +388,8 @@ Awaitable<void> Placements::wait_for_start(TaskId id, AgentRun run, Path run_fol
 Awaitable<void> Placements::end_executor(TaskId id, AgentRun run, Path run_folder) {
     std::optional<async::Moment> ended_at;
     for (;;) {
-        const auto* now = find(id, run.run);
-        if (now == nullptr || now->ending || world_.launcher.liveness(*now) == agents::Liveness::dead) co_return;
+        const auto now = find(id, run.run);
+        if (!now || now->ending || world_.launcher.liveness(*now) == agents::Liveness::dead) co_return;
         if (!ended_at && world_.launcher.exit_of(run_folder, *now)) ended_at = async::now();
         if (ended_at && async::now() - *ended_at >= k_executor_end) {
             log::warn("executors", "executor " + run.place->executor + " goes on although its agent has ended",
@@ -421,8 +421,8 @@ Awaitable<void> Placements::note_begun(TaskId id, RunId run, StartRecord started
 }
 
 Awaitable<void> Placements::note_probed(TaskId id, RunId run, agents::ProbedRun seen) {
-    const auto* known = find(id, run);
-    if (known == nullptr || known->has_begun()) co_return;
+    const auto known = find(id, run);
+    if (!known || known->has_begun()) co_return;
     const bool is_same = known->place->queued_since.has_value() == seen.is_queued && known->place->place == seen.place;
     if (is_same) co_return;
     auto turn = co_await turns_.begin_turn(id);
@@ -470,7 +470,7 @@ Awaitable<std::string> Placements::why_ended(TaskId id, AgentRun run, Path run_f
 
 Awaitable<void> Placements::wait_for_end(TaskId id, AgentRun run) {
     auto pause = k_first_probe;
-    while (find(id, run.run) != nullptr) {
+    while (find(id, run.run)) {
         const bool slept = co_await async::sleep(pause);
         if (!slept) co_return;
         const auto seen = co_await probe(id, run);

@@ -90,7 +90,7 @@ class Placements {
     using Text = Result<std::string>;
     /// Returns what the executor says of the run; nothing if the run is not there; an error if it cannot be asked.
     Awaitable<Result<std::optional<agents::ProbedRun>>> probe(TaskId id, AgentRun run);
-    const AgentRun* find(const TaskId& id, const RunId& run) const;
+    std::optional<AgentRun> find(const TaskId& id, const RunId& run) const;
     Awaitable<void> watch_over(TaskId id, AgentRun run);
     Awaitable<void> wait_for_start(TaskId id, AgentRun run, Path run_folder);
     Awaitable<void> end_executor(TaskId id, AgentRun run, Path run_folder);

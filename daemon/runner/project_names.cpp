@@ -37,7 +37,7 @@ std::vector<ProjectProblem> project_problems(const World& world) {
     }
     std::map<std::string, std::size_t> missing;
     for (const auto& id : world.tasks.active()) {
-        const auto* record = world.tasks.find(id);
+        const auto record = world.tasks.awake(id);
         if (record && !world.projects.find(record->task.project)) ++missing[record->task.project];
     }
     for (const auto& [name, tasks] : missing) {

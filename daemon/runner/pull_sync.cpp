@@ -124,7 +124,7 @@ bool PullSync::is_followed(const TaskRecord& record) const {
 }
 
 void PullSync::follow_or_forget(const TaskId& id) {
-    const auto* record = world_.tasks.find(id);
+    const auto record = world_.tasks.awake(id);
     if (!record || !is_followed(*record)) {
         for (auto& [project, ids] : followed_) ids.erase(id);
         not_before_.erase(id);
@@ -173,7 +173,7 @@ std::vector<TaskId> PullSync::asked_for(const std::string& project, const std::s
     }
     std::vector<TaskId> others;
     for (const auto& id : world_.tasks.active()) {
-        const auto* record = world_.tasks.find(id);
+        const auto record = world_.tasks.awake(id);
         const bool may_have_one = record && record->task.project == project && !record->task.branch.empty() &&
                                   !record->task.pr_url && !store::has_ended(*record);
         if (may_have_one) others.push_back(id);
@@ -210,7 +210,7 @@ Awaitable<std::chrono::milliseconds> PullSync::poll(std::string project) {
         std::vector<TaskId> some;
         std::vector<WantedPull> wanted;
         for (; next != ids.end() && some.size() < Forge::k_most_at_once; ++next) {
-            const auto* record = world_.tasks.find(*next);
+            const auto record = world_.tasks.awake(*next);
             if (!record) continue;  // deleted meanwhile
             some.push_back(*next);
             wanted.push_back(pulls::wanted(*record));
@@ -227,7 +227,7 @@ Awaitable<std::chrono::milliseconds> PullSync::poll(std::string project) {
             }
             auto known = std::move(*answer);
             co_await apply(some[i], std::move(known));
-            const auto* record = world_.tasks.find(some[i]);
+            const auto record = world_.tasks.awake(some[i]);
             open = open || (record && !store::has_ended(*record) && record->task.pr_url);
         }
     }

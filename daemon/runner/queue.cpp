@@ -49,7 +49,7 @@ std::string Queue::waits(const TaskRecord& record) const {
 /// The order is kept even if the clock was set back.
 void Queue::enqueue(TaskRecord& record) {
     for (const auto& id : world_.tasks.queue(record.task.project)) {
-        if (const auto* waiting = world_.tasks.find(id)) next_seq_ = std::max(next_seq_, waiting->queued_seq);
+        if (const auto waiting = world_.tasks.awake(id)) next_seq_ = std::max(next_seq_, waiting->queued_seq);
     }
     next_seq_ = std::max<std::int64_t>(next_seq_ + 1, world_.clock.now().time_since_epoch().count());
     record.queued = true;
@@ -187,10 +187,10 @@ void Queue::begin_due(const queue::Snapshot& look, const std::function<bool(cons
                       const std::shared_ptr<Starts>& starts) {
     having_room_.clear();
     for (const auto& id : queue::due(look)) {
-        const auto& record = *world_.tasks.find(id);
-        if (!record.held.empty()) {
+        const auto record = world_.tasks.awake(id);
+        if (!record->held.empty()) {
             having_room_.insert(id);
-        } else if (wanted(record)) {
+        } else if (wanted(*record)) {
             begin(id, starts);
         }
     }
@@ -225,7 +225,7 @@ Awaitable<void> Queue::run_held_back() {
     auto started = std::make_shared<Starts>(world_.executor);
     const auto before = std::exchange(held_back_, {});
     for (const auto& id : queue::held_back(snapshot)) {
-        if (world_.tasks.find(id)->held.empty()) held_back_.insert(id);
+        if (world_.tasks.awake(id)->held.empty()) held_back_.insert(id);
     }
     begin_due(
         snapshot, [&](const TaskRecord& record) { return before.contains(record.task.id); }, started);

@@ -122,13 +122,13 @@ void Reconciler::saved(const TaskId& id) {
         for (const auto& each : waiting) wake(each);
     }
     runner_.queue.room_changed();
-    const auto* record = world_.tasks.find(id);
+    const auto* brief = world_.tasks.brief(id);
     const auto task = tasks_.find(id);
-    if (!record) {
+    if (!brief) {
         if (task != tasks_.end() && !task->second.is_awake) tasks_.erase(task);
         return;
     }
-    if (!record->task.parent.empty()) wake(record->task.parent);
+    if (!brief->parent.empty()) wake(brief->parent);
     const bool by_own_step = task != tasks_.end() && task->second.is_stepping;  // another look follows
     if (!by_own_step) wake(id);
 }
@@ -209,8 +209,8 @@ void Reconciler::sleep(const TaskId& id, const engine::Until& until) {
     auto& task = tasks_[id];
     task.is_awake = false;
     task.alarm.reset();
-    const auto* record = world_.tasks.find(id);
-    const bool is_over = !record || (store::has_ended(*record) && task.needed.value_or(Need::nothing) == Need::nothing);
+    const auto* brief = world_.tasks.brief(id);
+    const bool is_over = !brief || (brief->ended && task.needed.value_or(Need::nothing) == Need::nothing);
     if (!until.in && (is_over || (!set_alarm_ && task.attempts.empty()))) {
         tasks_.erase(id);
     } else if (until.in && set_alarm_) {
@@ -235,7 +235,7 @@ Awaitable<Result<void>> Reconciler::pass_on_end(TaskId id) {
     if (world_.tasks.brief(parent)) concerned.push_back(parent);
     for (const auto& each : concerned) {
         co_await settle(each);
-        const auto* record = world_.tasks.find(each);
+        const auto record = world_.tasks.awake(each);
         const bool is_written = !record || record->children_done.contains(id) || record->blockers_done.contains(id) ||
                                 store::has_ended(*record);
         if (is_written) continue;
@@ -321,7 +321,7 @@ engine::Until Reconciler::rest(const TaskId& id, const engine::View& view, engin
 }
 
 Awaitable<std::optional<engine::Until>> Reconciler::step(TaskId id, bool on_duty) {
-    const auto* found = world_.tasks.find(id);
+    const auto found = world_.tasks.read(id).value_or(nullptr);
     if (!found) co_return engine::Until{};
     {
         const auto sight = look_at(*found, on_duty);
@@ -355,7 +355,7 @@ Awaitable<std::optional<engine::Until>> Reconciler::step(TaskId id, bool on_duty
     }
     if (stopped_) co_return engine::Until{};
     tasks_[id].is_stepping = false;
-    const auto* now = world_.tasks.find(id);
+    const auto now = world_.tasks.read(id).value_or(nullptr);
     note(id, due, done, now && !(*now == before));
     co_return std::nullopt;
 }

@@ -66,7 +66,7 @@ Awaitable<std::string> Replies::input_of(std::vector<News> news) {
     Json tasks = Json::array();
     for (const auto& each : news) {
         co_await async::yield();  // there may be a thousand
-        const auto* record = world_.tasks.find(each.task);
+        const auto record = world_.tasks.read(each.task).value_or(nullptr);
         if (record) tasks.push_back(described(*record, each.text, counted.contains(record->task.project)));
     }
     if (!world_.settings.reply_command.empty()) tokens_.save();
@@ -78,7 +78,7 @@ Awaitable<std::string> Replies::input_of(std::vector<News> news) {
 Awaitable<std::set<std::string>> Replies::count_changes(std::vector<News> news) {
     std::map<std::string, std::vector<TaskId>> tasks;
     for (const auto& each : news) {
-        if (const auto* record = world_.tasks.find(each.task)) tasks[record->task.project].push_back(each.task);
+        if (const auto* task = world_.tasks.brief(each.task)) tasks[task->project].push_back(each.task);
     }
     std::set<std::string> counted;
     for (auto& [project, ids] : tasks) {
@@ -281,9 +281,9 @@ Awaitable<void> Replies::take(std::string line) {
     }
     told_.erase("");
     log::info("replies", "an answer was accepted", {{"task", taken.task.value}, {"does", taken.does}});
-    if (const auto* record = world_.tasks.find(taken.task)) {
+    if (const auto record = world_.tasks.read(taken.task)) {
         world_.journal.write(
-            *record, "answer.accepted",
+            **record, "answer.accepted",
             {{"does", taken.does}, {"by", name_text(Role::human)}, {"evidence", std::string(k_reply_evidence)}});
     }
 }
@@ -291,7 +291,7 @@ Awaitable<void> Replies::take(std::string line) {
 std::string Replies::obstacle(const ReplyChoice& choice, const std::string& text) const {
     const auto name = "task " + world_.tasks.short_id(choice.task);
     if (choice.used) return name + ": its token was used before";
-    const auto* record = world_.tasks.find(choice.task);
+    const auto record = world_.tasks.read(choice.task).value_or(nullptr);
     const auto needs = record ? needs_of(runner_, *record) : Needs{};
     const auto offers = record ? offers_of(runner_, *record, needs) : std::vector<std::string>();
     const bool stands = needs.kind == choice.need && needs.since == choice.since &&

@@ -16,7 +16,7 @@
 namespace orange {
 
 bool Requests::is_open(const TaskId& id, engine::Request request, const Caller& by) {
-    const auto* record = world_.tasks.find(id);
+    const auto record = world_.tasks.awake(id);
     if (!record || by.role != Role::human) return false;
     const auto definition = turns_.definition_of(record->task);
     if (!definition) return false;
@@ -115,8 +115,53 @@ Awaitable<Result<Outcome>> Requests::acknowledge(TaskId id) {
     co_return outcome;
 }
 
+Result<void> Requests::remove_folder(const TaskId& id, const std::string& project, const Caller& by) {
+    TRY(world_.tasks.remove(id));
+    world_.task_files.forget(id);
+    HistoryEvent event;
+    event.type = "task.deleted";
+    event.fields = {{"by", name_text(by.role)}};
+    world_.journal.publish(id, project, event);
+    return {};
+}
+
+/// Deletes a task whose record cannot be read. Nothing else is to be done for a task that rests.
+Awaitable<Result<Outcome>> Requests::remove_unread(TaskId id, Caller by, bool force, std::string why) {
+    const auto lock = co_await turns_.lock(id);
+    const auto* task = world_.tasks.brief(id);
+    const auto* broken = world_.tasks.unreadable(id);
+    if ((!task && !broken) || world_.tasks.awake(id)) {
+        co_return Error(ErrorCode::conflict, "task " + id.value + " was changed meanwhile; try again");
+    }
+    const auto shown = broken ? broken->shown.value_or(Task{}) : Task{};
+    if (broken && !store::is_end(shown.status) && !force) {
+        co_return Error(ErrorCode::needs_force, "task " + id.value + " cannot be read (" + why +
+                                                    "), so that Orange does not know whether it has ended. To delete "
+                                                    "it, add --force");
+    }
+    const std::string project = broken ? broken->project : task->project.text();
+    const auto branch = broken ? shown.branch : task->branch;
+    CO_TRY(remove_folder(id, project, by));
+    Outcome outcome;
+    outcome.notes = {"its record could not be read (" + why + ")"};
+    if (!branch.empty()) outcome.notes.push_back("branch " + branch + " is kept, unless its merge has removed it");
+    co_return outcome;
+}
+
 Awaitable<Result<Outcome>> Requests::remove(TaskId id, Caller by, bool force) {
-    CO_TRY(auto turn, co_await transitions_.begin_turn(id));
+    if (const auto* broken = world_.tasks.unreadable(id)) {
+        co_return co_await remove_unread(std::move(id), std::move(by), force, broken->why);
+    }
+    auto begun = co_await transitions_.begin_turn(id);
+    if (!begun) {
+        const auto& error = begun.error();
+        const auto why = error.details.find("why");
+        const bool is_unread = world_.tasks.brief(id) && !world_.tasks.awake(id);
+        const bool says_otherwise = why != error.details.end() && why->second == store::k_not_ended;
+        if (!is_unread || says_otherwise) co_return error;
+        co_return co_await remove_unread(std::move(id), std::move(by), force, error.message);
+    }
+    auto turn = std::move(*begun);
     auto& record = turn.record;
     CO_TRY(auto given_up, co_await merges_.give_up(record, force));
     const auto definition = turns_.definition_of(record.task);
@@ -133,18 +178,12 @@ Awaitable<Result<Outcome>> Requests::remove(TaskId id, Caller by, bool force) {
                             id.value);
     }
     if (!record.left.empty()) CO_TRY(co_await stop_left(world_, turns_, record));
-    const auto copy = record;
-    CO_TRY(world_.tasks.remove(id));
-    world_.task_files.forget(id);
-    HistoryEvent event;
-    event.type = "task.deleted";
-    event.fields = {{"by", name_text(by.role)}};
-    world_.journal.publish(id, copy.task.project, event);
+    CO_TRY(remove_folder(id, record.task.project, by));
     Outcome outcome;
     outcome.notes = std::move(given_up);
-    const bool retired = copy.merge && copy.merge->phase == MergePhase::done && !copy.merge->keep_branch;
+    const bool retired = record.merge && record.merge->phase == MergePhase::done && !record.merge->keep_branch;
     outcome.notes.push_back(retired ? "the merged branch is kept as refs/orange/" + id.value + "/merged"
-                                    : "branch " + copy.task.branch + " is kept");
+                                    : "branch " + record.task.branch + " is kept");
     co_return outcome;
 }
 

@@ -37,12 +37,15 @@ class Requests {
     /// Acknowledges all notices and alarms of the task: a human has seen them.
     Awaitable<Result<Outcome>> acknowledge(TaskId id);
 
-    /// Removes an ended task and its files. needs_force if the task has not ended.
+    /// Removes an ended task and its files, also if its record cannot be read. needs_force if the task has not ended,
+    /// or if it is not known whether the task has ended.
     Awaitable<Result<Outcome>> remove(TaskId id, Caller by, bool force = false);
 
   private:
     /// True if the task's workflow allows this human's request now, apart from sections.
     bool is_open(const TaskId& id, engine::Request request, const Caller& by);
+    Result<void> remove_folder(const TaskId& id, const std::string& project, const Caller& by);
+    Awaitable<Result<Outcome>> remove_unread(TaskId id, Caller by, bool force, std::string why);
 
     World& world_;
     Turns& turns_;

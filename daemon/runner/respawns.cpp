@@ -26,7 +26,7 @@ bool Respawns::is_dead(const TaskRecord& record, Role role) const {
 std::vector<TaskId> Respawns::with_dead_agents() const {
     std::vector<TaskId> found;
     for (const auto& id : world_.tasks.active()) {
-        const auto* record = world_.tasks.find(id);
+        const auto record = world_.tasks.awake(id);
         if (!record) continue;
         const bool worker = is_dead(*record, Role::worker), reviewer = is_dead(*record, Role::reviewer);
         if (!worker && !reviewer) continue;

@@ -145,7 +145,7 @@ std::map<queue::Resource, int> Room::running() const {
     for (const auto& [id, role] : promised_) tasks.insert(id);
     std::map<queue::Resource, int> running;
     for (const auto& id : tasks) {
-        const auto* record = world_.tasks.find(id);
+        const auto record = world_.tasks.awake(id);
         if (!record) continue;
         for (const auto& resource : running_of(*record)) ++running[resource];
     }
@@ -183,7 +183,7 @@ bool Room::is_logging_in(const std::string& harness) const {
     if (time.count() == 0) return false;
     const auto now = world_.clock.now();
     for (const auto& id : world_.tasks.runs().tasks()) {
-        const auto* record = world_.tasks.find(id);
+        const auto record = world_.tasks.awake(id);
         for (const auto& run : record ? record->runs : std::vector<AgentRun>()) {
             // If the clock was set back, the agent was started in what is the future now.
             const auto age = now - run.began_at();
@@ -193,7 +193,7 @@ bool Room::is_logging_in(const std::string& harness) const {
         }
     }
     return std::ranges::any_of(promised_, [&](const auto& promise) {
-        const auto* record = world_.tasks.find(promise.first);
+        const auto record = world_.tasks.awake(promise.first);
         return record && harness_of(record->task, promise.second) == harness;
     });
 }
@@ -249,24 +249,24 @@ queue::Snapshot Room::snapshot() const {
     queue::Snapshot snapshot;
     std::vector<std::tuple<bool, std::int64_t, TaskId>> order;  // a task that has begun first, then by age
     for (const auto& id : world_.tasks.held()) {
-        const auto& held = world_.tasks.find(id)->held;
-        order.emplace_back(false, held.front().since.time_since_epoch().count(), id);
+        const auto record = world_.tasks.awake(id);
+        order.emplace_back(false, record->held.front().since.time_since_epoch().count(), id);
     }
     for (const auto& project : world_.projects.list()) {
         auto& free = snapshot.room[{k_workspace, project.name}];
         free = world_.pool.free(project);
         for (const auto& id : world_.tasks.queue(project.name)) {
-            order.emplace_back(true, world_.tasks.find(id)->queued_seq, id);
+            order.emplace_back(true, world_.tasks.awake(id)->queued_seq, id);
         }
     }
     std::ranges::sort(order);
     for (const auto& [begins, age, id] : order) {
-        const auto& record = *world_.tasks.find(id);
-        snapshot.waiting.push_back(begins ? pending(record)
-                                          : queue::Candidate{id, held_needs(record), starting_.contains(id)});
+        const auto record = world_.tasks.awake(id);
+        snapshot.waiting.push_back(begins ? pending(*record)
+                                          : queue::Candidate{id, held_needs(*record), starting_.contains(id)});
     }
     for (const auto& id : starting_) {
-        const auto* record = world_.tasks.find(id);
+        const auto record = world_.tasks.awake(id);
         if (!record || has_begun(*record) || world_.pool.has_claim(id)) continue;
         --snapshot.room[{k_workspace, record->task.project}];
     }
@@ -295,7 +295,7 @@ bool Room::may_start(const TaskRecord& record, Role role) const {
         *place = self;
     } else {
         const auto begin = std::ranges::find_if(snapshot.waiting, [&](const queue::Candidate& waiting) {
-            return !has_begun(*world_.tasks.find(waiting.id));
+            return !has_begun(*world_.tasks.awake(waiting.id));
         });
         snapshot.waiting.insert(begin, self);
     }
@@ -304,7 +304,7 @@ bool Room::may_start(const TaskRecord& record, Role role) const {
         if (left && !snapshot.room.contains(need)) snapshot.room[need] = *left;  // no running agent uses it
     }
     // running() may already count this agent: give its slot back.
-    const auto* saved = world_.tasks.find(record.task.id);
+    const auto saved = world_.tasks.awake(record.task.id);
     if (saved && about_to_start(*saved) == role && world_.tasks.runs().tasks().contains(record.task.id)) {
         for (const auto& need : needs) {
             if (need.what != k_memory && need.what != k_login && need.what != k_executor && !hold_of(need) &&
@@ -388,11 +388,11 @@ void Room::explain(StartWait& wait, const queue::Resource& full, int running,
 std::int64_t Room::held_place(const TaskRecord& record, const Resources& for_one_of) const {
     std::int64_t place = 1;
     for (const auto& id : world_.tasks.held()) {
-        const auto& other = *world_.tasks.find(id);
-        const auto needs = held_needs(other);
+        const auto other = world_.tasks.awake(id);
+        const auto needs = held_needs(*other);
         const bool same = std::ranges::any_of(
             needs, [&](const auto& need) { return std::ranges::find(for_one_of, need) != for_one_of.end(); });
-        if (same && other.held.front().since < record.held.front().since) ++place;
+        if (same && other->held.front().since < record.held.front().since) ++place;
     }
     return place;
 }

@@ -79,8 +79,8 @@ Awaitable<Result<std::string>> merged(World& world, TaskRecord record, Stack sta
 bool waits_within_family(const World& world, const TaskRecord& record) {
     return !has_lost_its_target(world, record) && record.into_parent &&
            std::ranges::all_of(record.task.blocked_by, [&](const TaskId& id) {
-               const auto* blocker = world.tasks.find(id);
-               return blocker && blocker->into_parent && blocker->task.parent == record.task.parent;
+               const auto* blocker = world.tasks.brief(id);
+               return blocker && blocker->into_parent && blocker->parent == record.task.parent;
            });
 }
 

@@ -16,18 +16,23 @@ constexpr std::chrono::milliseconds k_late_writer{300};  ///< until a file that 
 }  // namespace
 
 Awaitable<Result<TaskTurn>> Turns::begin_turn(TaskId id) {
-    auto lock = co_await world_.task_locks.acquire(id.value);
+    auto held = co_await lock(id);
     CO_TRY(auto record, record_of(id));
-    TaskTurn turn{std::move(lock), std::move(record)};
+    TaskTurn turn{std::move(held), std::move(record)};
     co_return turn;
 }
 
+Awaitable<async::Mutex::Lock> Turns::lock(TaskId id) {
+    auto held = co_await world_.task_locks.acquire(id.value);
+    co_return held;
+}
+
 Awaitable<void> Turns::free(TaskId id) {
-    const auto lock = co_await world_.task_locks.acquire(id.value);
+    const auto held = co_await lock(std::move(id));
 }
 
 Result<TaskRecord> Turns::record_of(const TaskId& id) const {
-    TRY(const auto* record, world_.tasks.read(id));
+    TRY(const auto record, world_.tasks.read(id));
     return *record;
 }
 
@@ -89,7 +94,7 @@ void Turns::apply(TaskRecord& record, const store::Synced& synced) {
     if (synced.attention) raise(world_, record, NoticeKind::task_file_conflict, *synced.attention);
     if (synced.extra_frontmatter) record.task.extra_frontmatter = *synced.extra_frontmatter;
     record.body_hash = synced.body_hash;
-    if (const auto* known = world_.tasks.find(record.task.id); known && *known == record) return;
+    if (const auto known = world_.tasks.read(record.task.id); known && **known == record) return;
     save(record, synced.attention || synced.extra_frontmatter ? Durability::synced : Durability::atomic);
 }
 

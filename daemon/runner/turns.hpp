@@ -49,6 +49,9 @@ class Turns {
     /// Waits for the task's lock, and returns it with the record. not_found if the task does not exist then.
     Awaitable<Result<TaskTurn>> begin_turn(TaskId id);
 
+    /// Waits for the task's lock alone: the task's record may be unreadable.
+    Awaitable<async::Mutex::Lock> lock(TaskId id);
+
     /// Waits until all turns have ended that have begun, or wait for the lock, at the time of this call.
     Awaitable<void> free(TaskId id);
 

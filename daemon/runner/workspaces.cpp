@@ -77,25 +77,25 @@ Workspaces::Workspaces(World& world, AgentControl& agents, Turns& turns, Transit
 
 void Workspaces::on_restored(const TaskId& id, const std::string& workspace, const git::RestoredFile& mended) {
     log::warn("runner", "put right in " + workspace + ": " + mended.what, {{"task", id.value}, {"kept", mended.kept}});
-    const auto* record = world_.tasks.find(id);
+    const auto record = world_.tasks.read(id);
     if (!record) return;
     std::map<std::string, Scalar> fields = {{"workspace", workspace}, {"what", mended.what}};
     if (!mended.kept.empty()) fields["kept"] = mended.kept;
-    world_.journal.write(*record, "workspace.mended", std::move(fields));
+    world_.journal.write(**record, "workspace.mended", std::move(fields));
 }
 
 /// Publishes an event to subscribers only; the history gets what was kept.
 void Workspaces::tell_keeping(const TaskId& id, const Keeping& keeping) {
     log::info("runner", "Orange " + keeping.text(), {{"task", id.value}});
-    const auto* record = world_.tasks.find(id);
-    if (!record) return;
+    const auto* task = world_.tasks.brief(id);
+    if (!task) return;
     HistoryEvent event;
     event.type = "workspace.keeping";
     event.fields = {{"workspace", keeping.workspace},
                     {"files", keeping.untracked.files},
                     {"bytes", keeping.untracked.bytes},
                     {"seconds", keeping.seconds()}};
-    world_.journal.publish(id, record->task.project, std::move(event));
+    world_.journal.publish(id, task->project, std::move(event));
 }
 
 Awaitable<Result<void>> Workspaces::acquire(TaskRecord& record, Outcome& outcome) {
@@ -152,7 +152,7 @@ bool Workspaces::has_its_folder(const TaskRecord& record) const {
 Awaitable<void> Workspaces::release_left_over() {
     const auto now = async::now();
     for (const auto& workspace : world_.pool.list(std::nullopt)) {
-        const auto* holder = workspace.task.empty() ? nullptr : world_.tasks.find(workspace.task);
+        const auto holder = workspace.task.empty() ? nullptr : world_.tasks.awake(workspace.task);
         if (!holder || holder->task.workspace != workspace.name) continue;
         const auto id = workspace.task;
         if (holder->intent || world_.task_locks.busy(id.value)) continue;
@@ -242,9 +242,10 @@ Awaitable<Result<std::vector<std::string>>> Workspaces::collect(Project project)
         for (const auto& broken : world_.tasks.unreadable()) {
             if (broken.id == id.value) return true;
         }
-        const auto* record = world_.tasks.find(id);
         // A task whose lock is held may just be acquiring a workspace that is not in its record yet.
-        return record && (record->task.workspace || record->intent || world_.task_locks.busy(id.value));
+        if (world_.task_locks.busy(id.value) && world_.tasks.brief(id)) return true;
+        const auto record = world_.tasks.awake(id);
+        return record && (record->task.workspace || record->intent);
     };
     CO_TRY(auto collected, co_await world_.pool.gc(project, is_live));
     done.insert(done.end(), collected.begin(), collected.end());

@@ -7,7 +7,7 @@
 namespace orange::store {
 namespace {
 
-/// Only merges that are done and stayed in the local repository.
+/// Returns true for a merge that is done and stayed in the local repository.
 bool is_unpushed(const MergeRecord& merge) {
     return merge.phase == MergePhase::done && !merge.push && !merge.elsewhere;
 }
@@ -29,7 +29,7 @@ class Scanner {
         return eat('}');
     }
 
-    /// A string without escapes.
+    /// Takes a string without escapes.
     bool text(std::string_view& value) {
         if (!eat('"')) return false;
         const char* begin = at_;
@@ -47,7 +47,7 @@ class Scanner {
         return value || word("false");
     }
 
-    /// Exactly this value, which has no spaces in it.
+    /// Takes exactly this value, which has no spaces in it.
     bool word(std::string_view value) {
         skip_space();
         if (!std::string_view(at_, static_cast<std::size_t>(end_ - at_)).starts_with(value)) return false;
@@ -189,7 +189,7 @@ bool take_member(Scanner& scan, std::string_view key, Draft& draft) {
     return must_be_empty ? scan.word("[]") : scan.skip();
 }
 
-/// `merge` is empty if the task has none.
+/// Makes a brief. `merge` is empty if the task has none.
 Brief brief_from(const Task& task, bool ended, const MergeRecord& merge, bool into_parent) {
     Brief brief;
     brief.id = task.id;
@@ -202,9 +202,9 @@ Brief brief_from(const Task& task, bool ended, const MergeRecord& merge, bool in
     brief.summary = task.summary;
     brief.created_at = task.created_at;
     brief.ended = ended || is_end(task.status);
+    brief.into_parent = into_parent;
     if (is_unpushed(merge)) {
-        brief.unpushed =
-            std::make_shared<UnpushedMerge>(UnpushedMerge{merge.commit, merge.base, merge.target, into_parent});
+        brief.unpushed = std::make_shared<UnpushedMerge>(UnpushedMerge{merge.commit, merge.base, merge.target});
     }
     return brief;
 }

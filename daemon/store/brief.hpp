@@ -29,7 +29,6 @@ struct UnpushedMerge {
     std::string commit;
     std::string base;
     std::string target;
-    bool into_parent = false;
 
     bool operator==(const UnpushedMerge&) const = default;
 };
@@ -49,6 +48,7 @@ struct Brief {
     bool ended = false;       ///< has_ended()
     bool unfinished = false;  ///< it has an intent
     bool unapproved = false;
+    bool into_parent = false;
     std::shared_ptr<const UnpushedMerge> unpushed;
 };
 

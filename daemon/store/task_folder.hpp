@@ -12,7 +12,7 @@ inline constexpr const char* k_state = "state.json";
 inline constexpr const char* k_task = "TASK.md";
 inline constexpr const char* k_history = "history.jsonl";
 
-/// The text may be the name of a task's folder.
+/// Returns true if the text may be the name of a task's folder.
 bool is_id_safe(std::string_view text);
 /// Returns the text of state.json.
 std::string state_text(const TaskRecord& record);

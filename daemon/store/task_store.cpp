@@ -64,33 +64,25 @@ const Brief* TaskStore::brief(const TaskId& id) const {
     return entry ? &entry->brief : nullptr;
 }
 
-const TaskRecord* TaskStore::find(const TaskId& id) const {
+RecordPtr TaskStore::awake(const TaskId& id) const {
     const auto* entry = entry_of(id);
-    if (!entry) return nullptr;
-    return entry->record ? entry->record.get() : read(id).value_or(nullptr);
+    return entry ? entry->record : nullptr;
 }
 
-Result<const TaskRecord*> TaskStore::read(const TaskId& id) const {
-    auto* entry = entry_of(id);
+Result<RecordPtr> TaskStore::read(const TaskId& id) const {
+    const auto* entry = entry_of(id);
     if (!entry) return Error(ErrorCode::not_found, "there is no task " + id.value);
-    if (!entry->record) {
-        TRY(auto record, record_from(files_.read(folder(entry->brief) / k_state), entry->brief.project, id.value));
-        if (!rests(record)) {
-            return Error(ErrorCode::conflict, (folder(record) / k_state).string() +
-                                                  " was changed by another program, and says that the task has not "
-                                                  "ended. To read it again:\n  orange daemon restart");
-        }
-        record.task.parent = entry->brief.parent;
-        entry->record = std::make_unique<TaskRecord>(std::move(record));
-        read_.push_back(id);
+    if (entry->record) return entry->record;
+    TRY(auto record, record_from(files_.read(folder(entry->brief) / k_state), entry->brief.project, id.value));
+    if (!store::rests(record)) {
+        return Error(ErrorCode::conflict,
+                     (folder(record) / k_state).string() +
+                         " was changed by another program, and says that the task has not ended. To read it again:\n"
+                         "  orange daemon restart",
+                     {{"why", k_not_ended}});
     }
-    return static_cast<const TaskRecord*>(entry->record.get());
-}
-
-void TaskStore::forget_read() {
-    for (const auto& id : std::exchange(read_, {})) {
-        if (auto* entry = entry_of(id); entry && entry->rests) entry->record.reset();
-    }
+    record.task.parent = entry->brief.parent;
+    return RecordPtr(std::make_shared<TaskRecord>(std::move(record)));
 }
 
 std::optional<BranchHolder> TaskStore::on_branch(const std::string& project, const std::string& branch) const {
@@ -184,7 +176,7 @@ TaskStore::Entry& TaskStore::add_entry(Brief brief) {
     return **entries_.insert(std::move(made)).first;
 }
 
-/// Adds it to the parts of the index that need only the brief.
+/// Adds the task to the parts of the index that need only the brief.
 void TaskStore::index(Entry& entry) {
     by_age_.insert(&entry);
     ids_.insert(&entry);
@@ -192,19 +184,17 @@ void TaskStore::index(Entry& entry) {
     if (!entry.brief.parent.empty()) children_[entry.brief.parent].insert(&entry);
 }
 
-void TaskStore::index(const TaskRecord& record) {
+void TaskStore::index(const RecordPtr& saved) {
+    const auto& record = *saved;
     const auto& id = record.task.id;
     auto* known = entry_of(id);
     auto& entry = known ? *known : add_entry(brief_of(record));
     entry.brief = brief_of(record);
-    entry.rests = rests(record);
-    if (!entry.record) entry.record = std::make_unique<TaskRecord>();
-    *entry.record = record;
+    entry.record = rests(record) ? nullptr : saved;
     index(entry);
     const bool ended = entry.brief.ended;
     entry.open = !ended || record.alarmed() || !record.notices.empty();
-    if (entry.rests) read_.push_back(id);
-    if (entry.rests) return;
+    if (entry.rests()) return;
     awake_.insert(&entry);
     if (entry.open) open_by_age_.insert(&entry);
     if (entry.open) ++open_[record.task.project];
@@ -228,7 +218,7 @@ void TaskStore::unindex(Entry& entry) {
         found->second.erase(&entry);
         if (found->second.empty()) children_.erase(found);
     }
-    if (entry.rests) return;
+    if (entry.rests()) return;
     const auto& record = *entry.record;
     awake_.erase(&entry);
     if (entry.open) open_by_age_.erase(&entry);
@@ -266,7 +256,7 @@ Result<void> TaskStore::create(const TaskRecord& record, std::string_view body) 
         if (auto removed = files_.remove(folder); !removed) return in_context(made.error().message, removed.error());
         return made;
     }
-    index(record);
+    index(std::make_shared<TaskRecord>(record));
     notify_observers(record.task.id);
     return {};
 }
@@ -277,11 +267,12 @@ Result<void> TaskStore::save(const TaskRecord& record, Durability durability) {
     if (old->brief.project.text() != record.task.project) {
         return {ErrorCode::invalid_argument, "a task keeps its project"};
     }
+    if (!old->is_tidy) tidy(*old);  // before another program writes into the folder
     TRY(files_.replace(folder(record) / k_state, state_text(record), durability));
-    const TaskRecord copy = record;  // `record` may be the very one that is indexed
+    const RecordPtr saved = std::make_shared<TaskRecord>(record);
     unindex(*old);
-    index(copy);
-    notify_observers(copy.task.id);
+    index(saved);
+    notify_observers(saved->task.id);
     return {};
 }
 
@@ -295,18 +286,27 @@ void TaskStore::notify_observers(const TaskId& id) const {
     for (const auto& [number, observer] : observers) observer(id);
 }
 
+const Unreadable* TaskStore::unreadable(const TaskId& id) const {
+    const auto found = std::ranges::find(unreadable_, id.value, &Unreadable::id);
+    return found == unreadable_.end() || id.empty() || entry_of(id) ? nullptr : &*found;
+}
+
 Result<void> TaskStore::remove(const TaskId& id) {
     auto* entry = entry_of(id);
-    if (!entry) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
-    const Path folder = this->folder(entry->brief);
+    const auto* broken = unreadable(id);
+    if (!entry && !broken) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
+    const Path folder = entry ? this->folder(entry->brief) : root_ / broken->project / broken->id;
     TRY(files_.list(folder));  // fails for a link, which must not be followed
     TRY(files_.remove(folder));
     known_history_.erase((folder / k_history).string());
     const TaskId gone = id;  // `id` may be the record's own
     histories_.forget(gone);
-    if (!entry->knows_history) --unknown_histories_;
-    unindex(*entry);
-    entries_.erase(entries_.find(std::string_view(gone.value)));
+    if (entry) {
+        unindex(*entry);
+        entries_.erase(entries_.find(std::string_view(gone.value)));
+    } else {
+        unreadable_.erase(unreadable_.begin() + (broken - unreadable_.data()));
+    }
     notify_observers(gone);
     return {};
 }

@@ -38,6 +38,12 @@ struct BranchHolder {
     bool readable = true;
 };
 
+/// A record as it was when it was looked up: a later save of the task does not change it.
+using RecordPtr = std::shared_ptr<const TaskRecord>;
+
+/// The detail `why` of the error of TaskStore::read() if state.json says that a task that rests has not ended.
+inline constexpr const char* k_not_ended = "not_ended";
+
 /// A task's place in the order of creation.
 struct Age {
     Timestamp created_at{};
@@ -54,11 +60,8 @@ enum class Naming {
 /// saves tasks here; other parts only read them. One write of state.json commits a change; only load() takes time in
 /// proportion to the number of tasks. A failed write changes neither the file nor the index. TaskFiles handles TASK.md.
 ///
-/// Records of tasks that rest() are not in memory, only their briefs. find() reads the file of such a task, and
-/// forget_read() frees the record again. Code that needs no more than a brief calls brief().
-///
-/// Pointers to records stay valid until that task is saved or removed, or until forget_read(): copy the record before a
-/// co_await.
+/// The store keeps only the brief of a task that rests() in memory. Code that acts by itself calls awake(). Code that
+/// needs only a brief calls brief(). Code that needs the whole record of any task calls read(), which may read a file.
 class TaskStore {
   public:
     static constexpr std::size_t k_no_limit = static_cast<std::size_t>(-1);
@@ -67,19 +70,18 @@ class TaskStore {
 
     /// Reads all tasks. A folder without state.json is imported from its TASK.md once. An unreadable task goes to
     /// unreadable(), and the others load. For a task that rests, only the brief is read (brief_of_resting()), and its
-    /// folder is not listed: tidy() does that.
+    /// folder is not listed: tidy_next() does that.
     Result<void> load();
-    /// The rest of load() for a task that rests: removes the temporary files that a killed daemon left in its folder,
-    /// and looks at its history.
-    void tidy(const TaskId& id);
+    /// The rest of load() for the next of the tasks that rest: removes the temporary files that a killed daemon left in
+    /// the task's folder, and looks at the task's history. Returns false if there is no such task any more.
+    bool tidy_next();
 
-    /// Returns the record of a task; null if there is none, or if state.json of a resting task cannot be read now.
-    const TaskRecord* find(const TaskId& id) const;
-    /// Returns the record as find() does, or the reason why there is none.
-    Result<const TaskRecord*> read(const TaskId& id) const;
-    /// Frees the records of resting tasks.
-    void forget_read();
-    /// Returns the brief of a task without reading a file; null if there is no such task.
+    /// Returns the record of a task that does not rest, without reading a file; null if there is no such task.
+    RecordPtr awake(const TaskId& id) const;
+    /// Returns the record of any task. state.json of a task that rests is read each time.
+    Result<RecordPtr> read(const TaskId& id) const;
+    /// Returns the brief of any task without reading a file; null if there is no such task. The pointer stays valid
+    /// until the task is removed: copy what you need before a co_await.
     const Brief* brief(const TaskId& id) const;
     /// Returns the task that a person means: by its whole id, by the beginning of its id in any case, by its branch or,
     /// if `by` allows it, by words of its summary. An error lists the candidates. The cost grows with the number of
@@ -128,6 +130,8 @@ class TaskStore {
     const RunIndex& runs() const { return runs_; }
     std::size_t size() const { return entries_.size(); }
     const std::vector<Unreadable>& unreadable() const { return unreadable_; }
+    /// Returns the task of unreadable() with this id; null if there is none, or if another task has the id.
+    const Unreadable* unreadable(const TaskId& id) const;
 
     /// Makes the folder with state.json and TASK.md.
     Result<void> create(const TaskRecord& record, std::string_view body);
@@ -135,7 +139,7 @@ class TaskStore {
     /// before people or agents learn of the change. `atomic` is enough if the next daemon would find it out, or do it,
     /// again. After a power failure one of several `atomic` writes is on disk, never a mixture.
     Result<void> save(const TaskRecord& record, Durability durability = Durability::synced);
-    /// Removes the folder with everything in it.
+    /// Removes the folder with everything in it, also of an unreadable task.
     Result<void> remove(const TaskId& id);
 
     /// `observer` is called after each save and removal of a task; it must not change any. Returns a number for
@@ -154,8 +158,8 @@ class TaskStore {
     /// Returns a reader for events further back, or for a single one. If there is no such task, the reader is empty.
     HistoryReader read_history(const TaskId& id) const;
     /// Returns the times of the last writes. For a file that was changed from outside since load(), it is an earlier
-    /// time. Examines the histories that tidy() has not reached yet.
-    const HistoryTimes& histories();
+    /// time. The histories that tidy_next() has not reached yet are missing.
+    const HistoryTimes& histories() const { return histories_; }
 
     /// tasks/<project>/<id>
     Path folder(const TaskRecord& record) const;
@@ -164,10 +168,10 @@ class TaskStore {
   private:
     struct Entry {
         Brief brief;
-        bool rests = false;
-        bool open = false;                   ///< one of each_open()
-        bool knows_history = true;           ///< its time is in histories_
-        std::unique_ptr<TaskRecord> record;  ///< of a resting task only after read(), until forget_read()
+        bool open = false;    ///< one of each_open()
+        bool is_tidy = true;  ///< load() or tidy() has looked at its folder
+        RecordPtr record;     ///< null: the task rests
+        bool rests() const { return record == nullptr; }
     };
     struct Older {
         using is_transparent = void;
@@ -210,17 +214,18 @@ class TaskStore {
     Error unknown(std::string_view text) const;
     void notify_observers(const TaskId& id) const;
     Entry* entry_of(const TaskId& id) const;
-    /// The same as each(), of those of each_open() alone.
+    /// Calls `visit` as each() does, for the tasks of each_open().
     void each_open_brief(const std::function<bool(const Brief&)>& visit) const;
     Entry& add_entry(Brief brief);
     void index(Entry& entry);
-    void index(const TaskRecord& record);
+    void index(const RecordPtr& saved);
     void unindex(Entry& entry);
     void add_unreadable(const std::string& project, const std::string& id, std::string why);
     bool is_above(const TaskId& id, TaskId below) const;
     void load_folder(const std::string& project, const std::string& id, const Result<std::string>& state);
     bool load_resting(const std::string& project, const std::string& id, std::string_view state);
-    void look_at_history(Entry& entry);
+    void tidy(Entry& entry);
+    void look_at_history(const Entry& entry);
     Result<TaskRecord> record_from(const Result<std::string>& state, const std::string& project,
                                    const std::string& id) const;
     Result<TaskRecord> import_folder(const std::string& project, const std::string& id);
@@ -229,7 +234,6 @@ class TaskStore {
     FileSystem& files_;
     Path root_;
     std::unordered_set<EntryPtr, Hash, SameId> entries_;
-    mutable std::vector<TaskId> read_;  ///< resting tasks whose records are in memory
     std::set<const Entry*, ByName> ids_;
     ByAge by_age_;
     ByAge awake_;                               ///< tasks that do not rest
@@ -245,7 +249,7 @@ class TaskStore {
     std::map<TaskId, ByAge> children_;               ///< parent → its sub-tasks
     RunIndex runs_;
     HistoryTimes histories_;
-    std::size_t unknown_histories_ = 0;
+    std::optional<Age> tidied_;  ///< tidy_next() has come to here, newest first
     /// History files whose end was checked, with their size at that time: another program may write to a file later.
     std::map<std::string, std::uintmax_t> known_history_;
     std::vector<Unreadable> unreadable_;

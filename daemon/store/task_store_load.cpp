@@ -56,9 +56,7 @@ bool TaskStore::load_resting(const std::string& project, const std::string& id, 
     if (!brief || brief->id.value != id || brief->project.text() != project || entry_of(brief->id)) return false;
     if (is_above(brief->id, brief->parent)) brief->parent = {};
     auto& entry = add_entry(std::move(*brief));
-    entry.rests = true;
-    entry.knows_history = false;
-    ++unknown_histories_;
+    entry.is_tidy = false;
     index(entry);
     return true;
 }
@@ -87,7 +85,7 @@ void TaskStore::load_folder(const std::string& project, const std::string& id, c
     if (record) {
         // A broken file may name a descendant as parent.
         if (is_above(record->task.id, record->task.parent)) record->task.parent = {};
-        index(*record);
+        index(std::make_shared<TaskRecord>(*record));
         if (names && std::ranges::find(*names, k_history) != names->end()) look_at_history(*entry_of(record->task.id));
         // There may be thousands of ended tasks: only those with a temporary file are swept.
         if (active_.contains(record->task.id) || (names && has_unfinished(*names))) sweep(files_, root_ / project / id);
@@ -96,28 +94,31 @@ void TaskStore::load_folder(const std::string& project, const std::string& id, c
     }
 }
 
-void TaskStore::tidy(const TaskId& id) {
-    auto* entry = entry_of(id);
-    if (!entry) return;
-    const auto names = files_.list(folder(entry->brief));
-    if (names && has_unfinished(*names)) sweep(files_, folder(entry->brief));
-    if (!entry->knows_history) look_at_history(*entry);
+bool TaskStore::tidy_next() {
+    auto entry = tidied_ ? std::make_reverse_iterator(by_age_.lower_bound(*tidied_)) : by_age_.rbegin();
+    while (entry != by_age_.rend() && (*entry)->is_tidy) ++entry;
+    if (entry == by_age_.rend()) {
+        tidied_ = Age{};
+        return false;
+    }
+    const auto& next = (*entry)->brief;
+    tidied_ = Age{next.created_at, next.id};
+    tidy(*entry_of(next.id));
+    return true;
+}
+
+void TaskStore::tidy(Entry& entry) {
+    const auto names = files_.list(folder(entry.brief));
+    if (names && has_unfinished(*names)) sweep(files_, folder(entry.brief));
+    look_at_history(entry);
+    entry.is_tidy = true;
 }
 
 /// If the file cannot be examined, it counts as the latest, because it may have any event.
-void TaskStore::look_at_history(Entry& entry) {
+void TaskStore::look_at_history(const Entry& entry) {
     const auto facts = files_.facts_of(folder(entry.brief) / k_history);
     const bool is_there = facts || facts.error().code != ErrorCode::not_found;
     if (is_there) histories_.note(entry.brief.id, facts ? time_of(*facts) : Timestamp::max());
-    if (!std::exchange(entry.knows_history, true)) --unknown_histories_;
-}
-
-const HistoryTimes& TaskStore::histories() {
-    if (unknown_histories_ == 0) return histories_;
-    for (const auto& entry : entries_) {
-        if (!entry->knows_history) look_at_history(*entry);
-    }
-    return histories_;
 }
 
 /// Returns true if `id` is `below` or an ancestor of it. No loaded task is its own ancestor, so the loop ends.

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <vector>
 
 #include "daemon/files/posix_file_system.hpp"
 #include "daemon/store/task_store.hpp"
@@ -48,11 +49,24 @@ int main(int argc, char** argv) {
     store::TaskStore store(files, home.path());
     timed("load", [&] { return store.load(); });
     int seen = 0;
+    std::vector<TaskId> ids;
     timed("each, all", [&]() -> Result<void> {
         store.each([&](const store::Brief& task) {
             seen += task.ended ? 0 : 1;
+            ids.push_back(task.id);
             return true;
         });
+        return {};
+    });
+    timed("tidy all", [&]() -> Result<void> {
+        while (store.tidy_next()) {
+        }
+        return {};
+    });
+    timed("read all", [&]() -> Result<void> {
+        for (const auto& id : ids) {
+            if (auto read = store.read(id); !read) return read.error();
+        }
         return {};
     });
     // Who is calling: each ancestor of a caller is looked up once.

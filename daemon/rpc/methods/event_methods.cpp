@@ -2,6 +2,7 @@
 #include "common/rpc/event_methods.hpp"
 
 #include "common/base/try.hpp"
+#include "daemon/async/async.hpp"
 #include "daemon/rpc/api.hpp"
 
 namespace orange::rpc {
@@ -34,6 +35,15 @@ Awaitable<Result<void>> check_project(Api& api, std::optional<std::string> proje
     co_return Result<void>{};
 }
 
+/// After a start the daemon looks for the times of histories in the background. A query that needs the times of all
+/// histories helps, and lets others have their turns.
+Awaitable<void> find_histories(World& world) {
+    constexpr int k_at_once = 16;
+    for (int seen = 1; world.tasks.tidy_next(); ++seen) {
+        if (seen % k_at_once == 0) co_await async::yield();
+    }
+}
+
 Awaitable<Result<EventsSubscribe::Reply>> subscribe(Api& api, EventsSubscribe params, Call call) {
     auto project = params.project;
     CO_TRY(co_await check_project(api, std::move(project)));
@@ -43,6 +53,7 @@ Awaitable<Result<EventsSubscribe::Reply>> subscribe(Api& api, EventsSubscribe pa
         CO_TRY(seen, api.world().tasks.resolve(*params.screen));
     }
     auto& world = api.world();
+    if (params.since && !filter.task) co_await find_histories(world);
     EventsSubscribe::Reply reply;
     reply.cursor = world.journal.cursor();
     auto* sink = call.sink;
@@ -50,7 +61,7 @@ Awaitable<Result<EventsSubscribe::Reply>> subscribe(Api& api, EventsSubscribe pa
         if (wanted.wants(event)) sink->notify(EventNotification::k_name, written(notification_of(world, event)));
     };
     if (params.since) {
-        const auto missed = world.journal.since(*params.since);
+        const auto missed = world.journal.since(*params.since, filter.task);
         reply.resync = !missed;
         if (missed) {
             for (const auto& event : *missed) tell(event);
@@ -77,11 +88,12 @@ Awaitable<Result<EventsList::Reply>> list(Api& api, EventsList params) {
     }
     CO_TRY(const auto filter, filter_of(api, params));
     auto& world = api.world();
+    if (!filter.task) co_await find_histories(world);
     EventsList::Reply reply;
     reply.cursor = world.journal.cursor();
     std::optional<std::vector<StreamEvent>> events;
     if (params.since) {
-        events = world.journal.since(*params.since);
+        events = world.journal.since(*params.since, filter.task);
         reply.resync = !events;
     }
     if (!events) events = world.journal.recent(filter, static_cast<std::size_t>(params.limit));

@@ -47,7 +47,10 @@ Awaitable<Result<ExecutorShow::Reply>> show_executor(Api& api, ExecutorShow para
     Task task;
     const auto id = api.select(params, call);
     if (!id && params.id) co_return id.error();
-    if (const auto* record = id ? world.tasks.find(*id) : nullptr) task = record->task;
+    if (id) {
+        CO_TRY(const auto record, world.tasks.read(*id));
+        task = record->task;
+    }
     ExecutorShow::Reply reply;
     auto env = executor_environment(world, task.project);
     reply.executor = executor_view(world, entry, env);

@@ -47,13 +47,13 @@ Awaitable<Result<HarnessExplain::Reply>> explain(Api& api, HarnessExplain params
     auto pane = run.pane_id;
     CO_TRY(auto view, co_await world.tmux.view_pane(std::move(pane)));
     agents::Reading reading = agents::reading_of(entry.harness, Activity::unknown, view.screen, view.title);
-    const auto* record = world.tasks.find(id);
+    auto record = world.tasks.awake(id);
     if (record && !params.harness) {
         const auto now = *record;  // the store may change while tmux answers
         reading = co_await api.runner().activities.read(now, run.role);
     }
     auto reply = explained(entry.harness, std::move(view.screen), std::move(view.title), reading, world.clock.now());
-    record = world.tasks.find(id);
+    record = world.tasks.awake(id);
     if (record) reply.told = api.runner().activities.of(*record, run.role);
     co_return reply;
 }

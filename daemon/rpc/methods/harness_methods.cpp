@@ -170,7 +170,7 @@ Awaitable<std::vector<std::string>> restart_who_waits(Api& api, const std::strin
     std::vector<std::string> notes;
     const auto active = api.world().tasks.active();
     for (const auto& id : active) {
-        const auto* record = api.world().tasks.find(id);
+        const auto record = api.world().tasks.awake(id);
         if (!record || record->task.project != project) continue;
         const auto runs = record->runs;
         for (const auto& run : runs) {

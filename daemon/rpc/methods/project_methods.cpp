@@ -25,7 +25,7 @@ ProjectView view(Api& api, const Project& project) {
     ProjectView view{project, 0, setting_views(api, project), {}};
     if (!view.workflow) view.workflow = "default";
     for (const auto& id : api.world().tasks.active()) {
-        const auto* record = api.world().tasks.find(id);
+        const auto record = api.world().tasks.awake(id);
         if (record && record->task.project == project.name) ++view.active_tasks;
     }
     return view;

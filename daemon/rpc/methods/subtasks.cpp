@@ -46,8 +46,7 @@ std::vector<std::string> chosen_by_humans(const TaskCreate& params, const TaskRe
 
 Result<void> complete_for_agent(const World& world, TaskCreate& params, const Caller& by) {
     if (!is_agent(by)) return {};
-    const auto* parent = world.tasks.find(by.task);
-    if (!parent) return {ErrorCode::not_found, "task " + by.task.value + " is deleted"};
+    TRY(const auto parent, world.tasks.read(by.task));
     if (params.parent) {
         TRY(const auto named, world.tasks.resolve(*params.parent, store::Naming::id_or_branch));
         params.parent = named.value;
@@ -91,12 +90,11 @@ Result<void> take_parent(const World& world, TaskCreate& params) {
 
 Result<void> join_parent(const World& world, const TaskCreate& params, TaskRecord& record, const Caller& by) {
     if (!params.parent) return {};
-    const auto* parent = world.tasks.find({*params.parent});
-    if (!parent) return {ErrorCode::not_found, "task " + *params.parent + " is deleted"};
+    TRY(const auto parent, world.tasks.read({*params.parent}));
     if (!is_agent(by)) return adopt(world, record, *parent);
     for (const auto& id : record.task.blocked_by) {
-        const auto* blocker = world.tasks.find(id);
-        if (blocker && blocker->task.parent == parent->task.id) continue;
+        const auto* blocker = world.tasks.brief(id);
+        if (blocker && blocker->parent == parent->task.id) continue;
         return engine::may_not_wait_for(id, by);
     }
     const auto* project = world.projects.find(parent->task.project);

@@ -144,7 +144,10 @@ Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) 
 /// A sub-task runs where its parent does: else an agent could leave its executor by way of one.
 Result<void> choose_executor(Api& api, const TaskCreate& params, Draft& draft) {
     auto& task = draft.record.task;
-    const auto* parent = params.parent ? api.world().tasks.find({*params.parent}) : nullptr;
+    store::RecordPtr parent;
+    if (params.parent) {
+        TRY(parent, api.world().tasks.read({*params.parent}));
+    }
     const auto settings = settings_of(api.world(), draft.project);
     Choices choices;
     choices.executor = params.executor;
@@ -327,7 +330,7 @@ Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Dr
     if (params.branch) {
         note_branch(*params.branch, draft.notes);
         CO_TRY(co_await git::check_branch_name(world.git, task.branch));
-        const auto* parent = draft.only_new_branch ? world.tasks.find(task.parent) : nullptr;
+        const auto parent = draft.only_new_branch ? world.tasks.awake(task.parent) : nullptr;
         if (parent) {  // an agent must not choose the folder to which the sub-task's agents may write
             CO_TRY(check_chosen_branch(world, task, git::folder_of(parent->task.branch), task.branch,
                                        "orange task create --branch"));
@@ -345,13 +348,13 @@ Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Dr
 }
 
 /// Returns the task of `blocked_by` whose branch --base names; that branch does not need to exist yet.
-const TaskRecord* stacked_on(World& world, const TaskCreate& params, const Task& task) {
+std::optional<store::Brief> stacked_on(World& world, const TaskCreate& params, const Task& task) {
     const auto base = branch_name(params.base.value_or(std::string()));
     for (const auto& id : task.blocked_by) {
-        const auto* blocker = world.tasks.find(id);
-        if (blocker && blocker->task.project == task.project && blocker->task.branch == base) return blocker;
+        const auto* blocker = world.tasks.brief(id);
+        if (blocker && blocker->project.text() == task.project && blocker->branch == base) return *blocker;
     }
-    return nullptr;
+    return std::nullopt;
 }
 
 Awaitable<Result<void>> check_is_new(World& world, std::string repo, std::string branch) {
@@ -364,9 +367,9 @@ Awaitable<Result<void>> check_is_new(World& world, std::string repo, std::string
 /// Makes the new branch of a sub-task start at its parent's branch, as committed at the time of the sub-task's start.
 Awaitable<Result<void>> begin_at_parent(World& world, Draft& draft) {
     auto& record = draft.record;
-    const auto* parent = world.tasks.find(record.task.parent);
+    const auto* parent = world.tasks.brief(record.task.parent);
     if (!parent || draft.work_is_there) co_return Result<void>{};
-    const auto below = parent->task.branch, repo = draft.project.path;
+    const auto below = parent->branch, repo = draft.project.path;
     CO_TRY(const auto state, co_await git::branch_state(world.git, repo, record.task.branch));
     if (state.exists()) co_return Result<void>{};
     record.stacked_on = record.task.parent;
@@ -380,14 +383,13 @@ Awaitable<Result<void>> choose_base(World& world, const TaskCreate& params, Draf
     if (!params.base) co_return co_await begin_at_parent(world, draft);
     auto& task = draft.record.task;
     const auto repo = draft.project.path;
-    if (const auto* blocker = stacked_on(world, params, task)) {
-        const auto below = blocker->task;
+    if (const auto below = stacked_on(world, params, task)) {
         CO_TRY(co_await check_is_new(world, repo, task.branch));
-        draft.record.stacked_on = below.id;
-        task.base = "refs/heads/" + below.branch;
-        const bool sibling = below.parent == task.parent && blocker->into_parent;
+        draft.record.stacked_on = below->id;
+        task.base = "refs/heads/" + below->branch;
+        const bool sibling = below->parent == task.parent && below->into_parent;
         const auto target = merge_target(world, draft.record, draft.project).branch;
-        draft.notes.push_back("starts from the branch of task " + below.id.value + ", " + *params.base +
+        draft.notes.push_back("starts from the branch of task " + below->id.value + ", " + *params.base +
                               ", when that is merged, and with " + (sibling ? target : draft.project.default_branch) +
                               " merged into it");
         co_return Result<void>{};
@@ -475,7 +477,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
         co_return created.error();
     }
     created->notes.insert(created->notes.begin(), draft.notes.begin(), draft.notes.end());
-    const auto* record = world.tasks.find(id);
+    const auto record = world.tasks.awake(id);
     if (record && draft.is_at_origin) api.runner().pull_sync.poll_soon(*record);
     auto outcome = *created;
     if (record && outcome.spawn_error.empty() && !params.no_spawn && draft.needs_workspace) {
@@ -491,7 +493,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
 
 /// Answers a repeated call, whose first reply was lost, with the task as it is once the first call has ended.
 Awaitable<Result<TaskReply>> made_before(Api& api, TaskId id) {
-    if (const auto* record = api.world().tasks.find(id); record && record->queued) {
+    if (const auto record = api.world().tasks.awake(id); record && record->queued) {
         co_await api.runner().queue.run(record->task.project);
     }
     co_await api.runner().turns.free(id);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
 
 #include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
@@ -11,12 +12,12 @@
 #include "daemon/runner/changes.hpp"
 #include "daemon/runner/sight.hpp"
 
-/// Lists of tasks. Of those that have ended only the briefs are in memory (docs/architecture.md).
+/// Lists of tasks. Only the briefs of ended tasks are in memory (docs/architecture.md).
 namespace orange::rpc {
 namespace {
 
-/// The number of ended tasks in a page of a list, of those that are made at once, and of those that are looked at for
-/// them.
+/// The number of tasks in a page of a list, besides those that have not ended; of views that are made at once; and of
+/// briefs that are looked at for them.
 constexpr std::size_t k_page = 250, k_views_at_once = 32, k_briefs_at_once = 2000;
 
 /// Sorts a list: tasks that need something first, most urgent and longest waiting on top; then running tasks in the
@@ -91,14 +92,16 @@ struct Wanted {
     }
 };
 
-/// Some of the ended tasks, newest first, and where the next ones begin.
+/// Some of the tasks, newest first, and where the next ones begin.
 struct Batch {
     std::vector<TaskId> tasks;
     std::optional<store::Age> next;
 };
 
-Batch next_batch(const store::TaskStore& tasks, const Wanted& wanted, const std::optional<store::Age>& after,
-                 std::size_t most) {
+/// Leaves out the tasks that are `listed`. Takes all others, and not only those that have ended: a task may have been
+/// listed as open and end before its turn comes, or the other way round.
+Batch next_batch(const store::TaskStore& tasks, const Wanted& wanted, const std::set<TaskId>& listed,
+                 const std::optional<store::Age>& after, std::size_t most) {
     Batch batch;
     const store::Brief* last = nullptr;
     bool is_full = false;
@@ -109,7 +112,7 @@ Batch next_batch(const store::TaskStore& tasks, const Wanted& wanted, const std:
             if (is_full) return false;
             ++looked;
             last = &task;
-            if (!tasks.is_open(task) && wanted(task)) batch.tasks.push_back(task.id);
+            if (!listed.contains(task.id) && wanted(task)) batch.tasks.push_back(task.id);
             return true;
         },
         after);
@@ -127,8 +130,8 @@ TaskView unreadable_view(const World& world, Task shown, const std::string& why)
     return view;
 }
 
-/// The whole record of a task that has ended is in its file.
-TaskView view_of_ended(Api& api, const TaskId& id) {
+/// The whole record of a task that has ended may be in its file only.
+TaskView view_of(Api& api, const TaskId& id) {
     const auto record = api.world().tasks.read(id);
     if (record) return api.view(**record);
     Task shown;
@@ -142,7 +145,7 @@ TaskView view_of_ended(Api& api, const TaskId& id) {
     return unreadable_view(api.world(), std::move(shown), record.error().message);
 }
 
-/// `next` of a reply: the place of the last ended task in it.
+/// Returns `next` of a reply: the place of the last task that was looked at for it.
 std::string text_of(const store::Age& age) {
     return to_rfc3339(age.created_at) + " " + age.id.value;
 }
@@ -157,15 +160,16 @@ Result<std::optional<store::Age>> place_of(const std::optional<std::string>& tex
     return std::optional(store::Age{*time, TaskId{std::string(parts[1])}});
 }
 
-/// Adds ended tasks to the reply until it has `most` tasks. With thousands of them the others have their turns in
-/// between. Returns the place of the last one if there are more.
-Awaitable<std::optional<store::Age>> add_ended(Api& api, TaskList::Reply& reply, Wanted wanted,
-                                               std::optional<store::Age> after, std::size_t most) {
+/// Adds tasks that are not `listed` to the reply until it has `most` tasks. With thousands of tasks, other calls have
+/// their turns in between. Returns the place of the last task if there are more.
+Awaitable<std::optional<store::Age>> add_others(Api& api, TaskList::Reply& reply, const Wanted& wanted,
+                                                const std::set<TaskId>& listed, std::optional<store::Age> after,
+                                                std::size_t most) {
     auto& tasks = api.world().tasks;
     while (reply.tasks.size() < most) {
-        const auto batch = next_batch(tasks, wanted, after, std::min(k_views_at_once, most - reply.tasks.size()));
-        for (const auto& id : batch.tasks) reply.tasks.push_back(view_of_ended(api, id));
-        tasks.forget_read();
+        const auto room = std::min(k_views_at_once, most - reply.tasks.size());
+        const auto batch = next_batch(tasks, wanted, listed, after, room);
+        for (const auto& id : batch.tasks) reply.tasks.push_back(view_of(api, id));
         after = batch.next;
         if (!after) break;
         co_await async::yield();
@@ -173,11 +177,12 @@ Awaitable<std::optional<store::Age>> add_ended(Api& api, TaskList::Reply& reply,
     co_return after;
 }
 
-Awaitable<std::int64_t> count_ended(Api& api, Wanted wanted) {
+/// Returns the number of wanted tasks that are not `listed`.
+Awaitable<std::int64_t> count_others(Api& api, const Wanted& wanted, const std::set<TaskId>& listed) {
     std::int64_t count = 0;
     std::optional<store::Age> after;
     do {
-        const auto batch = next_batch(api.world().tasks, wanted, after, k_briefs_at_once);
+        const auto batch = next_batch(api.world().tasks, wanted, listed, after, k_briefs_at_once);
         count += static_cast<std::int64_t>(batch.tasks.size());
         after = batch.next;
         co_await async::yield();
@@ -185,11 +190,14 @@ Awaitable<std::int64_t> count_ended(Api& api, Wanted wanted) {
     co_return count;
 }
 
-/// Adds the tasks that have not ended, in the order of comes_first(), or only their number.
-void add_open(Api& api, const TaskList& params, const Wanted& wanted, TaskList::Reply& reply) {
+/// Adds the tasks that have not ended, in the order of comes_first(), or only their number. Returns all wanted tasks
+/// that have not ended.
+std::set<TaskId> add_open(Api& api, const TaskList& params, const Wanted& wanted, TaskList::Reply& reply) {
+    std::set<TaskId> listed;
     // A task may have ended and still have an alarm, which is about its repository. each_open() includes such tasks.
     api.world().tasks.each_open([&](const TaskRecord& record) {
         if (!wanted(record.task)) return true;
+        listed.insert(record.task.id);
         if (reply.count) {
             if (needs_of(api.runner(), record).kind != Need::nothing) ++*reply.count;
             return true;
@@ -199,6 +207,7 @@ void add_open(Api& api, const TaskList& params, const Wanted& wanted, TaskList::
         return true;
     });
     std::stable_sort(reply.tasks.begin(), reply.tasks.end(), comes_first);
+    return listed;
 }
 
 void add_unreadable(Api& api, const Wanted& wanted, TaskList::Reply& reply) {
@@ -226,7 +235,8 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
     TaskList::Reply reply;
     if (params.count) reply.count = 0;
     params.needs = params.needs || params.count;
-    if (!after) add_open(api, params, wanted, reply);
+    std::set<TaskId> listed;
+    if (!after) listed = add_open(api, params, wanted, reply);
     auto most = params.limit > 0 ? static_cast<std::size_t>(params.limit) : std::numeric_limits<std::size_t>::max();
     if (params.after) most = reply.tasks.size() + k_page;
     if (reply.tasks.size() > most) {
@@ -237,14 +247,14 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
         // A task that has ended needs nothing.
     } else if (params.all || params.status) {
         const auto open = static_cast<std::int64_t>(reply.tasks.size());
-        const auto last = co_await add_ended(api, reply, wanted, after, most);
+        const auto last = co_await add_others(api, reply, wanted, listed, after, most);
         if (params.after && last) reply.next = text_of(*last);
         if (!params.after && reply.tasks.size() == most) {
-            const auto all = co_await count_ended(api, wanted);
+            const auto all = co_await count_others(api, wanted, listed);
             reply.beyond_limit += std::max(std::int64_t{0}, all - (static_cast<std::int64_t>(most) - open));
         }
     } else if (params.search) {
-        reply.hidden = co_await count_ended(api, wanted);
+        reply.hidden = co_await count_others(api, wanted, listed);
     } else {
         reply.hidden = static_cast<decltype(reply.hidden)>(world.tasks.closed(wanted.project));
     }

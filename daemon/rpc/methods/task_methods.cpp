@@ -89,9 +89,9 @@ Awaitable<std::vector<std::string>> cancelled_notes(Api& api, std::vector<TaskId
     std::vector<std::string> notes;
     for (const auto& id : cancelled) {
         notes.push_back("cancelled sub-task " + id.value);
-        const auto* record = api.world().tasks.find(id);
-        if (!record || !record->ended) continue;
-        const auto kept = co_await kept_work(api.world(), *record);
+        const auto record = api.world().tasks.read(id);
+        if (!record || !(*record)->ended) continue;
+        const auto kept = co_await kept_work(api.world(), **record);
         notes.insert(notes.end(), kept.begin(), kept.end());
     }
     co_return api.sentences(std::move(notes));
@@ -115,9 +115,9 @@ Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
     CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
     params.id = id.value;
     CO_TRY(auto below, ask_about_children(api, id, params));
-    const auto* before = api.world().tasks.find(id);
-    const bool only_children = params.with_children && before && store::has_ended(*before) && !before->intent &&
-                               !open_below(api.world(), id).empty();
+    const auto* before = api.world().tasks.brief(id);
+    const bool only_children =
+        params.with_children && before && before->ended && !before->unfinished && !open_below(api.world(), id).empty();
     auto reply = TaskReply{};
     if (!only_children) {
         CO_TRY(reply,
@@ -139,8 +139,8 @@ Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
                                          (waiting.size() == 1 ? "itself: " : "themselves: ") + ids_of(waiting, ", ")});
         reply.notes.insert(reply.notes.end(), rest.begin(), rest.end());
     }
-    if (const auto* record = api.world().tasks.find(reply.task.fields.id); record && record->ended) {
-        auto kept = api.sentences(co_await kept_work(api.world(), *record));
+    if (const auto record = api.world().tasks.read(reply.task.fields.id); record && (*record)->ended) {
+        auto kept = api.sentences(co_await kept_work(api.world(), **record));
         if (kept.empty() && cancelled.size() == 1) kept.emplace_back("there was no work to keep");
         reply.notes.insert(reply.notes.end(), kept.begin(), kept.end());
     }
@@ -295,20 +295,27 @@ Awaitable<Result<TaskCheck::Reply>> check(Api& api, TaskCheck params, Call call)
     co_return reply;
 }
 
+/// Returns the task that is to be deleted. An unreadable task is named by its whole id.
+Result<TaskId> doomed(Api& api, const TaskDelete& params, const Call& call) {
+    const TaskId named{params.id.value_or("")};
+    if (api.world().tasks.unreadable(named)) return named;
+    return api.select(params, call, store::Naming::id_or_branch);
+}
+
 Awaitable<Result<TaskDelete::Reply>> remove(Api& api, TaskDelete params, Call call) {
-    CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
+    CO_TRY(const auto id, doomed(api, params, call));
     params.id = id.value;
     TaskDelete::Reply reply;
     reply.id = id.value;
     reply.short_id = api.world().tasks.short_id(id);
-    const auto* record = api.world().tasks.find(id);
-    if (params.force && record && !store::has_ended(*record)) {
+    const auto* task = api.world().tasks.brief(id);
+    if (params.force && task && !task->ended) {
         CO_TRY(auto cancelled, co_await move(api, params, call, engine::Goal::cancelled, true));
         reply.notes = std::move(cancelled.notes);
     }
     CO_TRY(co_await api.runner().reconciler.pass_on_end(id));
-    const auto* now = api.world().tasks.find(id);
-    const auto parent = now ? now->task.parent : TaskId{};
+    const auto* now = api.world().tasks.brief(id);
+    const auto parent = now ? now->parent : TaskId{};
     const auto open = open_below(api.world(), id);
     CO_TRY(auto removed, co_await api.runner().requests.remove(id, call.caller, params.force));
     api.runner().reconciler.wake(parent);

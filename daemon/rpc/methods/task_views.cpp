@@ -42,7 +42,7 @@ std::vector<AgentUse> uses_of(const World& world, const TaskRecord& record) {
 Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     auto& world = api.world();
-    CO_TRY(const auto* record, world.tasks.read(id));
+    CO_TRY(const auto record, world.tasks.read(id));
     TaskShow::Reply reply;
     reply.task = api.view(*record);
     for (const auto* messages : {&record->typed, &record->outbox}) {
@@ -93,8 +93,7 @@ Awaitable<Result<TaskHistory::Reply>> history(Api& api, TaskHistory params, Call
 }  // namespace
 
 Result<AgentRun> pick_run(Api& api, const TaskId& id, const std::optional<std::string>& wanted) {
-    const auto* record = api.world().tasks.find(id);
-    if (!record) return Error(ErrorCode::not_found, "there is no task " + id.value);
+    TRY(const auto record, api.world().tasks.read(id));
     std::optional<Role> role;
     if (wanted) {
         role = role_from(*wanted);
@@ -130,7 +129,7 @@ Awaitable<Result<TaskPeek::Reply>> peek(Api& api, TaskPeek params, Call call) {
 Awaitable<Result<TaskAttach::Reply>> attach(Api& api, TaskAttach params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     CO_TRY(const auto run, pick_run(api, id, std::nullopt));
-    const auto* record = api.world().tasks.find(id);
+    const auto record = api.world().tasks.awake(id);
     TaskAttach::Reply reply;
     reply.argv = {"tmux", "-S", api.world().paths.tmux_socket().string(), "attach-session", "-t", run.window_id};
     reply.session = record ? record->task.tmux_session.value_or("") : "";
@@ -285,7 +284,7 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     TaskWhy::Reply reply;
     // The actions of a task may hold its lock for minutes. In that case the reply only says what is under way.
     const auto is_held_up = [&] {
-        const auto* now = api.world().tasks.find(id);
+        const auto now = api.world().tasks.awake(id);
         return now && (now->intent || api.runner().queue.is_starting(id));
     };
     const auto is_busy = [&] { return is_held_up() || api.world().task_locks.busy(id.value); };

@@ -89,8 +89,8 @@ Result<void> check(const Definition& definition, const TaskWait& params) {
 
 /// Returns the reply if the wait is over; nothing otherwise.
 Result<std::optional<TaskWait::Reply>> look(Api& api, const TaskId& id, const std::vector<std::string>& until) {
-    const auto* record = api.world().tasks.find(id);
-    if (!record) return Error(ErrorCode::not_found, "task " + id.value + " was deleted");
+    if (!api.world().tasks.brief(id)) return Error(ErrorCode::not_found, "task " + id.value + " was deleted");
+    TRY(const auto record, api.world().tasks.read(id));
     TRY(const auto definition, api.runner().turns.definition_of(record->task));
     if (record->intent)
         return std::optional<TaskWait::Reply>{};  // a transition is under way, and the next state is not known yet
@@ -150,8 +150,7 @@ Awaitable<Result<TaskWait::Reply>> sleep_until(Api& api, TaskId id, TaskWait par
 Awaitable<Result<TaskWait::Reply>> wait(Api& api, TaskWait params, Call call, std::shared_ptr<int> waiters) {
     CO_TRY(const auto id, api.select(params, call));
     auto& world = api.world();
-    const auto* record = world.tasks.find(id);
-    if (!record) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
+    CO_TRY(const auto record, world.tasks.read(id));
     CO_TRY(const auto definition, api.runner().turns.definition_of(record->task));
     if (params.until.empty()) params.until.emplace_back(k_human);
     CO_TRY(check(*definition, params));

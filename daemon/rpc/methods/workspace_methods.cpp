@@ -37,7 +37,7 @@ WorkspaceReply listing(Api& api, const std::optional<std::string>& project) {
         if (!info.task.empty()) {
             view.task = info.task.value;
             view.short_id = api.world().tasks.short_id(info.task);
-            if (const auto* record = api.world().tasks.find(info.task)) view.branch = record->task.branch;
+            if (const auto* task = api.world().tasks.brief(info.task)) view.branch = task->branch;
         }
         reply.workspaces.push_back(std::move(view));
     }

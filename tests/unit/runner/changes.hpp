@@ -41,7 +41,7 @@ inline Project shop(RunnerWorld& world) {
 }
 
 inline bool is_in(RunnerWorld& world, const TaskId& id, const std::string& status) {
-    const auto* record = world.house().world().tasks.find(id);
+    const auto record = world.house().world().tasks.read(id).value_or(nullptr);
     return record && record->task.status == status && !record->intent;
 }
 
@@ -103,7 +103,7 @@ inline Change creating() {
     change.arrange = [](RunnerWorld& world) { return world.draft().task.id; };
     change.act = [](RunnerWorld& world, const TaskId& id) {
         // Created, but not started: what a human does next is to start it.
-        if (world.house().world().tasks.find(id)) {
+        if (world.house().world().tasks.brief(id)) {
             return nothing_of(world.house().go(world.house().runner().queue.spawn(id, a_human())));
         }
         auto record = world.draft();
@@ -254,7 +254,7 @@ inline Change removing() {
         return nothing_of(world.house().go(world.house().runner().requests.remove(id, a_human())));
     };
     change.is_done = [](RunnerWorld& world, const TaskId& id) {
-        return !world.house().world().tasks.find(id) &&
+        return !world.house().world().tasks.brief(id) &&
                !std::filesystem::exists(world.home() / "tasks/shop" / id.value);
     };
     change.holds = nothing_is_lost;

@@ -197,7 +197,7 @@ struct Creation {
 /// No task, or a whole one: with its context, once in history, where it was to begin.
 void check_created(RunnerWorld& world, const TaskId& id, const Creation& creation, Fuse::Ending ending) {
     const auto& store = world.house().world().tasks;
-    if (!store.find(id)) {
+    if (!store.brief(id)) {
         CHECK_FALSE(std::filesystem::exists(world.house().world().paths.tasks() / "shop" / id.value));
         CHECK(world.outside.processes.alive.empty());
         return;
@@ -244,7 +244,7 @@ void cut_off_everywhere(const Creation& creation, Fuse::Ending ending) {
         REQUIRE(world.house().go(world.house().runner().workspaces.collect(shop)));
         world.recover();
         check_created(world, id, creation, ending);
-        if (world.house().world().tasks.find(id)) continue;
+        if (world.house().world().tasks.brief(id)) continue;
         REQUIRE(world.create(record, "## Why\nbecause\n", false));
         check_created(world, id, creation, ending);
     }

@@ -25,7 +25,7 @@ void is_told_and_goes_on(RunnerWorld& world, const TaskId& id, const Change& cha
     INFO((result ? std::string() : result.error().message.substr(0, 300)));
     if (!result) CHECK(result.error().message.size() < 10'000);
     CHECK_NOTHROW(change.holds(world, id));
-    const auto* record = world.house().world().tasks.find(id);
+    const auto record = world.house().world().tasks.read(id).value_or(nullptr);
     const bool told = !result || change.is_done(world, id) || (record && record->task.attention);
     CHECK(told);
     CHECK_NOTHROW(goes_on(world, id, change));

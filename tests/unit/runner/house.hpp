@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -105,6 +106,7 @@ class RunnerWorld {
     void append_body(const TaskId& id, const std::string& text);
     void kill_agent(const TaskId& id, Role role, int exit_status);
 
+    /// Returns the record as it is now. It stays valid for the next thousand calls.
     const TaskRecord& record(const TaskId& id);
     std::vector<HistoryEvent> events(const TaskId& id, const std::string& type);
     std::string state_text(const TaskId& id);
@@ -125,6 +127,7 @@ class RunnerWorld {
     fakes::FakeProcesses kept_processes_;
     fakes::FakeTmux::State kept_tmux_;
     std::unique_ptr<House> house_;
+    std::deque<store::RecordPtr> records_;  ///< what record() has returned last
 };
 
 /// Makes a task whose worker plans.

@@ -372,6 +372,32 @@ TEST_CASE("the last events and a cursor cost the disk nothing for tasks that hav
     CHECK(tasks.histories().size() == k_tasks - 1);
 }
 
+TEST_CASE("the events of one task cost the disk nothing for other tasks, not even after a start") {
+    AskedFiles files;
+    SystemClock clock;
+    std::vector<TaskRecord> records;
+    {
+        store::TaskStore before(files, "/tasks");
+        for (int task = 0; task < 50; ++task) {
+            records.push_back(pending("shop"));
+            records.back().task.status = "done";
+            records.back().ended = true;
+            before.create(records.back(), "").value();
+            files.replace(before.folder(records.back()) / "history.jsonl", line("its", clock.now())).value();
+        }
+    }
+    store::TaskStore tasks(files, "/tasks");
+    tasks.load().value();
+    Journal journal(tasks, clock);
+    EventFilter filter;
+    filter.task = records[7].task.id;
+    files.looks = files.reads = 0;
+    CHECK(types_of(journal.recent(filter, 10)) == std::vector<std::string>{"its"});
+    CHECK(types_of(journal.since("before-1-1", filter.task).value()) == std::vector<std::string>{"its"});
+    CHECK(files.looks == 0);
+    CHECK(files.reads == 2);
+}
+
 TEST_CASE("a history that cannot be looked at when the daemon begins is read all the same") {
     AskedFiles files;
     SystemClock clock;

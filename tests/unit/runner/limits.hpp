@@ -35,7 +35,7 @@ inline bool comes_true(RunnerWorld& world, const std::function<bool()>& what) {
 }
 
 inline bool runs(RunnerWorld& world, const TaskId& id, Role role) {
-    const auto* record = world.house().world().tasks.find(id);
+    const auto record = world.house().world().tasks.read(id).value_or(nullptr);
     return record && world.house().control().alive(*record, role);
 }
 

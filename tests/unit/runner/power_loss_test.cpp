@@ -103,14 +103,14 @@ void lose_power_everywhere(const Change& change, const More& more = {}) {
                 CHECK(known(world, id));
             }
             CHECK_NOTHROW(goes_on(world, id, change));
-            if (world.house().world().tasks.find(id)) CHECK(gap_in_history(world, id) == "");
+            if (world.house().world().tasks.brief(id)) CHECK(gap_in_history(world, id) == "");
         }
     }
 }
 
 /// The next daemon would find what this one says; only what a removal took is gone, and removing it is asked for again.
 bool disk_agrees(RunnerWorld& world, const TaskId& id) {
-    const auto* known = world.house().world().tasks.find(id);
+    const auto known = world.house().world().tasks.read(id).value_or(nullptr);
     if (!known) return true;
     const auto text = world.state_text(id);
     return text.empty() ? known->task.status == "cancelled" : Json::parse(text) == to_json(*known);

@@ -27,7 +27,7 @@ Awaitable<void> is_faster(World& world, TaskId id, bool remove, std::function<vo
     const auto lock = co_await world.task_locks.acquire(id.value);
     const std::chrono::milliseconds for_others_to_come{50};
     co_await async::sleep(for_others_to_come);
-    auto record = *world.tasks.find(id);
+    auto record = *world.tasks.read(id).value();
     change(record);
     if (remove) {
         world.tasks.remove(id).value();
@@ -254,7 +254,7 @@ TEST_CASE("an ended task whose release had failed is released by the next gc, or
     CHECK(world.record(id).task.workspace == "shop--1");
     const auto stays = world.house().go(world.house().runner().requests.remove(id, Caller{}));
     CHECK_FALSE(stays);
-    CHECK(world.house().world().tasks.find(id));
+    CHECK(world.house().world().tasks.brief(id));
     write_file(head, on_branch);
     SECTION("gc") {
         CHECK_THAT(collect(world).at(0), Tells("shop--1") && Tells(id.value));
@@ -263,7 +263,7 @@ TEST_CASE("an ended task whose release had failed is released by the next gc, or
     }
     SECTION("removal") {
         REQUIRE(world.house().go(world.house().runner().requests.remove(id, Caller{})));
-        CHECK_FALSE(world.house().world().tasks.find(id));
+        CHECK_FALSE(world.house().world().tasks.brief(id));
     }
     CHECK_FALSE(world.git.ref(world.repo(), "refs/orange/" + id.value + "/wip:draft").empty());
     CHECK(world.house().world().pool.list("shop").at(0).task.empty());
@@ -526,7 +526,7 @@ TEST_CASE("a queued task that is given up, or removed, before its turn comes is 
                  is_faster(house.world(), id, removed, [](TaskRecord& record) { record.queued = false; }));
     house.go(house.runner().queue.run("shop"));
     CHECK(world.outside.tmux.state.opened.empty());
-    CHECK((house.world().tasks.find(id) == nullptr) == removed);
+    CHECK((house.world().tasks.brief(id) == nullptr) == removed);
 }
 
 TEST_CASE("a project that is removed while its queue stands still is no longer tried") {

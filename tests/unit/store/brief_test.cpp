@@ -48,6 +48,7 @@ void check_same(const Brief& a, const Brief& b) {
     CHECK(a.ended == b.ended);
     CHECK(a.unfinished == b.unfinished);
     CHECK(a.unapproved == b.unapproved);
+    CHECK(a.into_parent == b.into_parent);
     REQUIRE((a.unpushed == nullptr) == (b.unpushed == nullptr));
     if (a.unpushed) CHECK(*a.unpushed == *b.unpushed);
 }

@@ -77,13 +77,13 @@ TEST_CASE("state.json on disk looks as it always has") {
     REQUIRE(s.store.create(record, "body\n"));
     CHECK(read_text(s.store.folder(record) / "state.json") ==
           read_text(ORANGE_SOURCE_DIR "/tests/data/store/state.json"));
-    CHECK(*s.reloaded().find(record.task.id) == record);
+    CHECK(*s.reloaded().read(record.task.id).value() == record);
 }
 
 TEST_CASE_METHOD(Stored, "a created task is on disk and in the index") {
     const auto record = made(k_a);
-    CHECK(*store.find(record.task.id) == record);
-    CHECK(*reloaded().find(record.task.id) == record);
+    CHECK(*store.read(record.task.id).value() == record);
+    CHECK(*reloaded().read(record.task.id).value() == record);
     CHECK(read_text(store.folder(record) / "TASK.md").ends_with("---\nbody\n"));
     const auto again = store.create(record, "other");
     REQUIRE(!again);
@@ -97,7 +97,7 @@ TEST_CASE_METHOD(Stored, "a field that an older version kept as a foreign one is
     record.task.base = "main";
     record.task.extra_frontmatter = "base: main\nlabels: [a]  # mine\n";
     REQUIRE(store.save(record));
-    CHECK(reloaded().find(record.task.id)->task.extra_frontmatter == "labels: [a]  # mine\n");
+    CHECK(reloaded().read(record.task.id).value()->task.extra_frontmatter == "labels: [a]  # mine\n");
 }
 
 TEST_CASE_METHOD(Stored, "saving moves a task between the indexes") {
@@ -122,7 +122,7 @@ TEST_CASE_METHOD(Stored, "saving moves a task between the indexes") {
     CHECK(!store.on_branch("shop", "feature"));
     CHECK(store.active() == std::set<TaskId>{first.task.id});
     CHECK(store.queue("shop") == std::vector<TaskId>{first.task.id});
-    REQUIRE(store.save(*store.find(record.task.id)));  // the very record that is indexed
+    REQUIRE(store.save(*store.read(record.task.id).value()));  // the very record that is indexed
     CHECK(reloaded().queue("shop") == store.queue("shop"));
 }
 
@@ -236,15 +236,12 @@ TEST_CASE_METHOD(Stored, "a start reads one file of a task that rests, and keeps
     CHECK(again.brief(record.task.id)->summary == record.task.summary);
     CHECK(again.resolve("aaaaa")->value == k_a);
     CHECK(again.resolve(record.task.branch)->value == k_a);
-    CHECK(again.find(open.task.id)->task.branch == open.task.branch);
+    CHECK(again.read(open.task.id).value()->task.branch == open.task.branch);
     CHECK(again.closed("shop") == 2 * k_tasks + 1);
+    CHECK_FALSE(again.awake(record.task.id));
     CHECK(files.calls.reads == 0);
-    CHECK(*again.find(record.task.id) == record);
-    CHECK(*again.find(record.task.id) == record);
+    CHECK(*again.read(record.task.id).value() == record);
     CHECK(files.calls.reads == 1);
-    again.forget_read();
-    CHECK(*again.find(record.task.id) == record);
-    CHECK(files.calls.reads == 2);
 }
 
 TEST_CASE_METHOD(Stored, "a task that comes to rest, or goes on, is found as it was saved") {
@@ -252,19 +249,16 @@ TEST_CASE_METHOD(Stored, "a task that comes to rest, or goes on, is found as it 
     record.task.status = "done";
     record.task.workspace.reset();
     REQUIRE(store.save(record));
-    CHECK(*store.find(record.task.id) == record);
-    store.forget_read();
-    CHECK(*store.find(record.task.id) == record);
+    CHECK(*store.read(record.task.id).value() == record);
+    CHECK_FALSE(store.awake(record.task.id));
     record.task.summary = "another";
     REQUIRE(store.save(record));
-    store.forget_read();
-    CHECK(store.find(record.task.id)->task.summary == "another");
+    CHECK(store.read(record.task.id).value()->task.summary == "another");
     CHECK(store.brief(record.task.id)->summary == "another");
     CHECK(store.active().empty());
     record.task.status = "working";
     REQUIRE(store.save(record));
-    store.forget_read();
-    CHECK(store.find(record.task.id)->task.status == "working");
+    CHECK(store.awake(record.task.id)->task.status == "working");
     CHECK(store.active().size() == 1);
     CHECK(store.closed("shop") == 0);
     REQUIRE(store.remove(record.task.id));
@@ -279,7 +273,7 @@ TEST_CASE_METHOD(Stored,
     auto again = reloaded();
     fs::remove(file);
     CHECK(again.read(record.task.id).error().code == ErrorCode::not_found);
-    CHECK_FALSE(again.find(record.task.id));
+    CHECK(again.brief(record.task.id));
     write_text(file, whole.substr(0, whole.size() / 2));
     CHECK(again.read(record.task.id).error().code == ErrorCode::invalid_argument);
     auto active = record;
@@ -288,8 +282,24 @@ TEST_CASE_METHOD(Stored,
     write_text(file, dump(to_json(active)));
     CHECK(again.read(record.task.id).error().code == ErrorCode::conflict);
     write_text(file, whole);
-    CHECK(*again.find(record.task.id) == record);
+    CHECK(*again.read(record.task.id).value() == record);
     CHECK(again.read({"none"}).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(Stored, "a record that was looked up stays as it was, whatever happens to the task") {
+    const auto record = made(k_a);
+    const auto found = store.awake(record.task.id);
+    auto changed = record;
+    changed.task.status = "done";
+    changed.task.workspace.reset();
+    REQUIRE(store.save(changed));
+    const auto ended = store.read(record.task.id).value();
+    changed.task.summary = "another";
+    REQUIRE(store.save(changed));
+    REQUIRE(store.remove(record.task.id));
+    CHECK(*found == record);
+    CHECK(ended->task.status == "done");
+    CHECK(ended->task.summary == record.task.summary);
 }
 
 TEST_CASE_METHOD(Stored, "what a killed daemon left in the folder of a task that rests is removed behind the start") {
@@ -297,22 +307,43 @@ TEST_CASE_METHOD(Stored, "what a killed daemon left in the folder of a task that
     const auto left = store.folder(record) / files::unfinished_name("state.json");
     write_text(left, "half");
     auto again = reloaded();
-    again.tidy(record.task.id);
-    again.tidy({"none"});
+    CHECK(again.tidy_next());
+    CHECK_FALSE(again.tidy_next());
     CHECK_FALSE(fs::exists(left));
     CHECK(fs::exists(store.folder(record) / "state.json"));
     CHECK(again.histories().size() == 1);
 }
 
-TEST_CASE_METHOD(Stored, "the times of histories are known whether the folders have been looked at or not") {
+TEST_CASE_METHOD(Stored, "the folder of a task that goes on is tidied before the task is saved, and not later") {
+    auto record = resting(k_a);
+    const auto left = store.folder(record) / files::unfinished_name("state.json");
+    write_text(left, "half");
+    auto again = reloaded();
+    record.task.status = "working";
+    record.ended = false;
+    REQUIRE(again.save(record));
+    CHECK_FALSE(fs::exists(left));
+    write_text(left, "now another program writes this file");
+    CHECK_FALSE(again.tidy_next());
+    CHECK(fs::exists(left));
+    CHECK(again.histories().size() == 1);
+}
+
+TEST_CASE_METHOD(Stored, "the folders of tasks that rest are looked at one by one, each once") {
     for (const auto& id : {k_a, k_b, k_c}) resting(id);
     auto again = reloaded();
-    again.tidy({k_a});
-    REQUIRE(again.remove({k_b}));
-    CHECK(again.histories().size() == 2);
+    CHECK(again.histories().size() == 0);
     files.calls = {};
+    CHECK(again.tidy_next());
+    CHECK(files.calls.looks == 1);
+    CHECK(again.histories().size() == 1);
+    REQUIRE(again.remove({k_b}));
+    while (again.tidy_next()) {
+    }
     CHECK(again.histories().size() == 2);
-    CHECK(files.calls.looks == 0);
+    CHECK(files.calls.looks == 2);
+    CHECK_FALSE(again.tidy_next());
+    CHECK(files.calls.looks == 2);
 }
 
 TEST_CASE_METHOD(Stored, "a task that cannot be read is shown as its TASK.md has it, and keeps its branch") {
@@ -469,7 +500,7 @@ TEST_CASE_METHOD(Stored, "a folder without state.json is imported once") {
     write_text(task, text);
     auto first = reloaded();
     REQUIRE(first.size() == 1);
-    const auto* record = first.find({"abc123"});
+    const auto record = first.read({"abc123"}).value_or(nullptr);
     REQUIRE(record);
     CHECK(record->task.summary == "Old");
     CHECK(record->task.status == "reviewing");
@@ -480,11 +511,11 @@ TEST_CASE_METHOD(Stored, "a folder without state.json is imported once") {
     CHECK(record->body_hash == content_hash("body\n"));
     CHECK(read_text(task) == text);
     write_text(task, "---\nstatus: done\n---\n");
-    CHECK(reloaded().find({"abc123"})->task.status == "reviewing");
+    CHECK(reloaded().read({"abc123"}).value()->task.status == "reviewing");
     // Nothing but its state is left, as of a creation that was cut off; but this one has been a task.
     fs::remove(task);
-    REQUIRE(reloaded().find({"abc123"}));
-    CHECK(reloaded().find({"abc123"})->task.summary == "Old");
+    REQUIRE(reloaded().brief({"abc123"}));
+    CHECK(reloaded().read({"abc123"}).value()->task.summary == "Old");
 }
 
 TEST_CASE_METHOD(Stored, "a parent that a file names is dropped if the task would be above itself") {
@@ -498,11 +529,11 @@ TEST_CASE_METHOD(Stored, "a parent that a file names is dropped if the task woul
         REQUIRE(all.size() == 5);
         int tops = 0;
         for (const auto* id : {"aaaaaa", "bbbbbb", "cccccc"}) {
-            if (all.find({id})->task.parent.empty()) ++tops;
+            if (all.brief({id})->parent.empty()) ++tops;
         }
         CHECK(tops == 1);
-        CHECK(all.find({"dddddd"})->task.parent.empty());
-        CHECK(all.find({"eeeeee"})->task.parent == TaskId{"aaaaaa"});
+        CHECK(all.brief({"dddddd"})->parent.empty());
+        CHECK(all.brief({"eeeeee"})->parent == TaskId{"aaaaaa"});
         CHECK(all.children_of({"dddddd"}).empty());
     }
 }
@@ -558,7 +589,7 @@ TEST_CASE_METHOD(Stored, "whatever fails while a task is created, nothing of it 
             CHECK(again.unreadable().empty());
         });
     CHECK(failures >= 3);
-    CHECK(*reloaded().find(record.task.id) == record);
+    CHECK(*reloaded().read(record.task.id).value() == record);
 }
 
 TEST_CASE_METHOD(Stored, "whatever fails while a task is saved, the old one is there, and it can be saved then") {
@@ -568,12 +599,12 @@ TEST_CASE_METHOD(Stored, "whatever fails while a task is saved, the old one is t
     const int failures = fail_everywhere(
         files, [&] { return store.save(changed); },
         [&](const Error&) {
-            CHECK(*store.find(old.task.id) == old);
-            CHECK(*reloaded().find(old.task.id) == old);
+            CHECK(*store.read(old.task.id).value() == old);
+            CHECK(*reloaded().read(old.task.id).value() == old);
             CHECK(store.active().size() == 1);
         });
     CHECK(failures >= 1);
-    CHECK(*reloaded().find(old.task.id) == changed);
+    CHECK(*reloaded().read(old.task.id).value() == changed);
 }
 
 TEST_CASE_METHOD(Stored, "whatever fails while a task is removed, it can be removed then") {
@@ -582,9 +613,9 @@ TEST_CASE_METHOD(Stored, "whatever fails while a task is removed, it can be remo
     const int failures = fail_everywhere(
         files, [&] { return store.remove(record.task.id); },
         [&](const Error&) {
-            CHECK(store.find(record.task.id));
+            CHECK(store.brief(record.task.id));
             const auto again = reloaded();
-            const auto* found = again.find(record.task.id);
+            const auto found = again.read(record.task.id).value_or(nullptr);
             REQUIRE(found);
             CHECK(*found == record);
             CHECK(again.history(record.task.id)->size() == 1);
@@ -651,7 +682,7 @@ TEST_CASE_METHOD(Stored, "what a daemon left that was killed while it created a 
 
     fs::remove(folder / "TASK.md");
     write_text(folder / "history.jsonl", "{}\n");
-    CHECK(reloaded().find(record.task.id));
+    CHECK(reloaded().brief(record.task.id));
     CHECK(fs::exists(folder / "state.json"));
 }
 
@@ -720,7 +751,7 @@ TEST_CASE_METHOD(Stored, "of two tasks of one id the second is told, and neither
     text.replace(text.find("\"shop\""), 6, "\"zoo\"");
     write_text(home / "zoo" / k_a / "state.json", text);
     const auto again = reloaded();
-    CHECK(again.find(record.task.id)->task.project == "shop");
+    CHECK(again.read(record.task.id).value()->task.project == "shop");
     REQUIRE(again.unreadable().size() == 1);
     CHECK(again.unreadable().front().project == "zoo");
     CHECK_FALSE(again.unreadable().front().why.empty());
@@ -778,7 +809,7 @@ TEST_CASE_METHOD(Stored, "what a file that is imported says is kept, but for wha
                "---\nproject: other\nbranch: mine\nstatus: working\nharness: a\nreview_harness: b\n"
                "tmux_session: shop/x\ncreated_at: 2024-01-15T10:00:00Z\nupdated_at: 2024-01-16T10:00:00Z\n---\n");
     const auto first = reloaded();
-    const auto* record = first.find({"Abc9"});
+    const auto record = first.read({"Abc9"}).value_or(nullptr);
     REQUIRE(record);
     CHECK(record->task.project == "shop");
     CHECK(record->task.branch == "mine");
@@ -800,11 +831,11 @@ TEST_CASE_METHOD(Stored, "an import that fails is told, and done at the next sta
         const bool failed = files.failed();
         files.fail_at(0);
         if (!failed) {
-            CHECK(again.find({"abc123"}));
+            CHECK(again.brief({"abc123"}));
             break;
         }
         ++failures;
-        CHECK((!loaded || again.unreadable().size() == 1 || again.find({"abc123"})));
+        CHECK((!loaded || again.unreadable().size() == 1 || again.brief({"abc123"})));
         CHECK(read_text(home / "shop/abc123/TASK.md") == "---\nstatus: working\n---\nbody\n");
     }
     CHECK(failures >= 4);
@@ -869,7 +900,7 @@ TEST_CASE_METHOD(Stored, "a creation that can neither be finished nor undone tel
 TEST_CASE_METHOD(Stored, "whoever watches is told of every change, and of a task that is gone") {
     auto record = made(k_a);
     std::vector<std::string> seen;
-    store.observe([&](const TaskId& id) { seen.push_back((store.find(id) ? "has " : "had ") + id.value); });
+    store.observe([&](const TaskId& id) { seen.push_back((store.brief(id) ? "has " : "had ") + id.value); });
     REQUIRE(store.save(record));
     files.fail_at(1);
     CHECK_FALSE(store.save(record));
