@@ -98,17 +98,18 @@ Result<Json> Context::call_json_again(const char* method, const Json& params) {
 
 Result<Json> call_with_caller(const std::function<Result<Json>(const Json&)>& call, Json params,
                               const std::vector<std::string>& also) {
-    auto reply = call(params);
-    if (reply || reply.error().code != ErrorCode::invalid_argument) return reply;
     auto newer = also;
     newer.insert(newer.end(), {"path", "variables"});
-    const auto& said = reply.error().message;
-    const bool is_older = std::any_of(newer.begin(), newer.end(), [&](const std::string& name) {
-        return said.starts_with("unknown parameter \"" + name + "\"");
-    });
-    if (!is_older) return reply;
-    for (const auto& name : newer) params.erase(name);
-    return call(params);
+    for (;;) {
+        auto reply = call(params);
+        if (reply || reply.error().code != ErrorCode::invalid_argument) return reply;
+        const auto& said = reply.error().message;
+        const auto unknown = std::ranges::find_if(newer, [&](const std::string& name) {
+            return params.contains(name) && said.starts_with("unknown parameter \"" + name + "\"");
+        });
+        if (unknown == newer.end()) return reply;
+        params.erase(*unknown);
+    }
 }
 
 int fail(const Context& context, const Error& error) {

@@ -43,7 +43,8 @@ class Context {
 
 using connection::caller_environment;
 
-/// Calls `call`, and if the daemon is older than this client, once more without the caller's environment (and `also`).
+/// Calls `call`. If the daemon is older than this client and does not know a parameter of the caller's environment or
+/// of `also`, calls `call` again without that parameter.
 Result<Json> call_with_caller(const std::function<Result<Json>(const Json&)>& call, Json params,
                               const std::vector<std::string>& also = {});
 

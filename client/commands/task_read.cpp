@@ -1,4 +1,7 @@
 // The commands that only read.
+#include <set>
+#include <utility>
+
 #include "client/commands/everywhere.hpp"
 #include "client/commands/task.hpp"
 #include "client/output/format.hpp"
@@ -24,17 +27,26 @@ HostQuery query_of(const rpc::TaskList& params) {
     return query;
 }
 
+std::string id_of(const Json& task) {
+    return task.at("fields").at("id").get<std::string>();
+}
+
 /// Calls `take` with the list, or, if ended tasks are asked for, with one page of it after the other: there may be
-/// thousands. A daemon that knows no pages answers with the whole list.
+/// thousands. A daemon that knows no pages answers with the whole list. A task of the first page that ends meanwhile
+/// may come again in a later page; that page is shown without it.
 Result<void> each_page(Context& context, rpc::TaskList params, const std::function<Result<void>(Json)>& take) {
     if (params.limit == 0 && (params.all || params.status)) params.after = "";
     const auto call = [&](const Json& asked) { return context.call_json(params.k_name, asked); };
-    for (;;) {
+    std::set<std::string> first;
+    for (bool is_first = true;; is_first = false) {
         TRY(auto page, call_with_caller(call, written(params), {"changes", "after"}));
         const auto next = page.find("next");
         const bool is_last = next == page.end() || !next->is_string();
         if (!is_last) params.after = next->get<std::string>();
         page.erase("next");
+        auto& tasks = page["tasks"].get_ref<Json::array_t&>();
+        if (!is_first) std::erase_if(tasks, [&](const Json& task) { return first.contains(id_of(task)); });
+        for (const auto& task : is_first && !is_last ? tasks : Json::array_t()) first.insert(id_of(task));
         TRY(take(std::move(page)));
         if (is_last || output::reader_is_gone()) return {};
     }
@@ -55,7 +67,8 @@ Result<Json> whole_list(Context& context, const rpc::TaskList& params) {
     return whole;
 }
 
-/// Prints the pages of a list as they come. In JSON they are one object in one line.
+/// Prints the pages of a list as they come. In JSON they are one object in one line, which is printed when all pages
+/// have come: a page that fails leaves no half of an object.
 class PagePrinter {
   public:
     PagePrinter(const Context& context, std::optional<std::string> form, bool searched)
@@ -69,27 +82,31 @@ class PagePrinter {
         return {};
     }
     void end() {
+        for (const auto& text : texts_) output::put(text);
         if (context_.json) output::put("]}\n");
     }
 
   private:
     void put_json(Json page) {
-        std::string tasks;
-        for (const auto& task : page["tasks"]) {
-            tasks += (tasks.empty() && is_first_ ? "" : ",") + dump(task);
+        const auto tasks = std::exchange(page["tasks"], Json::array());
+        std::string text;
+        if (texts_.empty()) {  // the other members are the same in each page
+            text = dump(page);
+            text.resize(text.size() - 2);
         }
-        page.erase("tasks");
-        auto rest = dump(page);  // what is not in the list of tasks is the same in each page
-        rest.back() = ',';
-        if (rest.size() == 2) rest = "{";
-        output::put_now((is_first_ ? rest + "\"tasks\":[" : "") + tasks);
-        is_first_ = false;
+        for (const auto& task : tasks) {
+            if (has_task_) text += ',';
+            text += dump(task);
+            has_task_ = true;
+        }
+        texts_.push_back(std::move(text));
     }
 
     const Context& context_;
     std::optional<std::string> form_;
     bool searched_;
-    bool is_first_ = true;
+    std::vector<std::string> texts_;  ///< the JSON of the pages
+    bool has_task_ = false;
     output::Table::Shape shape_;
 };
 

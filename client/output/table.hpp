@@ -38,8 +38,8 @@ class Table {
         std::vector<std::string> titles;
         std::vector<std::size_t> widths;
     };
-    /// The same as the next part of a table with that shape: without titles if they are the same, and no column gets
-    /// narrower. `shape` then has the shape of this part.
+    /// Renders the next part of a table with that shape: without titles if they are the same, and no column gets
+    /// narrower. Sets `shape` to the shape of this part.
     std::string render(const Style& style, Shape& shape) const;
 
   private:

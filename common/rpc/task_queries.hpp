@@ -36,9 +36,10 @@ struct TaskList {
         v.optional("search", search,
                    "only tasks with this text in branch, summary, id or project; capitals matter if it has one");
         v.optional("limit", limit, "at most this many; 0: all; a page has its own size");
-        v.optional("after", after,
-                   "only one page: the tasks that have ended behind this `next` of a reply, or, if it is empty, the "
-                   "first page, which also has the tasks that have not ended");
+        v.optional(
+            "after", after,
+            "only one page: the tasks behind this `next` of a reply, newest first, or, if it is empty, the first "
+            "page, which has all tasks that have not ended. Later pages may repeat tasks of the first one");
     }
     struct Reply {
         std::vector<TaskView> tasks;

@@ -331,6 +331,53 @@ TEST_CASE("A daemon that takes no id of the caller's is asked without one") {
     CHECK_FALSE(line.daemon.requests()[1]["params"].contains("id"));
 }
 
+TEST_CASE("A daemon that does not know one of several parameters is asked again without that one alone") {
+    CommandLine line;
+    line.reply_lines = {dump({{"jsonrpc", "2.0"},
+                              {"error",
+                               {{"code", -32602},
+                                {"message", "unknown parameter \"after\"; there is: project, changes"},
+                                {"data", {{"name", "invalid_argument"}}}}}}),
+                        dump({{"jsonrpc", "2.0"}, {"result", {{"tasks", {task_json()}}, {"hidden", 0}}}})};
+    CHECK(line.run({"task", "list", "--all"}).status == 0);
+    REQUIRE(line.daemon.requests().size() == 2);
+    auto params = line.daemon.requests()[0]["params"];
+    CHECK(params.at("after") == "");
+    params.erase("after");
+    CHECK(line.daemon.requests()[1]["params"] == params);
+}
+
+TEST_CASE("The pages of a list are one list, in which no task comes twice, or an error and nothing else") {
+    CommandLine line;
+    const auto task = [](const std::string& id) {
+        auto json = task_json();
+        json["fields"]["id"] = json["short_id"] = id;
+        return json;
+    };
+    const auto page = [](const Json& tasks, const Json& next) {
+        Json result = {{"tasks", tasks}, {"hidden", 0}};
+        if (!next.is_null()) result["next"] = next;
+        return dump({{"jsonrpc", "2.0"}, {"result", result}});
+    };
+    const auto first = page({task("aaaa"), task("bbbb")}, "1"), none = page(Json::array(), "2");
+    const auto last = page({task("cccc"), task("aaaa")}, nullptr);  // aaaa has ended since
+    const auto failed =
+        dump({{"jsonrpc", "2.0"}, {"error", {{"code", -32003}, {"message", "no disk"}, {"data", {{"name", "io"}}}}}});
+    line.reply_lines = {first, none, last};
+    const auto whole = line.run({"task", "list", "--all", "--json"});
+    CHECK(whole.status == 0);
+    CHECK(Json::parse(whole.out) == Json{{"hidden", 0}, {"tasks", {task("aaaa"), task("bbbb"), task("cccc")}}});
+    CHECK(line.daemon.requests().at(1)["params"].at("after") == "1");
+    line.reply_lines = {none, last};
+    CHECK(Json::parse(line.run({"task", "list", "--all", "--json"}).out).at("tasks").size() == 2);
+    line.reply_lines = {first, none, last};
+    CHECK(split_lines(line.run({"task", "list", "--all", "--format", "{id}"}).out).size() == 3);
+    line.reply_lines = {first, none, failed};
+    const auto refused = line.run({"task", "list", "--all", "--json"});
+    CHECK(refused.status == 1);
+    CHECK(Json::parse(refused.out).at("error").at("message") == "no disk");
+}
+
 TEST_CASE("A run is one request that registers the directory's repository and names the branch") {
     CommandLine line;
     auto params = line.sent({"run", "fix", "the", "login", "--harness", "demo", "--effort", "high", "--context", "-"},
