@@ -27,8 +27,10 @@ HostQuery query_of(const rpc::TaskList& params) {
     return query;
 }
 
-std::string id_of(const Json& task) {
-    return task.at("fields").at("id").get<std::string>();
+/// Two projects may have a task of the same id. One of the two is unreadable then.
+std::pair<std::string, std::string> key_of(const Json& task) {
+    const auto& fields = task.at("fields");
+    return {fields.value("project", ""), fields.at("id").get<std::string>()};
 }
 
 /// Calls `take` with the list, or, if ended tasks are asked for, with one page of it after the other: there may be
@@ -37,7 +39,7 @@ std::string id_of(const Json& task) {
 Result<void> each_page(Context& context, rpc::TaskList params, const std::function<Result<void>(Json)>& take) {
     if (params.limit == 0 && (params.all || params.status)) params.after = "";
     const auto call = [&](const Json& asked) { return context.call_json(params.k_name, asked); };
-    std::set<std::string> first;
+    std::set<std::pair<std::string, std::string>> first;
     for (bool is_first = true;; is_first = false) {
         TRY(auto page, call_with_caller(call, written(params), {"changes", "after"}));
         const auto next = page.find("next");
@@ -45,8 +47,8 @@ Result<void> each_page(Context& context, rpc::TaskList params, const std::functi
         if (!is_last) params.after = next->get<std::string>();
         page.erase("next");
         auto& tasks = page["tasks"].get_ref<Json::array_t&>();
-        if (!is_first) std::erase_if(tasks, [&](const Json& task) { return first.contains(id_of(task)); });
-        for (const auto& task : is_first && !is_last ? tasks : Json::array_t()) first.insert(id_of(task));
+        if (!is_first) std::erase_if(tasks, [&](const Json& task) { return first.contains(key_of(task)); });
+        for (const auto& task : is_first && !is_last ? tasks : Json::array_t()) first.insert(key_of(task));
         TRY(take(std::move(page)));
         if (is_last || output::reader_is_gone()) return {};
     }
@@ -88,11 +90,13 @@ class PagePrinter {
 
   private:
     void put_json(Json page) {
-        const auto tasks = std::exchange(page["tasks"], Json::array());
+        const auto tasks = std::move(page.at("tasks"));
+        page.erase("tasks");
         std::string text;
         if (texts_.empty()) {  // the other members are the same in each page
             text = dump(page);
-            text.resize(text.size() - 2);
+            text.back() = page.empty() ? ' ' : ',';
+            text += "\"tasks\":[";
         }
         for (const auto& task : tasks) {
             if (has_task_) text += ',';

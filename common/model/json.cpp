@@ -75,9 +75,9 @@ Result<void> check_schema(const Json& json) {
     if (!found->is_number_integer()) return {ErrorCode::invalid_argument, "\"schema\" is not a number"};
     const auto schema = found->get<std::int64_t>();
     if (schema <= k_schema) return {};
-    return {ErrorCode::invalid_argument, "it was written by a newer Orange (schema " + std::to_string(schema) +
-                                             ", this one knows " + std::to_string(k_schema) +
-                                             ") and stays unchanged; upgrade orange"};
+    return {ErrorCode::conflict, "it was written by a newer Orange (schema " + std::to_string(schema) +
+                                     ", this one knows " + std::to_string(k_schema) +
+                                     ") and stays unchanged; upgrade orange"};
 }
 
 std::string dump(const Json& json) {

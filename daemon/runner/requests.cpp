@@ -125,41 +125,26 @@ Result<void> Requests::remove_folder(const TaskId& id, const std::string& projec
     return {};
 }
 
-/// Deletes a task whose record cannot be read. Nothing else is to be done for a task that rests.
-Awaitable<Result<Outcome>> Requests::remove_unread(TaskId id, Caller by, bool force, std::string why) {
+/// Deletes a task that rests and whose record cannot be read. Nothing else is to be done for a task that rests.
+Awaitable<Result<Outcome>> Requests::remove_unread(TaskId id, Caller by) {
     const auto lock = co_await turns_.lock(id);
     const auto* task = world_.tasks.brief(id);
-    const auto* broken = world_.tasks.unreadable(id);
-    if ((!task && !broken) || world_.tasks.awake(id)) {
-        co_return Error(ErrorCode::conflict, "task " + id.value + " was changed meanwhile; try again");
-    }
-    const auto shown = broken ? broken->shown.value_or(Task{}) : Task{};
-    if (broken && !store::is_end(shown.status) && !force) {
-        co_return Error(ErrorCode::needs_force, "task " + id.value + " cannot be read (" + why +
-                                                    "), so that Orange does not know whether it has ended. To delete "
-                                                    "it, add --force");
-    }
-    const std::string project = broken ? broken->project : task->project.text();
-    const auto branch = broken ? shown.branch : task->branch;
-    CO_TRY(remove_folder(id, project, by));
+    const auto read = world_.tasks.read(id);
+    if (!task || read) co_return Error(ErrorCode::conflict, "task " + id.value + " was changed meanwhile; try again");
+    if (read.error().code == ErrorCode::conflict) co_return read.error();  // the file is whole, and says otherwise
+    const auto branch = task->branch;
+    CO_TRY(remove_folder(id, task->project, by));
     Outcome outcome;
-    outcome.notes = {"its record could not be read (" + why + ")"};
-    if (!branch.empty()) outcome.notes.push_back("branch " + branch + " is kept, unless its merge has removed it");
+    outcome.notes = {"its record could not be read (" + read.error().message + ")",
+                     "branch " + branch + " is kept, unless its merge has removed it"};
     co_return outcome;
 }
 
 Awaitable<Result<Outcome>> Requests::remove(TaskId id, Caller by, bool force) {
-    if (const auto* broken = world_.tasks.unreadable(id)) {
-        co_return co_await remove_unread(std::move(id), std::move(by), force, broken->why);
-    }
     auto begun = co_await transitions_.begin_turn(id);
     if (!begun) {
-        const auto& error = begun.error();
-        const auto why = error.details.find("why");
-        const bool is_unread = world_.tasks.brief(id) && !world_.tasks.awake(id);
-        const bool says_otherwise = why != error.details.end() && why->second == store::k_not_ended;
-        if (!is_unread || says_otherwise) co_return error;
-        co_return co_await remove_unread(std::move(id), std::move(by), force, error.message);
+        if (!world_.tasks.brief(id) || world_.tasks.awake(id)) co_return begun.error();
+        co_return co_await remove_unread(std::move(id), std::move(by));
     }
     auto turn = std::move(*begun);
     auto& record = turn.record;

@@ -45,7 +45,7 @@ class Requests {
     /// True if the task's workflow allows this human's request now, apart from sections.
     bool is_open(const TaskId& id, engine::Request request, const Caller& by);
     Result<void> remove_folder(const TaskId& id, const std::string& project, const Caller& by);
-    Awaitable<Result<Outcome>> remove_unread(TaskId id, Caller by, bool force, std::string why);
+    Awaitable<Result<Outcome>> remove_unread(TaskId id, Caller by);
 
     World& world_;
     Turns& turns_;

@@ -133,6 +133,15 @@ std::string TaskStore::candidates(const std::vector<TaskId>& ids) const {
 }
 
 Error TaskStore::unknown(std::string_view text) const {
+    const auto broken = std::ranges::find_if(
+        unreadable_, [&](const Unreadable& task) { return std::string_view(task.id).starts_with(text); });
+    if (broken != unreadable_.end()) {
+        return {ErrorCode::conflict, "task " + broken->id + " cannot be read (" + broken->why +
+                                         "), so that Orange does not know what belongs to it, and changes nothing of "
+                                         "it. Repair the file, or move the folder " +
+                                         (root_ / broken->project / broken->id).string() +
+                                         " away. Then:\n  orange daemon restart"};
+    }
     Error error(ErrorCode::not_found, "there is no task \"" + std::string(text) + "\"");
     if (is_task_id(text) || text.size() > k_longest_word) return error;
     std::vector<TaskId> close;

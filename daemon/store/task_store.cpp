@@ -78,8 +78,7 @@ Result<RecordPtr> TaskStore::read(const TaskId& id) const {
         return Error(ErrorCode::conflict,
                      (folder(record) / k_state).string() +
                          " was changed by another program, and says that the task has not ended. To read it again:\n"
-                         "  orange daemon restart",
-                     {{"why", k_not_ended}});
+                         "  orange daemon restart");
     }
     record.task.parent = entry->brief.parent;
     return RecordPtr(std::make_shared<TaskRecord>(std::move(record)));
@@ -286,27 +285,17 @@ void TaskStore::notify_observers(const TaskId& id) const {
     for (const auto& [number, observer] : observers) observer(id);
 }
 
-const Unreadable* TaskStore::unreadable(const TaskId& id) const {
-    const auto found = std::ranges::find(unreadable_, id.value, &Unreadable::id);
-    return found == unreadable_.end() || id.empty() || entry_of(id) ? nullptr : &*found;
-}
-
 Result<void> TaskStore::remove(const TaskId& id) {
     auto* entry = entry_of(id);
-    const auto* broken = unreadable(id);
-    if (!entry && !broken) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
-    const Path folder = entry ? this->folder(entry->brief) : root_ / broken->project / broken->id;
+    if (!entry) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
+    const Path folder = this->folder(entry->brief);
     TRY(files_.list(folder));  // fails for a link, which must not be followed
     TRY(files_.remove(folder));
     known_history_.erase((folder / k_history).string());
     const TaskId gone = id;  // `id` may be the record's own
     histories_.forget(gone);
-    if (entry) {
-        unindex(*entry);
-        entries_.erase(entries_.find(std::string_view(gone.value)));
-    } else {
-        unreadable_.erase(unreadable_.begin() + (broken - unreadable_.data()));
-    }
+    unindex(*entry);
+    entries_.erase(entries_.find(std::string_view(gone.value)));
     notify_observers(gone);
     return {};
 }

@@ -41,9 +41,6 @@ struct BranchHolder {
 /// A record as it was when it was looked up: a later save of the task does not change it.
 using RecordPtr = std::shared_ptr<const TaskRecord>;
 
-/// The detail `why` of the error of TaskStore::read() if state.json says that a task that rests has not ended.
-inline constexpr const char* k_not_ended = "not_ended";
-
 /// A task's place in the order of creation.
 struct Age {
     Timestamp created_at{};
@@ -78,7 +75,8 @@ class TaskStore {
 
     /// Returns the record of a task that does not rest, without reading a file; null if there is no such task.
     RecordPtr awake(const TaskId& id) const;
-    /// Returns the record of any task. state.json of a task that rests is read each time.
+    /// Returns the record of any task. state.json of a task that rests is read each time. conflict if that file is
+    /// whole, but says that the task does not rest, is of a newer Orange or belongs to another task.
     Result<RecordPtr> read(const TaskId& id) const;
     /// Returns the brief of any task without reading a file; null if there is no such task. The pointer stays valid
     /// until the task is removed: copy what you need before a co_await.
@@ -130,8 +128,6 @@ class TaskStore {
     const RunIndex& runs() const { return runs_; }
     std::size_t size() const { return entries_.size(); }
     const std::vector<Unreadable>& unreadable() const { return unreadable_; }
-    /// Returns the task of unreadable() with this id; null if there is none, or if another task has the id.
-    const Unreadable* unreadable(const TaskId& id) const;
 
     /// Makes the folder with state.json and TASK.md.
     Result<void> create(const TaskRecord& record, std::string_view body);
@@ -139,7 +135,7 @@ class TaskStore {
     /// before people or agents learn of the change. `atomic` is enough if the next daemon would find it out, or do it,
     /// again. After a power failure one of several `atomic` writes is on disk, never a mixture.
     Result<void> save(const TaskRecord& record, Durability durability = Durability::synced);
-    /// Removes the folder with everything in it, also of an unreadable task.
+    /// Removes the folder with everything in it.
     Result<void> remove(const TaskId& id);
 
     /// `observer` is called after each save and removal of a task; it must not change any. Returns a number for

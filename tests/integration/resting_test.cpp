@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <map>
 
 #include "common/rpc/event_methods.hpp"
 #include "common/rpc/project_methods.hpp"
@@ -212,24 +213,47 @@ TEST_CASE("An ended task whose state.json is broken or gone says so, is found by
     CHECK_FALSE(fs::exists(file.parent_path()));
     CHECK(home.orange.run({"git", "-C", home.repository.string(), "branch", "--list"}) == branch);
     CHECK(diagnose(home.orange).said("tasks").empty());
-    // After the next start, the task is known by its TASK.md only.
-    const auto file_of_merged = home.state_of(home.merged), file_of_parent = home.state_of(home.parent);
-    for (const auto& broken : {file_of_merged, file_of_parent}) write_file(broken, "{");
-    home.restart();
-    CHECK(home.error_of({"task", "delete", "--yes", home.merged}).empty());
-    CHECK(home.error_of({"task", "delete", "--yes", home.parent}) == "needs_force");  // it has not ended
-    CHECK_FALSE(fs::exists(file_of_merged.parent_path()));
-    CHECK(fs::exists(file_of_parent));
-    CHECK(home.listed({"task", "list", "--all"}) == Ids{home.part, home.waiting, home.parent});
-    CHECK(home.error_of({"task", "delete", "--yes", "--force", home.parent}).empty());
-    CHECK(home.listed({"task", "list", "--all"}) == Ids{home.part, home.waiting});
-    // A task that goes on by its file is not deleted as one that has ended.
-    auto goes_on = Json::parse(read_file(file_of_part));
+    // A file that is whole and says that the task goes on, or that a newer Orange wrote, is no broken file.
+    const auto part = Json::parse(read_file(file_of_part));
+    auto goes_on = part, newer = part;
     goes_on["ended"] = false;
     goes_on["fields"]["status"] = "pending";
-    write_file(file_of_part, goes_on.dump());
-    CHECK(home.error_of({"task", "delete", "--yes", home.part}) == "conflict");
-    CHECK(fs::exists(file_of_part));
+    newer["schema"] = 99;
+    for (const auto& json : {goes_on, newer}) {
+        write_file(file_of_part, json.dump());
+        CHECK(home.error_of({"task", "delete", "--yes", home.part}) == "conflict");
+        CHECK(home.error_of({"task", "delete", "--yes", "--force", home.part}) == "conflict");
+        CHECK(read_file(file_of_part) == json.dump());
+    }
+}
+
+TEST_CASE("No command changes a task that cannot be read since the start, whatever its TASK.md says") {
+    Ended home;
+    const std::map<std::string, fs::path> folders = {{home.cancelled, home.orange.folder(home.cancelled)},
+                                                     {home.merged, home.orange.folder(home.merged)}};
+    home.orange.stop_daemon();
+    auto goes_on = Json::parse(read_file(folders.at(home.cancelled) / "state.json"));
+    goes_on["schema"] = 99;
+    goes_on["ended"] = false;
+    goes_on["fields"]["status"] = "working";  // but TASK.md says cancelled
+    write_file(folders.at(home.cancelled) / "state.json", goes_on.dump());
+    write_file(folders.at(home.merged) / "state.json", "{");
+    home.orange.start_daemon();
+    for (const auto& [id, folder] : folders) {
+        const auto before = read_file(folder / "state.json");
+        for (const auto& name : {id, id.substr(0, 8)}) {
+            INFO(name);
+            CHECK(home.error_of({"task", "delete", "--yes", name}) == "conflict");
+            CHECK(home.error_of({"task", "delete", "--yes", "--force", name}) == "conflict");
+            CHECK(home.error_of({"task", "update", name, "--summary", "x"}) == "conflict");
+            CHECK_THAT(home.run({"task", "show", name}).err, Holds(folder.string()));
+        }
+        CHECK(read_file(folder / "state.json") == before);
+        CHECK(fs::exists(folder / "TASK.md"));
+    }
+    for (const auto& [id, folder] : folders) fs::remove_all(folder);
+    home.restart();
+    CHECK(home.listed({"task", "list", "--all"}) == Ids{home.part, home.waiting, home.parent});
 }
 
 TEST_CASE("A task that ends between two pages is in one of them, and so is one that goes on") {

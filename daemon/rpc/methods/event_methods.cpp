@@ -53,10 +53,17 @@ Awaitable<Result<EventsSubscribe::Reply>> subscribe(Api& api, EventsSubscribe pa
         CO_TRY(seen, api.world().tasks.resolve(*params.screen));
     }
     auto& world = api.world();
-    if (params.since && !filter.task) co_await find_histories(world);
+    auto* sink = call.sink;
+    if (params.since && !filter.task) {  // a later call of the connection may be quicker
+        const auto is_wanted = std::make_shared<bool>(true);
+        sink->set_subscription([is_wanted] { *is_wanted = false; });
+        co_await find_histories(world);
+        if (!*is_wanted) {
+            co_return Error(ErrorCode::conflict, "the connection has ended or replaced this subscription already");
+        }
+    }
     EventsSubscribe::Reply reply;
     reply.cursor = world.journal.cursor();
-    auto* sink = call.sink;
     const auto tell = [sink, wanted = filter, &world](const StreamEvent& event) {
         if (wanted.wants(event)) sink->notify(EventNotification::k_name, written(notification_of(world, event)));
     };
@@ -113,7 +120,7 @@ Awaitable<Result<Empty>> unsubscribe(Call call) {
 void add_event_methods(MethodTable& table, Api& api) {
     using enum ErrorCode;
     table.add<EventsSubscribe>(
-        Access::read, "Sends an `event` notification for whatever happens from now on.", {not_found},
+        Access::read, "Sends an `event` notification for whatever happens from now on.", {not_found, conflict},
         [&api](EventsSubscribe params, Call call) { return subscribe(api, std::move(params), std::move(call)); });
     table.add<EventsUnsubscribe>(Access::read, "Ends this connection's subscription.", {},
                                  [](const EventsUnsubscribe&, Call call) { return unsubscribe(std::move(call)); });

@@ -295,15 +295,8 @@ Awaitable<Result<TaskCheck::Reply>> check(Api& api, TaskCheck params, Call call)
     co_return reply;
 }
 
-/// Returns the task that is to be deleted. An unreadable task is named by its whole id.
-Result<TaskId> doomed(Api& api, const TaskDelete& params, const Call& call) {
-    const TaskId named{params.id.value_or("")};
-    if (api.world().tasks.unreadable(named)) return named;
-    return api.select(params, call, store::Naming::id_or_branch);
-}
-
 Awaitable<Result<TaskDelete::Reply>> remove(Api& api, TaskDelete params, Call call) {
-    CO_TRY(const auto id, doomed(api, params, call));
+    CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
     params.id = id.value;
     TaskDelete::Reply reply;
     reply.id = id.value;
@@ -402,7 +395,7 @@ void add_task_methods(MethodTable& table, Api& api) {
                              return check(api, std::move(params), std::move(call));
                          });
     table.add<TaskDelete>(
-        Access::human, "Removes an ended task's files.", {not_found, needs_force},
+        Access::human, "Removes an ended task's files.", {not_found, needs_force, conflict},
         [&api](TaskDelete params, Call call) { return remove(api, std::move(params), std::move(call)); });
     table.add<TaskSend>(Access::human, "Sends a message to a living agent.", {not_found, conflict, forbidden},
                         [&api](TaskSend params, Call call) { return send(api, std::move(params), std::move(call)); });

@@ -370,6 +370,17 @@ TEST_CASE("The pages of a list are one list, in which no task comes twice, or an
     CHECK(line.daemon.requests().at(1)["params"].at("after") == "1");
     line.reply_lines = {none, last};
     CHECK(Json::parse(line.run({"task", "list", "--all", "--json"}).out).at("tasks").size() == 2);
+    auto twin = task("aaaa");  // of another project, and therefore unreadable
+    twin["fields"]["project"] = "zoo";
+    line.reply_lines = {first, page({task("aaaa"), twin}, nullptr)};
+    CHECK(Json::parse(line.run({"task", "list", "--all", "--json"}).out).at("tasks") ==
+          Json{task("aaaa"), task("bbbb"), twin});
+    const auto newer = [&](const Json& tasks) {
+        return dump({{"jsonrpc", "2.0"}, {"result", {{"tasks", tasks}, {"hidden", 0}, {"zeal", {1}}}}});
+    };
+    line.reply_lines = {newer({task("aaaa")})};
+    CHECK(Json::parse(line.run({"task", "list", "--all", "--json"}).out) ==
+          Json{{"hidden", 0}, {"tasks", {task("aaaa")}}, {"zeal", {1}}});
     line.reply_lines = {first, none, last};
     CHECK(split_lines(line.run({"task", "list", "--all", "--format", "{id}"}).out).size() == 3);
     line.reply_lines = {first, none, failed};

@@ -366,6 +366,39 @@ TEST_CASE("a task that lives is not removed, and one whose workflow is lost is j
     CHECK_FALSE(world.house().world().tasks.brief(id));
 }
 
+TEST_CASE("a task whose record could not be read is not deleted if it can be read again when its turn comes") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    world.move(id, "cancelled").value();
+    auto& house = world.boot();
+    const auto& tasks = house.world().tasks;
+    REQUIRE_FALSE(tasks.awake(id));
+    const auto file = tasks.folder(*tasks.brief(id)) / "state.json";
+    const auto whole = read_file(file);
+    write_file(file, "{");
+    const auto go_on = [&] {
+        house.io.restart();
+        house.io.poll();
+    };
+    std::optional<async::Mutex::Lock> next;
+    std::optional<Result<Outcome>> removed;
+    auto first = house.go(house.runner().turns.lock(id));
+    house.begin(house.runner().requests.remove(id, human()), removed);
+    house.begin(house.runner().turns.lock(id), next);
+    go_on();
+    first.release();
+    go_on();
+    REQUIRE(next);  // the deletion has found the record broken, and waits for the lock again
+    REQUIRE_FALSE(removed);
+    write_file(file, whole);
+    next->release();
+    go_on();
+    REQUIRE(removed);
+    REQUIRE_FALSE(*removed);
+    CHECK(removed->error().code == ErrorCode::conflict);
+    CHECK(tasks.read(id));
+}
+
 TEST_CASE("a mark for attention is taken away once, and that nothing asked for any is no error") {
     RunnerWorld world;
     const auto id = world.make_task();

@@ -1,4 +1,4 @@
-// Calls that change projects at the same time. No call undoes the change of another call.
+// Calls at the same time. No call undoes the change of another call.
 #include "tests/catch.hpp"
 #include "tests/unit/runner/method_changes.hpp"
 
@@ -12,11 +12,12 @@ class Calls {
   public:
     explicit Calls(RunnerWorld& world) : world_(world), api_(world.house().runner(), {}) { api_.add_to(table_); }
 
-    void begin(const std::string& method, const Json& params) {
+    void begin(const std::string& method, const Json& params, rpc::EventSink* sink = nullptr) {
         auto reply = std::make_shared<std::optional<Result<Json>>>();
         replies_.push_back(reply);
         rpc::Call by;
         by.caller = a_human();
+        by.sink = sink;
         async::spawn(world_.house().io.get_executor(), method,
                      into(table_.find(method)->invoke(params, by), std::move(reply)));
     }
@@ -40,6 +41,19 @@ class Calls {
     std::vector<std::shared_ptr<std::optional<Result<Json>>>> replies_;
 };
 
+/// The connection of a client that subscribes to events.
+struct Subscriber final : rpc::EventSink {
+    void notify(const std::string&, Json params) override { types.push_back(params.at("event").at("type")); }
+    void set_subscription(std::function<void()> next) override {
+        if (auto old = std::exchange(end, std::move(next))) old();
+    }
+    int on_end(std::function<void()>) override { return 0; }
+    void forget(int) override {}
+
+    std::vector<std::string> types;  ///< of the events that it got
+    std::function<void()> end;
+};
+
 }  // namespace
 
 TEST_CASE("two updates of a project at once are both done") {
@@ -52,6 +66,27 @@ TEST_CASE("two updates of a project at once are both done") {
     for (const auto& reply : calls.finish()) CHECK(reply);
     CHECK(shop(world).default_branch == "trunk");
     CHECK(shop(world).pool_size == 7);
+}
+
+TEST_CASE("of two subscriptions of a connection the later one is in force, also if the earlier one takes longer") {
+    RunnerWorld world;
+    for (int n = 0; n < 40; ++n) {
+        auto ended = world.draft();
+        ended.task.status = "cancelled";
+        world.house().world().tasks.create(ended, "").value();
+    }
+    auto& journal = world.boot().world().journal;
+    Subscriber client;
+    Calls calls(world);
+    const auto types = [](const char* type) { return Json::array({type}); };
+    calls.begin("events.subscribe", {{"since", journal.cursor()}, {"types", types("early")}}, &client);
+    calls.begin("events.subscribe", {{"types", types("late")}}, &client);
+    const auto replies = calls.finish();
+    REQUIRE_FALSE(replies.at(0));
+    CHECK(replies.at(0).error().code == ErrorCode::conflict);
+    CHECK(replies.at(1));
+    for (const auto* type : {"early", "late"}) journal.publish(TaskId{"none"}, "shop", HistoryEvent{type, {}, {}});
+    CHECK(client.types == std::vector<std::string>{"late"});
 }
 
 TEST_CASE("of two tasks that want one branch at once, one gets it, and the other keeps its own") {

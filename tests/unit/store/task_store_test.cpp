@@ -360,6 +360,8 @@ TEST_CASE_METHOD(Stored, "a task that cannot be read is shown as its TASK.md has
     REQUIRE(again.unreadable()[0].shown);
     CHECK(again.unreadable()[0].shown->summary == example_record(k_a).task.summary);
     CHECK(!again.unreadable()[2].shown);
+    CHECK(again.resolve(k_a).error().code == ErrorCode::conflict);
+    CHECK(again.resolve(k_c.substr(0, 4)).error().code == ErrorCode::conflict);
     const auto holder = again.on_branch("shop", "feature-" + k_a);
     REQUIRE(holder);
     CHECK(holder->task.value == k_a);
