@@ -623,12 +623,12 @@ TEST_CASE("merge --via pr merges what was reviewed, with a method that the repos
         TestTime time;
         f.github.misbehave(Trouble::empty, "PullRequestMerge", 1);
         // The patience with a merge that GitHub may have accepted is over.
-        async::spawn(f.world.house().io.get_executor(), "advancing", advance_when(time, std::chrono::seconds(20), [&] {
-                         const auto calls = f.github.calls();
-                         return std::ranges::any_of(calls, [](const auto& call) {
-                             return call.find("PullRequestMerge") != std::string::npos;
-                         });
-                     }));
+        const auto was_asked = [&] {
+            const auto requests = f.github.requests();
+            return std::ranges::find(requests, "PullRequestMerge") != requests.end();
+        };
+        async::spawn(f.world.house().io.get_executor(), "advancing",
+                     advance_when(time, std::chrono::seconds(20), was_asked));
         const auto refused = f.merge(PullWorld::via_pr());
         REQUIRE_FALSE(refused);
         CHECK(f.world.record(f.id).merge->phase == MergePhase::failed);
