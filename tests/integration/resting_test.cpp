@@ -75,7 +75,7 @@ struct Ended {
     }
 };
 
-using Ids = std::set<std::string>;
+using TaskIds = std::set<std::string>;
 
 }  // namespace
 
@@ -104,16 +104,16 @@ TEST_CASE("An ended task is found by its id, its branch and its words, and shown
 
 TEST_CASE("Lists, searches and events have ended tasks") {
     Ended home;
-    const Ids open = {home.parent, home.waiting}, ended = {home.merged, home.cancelled, home.part};
+    const TaskIds open = {home.parent, home.waiting}, ended = {home.merged, home.cancelled, home.part};
     auto all = open;
     all.insert(ended.begin(), ended.end());
     CHECK(home.listed({"task", "list"}) == open);
     CHECK(home.json({"task", "list"}).at("hidden") == 3);
     CHECK(home.listed({"task", "list", "--all"}) == all);
     CHECK(home.listed({"task", "list", "--all", "--everywhere"}) == all);
-    CHECK(home.listed({"task", "list", "--all", "--search", "greeting"}) == Ids{home.merged});
+    CHECK(home.listed({"task", "list", "--all", "--search", "greeting"}) == TaskIds{home.merged});
     CHECK(home.json({"task", "list", "--search", "greeting"}).at("hidden") == 1);
-    CHECK(home.listed({"task", "list", "--status", "cancelled"}) == Ids{home.cancelled, home.part});
+    CHECK(home.listed({"task", "list", "--status", "cancelled"}) == TaskIds{home.cancelled, home.part});
     CHECK(home.listed({"task", "list", "--all", "--limit", "3"}).size() == 3);
     CHECK(home.run({"task", "tree", "--all"}).out.find("A part") != std::string::npos);
     rpc::EventsList events;
@@ -164,7 +164,7 @@ TEST_CASE("What an ended task can do no more is refused, and what it can is done
     CHECK_FALSE(home.orange.git({"rev-parse", "again"}, home.repository).empty());
     home.restart();
     CHECK(home.orange.fields(home.cancelled).at("summary") == "Never again");
-    CHECK(home.listed({"task", "list", "--all", "--search", "never again"}) == Ids{home.cancelled});
+    CHECK(home.listed({"task", "list", "--all", "--search", "never again"}) == TaskIds{home.cancelled});
     // An ended task keeps no branch from others.
     const auto branch = home.orange.fields(home.cancelled).at("branch").get<std::string>();
     CHECK(home.run({"task", "create", "x", "--no-spawn", "--branch", branch}).status == 0);
@@ -180,9 +180,9 @@ TEST_CASE("Ended tasks are deleted, and a project goes with ended tasks left") {
     for (const auto& id : {home.parent, home.waiting}) home.orange.update_status(id, "cancelled").value();
     home.restart();
     CHECK(home.run({"project", "remove", "shop"}).status == 0);
-    CHECK(home.listed({"task", "list", "--all", "--everywhere"}) == Ids{home.parent, home.waiting, home.cancelled});
+    CHECK(home.listed({"task", "list", "--all", "--everywhere"}) == TaskIds{home.parent, home.waiting, home.cancelled});
     home.remove(home.cancelled);
-    CHECK(home.listed({"task", "list", "--all", "--everywhere"}) == Ids{home.parent, home.waiting});
+    CHECK(home.listed({"task", "list", "--all", "--everywhere"}) == TaskIds{home.parent, home.waiting});
 }
 
 TEST_CASE("An ended task whose state.json is broken or gone says so, is found by doctor, and can be deleted") {
@@ -253,7 +253,7 @@ TEST_CASE("No command changes a task that cannot be read since the start, whatev
     }
     for (const auto& [id, folder] : folders) fs::remove_all(folder);
     home.restart();
-    CHECK(home.listed({"task", "list", "--all"}) == Ids{home.part, home.waiting, home.parent});
+    CHECK(home.listed({"task", "list", "--all"}) == TaskIds{home.part, home.waiting, home.parent});
 }
 
 TEST_CASE("A task that ends between two pages is in one of them, and so is one that goes on") {
@@ -272,7 +272,7 @@ TEST_CASE("A task that ends between two pages is in one of them, and so is one t
         return behind;
     };
     const auto before = ids();
-    CHECK(before == Ids{home.merged, home.part, home.parent, home.waiting});
+    CHECK(before == TaskIds{home.merged, home.part, home.parent, home.waiting});
     home.orange.update_status(home.parent, "cancelled").value();
     CHECK(ids() == before);
 }
