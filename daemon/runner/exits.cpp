@@ -207,7 +207,7 @@ Awaitable<void> Exits::undo_start(TaskRecord record, End end) {
         std::erase_if(record.sessions, [&](const auto& session) { return session.role == end.run.role; });
     }
     auto text = "the " + role + " could not be started by the executor " + executor + ": " + why + "\n" +
-                to_try_executor(record.task, executor);
+                to_start_again(record.task, executor);
     auto command = way_out_of(text);
     raise(world_, record, NoticeKind::start_failed, std::move(text), std::move(command), role);
     if (!turns_.save(record)) co_return;  // the poll sees the same end again

@@ -234,9 +234,13 @@ Awaitable<Result<void>> check_executor(const World& world, agents::Executor exec
 
 std::string to_try_executor(const Task& task, const std::string& executor) {
     const bool has_options = task.executor == executor && !task.executor_options.empty();
-    return "To start the agent again when the executor works:\n  " + task_command("respawn", task.id.value).text() +
-           "\nTo try the executor:\n  orange executor test " + executor +
+    return "To try the executor:\n  orange executor test " + executor +
            (has_options ? " --options " + shell_word(task.executor_options) : "");
+}
+
+std::string to_start_again(const Task& task, const std::string& executor) {
+    return "To start the agent again when the executor works:\n  " + task_command("respawn", task.id.value).text() +
+           "\n" + to_try_executor(task, executor);
 }
 
 Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, const agents::LaunchRequest& launch,
@@ -263,7 +267,7 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     auto env = request.env;
     const auto usable = co_await check_executor(world, executor, std::move(env));  // before anything is written
     if (!usable) {
-        co_return Error(usable.error().code, usable.error().message + "\n" + to_try_executor(task, executor.name),
+        co_return Error(usable.error().code, usable.error().message + "\n" + to_start_again(task, executor.name),
                         usable.error().details);
     }
     CO_TRY(values.lists["binds"], bind_words(world, executor, harness, launch.git_common, request));

@@ -47,9 +47,10 @@ Awaitable<Result<void>> check_executor(const World& world, agents::Executor exec
 Result<void> check_chosen_branch(const World& world, const Task& task, const std::string& folder,
                                  const std::string& branch, const std::string& command);
 
-/// Returns the commands for a person whose task could not be started by that executor. The last one tries the executor
-/// with the options of the task.
+/// Returns the command that tries the executor with the options of the task, for a person.
 std::string to_try_executor(const Task& task, const std::string& executor);
+/// Returns the commands for a person whose task could not be started by that executor: to start it again, and to try.
+std::string to_start_again(const Task& task, const std::string& executor);
 
 /// Makes the run of `request` start in the executor of the task, if it has one, and checks that the executor can be
 /// used. `launch` has the paths of the task.

@@ -174,7 +174,10 @@ Awaitable<Result<void>> check_executor_of(World& world, const Draft& draft) {
     CO_TRY(auto executor, world.executors.pinned(task.executor, task.executor_hash));
     CO_TRY(const auto harness, world.harnesses.find(task.harness));
     auto env = environment_for(world, draft.project, harness);
-    co_return co_await check_executor(world, std::move(executor), std::move(env));
+    const auto usable = co_await check_executor(world, std::move(executor), std::move(env));
+    if (usable) co_return Result<void>{};
+    co_return Error(usable.error().code, usable.error().message + "\n" + to_try_executor(task, task.executor),
+                    usable.error().details);
 }
 
 Awaitable<Result<Draft>> choose_project(Api& api, const TaskCreate& params) {

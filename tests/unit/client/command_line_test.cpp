@@ -376,11 +376,11 @@ TEST_CASE("The pages of a list are one list, in which no task comes twice, or an
     CHECK(Json::parse(line.run({"task", "list", "--all", "--json"}).out).at("tasks") ==
           Json{task("aaaa"), task("bbbb"), twin});
     const auto newer = [&](const Json& tasks) {
-        return dump({{"jsonrpc", "2.0"}, {"result", {{"tasks", tasks}, {"hidden", 0}, {"zeal", {1}}}}});
+        return dump({{"jsonrpc", "2.0"}, {"result", {{"tasks", tasks}, {"hidden", 0}, {"zeal", Json::array({1})}}}});
     };
-    line.reply_lines = {newer({task("aaaa")})};
+    line.reply_lines = {newer(Json::array({task("aaaa")}))};
     CHECK(Json::parse(line.run({"task", "list", "--all", "--json"}).out) ==
-          Json{{"hidden", 0}, {"tasks", {task("aaaa")}}, {"zeal", {1}}});
+          Json{{"hidden", 0}, {"tasks", Json::array({task("aaaa")})}, {"zeal", Json::array({1})}});
     line.reply_lines = {first, none, last};
     CHECK(split_lines(line.run({"task", "list", "--all", "--format", "{id}"}).out).size() == 3);
     line.reply_lines = {first, none, failed};

@@ -115,6 +115,7 @@ const std::map<std::string, std::vector<std::string>>& allowed() {
                                                         "daemon/git/ignored.hpp",
                                                         "daemon/git/included.hpp",
                                                         "daemon/git/merge.hpp",
+                                                        "daemon/git/nested.hpp",
                                                         "daemon/git/pinned.hpp",
                                                         "daemon/git/programs.hpp",
                                                         "daemon/git/publish.hpp",
