@@ -294,11 +294,10 @@ Result<void> make_read_only_files(const std::string& git_dir, const std::string&
 }
 
 Result<void> check_branch_files(const std::string& git_common, const std::string& branch) {
-    const auto refused = [](const std::string& path, const char* what) {
-        return Error(ErrorCode::conflict,
-                     printable(path) + " is " + what +
-                         ", so git would write to another place. Look at it, then remove it:\n  rm " +
-                         shell_word(path));
+    const auto refused = [](const std::string& path, const char* what, bool may_be_users = false) {
+        return Error(ErrorCode::conflict, printable(path) + " is " + what +
+                                              ", so git would write to another place. Look at it, then remove it" +
+                                              (may_be_users ? " if it is not yours" : ":\n  rm " + shell_word(path)));
     };
     for (const std::string of_refs : {"/refs/heads", "/logs/refs/heads"}) {
         auto path = git_common + of_refs;
@@ -309,7 +308,8 @@ Result<void> check_branch_files(const std::string& git_common, const std::string
             if (!folder || ::fstatat(folder->get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) break;
             path += "/" + name;
             if (S_ISLNK(facts.st_mode)) return refused(path, "a link");
-            if (S_ISREG(facts.st_mode) && is_symbolic_ref(folder->get(), name)) return refused(path, "a symbolic ref");
+            if (S_ISREG(facts.st_mode) && is_symbolic_ref(folder->get(), name))
+                return refused(path, "a symbolic ref", true);
             if (!S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode)) return refused(path, "no regular file");
             if (!S_ISDIR(facts.st_mode)) break;
             auto next = open_folder_at(folder->get(), name, path);

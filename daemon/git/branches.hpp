@@ -81,8 +81,8 @@ bool has_reftable(const std::string& git_common);
 Result<void> make_read_only_files(const std::string& git_dir, const std::string& git_common);
 
 /// Checks the files of a branch and of its log in the repository's .git before git writes them, without a process.
-/// conflict, with the command to run, if the branch is a symbolic ref, or if a link is on the way: git would move
-/// another branch, or write outside of .git. An agent behind a wall can write the files in the folder of its branch.
+/// conflict, with the way out, if the branch is a symbolic ref, or if a link is on the way: git would move another
+/// branch, or write outside of .git. An agent behind a wall can write the files in the folder of its branch.
 Result<void> check_branch_files(const std::string& git_common, const std::string& branch);
 
 /// Renames a branch (refused where `to` exists); of a worktree only the one that it is on. If `place` is a repository,

@@ -210,22 +210,34 @@ Result<std::vector<std::string>> leads_elsewhere_in(int admin, const std::string
     return found;
 }
 
-/// Git writes new objects into folders of this folder.
-Result<void> check_objects(const std::string& common_dir) {
-    const auto path = real_path(common_dir + "/objects");
-    TRY(const auto folder, open_folder(path));
-    TRY(const auto names, names_in(folder.get(), path));
+/// Refuses a link in this folder, and in the folders down to `levels` levels below it.
+Result<void> check_for_links(int folder, const std::string& path, int levels) {
+    TRY(const auto names, names_in(folder, path));
     for (const auto& name : names) {
+        const auto shown = path + "/" + name;
         struct stat facts {};
-        if (::fstatat(folder.get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISLNK(facts.st_mode))
-            continue;
-        return Error(ErrorCode::conflict,
-                     printable(path + "/" + name) +
-                         " is a link, so git would write objects to another place. Look at it, then "
-                         "remove it:\n  rm " +
-                         shell_word(path + "/" + name));
+        if (::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        if (S_ISLNK(facts.st_mode)) {
+            return Error(ErrorCode::conflict,
+                         printable(shown) +
+                             " is a link, so git would write objects to another place. Look at it: if it is not "
+                             "yours, remove it; if it is yours, put the folder itself in its place. Then run: "
+                             "orange workspace gc");
+        }
+        if (levels == 0 || !S_ISDIR(facts.st_mode)) continue;
+        TRY(const auto inner, open_folder_at(folder, name, shown));
+        TRY(check_for_links(inner.get(), shown, levels - 1));
     }
     return {};
+}
+
+/// Git writes new objects into folders of `objects`, and Git LFS into `lfs/objects/ab/cd`.
+Result<void> check_objects(const std::string& common_dir) {
+    const auto path = real_path(common_dir + "/objects"), lfs = real_path(common_dir + "/lfs");
+    TRY(const auto folder, open_folder(path));
+    TRY(check_for_links(folder.get(), path, 0));
+    const auto of_lfs = open_folder(lfs);
+    return of_lfs ? check_for_links(of_lfs->get(), lfs, 2) : Result<void>{};
 }
 
 Pinned::Folder shared(UniqueFd folder) {

@@ -54,6 +54,18 @@ Awaitable<Result<void>> add_files(Git& git, Pinned worktree, std::map<std::strin
     co_return Result<void>{};
 }
 
+Awaitable<Result<void>> add_only_files(Git& git, Pinned worktree, std::map<std::string, std::string> env,
+                                       std::string paths) {
+    GitCommand add;
+    add.place = std::move(worktree);
+    add.args = words("update-index", "--add", "--replace", "-z", "--stdin");
+    add.env = std::move(env);
+    add.input = std::move(paths);
+    add.deadline = k_add_deadline;
+    CO_TRY(co_await git_output(git, std::move(add)));
+    co_return Result<void>{};
+}
+
 Awaitable<Result<std::string>> commit_tree(Git& git, Pinned worktree, std::string tree,
                                            std::vector<std::string> parents, std::string message) {
     auto args = words("-c", "user.useConfigOnly=true", "commit-tree", tree);

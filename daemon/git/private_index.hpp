@@ -36,6 +36,11 @@ class PrivateIndex {
 Awaitable<Result<void>> add_files(Git& git, Pinned worktree, std::map<std::string, std::string> env,
                                   std::vector<std::string> options, std::string paths = {});
 
+/// Adds files to a private index, also ignored ones. `paths`: each ends with a NUL. Unlike `git add`, it runs no git in
+/// a repository that has come into the place of a file.
+Awaitable<Result<void>> add_only_files(Git& git, Pinned worktree, std::map<std::string, std::string> env,
+                                       std::string paths);
+
 /// Makes a commit of a tree and returns it. The author is the user as configured, or else Orange.
 Awaitable<Result<std::string>> commit_tree(Git& git, Pinned worktree, std::string tree,
                                            std::vector<std::string> parents, std::string message);

@@ -56,21 +56,32 @@ Awaitable<Result<std::string>> pathspecs_without_nested_repositories(Git& git, P
     co_return specs;
 }
 
-/// Returns pathspecs of files that are tracked although they are ignored: `add --all` skips them if HEAD does not have
-/// them.
-Awaitable<Result<std::string>> tracked_ignored_files(Git& git, Pinned worktree) {
+/// Returns the paths of files that are tracked although they are ignored, each with `prefix`: `add --all` skips them if
+/// HEAD does not have them.
+Awaitable<Result<std::string>> tracked_ignored_files(Git& git, Pinned worktree, std::string prefix) {
     CO_TRY(const auto listed,
            co_await ask_inside(git, worktree,
                                words("ls-files", "-z", "--cached", "--ignored", "--exclude-standard", "--full-name")));
-    std::string specs;
+    std::string paths;
     std::error_code error;
     for (const auto& path : pieces(listed)) {
         const auto status = fs::symlink_status(worktree.path() + "/" + path, error);
         if (!fs::is_regular_file(status) && !fs::is_symlink(status)) continue;
-        specs += ":(top,literal)" + path;
-        specs += '\0';
+        paths += prefix + path;
+        paths += '\0';
     }
-    co_return specs;
+    co_return paths;
+}
+
+/// Adds to the index that `env` names the files that are tracked although they are ignored.
+Awaitable<Result<void>> add_tracked_ignored_files(Git& git, Pinned worktree, std::map<std::string, std::string> env) {
+    std::string prefix = worktree.is_walled() ? "" : ":(top,literal)";
+    CO_TRY(auto paths, co_await tracked_ignored_files(git, worktree, std::move(prefix)));
+    if (paths.empty()) co_return Result<void>{};
+    // The agent may have put a repository in the place of a file, and `git add` would run git in it.
+    if (worktree.is_walled()) co_return co_await add_only_files(git, worktree, std::move(env), std::move(paths));
+    auto options = words("--force");
+    co_return co_await add_files(git, worktree, std::move(env), std::move(options), std::move(paths));
 }
 
 /// Returns true if write-tree can never make a tree of this index: it has entries in conflict, whose contents are in
@@ -191,10 +202,8 @@ Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree) {
     auto env = index.env();
     CO_TRY(const auto specs, co_await pathspecs_without_nested_repositories(git, worktree, std::move(env)));
     CO_TRY(co_await add_files(git, worktree, index.env(), words("--all"), specs));
-    CO_TRY(const auto forced, co_await tracked_ignored_files(git, worktree));
-    if (!forced.empty()) {
-        CO_TRY(co_await add_files(git, worktree, index.env(), words("--force"), forced));
-    }
+    auto same = index.env();
+    CO_TRY(co_await add_tracked_ignored_files(git, worktree, std::move(same)));
     CO_TRY(const auto tree, co_await ask_inside(git, worktree, words("write-tree"), "", index.env()));
     co_return std::string(trim(tree));
 }

@@ -83,20 +83,35 @@ Awaitable<Result<bool>> remotes_have(Git& git, Pinned submodule, std::string com
     co_return !trim(refs).empty();
 }
 
+Awaitable<void> fetch_all(Git& git, Pinned submodule) {
+    GitCommand fetch;
+    fetch.place = std::move(submodule);
+    fetch.args = words("fetch", "--quiet", "--all", "--no-recurse-submodules");
+    fetch.deadline = k_fetch_patience;
+    (void)co_await git.run(std::move(fetch));  // a failure is ignored: the fetched branches count as far as they came
+}
+
+/// Returns true if a remote of one of the repositories has the commit. If no repository has the commit, all of them are
+/// fetched: behind a wall, the repository that got the commit is not asked.
 Awaitable<Result<bool>> is_published(Git& git, std::vector<Pinned> repositories, std::string commit, bool may_fetch) {
+    bool is_here = false;
     for (const auto& each : repositories) {
         CO_TRY(const auto here, co_await commit_of(git, each, commit));
         if (here.empty()) continue;
+        is_here = true;
         CO_TRY(auto has, co_await remotes_have(git, each, commit));
         if (!has && may_fetch) {
-            GitCommand fetch;
-            fetch.place = each;
-            fetch.args = words("fetch", "--quiet", "--all", "--no-recurse-submodules");
-            fetch.deadline = k_fetch_patience;
-            (void)co_await git.run(
-                std::move(fetch));  // a failure is ignored: the fetched branches count as far as they came
+            co_await fetch_all(git, each);
             CO_TRY(has, co_await remotes_have(git, each, commit));
         }
+        if (has) co_return true;
+    }
+    if (is_here || !may_fetch) co_return false;
+    for (const auto& each : repositories) {
+        co_await fetch_all(git, each);
+        CO_TRY(const auto here, co_await commit_of(git, each, commit));
+        if (here.empty()) continue;
+        CO_TRY(const auto has, co_await remotes_have(git, each, commit));
         if (has) co_return true;
     }
     co_return false;

@@ -19,7 +19,8 @@ struct SubmoduleChange {
 
 /// Returns the submodules that `tip` has at commits which none of their remotes has. The search covers changes since
 /// `tip` left `base`, and at the submodules whose repository is here, in the main repository or in `worktree` (unless
-/// it is walled). `may_fetch`: a remote is fetched if its branches as of the last fetch do not have the commit.
+/// it is walled). `may_fetch`: a remote is fetched if its branches as of the last fetch do not have the commit, or if
+/// no repository here has the commit.
 Awaitable<Result<std::vector<SubmoduleChange>>> unpublished_submodules(Git& git, std::string repo,
                                                                        std::optional<Pinned> worktree, std::string base,
                                                                        std::string tip, bool may_fetch);

@@ -98,11 +98,24 @@ Awaitable<Result<void>> add_unpublished_submodules(World& world, TaskRecord reco
            co_await git::unpublished_submodules(world.git, repo, worktree, std::move(base), std::move(tip), may_fetch));
     for (const auto& change : unpublished) {
         const auto short_commit = change.commit.substr(0, 12);
+        auto from = shell_word((folder / change.path).string());
+        std::string advice = "Publish it";
+        if (worktree && worktree->is_walled()) {  // git would run what the agent wrote into the submodule's settings
+            const auto checkout = Path(project.path) / change.path;
+            const auto own = shell_word(checkout.string());
+            advice += " from your own checkout of the submodule, as git in the agent's may run what the agent chose";
+            if (is_missing(world.files, checkout / ".git")) {  // git would find the repository around it
+                advice +=
+                    "\n  git -C " + shell_word(project.path) + " submodule update --init -- " + shell_word(change.path);
+            }
+            advice += "\n  git -C " + own + " fetch " + from + " " + change.commit;
+            from = own;
+        }
         concerns.push_back({"submodule " + shown_path(change.path) + " is at " + short_commit +
                                 ", a commit that is not known to be on a remote of the submodule",
                             "Merge a commit of a submodule that others may not get?",
-                            "Publish it\n  git -C " + shell_word((folder / change.path).string()) + " push origin " +
-                                short_commit + ":refs/heads/" + shell_word(task.branch)});
+                            advice + "\n  git -C " + from + " push origin " + short_commit + ":refs/heads/" +
+                                shell_word(task.branch)});
     }
     co_return Result<void>{};
 }

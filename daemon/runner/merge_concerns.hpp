@@ -13,7 +13,7 @@ namespace orange {
 struct MergeConcern {
     std::string text;         ///< the fact, as the merge commit and the history repeat it
     std::string question;     ///< for a terminal
-    std::string advice = {};  ///< an alternative: a few words, and its command on a line below
+    std::string advice = {};  ///< an alternative: a few words, and each of its commands on a line below
 };
 
 /// Returns all that a human has to confirm before this commit is merged, except an unreviewed state. `may_fetch`: the

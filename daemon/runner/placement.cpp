@@ -83,8 +83,15 @@ void tell_of_left(const World& world, TaskRecord& record, const std::string& why
           join(words, " "), left.executor);
 }
 
+/// Returns the outermost part of a folder of branches, "feature" of "feature/ui"; "orange-tasks" if there is no folder.
+/// A wall shows only such a folder: an agent that can write to a folder could put a link in the place of a folder in
+/// it, in which another task has its branch.
+std::string outermost(const std::string& folder) {
+    return folder.empty() ? "orange-tasks" : folder.substr(0, folder.find('/'));
+}
+
 /// Returns the folder of the task's branch below refs/heads. If the executor names it, the folder exists afterwards,
-/// and the default branch is not in it.
+/// is in no other folder, and the default branch is not in it.
 Result<std::string> make_branch_folder(const World& world, const Task& task, const agents::Executor& executor,
                                        const std::string& git) {
     const auto folder = git::folder_of(task.branch);
@@ -98,18 +105,23 @@ Result<std::string> make_branch_folder(const World& world, const Task& task, con
                          task.id.value + " --executor local");
     }
     const auto* project = world.projects.find(task.project);
-    const bool has_default = project && project->default_branch.starts_with(folder + "/");
-    if (!folder.empty() && !has_default) {
+    const auto has_default = [&](const std::string& in) {
+        return project && project->default_branch.starts_with(in + "/");
+    };
+    const auto usable = outermost(folder);
+    if (folder == usable && !has_default(folder)) {
         TRY(git::make_branch_folder(git, folder));
         return folder;
     }
-    const auto why = has_default ? ", where " + project->default_branch + " is, too" : " is in none";
-    return Error(ErrorCode::conflict, "executor " + executor.name +
-                                          " lets an agent write only to the folder of its branch, and the branch " +
-                                          printable(task.branch) + (has_default ? " is in " + folder : "") + why +
-                                          ". Give it another name:\n  orange task update " + task.id.value +
-                                          " --branch orange-tasks/" +
-                                          printable(task.branch.substr(task.branch.rfind('/') + 1)));
+    std::string why = " is in no folder";
+    if (folder == usable) why = " is in " + printable(folder) + ", where " + project->default_branch + " is, too";
+    if (folder.find('/') != std::string::npos) why = " is in " + printable(folder) + ", a folder inside another one";
+    return Error(ErrorCode::conflict,
+                 "executor " + executor.name +
+                     " lets an agent write only to the folder of its branch, and the branch " + printable(task.branch) +
+                     why + ". Give it another name:\n  orange task update " + task.id.value + " --branch " +
+                     shell_word((has_default(usable) ? "orange-tasks" : usable) + "/" +
+                                printable(task.branch.substr(task.branch.rfind('/') + 1))));
 }
 
 /// Appends to git's configuration for the agent: a wall hides the keys that sign commits, and git's memory of resolved
@@ -180,13 +192,15 @@ Result<void> check_chosen_branch(const World& world, const Task& task, const std
     constexpr std::string_view k_plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
     if (task.executor.empty()) return {};
     const bool is_plain = branch.find_first_not_of(k_plain) == std::string::npos;
-    if (is_plain && (folder.empty() || git::folder_of(branch) == folder)) return {};
+    const auto chosen = git::folder_of(branch);
+    const bool fits = folder.empty() ? chosen.find('/') == std::string::npos : chosen == outermost(folder);
+    if (is_plain && fits) return {};
     TRY(const auto executor, world.executors.pinned(task.executor, task.executor_hash));
     if (!executor.takes("branch_dir")) return {};
     auto name = branch.substr(branch.rfind('/') + 1);
     std::ranges::replace_if(
         name, [&](char each) { return k_plain.find(each) == std::string_view::npos; }, '-');
-    const auto below = folder.empty() ? std::string("orange-tasks") : folder;
+    const auto below = outermost(folder);
     return Error(ErrorCode::conflict,
                  "agents in executor " + executor.name + " can write only to branches in " + below +
                      "/, with names of letters, digits, '.', '_' and '-'. Choose a name such as:\n  " + command + " " +

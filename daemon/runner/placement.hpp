@@ -41,9 +41,9 @@ Awaitable<Result<void>> check_executor(const World& world, agents::Executor exec
                                        std::map<std::string, std::string> env);
 
 /// Checks a branch that an agent of the task, or of its parent, has chosen, if the executor of the task lets agents
-/// write to the folder of their branch only: the branch is in `folder`, and its name has no other characters than
-/// letters, digits, '.', '_', '-' and '/', because git writes it into its logs and messages. `command`: the one to
-/// repeat, without the name.
+/// write to the folder of their branch only: the branch is in the outermost part of `folder`, not deeper, and its name
+/// has no other characters than letters, digits, '.', '_', '-' and '/', because git writes it into its logs and
+/// messages. `command`: the one to repeat, without the name.
 Result<void> check_chosen_branch(const World& world, const Task& task, const std::string& folder,
                                  const std::string& branch, const std::string& command);
 

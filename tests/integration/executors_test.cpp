@@ -476,6 +476,11 @@ TEST_CASE("A bad choice of an executor is refused with the way out, and changes 
     const auto id = orange.create("shop", "Here", true);
     CHECK_THAT(refused({"task", "update", id, "--executor", "bocks"}), Tells("box"));
     CHECK_FALSE(orange.fields(id).contains("executor"));
+
+    // An executor is tried only for a task that is to start at once.
+    define(orange, "ill", "check: [\"false\"]\nrun: [env, \"{inner}\"]\n");
+    CHECK_THAT(refused({"task", "create", "Now", "--executor", "ill"}), Tells("false"));
+    CHECK(orange.orange({"task", "create", "Later", "--executor", "ill", "--blocked-by", id}, repo).status == 0);
 }
 
 TEST_CASE("The client lists executors, shows what they run, and tests one with the demo agent") {

@@ -365,6 +365,8 @@ TEST_CASE("A wall without what it needs is refused with the way out, and no agen
         return notice == task.notices.end() ? std::string("no notice") : notice->text;
     };
     CHECK_THAT(refused("flat"), Tells("--branch orange-tasks/flat"));
+    // An agent whose branch is in feature/ could put a link in the place of feature/ui.
+    CHECK_THAT(refused("feature/ui/work"), Tells("--branch feature/work"));
     // The agent would write to the folder to which a link leads.
     fs::create_directories(orange.root() / "elsewhere");
     fs::create_directory_symlink(orange.root() / "elsewhere", repo / ".git/refs/heads/linked");
@@ -372,6 +374,7 @@ TEST_CASE("A wall without what it needs is refused with the way out, and no agen
     orange.git({"branch", "dev/main"}, repo);
     CHECK(orange.orange({"project", "update", "shop", "--default-branch", "dev/main"}).status == 0);
     CHECK_THAT(refused("dev/work"), Holds("dev/main") && Tells("--branch orange-tasks/work"));
+    CHECK_THAT(refused("dev/ui/part"), Tells("--branch orange-tasks/part"));
     fs::create_directory(repo / ".git/reftable");
     CHECK_THAT(refused("orange-tasks/table"), Holds("reftable") && Tells("--executor local"));
     fs::remove(repo / ".git/reftable");

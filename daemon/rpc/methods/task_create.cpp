@@ -458,7 +458,8 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     CO_TRY(join_parent(world, params, draft.record, call.caller));
     CO_TRY(choose_harnesses(api, params, draft));
     CO_TRY(choose_executor(api, params, draft));
-    if (!params.no_spawn) CO_TRY(co_await check_executor_of(world, draft));
+    const bool starts = !params.no_spawn && blockers_of(world, draft.record).empty();
+    if (starts) CO_TRY(co_await check_executor_of(world, draft));
     CO_TRY(co_await choose_branch(world, params, draft));
     CO_TRY(co_await choose_base(world, params, draft));
     task.created_at = task.updated_at = world.clock.now();

@@ -24,6 +24,12 @@ struct SnapshotFixture : GitFixture {
         REQUIRE(saved);
         return *saved;
     }
+    /// The worktree of an agent behind a wall.
+    Pinned walled() {
+        const auto here = at(tree);
+        const auto admin = std::make_shared<const UniqueFd>(open_folder(here.git_dir()).value());
+        return {here.path(), here.git_dir(), here.common_dir(), here.folder(), admin, true};
+    }
     std::string show(const std::string& object) { return plain(repo, {"show", object}, true); }
 
     std::string repo, tree;
@@ -48,6 +54,20 @@ class MeddledGit final : public Git {
     Git& real_;
     int left_;
     std::function<bool()> meddle_;
+};
+
+/// The real one, with something that happens before its commands.
+class SwappedGit final : public Git {
+  public:
+    SwappedGit(Git& real, std::function<void(const GitCommand&)> before) : real_(real), before_(std::move(before)) {}
+    Awaitable<Result<Completed>> run(GitCommand command) override {
+        before_(command);
+        co_return co_await real_.run(std::move(command));
+    }
+
+  private:
+    Git& real_;
+    std::function<void(const GitCommand&)> before_;
 };
 
 }  // namespace
@@ -190,4 +210,41 @@ TEST_CASE_METHOD(SnapshotFixture, "without a configured user Orange signs what i
     write_file(tree + "/x", "x");
     CHECK(plain(repo, {"log", "-1", "--format=%an <%ae> %cn <%ce>", save()}) ==
           "Only Name <orange@localhost> Only Name <orange@localhost>");
+}
+
+TEST_CASE_METHOD(SnapshotFixture, "a tree of a walled worktree has files that are tracked although ignored") {
+    REQUIRE(exclude(at(tree).common_dir(), {"*.o"}));
+    write_file(tree + "/:(top)a b.o", "odd\n");
+    plain(tree, {"--literal-pathspecs", "add", "-f", ":(top)a b.o"});
+    const auto saved = go(tree_of_files(git, walled())).value();
+    CHECK(show(saved + "::(top)a b.o") == "odd");
+}
+
+TEST_CASE_METHOD(SnapshotFixture, "no git runs in a repository that comes and goes in the place of an ignored file") {
+    namespace fs = std::filesystem;
+    const auto place = tree + "/x", file = path("file"), inner = make_repo("inner"), mark = path("mark");
+    write_file(inner + "/.gitattributes", "* filter=evil\n");
+    plain(inner, {"config", "filter.evil.clean", "touch '" + mark + "'; cat"});
+    fs::last_write_time(inner + "/README", fs::file_time_type::clock::now() - std::chrono::hours(1));
+    REQUIRE(exclude(at(tree).common_dir(), {"x"}));
+    write_file(place, "file\n");
+    plain(tree, {"add", "-f", "x"});
+    plain(tree, {"commit", "-qm", "x"});
+    const auto worktree = walled();
+    fs::rename(place, file);
+    fs::rename(inner, place);
+    int swaps = 0;
+    SwappedGit agent(git, [&](const GitCommand& command) {
+        const bool lists = swaps == 0 && has_word(command, "--ignored");
+        const bool adds = swaps == 1 && (has_word(command, "add") || has_word(command, "update-index"));
+        if (!lists && !adds) return;
+        ++swaps;
+        fs::rename(place, lists ? inner : file);
+        fs::rename(lists ? file : inner, place);
+    });
+    CHECK(go(tree_of_files(agent, worktree)));
+    CHECK(swaps == 2);
+    CHECK_FALSE(fs::exists(mark));
+    plain(place, {"status"});  // git runs it in this repository
+    CHECK(fs::exists(mark));
 }

@@ -285,6 +285,23 @@ TEST_CASE("wherever an agent behind a wall leads git, nothing outside is changed
     check_nothing_outside_changes(k_leading, true);
 }
 
+TEST_CASE("a worktree of an agent behind a wall is not used while a link is among the folders of objects") {
+    const char* name = GENERATE("objects/more", "lfs/more", "lfs/objects/ab", "lfs/objects/12/34");
+    INFO(name);
+    Hostile at;
+    const auto link = Path(at.project.path) / ".git" / name;
+    fs::create_directories(link.parent_path());
+    fs::create_directory_symlink(at.victim, link);
+    CHECK(at.go(at.pool.open(at.project, "shop--1")));
+    REQUIRE(at.pool.note_walled("shop--1"));
+    const auto refused = at.go(at.pool.open(at.project, "shop--1"));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::conflict);
+    CHECK_THAT(refused.error().message, Holds(link.string()) && !Holds("rm "));  // the user may have made it
+    fs::remove(link);
+    CHECK(at.go(at.pool.open(at.project, "shop--1")));
+}
+
 TEST_CASE("whatever an agent puts in its worktree's place, nothing is changed in it", "[slow]") {
     const bool is_walled = GENERATE(false, true);
     check_nothing_outside_changes(k_folder, is_walled);

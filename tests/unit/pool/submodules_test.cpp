@@ -217,3 +217,21 @@ TEST_CASE_METHOD(SubmodulePool, "a commit of a submodule that none of its remote
     plain(tree / "lib", {"push", "-q", origin, "HEAD:refs/heads/topic"});
     CHECK(unpublished(true).empty());
 }
+
+TEST_CASE_METHOD(SubmodulePool,
+                 "a commit of a submodule is found at its remote though it is only in a walled worktree") {
+    const auto tree = taken_with_lib("a");
+    REQUIRE(pool.note_walled("shop--1"));
+    const auto worktree = go(pool.open(project, "shop--1")).value();
+    commit(tree / "lib", "x", "published\n");
+    plain(tree, {"commit", "-qam", "bump"});
+    const auto unpublished = [&](bool may_fetch) {
+        const auto tip = head_of(tree);
+        const std::string base = "refs/heads/main";
+        return go(git::unpublished_submodules(git, project.path, worktree, base, tip, may_fetch)).value().size();
+    };
+    CHECK(unpublished(true) == 1);
+    plain(tree / "lib", {"push", "-q", origin, "HEAD:refs/heads/topic"});
+    CHECK(unpublished(false) == 1);
+    CHECK(unpublished(true) == 0);
+}
