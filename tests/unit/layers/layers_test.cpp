@@ -125,6 +125,7 @@ const std::map<std::string, std::vector<std::string>>& allowed() {
                                                         "daemon/git/repository_command.hpp",
                                                         "daemon/git/reviewing.hpp",
                                                         "daemon/git/signing.hpp",
+                                                        "daemon/git/small_files.hpp",
                                                         "daemon/git/sparse.hpp",
                                                         "daemon/git/standing.hpp",
                                                         "daemon/git/strays.hpp",
