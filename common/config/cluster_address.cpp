@@ -11,6 +11,21 @@
 #include "common/base/text.hpp"
 
 namespace orange {
+namespace {
+
+/// Returns true for an address at which other machines reach no one machine: 0.0.0.0, `::`, and addresses of groups.
+/// Bound to the first two, a socket would be open to all networks of this machine.
+bool is_nowhere(const sockaddr_storage& raw) {
+    const void* any = &raw;
+    const auto first = [](const void* bytes) { return *static_cast<const unsigned char*>(bytes); };
+    const auto is_nowhere_v4 = [&](const void* bytes) { return first(bytes) == 0 || first(bytes) >= 224; };
+    if (raw.ss_family == AF_INET) return is_nowhere_v4(&static_cast<const sockaddr_in*>(any)->sin_addr);
+    const auto& v6 = static_cast<const sockaddr_in6*>(any)->sin6_addr;
+    if (IN6_IS_ADDR_V4MAPPED(&v6)) return is_nowhere_v4(&v6.s6_addr[12]);
+    return IN6_IS_ADDR_UNSPECIFIED(&v6) || IN6_IS_ADDR_MULTICAST(&v6);
+}
+
+}  // namespace
 
 Result<ClusterAddress> ClusterAddress::parse(std::string_view text) {
     std::string host(text), port = "0";
@@ -28,16 +43,17 @@ Result<ClusterAddress> ClusterAddress::parse(std::string_view text) {
     wanted.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
     wanted.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
-    if (host.empty() || !is_port || ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &found) != 0) {
-        return {ErrorCode::invalid_argument, "\"" + printable(text) +
-                                                 "\" is not an IP address of this machine, as 10.0.0.1 or "
-                                                 "10.0.0.1:7070; hostname -I prints them"};
-    }
+    const bool is_address = !host.empty() && is_port && ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &found) == 0;
     ClusterAddress address;
-    std::memcpy(&address.raw_, found->ai_addr, found->ai_addrlen);
-    address.size_ = found->ai_addrlen;
-    ::freeaddrinfo(found);
-    return address;
+    if (is_address) {
+        std::memcpy(&address.raw_, found->ai_addr, found->ai_addrlen);
+        address.size_ = found->ai_addrlen;
+        ::freeaddrinfo(found);
+    }
+    if (is_address && !is_nowhere(address.raw_)) return address;
+    return Error(ErrorCode::invalid_argument, "\"" + printable(text) +
+                                                  "\" is not an IP address of this machine, as 10.0.0.1 or "
+                                                  "10.0.0.1:7070; hostname -I prints them");
 }
 
 ClusterAddress ClusterAddress::own_of(int socket) {

@@ -116,6 +116,7 @@ struct RunPlace {
     std::string place = {};
     std::vector<std::string> ended = {};
     std::string token = {};
+    std::optional<std::string> ended_as = {};
 
     /// Returns true for a run on another machine, whose calls and writes the kernel of this one does not report.
     bool is_elsewhere() const { return !token.empty(); }
@@ -131,6 +132,8 @@ struct RunPlace {
         v.sparse("place", place, "where the executor runs it, as `probe` says");
         v.sparse("ended", ended, "the states of a run that the executor has ended itself, as `probe` prints them");
         v.sparse("token", token, "of a run on another machine: what its calls prove to the daemon");
+        v.sparse("ended_as", ended_as,
+                 "the state in which the executor ended it; empty: it did not; absent: not asked");
     }
     bool operator==(const RunPlace&) const = default;
 };

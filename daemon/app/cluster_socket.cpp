@@ -25,6 +25,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t k_longest_hello = 4096;  // a credential has some 200 bytes
 constexpr std::chrono::milliseconds k_hello_patience = 10s, k_decode_patience = 10s, k_without_room = 50ms;
+constexpr std::chrono::milliseconds k_quiet = 1min;
 
 Error refused(const std::string& why) {
     return {ErrorCode::forbidden, "the daemon refuses a call from another machine: " + why};
@@ -107,9 +108,11 @@ void ClusterSocket::follow(const TaskId& id) {
 
 void ClusterSocket::serve_all() {
     auto done = listen();
+    const bool listens = done.has_value();
     for (auto& [run, served] : runs_) {
-        if (!done) break;
-        if (served.told != address_) done = tell(served.task, run, served);
+        if (!listens || served.told == address_) continue;
+        auto told = tell(served.task, run, served);  // one that fails keeps no other run from its address
+        if (!told && done) done = std::move(told);
     }
     auto problem = done ? std::string() : done.error().message;
     if (problem != problem_ && !problem.empty()) log::warn("rpc", problem);
@@ -165,11 +168,11 @@ Awaitable<void> ClusterSocket::accept_loop(std::shared_ptr<Acceptor> acceptor) {
 Awaitable<Result<std::string>> ClusterSocket::read_hello(std::shared_ptr<Greeted> greeted) {
     const auto end_later = [](std::shared_ptr<Greeted> late) -> Awaitable<void> {
         const auto patience = k_hello_patience;
-        co_await async::sleep(patience);
+        const bool slept = co_await async::sleep(patience);
         asio::error_code ignored;
-        if (!late->is_over) late->socket.close(ignored);
+        if (slept && !late->is_over) late->socket.close(ignored);
     };
-    async::spawn(world_.executor, "cluster patience", end_later(greeted));
+    const auto patience = async::spawn_stoppable(world_.executor, "cluster patience", end_later(greeted));
     std::string line;
     char piece[1024];
     while (line.size() < k_longest_hello) {
@@ -234,9 +237,22 @@ Awaitable<Result<std::pair<rpc::Peer, std::string>>> ClusterSocket::introduced(s
     co_return std::pair(std::move(peer), hello.nonce);
 }
 
+/// Everybody on the network can cause refusals, and must not fill the log.
+void ClusterSocket::warn_of_refusal(const Error& error, const std::string& from) {
+    auto& quiet_until = quiet_until_[error.code];
+    if (async::now() < quiet_until) return;
+    quiet_until = async::now() + k_quiet;
+    log::warn("rpc", first_line(error.message), {{"from", from}});
+}
+
 Awaitable<void> ClusterSocket::greet(std::shared_ptr<Greeted> greeted) {
     ++greeted_;
-    const std::shared_ptr<void> counted(nullptr, [this](void*) { --greeted_; });
+    // The count limits the descriptors only if the socket is closed before it counts no more.
+    const std::shared_ptr<void> counted(nullptr, [this, greeted](void*) {
+        asio::error_code ignored;
+        greeted->socket.close(ignored);  // a socket that is served has moved away
+        --greeted_;
+    });
     const auto from = ClusterAddress::other_of(greeted->socket.native_handle()).host();
     auto met = co_await introduced(greeted);
     if (stopped_ || !greeted->socket.is_open() || (!met && met.error().code == ErrorCode::io)) co_return;
@@ -246,7 +262,7 @@ Awaitable<void> ClusterSocket::greet(std::shared_ptr<Greeted> greeted) {
     asio::error_code error;
     greeted->socket.non_blocking(true, error);
     const auto sent = greeted->socket.write_some(asio::buffer(answer), error);  // fits into an empty buffer
-    if (!met) log::warn("rpc", first_line(met.error().message), {{"from", from}});
+    if (!met) warn_of_refusal(met.error(), from);
     if (!met || error || sent != answer.size()) co_return;
     met->first.from = from;
     server_.serve(rpc::stream_over(std::move(greeted->socket)), std::move(met->first));

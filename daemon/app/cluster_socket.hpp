@@ -62,6 +62,8 @@ class ClusterSocket {
     /// Returns the run that the peer has proved, and the nonce of its hello; the error `io` if it has gone.
     Awaitable<Result<std::pair<rpc::Peer, std::string>>> introduced(std::shared_ptr<Greeted> greeted);
     Awaitable<Result<rpc::NodeHello>> decoded(std::string line);
+    /// Logs at most one refusal of a kind in a minute.
+    void warn_of_refusal(const Error& error, const std::string& from);
     Result<rpc::Peer> peer_of(const rpc::NodeHello& hello) const;
 
     static constexpr std::size_t k_decoders = 4, k_most_greeted = 256;
@@ -74,7 +76,8 @@ class ClusterSocket {
     std::shared_ptr<Acceptor> acceptor_;
     std::string configured_, address_;  ///< the setting, and where the acceptor listens
     std::string problem_;
-    std::size_t greeted_ = 0;
+    std::size_t greeted_ = 0;  ///< open connections that have not proved their run yet
+    std::map<ErrorCode, async::Moment> quiet_until_;
     bool stopped_ = false;
 };
 

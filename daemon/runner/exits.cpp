@@ -161,15 +161,26 @@ Awaitable<Exits::End> Exits::reap(TaskRecord& record, AgentRun run, std::vector<
     co_return end;
 }
 
+Awaitable<bool> Exits::ask_executor(TaskRecord& record, AgentRun& run) {
+    if (run.ending || !run.place || run.place->ended.empty() || run.place->ended_as) co_return true;
+    auto why = co_await placements_.why_ended(record.task.id, run, agents_.run_folder(record));
+    if (!why) co_return false;
+    run.place->ended_as = std::move(why);
+    std::ranges::find(record.runs, run.run, &AgentRun::run)->place = run.place;
+    co_return turns_.save(record);  // not saved: the poll sees the same death again
+}
+
 Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string unchecked) {
+    const bool is_known = co_await ask_executor(record, run);  // may take seconds, so it comes before the slot
+    if (!is_known) co_return;
     // Search before the wait for a slot: one search then serves all agents that died together.
     auto left = co_await world_.launcher.left_by(run, agents_.run_folder(record));
     auto place = co_await burials_.take();
     co_await wait_for_calm();
-    auto why = co_await placements_.why_ended(record.task.id, run, agents_.run_folder(record));
     auto end = co_await reap(record, std::move(run), std::move(left));
-    end.ended_as = std::move(why);
+    if (end.run.place) end.ended_as = end.run.place->ended_as.value_or("");
     if (!end.ended_as.empty()) {
+        end.by_itself = false;
         end.fields["ended_by"] = "executor";
         end.fields["state"] = end.ended_as;
     }
@@ -276,6 +287,7 @@ Awaitable<void> Exits::apply_rules(TaskRecord record, workflow::Library::Definit
     const bool died = has_died(outcome, exit);
     if (died && !end.ended_as.empty()) {  // no crash: the agent has done nothing wrong
         deaths_.has_not_died(run.run);
+        agents_.has_ended(record, run);
         end_without_rule(record, end,
                          "executor " + run.place->executor + " has ended its run (" + end.ended_as +
                              "). To go on:\n  orange task respawn " + record.task.id.value);

@@ -58,7 +58,7 @@ class Exits {
         AgentRun run;
         agents::RunEnd how;
         bool is_lost = false;                  ///< the tmux server ended with the agent
-        bool by_itself = false;                ///< with an exit status from 1 to 127
+        bool by_itself = false;                ///< with an exit status from 1 to 127, and not by its executor
         bool moved_task = false;               ///< the task changed its state since the agent started
         Timestamp::duration age = {};          ///< age of the run at its end
         std::string ended_as;                  ///< the state in which its executor ended it; empty if it did not
@@ -69,6 +69,9 @@ class Exits {
     /// `unchecked` is the reason why the checks that this end waited for cannot run; otherwise empty.
     Awaitable<void> agent_exited(TaskId id, RunId run, std::string unchecked);
     Awaitable<void> handle_exit(TaskRecord record, AgentRun run, std::string unchecked);
+    /// Finds out whether the executor has ended the run itself, and saves the answer in the record, before Orange ends
+    /// there what is left of it: from then on the executor would name that. Returns false if the end has to wait.
+    Awaitable<bool> ask_executor(TaskRecord& record, AgentRun& run);
     Awaitable<End> reap(TaskRecord& record, AgentRun run, std::vector<process::Leftover> left);
     Awaitable<void> wait_for_calm() const;
     /// Undoes the start of a run whose executor ended before the agent had begun, for example because of a missing

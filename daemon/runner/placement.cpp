@@ -32,7 +32,7 @@ constexpr std::chrono::milliseconds k_first_probe = 500ms, k_longest_probe = 10s
 /// The pause between two looks for the agent's end, and how long an executor may go on after it.
 constexpr std::chrono::milliseconds k_end_look = 1s, k_executor_end = 5s;
 /// Executors need a moment until they say why they have ended a run.
-constexpr std::chrono::milliseconds k_why_patience = 5s, k_why_look = 250ms;
+constexpr std::chrono::milliseconds k_why_patience = 5s, k_first_why_look = 250ms, k_longest_why_look = 1s;
 constexpr std::size_t k_token_length = 32;
 constexpr int k_signalled_status = 128;
 
@@ -464,24 +464,36 @@ Awaitable<bool> Placements::has_ended(TaskId id, AgentRun run, Path run_folder) 
     if (!run.place || run.place->probe.empty() || world_.launcher.exit_of(run_folder, run)) co_return true;
     const auto seen = co_await probe(id, run);
     if (seen) co_return true;  // what is still there goes with `stop`: it has lost its window
-    log::warn("executors", seen.error().message, {{"task", id.value}, {"run", run.run.value}});
-    world_.launcher.set_unknown(run.run);
-    if (unknown_.insert(run.run.value).second) async::spawn(world_.executor, "executor", wait_for_end(id, run));
+    wait_for_answer(id, run, seen.error());
     co_return false;
 }
 
-Awaitable<std::string> Placements::why_ended(TaskId id, AgentRun run, Path run_folder) {
+void Placements::wait_for_answer(const TaskId& id, const AgentRun& run, const Error& why) {
+    log::warn("executors", why.message, {{"task", id.value}, {"run", run.run.value}});
+    world_.launcher.set_unknown(run.run);
+    if (unknown_.insert(run.run.value).second) async::spawn(world_.executor, "executor", wait_for_end(id, run));
+}
+
+Awaitable<std::optional<std::string>> Placements::why_ended(TaskId id, AgentRun run, Path run_folder) {
     if (!run.place || run.place->ended.empty() || run.ending || !run.has_begun()) co_return std::string();
     const auto record = world_.launcher.exit_of(run_folder, run);
-    if (record && record->signal == 0 && record->exit_status < k_signalled_status) co_return std::string();
+    const bool by_itself =
+        record && record->signal == 0 && record->passed_on == 0 && record->exit_status < k_signalled_status;
+    if (by_itself) co_return std::string();
     const auto& states = run.place->ended;
+    auto pause = k_first_why_look;
     for (const auto end = async::now() + k_why_patience;;) {
         const auto seen = co_await probe(id, run);
-        if (!seen || !*seen) break;
+        if (!seen) {
+            wait_for_answer(id, run, seen.error());
+            co_return std::nullopt;
+        }
+        if (!*seen) break;
         if (std::ranges::find(states, (*seen)->state) != states.end()) co_return (*seen)->state;
         if (async::now() >= end) break;
-        const bool slept = co_await async::sleep(k_why_look);
-        if (!slept) break;
+        const bool slept = co_await async::sleep(pause);
+        if (!slept) co_return std::nullopt;
+        pause = std::min(pause * 2, k_longest_why_look);
     }
     co_return std::string();
 }

@@ -84,8 +84,9 @@ class Placements {
     Awaitable<bool> has_ended(TaskId id, AgentRun run, Path run_folder);
 
     /// Returns the state of a run that its executor has ended itself, for example at a limit of time; empty if the
-    /// agent ended in another way, or if the executor does not say. Asks only if a signal may have ended the agent.
-    Awaitable<std::string> why_ended(TaskId id, AgentRun run, Path run_folder);
+    /// agent ended in another way, or if the executor does not say. Asks only if a signal may have ended the agent. If
+    /// the executor does not answer, returns nothing, marks the run as unknown, and asks again until it answers.
+    Awaitable<std::optional<std::string>> why_ended(TaskId id, AgentRun run, Path run_folder);
 
   private:
     using Text = Result<std::string>;
@@ -95,6 +96,8 @@ class Placements {
     Awaitable<void> watch_over(TaskId id, AgentRun run);
     Awaitable<void> wait_for_start(TaskId id, AgentRun run, Path run_folder);
     Awaitable<void> end_executor(TaskId id, AgentRun run, Path run_folder);
+    /// Marks the run as unknown until its executor answers.
+    void wait_for_answer(const TaskId& id, const AgentRun& run, const Error& why);
     Awaitable<void> wait_for_end(TaskId id, AgentRun run);
     Awaitable<void> note_begun(TaskId id, RunId run, StartRecord started);
     Awaitable<void> note_probed(TaskId id, RunId run, agents::ProbedRun seen);

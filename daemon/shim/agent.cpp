@@ -3,11 +3,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <thread>
 
@@ -42,11 +44,14 @@ constexpr auto k_kill_after = 5s;
 constexpr auto k_before_continue = 100ms;
 constexpr int k_could_not_start = 126, k_no_such_program = 127;
 
+constexpr int k_passed_on[] = {SIGHUP, SIGTERM, SIGINT, SIGQUIT};
+
 /// Blocks every signal for which the loop below waits, so that none is lost between two waits.
 sigset_t block_signals() {
     sigset_t awaited;
     sigemptyset(&awaited);
-    for (const int signal : {SIGCHLD, SIGHUP, SIGTERM, SIGINT, SIGQUIT}) sigaddset(&awaited, signal);
+    sigaddset(&awaited, SIGCHLD);
+    for (const int signal : k_passed_on) sigaddset(&awaited, signal);
     ::sigprocmask(SIG_BLOCK, &awaited, nullptr);
     // SIGCHLD must not stay ignored, as it may be inherited: there would be no status to wait for.
     ::signal(SIGCHLD, SIG_DFL);
@@ -77,13 +82,24 @@ class Watch {
     int until_ended() {
         while (!reap()) {
             const int signal = next_signal();
-            if (signal == SIGHUP || signal == SIGTERM || signal == SIGINT || signal == SIGQUIT) pass_on(signal);
+            if (std::ranges::find(k_passed_on, signal) != std::end(k_passed_on)) pass_on(signal);
             if (kill_at_ && Steady::now() >= *kill_at_) {
                 ::kill(-harness_, SIGKILL);
                 kill_at_ = Steady::now() + k_kill_after;
             }
         }
         return status_;
+    }
+
+    /// Returns the first signal from outside that was passed on; 0 if there was none. A signal for the shim and its
+    /// agent together may end the agent before the shim has looked at it.
+    int passed_on() const {
+        sigset_t pending;
+        ::sigpending(&pending);
+        for (const int signal : k_passed_on) {
+            if (passed_on_ == 0 && sigismember(&pending, signal) == 1) return signal;
+        }
+        return passed_on_;
     }
 
   private:
@@ -118,6 +134,7 @@ class Watch {
     }
 
     void pass_on(int signal) {
+        if (passed_on_ == 0) passed_on_ = signal;
         ::kill(-harness_, signal);
         ::kill(-harness_, SIGCONT);
         if (!kill_at_) kill_at_ = Steady::now() + k_kill_after;
@@ -126,6 +143,7 @@ class Watch {
     pid_t harness_;
     sigset_t awaited_;
     int status_ = 0;
+    int passed_on_ = 0;
     std::optional<Steady::time_point> kill_at_;
 };
 
@@ -228,8 +246,10 @@ int run_agent(const RunSpec& given) {
         const bool missing = harness.error().code == ErrorCode::not_found;
         return refuse(spec, harness.error(), missing ? k_no_such_program : k_could_not_start);
     }
-    const int status = Watch(*harness, awaited).until_ended();
+    Watch watch(*harness, awaited);
+    const int status = watch.until_ended();
     ExitRecord ended;
+    ended.passed_on = watch.passed_on();
     ended.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     ended.exit_status = ended.signal ? 128 + ended.signal : WEXITSTATUS(status);
     if (group) ended.use = process::use_of(*group);

@@ -40,7 +40,7 @@ constexpr int k_most_connections = 64;  ///< more wait in the socket's queue
 /// the daemon may take for a credential. Clients take five seconds of silence for a daemon that hangs.
 constexpr auto k_restart = 3s, k_connect = 1s, k_munge = 3s, k_hello = 20s;
 constexpr auto k_look_again = 100ms;
-constexpr std::size_t k_piece = 64 * 1024;
+constexpr std::size_t k_piece = 64 * 1024, k_longest_answer = 4096;
 
 int left_until(Steady::time_point end) {
     return static_cast<int>(
@@ -166,7 +166,8 @@ Result<std::string> introduce(const RunSpec& spec, int daemon, const ClusterAddr
     while (!line.empty() && wait_for(daemon, POLLOUT, end) && write_some(daemon, line)) {
     }
     std::string answer;
-    while (answer.find('\n') == std::string::npos && wait_for(daemon, POLLIN, end) && read_more(daemon, answer)) {
+    while (answer.find('\n') == std::string::npos && answer.size() < k_longest_answer &&
+           wait_for(daemon, POLLIN, end) && read_more(daemon, answer)) {
     }
     const auto size = answer.find('\n');
     const auto first = answer.substr(0, size);
@@ -188,8 +189,10 @@ void relay(int client, int daemon, std::string to_client) {
             return static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0));
         };
         const auto of_daemon = events(reads_daemon, !to_daemon.empty());
-        pollfd both[] = {{client_gone ? -1 : client, events(reads_client, !to_client.empty()), 0},
-                         {of_daemon != 0 ? daemon : -1, of_daemon, 0}};
+        const auto of_client = events(reads_client, !to_client.empty());
+        // poll() reports the end of a client also without events. While nothing can be read of it, that would not wait.
+        const bool ignores_client = client_gone || (client_sends && of_client == 0);
+        pollfd both[] = {{ignores_client ? -1 : client, of_client, 0}, {of_daemon != 0 ? daemon : -1, of_daemon, 0}};
         if (::poll(both, 2, -1) < 0) continue;
         const auto is = [&](int which, short what) { return (both[which].revents & what) != 0; };
         if (reads_client && is(0, POLLIN | POLLHUP | POLLERR)) client_sends = read_more(client, to_daemon);
@@ -276,13 +279,25 @@ Result<UniqueFd> listen_at(const std::filesystem::path& path) {
     return listener;
 }
 
+/// TMPDIR may come from the machine of the daemon, and name a folder that this one does not have.
+Result<std::filesystem::path> private_folder() {
+    const char* temporary = std::getenv("TMPDIR");
+    const std::string wanted = temporary != nullptr && *temporary == '/' ? temporary : "/tmp";
+    auto folder = wanted + "/orange-XXXXXX";
+    bool made = ::mkdtemp(folder.data()) != nullptr;
+    if (!made && (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == EROFS)) {
+        folder = "/tmp/orange-XXXXXX";
+        made = ::mkdtemp(folder.data()) != nullptr;
+    }
+    if (!made) return io_error("making the folder " + folder, errno);
+    return std::filesystem::path(folder);
+}
+
 }  // namespace
 
 Result<BackSocket> BackSocket::open(const RunSpec& spec) {
-    const char* temporary = std::getenv("TMPDIR");
-    auto folder = std::string(temporary != nullptr && *temporary == '/' ? temporary : "/tmp") + "/orange-XXXXXX";
-    if (::mkdtemp(folder.data()) == nullptr) return io_error("making the folder " + folder, errno);
-    const std::filesystem::path path = folder + "/s";
+    TRY(const auto folder, private_folder());
+    const auto path = folder / "s";
     auto listener = listen_at(path);
     const pid_t shim = ::getpid();
     const pid_t pid = listener ? ::fork() : -1;

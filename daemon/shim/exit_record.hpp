@@ -22,6 +22,7 @@ struct ExitRecord {
     Timestamp ended_at{};
     std::optional<GroupUse> use = {};
     bool not_started = false;
+    int passed_on = 0;
 
     template <class V>
     void describe(V& v) {
@@ -32,6 +33,7 @@ struct ExitRecord {
         v.optional("ended_at", ended_at, "when it ended");
         v.optional("use", use, "what the kernel had counted for its control group; absent: it had none of its own");
         v.sparse("not_started", not_started, "its executor ended before the agent's own shim had begun");
+        v.sparse("passed_on", passed_on, "a signal from outside that its shim passed on to the agent; absent: none");
     }
     bool operator==(const ExitRecord&) const = default;
 };

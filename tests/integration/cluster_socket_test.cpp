@@ -102,16 +102,16 @@ class Cluster {
         write_file(orange.home() / "executors/far.yml", "name: far\nseparates: [machine]\nsocket: back\n" + text);
     }
 
-    std::string create(const std::string& executor = "far") {
+    std::string create(const std::string& executor = "far", const std::string& harness = "puppet") {
         rpc::TaskCreate create;
         create.project = "shop";
         create.summary = "Far away";
-        create.harness = "puppet";
+        create.harness = harness;
         create.executor = executor;
         return orange.call(create).task.fields.id.value;
     }
-    std::string create_begun(const std::string& executor = "far") {
-        const auto id = create(executor);
+    std::string create_begun(const std::string& executor = "far", const std::string& harness = "puppet") {
+        const auto id = create(executor, harness);
         orange.eventually("its agent begins", [&] {
             const auto places = show(id).places;
             return places.size() == 1 && places[0].state == "running";
@@ -167,6 +167,25 @@ bool has_notice(const rpc::TaskView& task, NoticeKind kind) {
 std::string text_of(const rpc::TaskView& task, NoticeKind kind) {
     const auto found = std::ranges::find(task.notices, kind, &Notice::kind);
     return found == task.notices.end() ? std::string() : found->text + "\n" + found->command;
+}
+
+/// Makes `far` an executor that can be asked. `asks.runs`, `asks.state` and `asks.down` are files with which a test
+/// changes what it answers.
+void define_asked(Cluster& cluster, const std::string& stop = "\"true\"") {
+    const auto asks = cluster.script("asks",
+                                     "! test -e \"$0.down\" || exit 1\n"
+                                     "for run in $(cat \"$0.runs\"); do\necho $run $(cat \"$0.state\") n1\ndone\n");
+    cluster.define("run: [env, \"{inner}\"]\nstop: [" + stop + "]\nprobe: [" + asks +
+                   "]\nended: [TIMEOUT, NODE_FAIL, CANCELLED]\n");
+    cluster.set("asks.runs");
+    cluster.set("asks.state", "RUNNING");
+}
+
+/// Creates a task in that executor, which lists the run of its agent from then on.
+std::string create_asked(Cluster& cluster, const std::string& harness) {
+    const auto id = cluster.create_begun("far", harness);
+    cluster.set("asks.runs", "orange-" + cluster.orange.run_of(id, "worker").at("run").get<std::string>());
+    return id;
 }
 
 /// Starts what it is told in place of a pod. `pods/LABEL` has the name of the pod, `overrides` what was asked for it.
@@ -352,6 +371,40 @@ TEST_CASE("A connection that does not prove a living run of this user is refused
     CHECK(ended.code == ErrorCode::not_found);
 }
 
+TEST_CASE("Callers on the network that prove nothing use up no descriptors of the daemon") {
+    Cluster cluster;
+    auto& orange = cluster.orange;
+    const auto id = cluster.create_begun();
+    const auto address = cluster.address(id);
+    const auto descriptors = [&] {
+        const fs::directory_iterator all("/proc/" + std::to_string(orange.daemon_pid()) + "/fd");
+        return std::distance(begin(all), end(all));
+    };
+    const auto before = descriptors();
+    for (int n = 0; n < 600; ++n) {
+        const UniqueFd caller(address.make_socket());
+        REQUIRE(address.connect(caller.get()) == 0);
+    }
+    // The daemon accepts in turn: when it answers this caller, it has met the others.
+    CHECK(cluster.refusal(address, "GET / HTTP/1.1\r\n").code == ErrorCode::unavailable);
+    CHECK(descriptors() < before + 100);
+    // Nor do they fill the log.
+    CHECK(cluster.refusal(address, "GET / HTTP/1.1\r\n").code == ErrorCode::unavailable);
+    CHECK_THAT(cluster.play(id, "orange task update --summary Mine"), Catch::EndsWith("\n0\n"));
+    const auto log = read_file(orange.home() / "orange.log");
+    CHECK(std::ranges::count_if(split_lines(log), [](std::string_view line) {
+              return line.find("cannot check the credential") != std::string_view::npos;
+          }) == 1);
+}
+
+TEST_CASE("An agent on another machine has a socket, although TMPDIR names a folder that is not there") {
+    Cluster cluster;
+    cluster.define("run: [env, TMPDIR=/not/there, \"{inner}\"]\n");
+    const auto id = cluster.create_begun();
+    CHECK_THAT(cluster.play(id, "orange task update --summary Mine"), Catch::EndsWith("\n0\n"));
+    CHECK(cluster.orange.fields(id).at("summary") == "Mine");
+}
+
 TEST_CASE("An agent on another machine does not start while it could not call Orange from there") {
     const auto setting = GENERATE(std::string(), std::string("cluster_address: 192.0.2.1\n"));
     Cluster cluster(setting);
@@ -380,14 +433,8 @@ TEST_CASE("An agent on another machine does not start while it could not call Or
 TEST_CASE("A run that its executor has ended, as at a limit of time, is no crash and can be started again") {
     Cluster cluster;
     auto& orange = cluster.orange;
-    const auto asks =
-        cluster.script("asks", "for run in $(cat \"$0.runs\"); do\necho $run $(cat \"$0.state\") n1\ndone\n");
-    cluster.define("run: [env, \"{inner}\"]\nstop: [\"true\"]\nprobe: [" + asks + "]\nended: [TIMEOUT, NODE_FAIL]\n");
-    cluster.set("asks.runs");
-    cluster.set("asks.state", "RUNNING");
-    const auto id = cluster.create_begun();
-    const auto run = orange.run_of(id, "worker").at("run").get<std::string>();
-    cluster.set("asks.runs", "orange-" + run);
+    define_asked(cluster);
+    const auto id = create_asked(cluster, "puppet");
     const auto end = [&](const std::string& command) {
         cluster.give(id, command);
         orange.eventually("its end is seen", [&] { return !orange.history(id, "agent.exited").empty(); });
@@ -412,11 +459,61 @@ TEST_CASE("A run that its executor has ended, as at a limit of time, is no crash
         CHECK(cluster.show(id).fields.crash_count() == 0);
         CHECK_THAT(text_of(cluster.show(id), NoticeKind::agent_ended), Tells("NODE_FAIL"));
     }
+    SECTION("a limit of time, while the executor does not answer") {
+        cluster.set("asks.state", "TIMEOUT");
+        cluster.set("asks.down");
+        cluster.give(id, "kill -TERM $PPID");
+        orange.eventually("it is unknown", [&] { return cluster.show(id).worker == "unknown"; });
+        CHECK(orange.history(id, "agent.exited").empty());
+        cluster.unset("asks.down");
+        orange.eventually("its end is seen", [&] { return !orange.history(id, "agent.exited").empty(); });
+        CHECK(cluster.show(id).fields.crash_count() == 0);
+        CHECK(orange.history(id, "agent.exited").at(0).at("state") == "TIMEOUT");
+    }
     SECTION("an end of its own") {
         cluster.set("asks.state", "FAILED");
         end("kill -TERM $PPID");
         orange.eventually("it is counted", [&] { return cluster.show(id).fields.crash_count() == 1; });
     }
+}
+
+TEST_CASE("A limit of time is no crash of an agent whose program ends in order when it is told to") {
+    Cluster cluster;
+    auto& orange = cluster.orange;
+    std::string orderly = k_agent;
+    orderly.replace(orderly.find("puppet"), 6, "orderly");
+    orderly.replace(orderly.find("while :"), 7, "trap \"exit 3\" TERM; while :");
+    write_file(orange.home() / "harnesses/orderly.yml", orderly);
+    define_asked(cluster);
+    const auto id = create_asked(cluster, "orderly");
+    cluster.set("asks.state", "TIMEOUT");
+    cluster.give(id, "kill -TERM $(ps -o ppid= -p $PPID)");
+    orange.eventually("its end is seen", [&] { return !orange.history(id, "agent.exited").empty(); });
+    const auto exited = orange.history(id, "agent.exited").at(0);
+    CHECK(exited.at("exit_status") == 3);
+    CHECK(exited.at("state") == "TIMEOUT");
+    CHECK(cluster.show(id).fields.crash_count() == 0);
+}
+
+TEST_CASE("A job that Orange itself has cancelled does not count as ended by the executor, also for the next daemon") {
+    Cluster cluster;
+    auto& orange = cluster.orange;
+    const auto stops = cluster.script("stops",
+                                      "cd \"$(dirname \"$0\")\" || exit 1\necho CANCELLED >asks.state\ntouch stopped\n"
+                                      "while test -e hold; do sleep 0.05; done\n");
+    define_asked(cluster, stops);
+    const auto id = create_asked(cluster, "puppet");
+    cluster.set("asks.state", "FAILED");
+    cluster.set("hold");
+    cluster.give(id, "kill -TERM $PPID");
+    orange.eventually("Orange cancels the job", [&] { return fs::exists(cluster.bin() / "stopped"); });
+    CHECK(orange.history(id, "agent.exited").empty());
+    orange.kill_daemon();
+    cluster.unset("hold");
+    orange.start_daemon();
+    orange.eventually("its end is seen", [&] { return !orange.history(id, "agent.exited").empty(); });
+    CHECK_FALSE(orange.history(id, "agent.exited").at(0).contains("state"));
+    orange.eventually("it is counted", [&] { return cluster.show(id).fields.crash_count() == 1; });
 }
 
 }  // namespace orange::tests

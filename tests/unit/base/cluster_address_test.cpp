@@ -27,7 +27,10 @@ TEST_CASE("An address of a cluster is an IP address, with a port or without") {
         CHECK(ClusterAddress::parse(address->text())->text() == row.whole);
     }
     for (const char* text : {"", "login", "login.example.org:7070", "10.0.0.1:", "10.0.0.1:x", "10.0.0.1:-1",
-                             "10.0.0.1:70000", "10.0.0.1:7 ", "[fd00::1", "[fd00::1]7070", "[]:1", "fd00:::1"}) {
+                             "10.0.0.1:70000", "10.0.0.1:7 ", "[fd00::1", "[fd00::1]7070", "[]:1", "fd00:::1",
+                             // These name no one machine.
+                             "0.0.0.0", "0.0.0.0:7070", "::", "[::]:7070", "[::ffff:0.0.0.0]:7070", "224.0.0.1",
+                             "255.255.255.255:7070", "ff02::1"}) {
         INFO(text);
         CHECK_FALSE(ClusterAddress::parse(text));
     }

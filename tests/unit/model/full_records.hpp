@@ -133,9 +133,11 @@ inline TaskRecord full_record() {
     run.spawned_at = k_full_time;
     run.memory_limit = 1LL << 33;
     run.oom_kills = 2;
-    run.place = RunPlace{
-        "slurm", {"scancel", "-n", "orange-run1"}, {"squeue"}, {"PENDING"}, k_full_time, k_full_time, "n2", {"TIMEOUT"},
-        "token"};
+    run.place = RunPlace{"slurm",     {"scancel", "-n", "orange-run1"},
+                         {"squeue"},  {"PENDING"},
+                         k_full_time, k_full_time,
+                         "n2",        {"TIMEOUT"},
+                         "token",     "TIMEOUT"};
     record.checked = CheckRecord{"abcdef0123456789",         "cccc",       false, k_full_time, "make test",
                                  "ended with exit status 2", "line\nline", 12,    "dddd",      "origin/main"};
     record.merge_checked = record.checked;

@@ -156,6 +156,7 @@ TEST_CASE_METHOD(Fixture, "a spec that vanishes while the agent runs is no matte
     const auto done = run_shim(script("rm $OUT/spec.json; exit 3"));
     CHECK(done.exit_status == 3);
     CHECK(exit_record().exit_status == 3);
+    CHECK(exit_record().passed_on == 0);
 }
 
 TEST_CASE_METHOD(Fixture, "signals to the shim reach the agent, which may end in its own way") {
@@ -167,6 +168,7 @@ TEST_CASE_METHOD(Fixture, "signals to the shim reach the agent, which may end in
         INFO(signal);
         CHECK(done.exit_status == 42);
         CHECK(exit_record().exit_status == 42);
+        CHECK(exit_record().passed_on == signal);
     }
 }
 

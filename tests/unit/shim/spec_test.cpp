@@ -48,6 +48,7 @@ TEST_CASE("an exit record is written whole, over an older one, and leaves nothin
     record.run.value = "r";
     record.exit_status = 137;
     record.signal = 9;
+    record.passed_on = 15;
     record.ended_at = from_rfc3339("2026-11-20T10:49:03.120Z").value();
     CHECK(read_exit_record(dir / "exit.json").error().code == ErrorCode::not_found);
     write_file(dir / "exit.json.tmp", "left by a killed one");
