@@ -389,6 +389,8 @@ TEST_CASE("With many thousands of tasks a key costs what it costs with ten, and 
         list.tasks.assign(count, real.tasks.at(0));
         for (std::size_t n = 0; n < count; ++n) {
             auto& fields = list.tasks[n].fields;
+            fields.updated_at -= std::chrono::hours(1);  // an age in seconds would be drawn anew each second
+            list.tasks[n].needs.since -= std::chrono::hours(1);
             fields.id.value = std::to_string(100'000 + n) + fields.id.value.substr(6);
             list.tasks[n].short_id = fields.id.value.substr(0, 6);
             fields.branch = "branch-" + std::to_string(100'000 + n);
