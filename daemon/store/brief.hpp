@@ -65,7 +65,7 @@ bool is_end(const std::string& status);
 bool rests(const TaskRecord& record);
 
 /// Returns the brief of a task that rests, read from its state.json in one pass: a start reads thousands of them.
-/// Nothing if the task does not rest, or if the text is not written as Orange writes it; the caller then parses it.
+/// Returns nothing if the task does not rest, or if the text is not as Orange writes it; the caller then parses it.
 std::optional<Brief> brief_of_resting(std::string_view state);
 
 }  // namespace orange::store
