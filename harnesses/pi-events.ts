@@ -1,5 +1,5 @@
 // Tells Orange what pi does: each line that it adds to the file ORANGE_EVENTS is one event. Gives pi the messages that
-// Orange adds to the file ORANGE_INBOX. docs/harnesses.md, "Events" and "Messages without keys".
+// Orange adds to the file ORANGE_INBOX. docs/harnesses.md, "Events" and "The inbox".
 import { appendFileSync, readFileSync } from "node:fs";
 
 export default function (pi) {
