@@ -506,10 +506,10 @@ class Life:
             return self.empties(w, task, menu)
         if not attached:
             window.leave()
-        before = w.typed()
+        before = w.typed(task)
         send()
         time.sleep(12)  # longer than idle_after, and several looks
-        typed, alone = w.typed() - before, sign in w.screen(task)
+        typed, alone = w.typed(task) - before, sign in w.screen(task)
         self.step("%s: nothing is typed" % name, not typed, lambda: "%d times: %s" % (typed, w.seen(task)()))
         self.step("%s: it is left alone" % name, alone, w.seen(task))
         if attached:

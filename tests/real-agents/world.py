@@ -307,10 +307,11 @@ class World:
         else:
             os.unlink(self.folder + "/no-enter")
 
-    def typed(self):
-        """How often Orange has sent something into a window."""
+    def typed(self, task):
+        """How often Orange has sent something into the window of the task's worker."""
+        pane = self.agent(task)["pane_id"]
         try:
-            return len(open(self.folder + "/typed").readlines())
+            return sum(pane in line.split() for line in open(self.folder + "/typed"))
         except OSError:
             return 0
 
