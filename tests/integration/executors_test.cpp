@@ -143,9 +143,8 @@ TEST_CASE("An executor in a session of its own leaves no process behind when its
     define(orange, "box", "run: [setsid, --wait, \"{inner}\"]\n");
     const auto id = start_in(orange, "box");
     wait_for_begun(orange, id);
-    const auto started =
-        Json::parse(read_file(orange.folder(id) / "run" / orange.run_of(id, "worker").at("run") / "started"));
-    CHECK(started.at("run") == orange.run_of(id, "worker").at("run"));
+    const auto run = orange.run_of(id, "worker").at("run").get<std::string>();
+    CHECK(Json::parse(read_file(orange.folder(id) / "run" / run / "started")).at("run") == run);
     rpc::TaskCancel cancel;
     cancel.id = id;
     orange.call(cancel);
@@ -207,7 +206,8 @@ TEST_CASE("An agent in local needs no process besides its own orange-agent") {
         const auto pid = orange.run_of(id, "worker").at("pid").get<std::int64_t>();
         orange.eventually("its agent works", [&] { return fs::exists(orange.worktree(id) / "environment"); });
         orange.eventually("it sleeps", [&] { return descendants(pid) >= (executor == "local" ? 2 : 3); });
-        CHECK(fs::exists(orange.folder(id) / "run" / orange.run_of(id, "worker").at("run")) == (executor != "local"));
+        CHECK(fs::exists(orange.folder(id) / "run" / orange.run_of(id, "worker").at("run").get<std::string>()) ==
+              (executor != "local"));
         return descendants(pid);
     };
     CHECK(processes("local") == 2);  // the shell and its sleep

@@ -47,7 +47,8 @@ bool is_gone(const fs::path& notes) {
 std::map<std::string, std::string> results_of(const std::string& json) {
     std::map<std::string, std::string> results;
     const auto report = Json::parse(json);
-    for (const auto& step : report.at("steps")) results[step.at("step")] = step.at("result");
+    for (const auto& step : report.at("steps"))
+        results[step.at("step").get<std::string>()] = step.at("result").get<std::string>();
     return results;
 }
 
