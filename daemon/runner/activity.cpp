@@ -377,6 +377,11 @@ const Activities::Known* Activities::known(const TaskRecord& record, const Agent
     return found != task->second.end() && found->second.run == run.run ? &found->second : nullptr;
 }
 
+bool Activities::has_taken(const TaskRecord& record, const AgentRun& run, const std::string& message) const {
+    const auto* seen = known(record, run);
+    return seen != nullptr && seen->events.has_taken(message);
+}
+
 bool Activities::began_since(const TaskRecord& record, const AgentRun& run, Timestamp time) const {
     const auto* seen = known(record, run);
     return seen != nullptr && seen->seen && seen->seen->activity == Activity::busy && seen->seen->since > time;

@@ -49,6 +49,9 @@ class Activities {
     };
     Awaitable<Window> look_before_typing(const TaskRecord& record, Role role);
 
+    /// True if the run's program said that it has taken that message.
+    bool has_taken(const TaskRecord& record, const AgentRun& run, const std::string& message) const;
+
     /// True if the run was seen to begin to work after `time`.
     bool began_since(const TaskRecord& record, const AgentRun& run, Timestamp time) const;
 

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "common/base/try.hpp"
+#include "common/model/json.hpp"
+#include "daemon/agents/events.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/notices.hpp"
@@ -105,9 +107,23 @@ Awaitable<void> Outbox::enter(AgentRun run, std::string line) {
     if (!entered) log::warn("outbox", entered.error().message);
 }
 
+Awaitable<Outbox::Typed> Outbox::put_into_inbox(const TaskRecord& record, AgentRun run, Message message) {
+    co_await activities_.read(record, run.role);  // its events
+    Typed typed{activities_.has_taken(record, run, message.id), agents::Typing::later, true};
+    if (typed.done) co_return typed;
+    const auto file = agents::inbox_file(agents_.run_folder(record), run.run);
+    const auto line = dump(Json{{"id", message.id}, {"text", message.text}}) + "\n";
+    const auto present = world_.files.read(file);
+    if (present && present->find(line) != std::string::npos) co_return typed;
+    const auto added = world_.files.append(file, line);
+    if (!added) log::warn("outbox", added.error().message, {{"task", record.task.id.value}});
+    co_return typed;
+}
+
 Awaitable<Outbox::Typed> Outbox::type(const TaskRecord& record, AgentRun run, Message message) {
     Typed typed;
     const auto entry = world_.harnesses.find(run.harness);
+    if (entry && entry->harness.inbox) co_return co_await put_into_inbox(record, std::move(run), std::move(message));
     // A negative age means that the clock was set back. The message must not wait for the old time to come again.
     const auto age = world_.clock.now() - run.began_at();
     if (!entry || (age >= age.zero() && age < entry->harness.ready_after)) co_return typed;
@@ -160,7 +176,7 @@ Awaitable<Result<std::optional<engine::Hold>>> Outbox::deliver_next(TaskRecord& 
         // Saved after the keys were typed: a crash in between repeats the message. A repetition is harmless, a loss is
         // not.
         if (!is_dropped) unwritten_.insert(id);
-        CO_TRY(note_typed(record, message, !is_dropped));
+        CO_TRY(note_typed(record, message, !is_dropped, typed.seen));
         unwritten_.erase(id);
         co_return std::nullopt;
     }
@@ -178,12 +194,13 @@ Result<void> Outbox::drop_first(TaskRecord& record) {
     return turns_.try_save(record);
 }
 
-/// `heard`: the message was typed into an agent's window.
-Result<void> Outbox::note_typed(TaskRecord& record, const Message& message, bool heard) {
+/// `heard`: the message was typed into an agent's window, or put into its inbox. `seen`: its program has taken it.
+Result<void> Outbox::note_typed(TaskRecord& record, const Message& message, bool heard, bool seen) {
     if (heard) {
         auto typed = message;
         typed.typed_at = world_.clock.now();
         ++typed.times;
+        typed.seen = seen;
         record.typed.push_back(std::move(typed));
         if (record.typed.size() > k_kept_messages) record.typed.erase(record.typed.begin());
         if (message.from == Role::human) record.answered = record.questions;
@@ -285,6 +302,11 @@ Awaitable<Result<std::optional<engine::Hold>>> Outbox::acknowledge(TaskRecord& r
 bool Outbox::may_be_seen(const TaskId& id) const {
     const auto record = world_.tasks.awake(id);
     if (!record) return false;
+    if (!record->outbox.empty()) {
+        const auto& next = record->outbox.front();
+        const auto* run = record->run_of(next.to);
+        if (run && activities_.has_taken(*record, *run, next.id)) return true;
+    }
     return std::any_of(record->typed.begin(), record->typed.end(), [&](const Message& message) {
         const auto activity = activities_.of(*record, message.to);
         return !message.seen && activity && activity->activity == Activity::idle;

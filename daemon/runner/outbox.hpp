@@ -53,14 +53,19 @@ class Outbox {
     /// Returns true if the role's agent waits for a human's answer in its window.
     Awaitable<bool> shows_dialog(const TaskRecord& record, Role role);
 
-    /// Returns true if a message was typed, its agent is idle, and it is not known whether the agent took the message.
+    /// Returns true if a message was typed, its agent is idle, and it is not known whether the agent took the message; or
+    /// if the program has said that it took one from its inbox.
     bool may_be_seen(const TaskId& id) const;
 
   private:
     struct Typed {
         bool done = false;
         agents::Typing window = agents::Typing::later;  ///< whether the agent's window could be typed into
+        bool seen = false;                              ///< the program has said that it has the message
     };
+    /// Adds the message to the run's inbox, unless it is there. It is done when the program has taken it: until then it
+    /// stays in the outbox, for the next run if this one ends.
+    Awaitable<Typed> put_into_inbox(const TaskRecord& record, AgentRun run, Message message);
     /// Types all messages that can be typed now. Returns why the next one waits; empty if none is left.
     Awaitable<std::string> deliver(TaskId id);
     /// A message as it is typed.
@@ -76,7 +81,7 @@ class Outbox {
     Awaitable<Typed> type(const TaskRecord& record, AgentRun run, Message message);
     bool is_outdated(const TaskRecord& record, const Message& message) const;
     Result<void> drop_first(TaskRecord& record);
-    Result<void> note_typed(TaskRecord& record, const Message& message, bool heard);
+    Result<void> note_typed(TaskRecord& record, const Message& message, bool heard, bool seen);
     /// The traces of a typed message in the agent's window.
     struct Traces {
         Activity activity = Activity::unknown;

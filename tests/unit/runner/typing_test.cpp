@@ -347,3 +347,57 @@ TEST_CASE("the file of a run's events has its place in the command line, and goe
     world.house().go(world.house().runner().exits.agent_exited(id, run));
     CHECK_FALSE(std::filesystem::exists(file));
 }
+
+TEST_CASE("a program with an inbox gets its messages there, whatever its window shows, and says when it has taken one") {
+    TypingWorld world;
+    world.define("reads_inbox", "delivery: inbox\nevents: {busy: [busy], idle: [idle]}\n");
+    const auto id = world.start("reads_inbox");
+    const auto folder = world.house().control().run_folder(world.record(id));
+    const auto inbox = [&] {
+        return read_file(agents::inbox_file(folder, world.record(id).run_of(Role::worker)->run));
+    };
+    const auto spec = parse_json(read_file(agents::Launcher::spec_file(
+                                     folder, world.record(id).run_of(Role::worker)->run))).value();
+    CHECK(spec.at("env").at("ORANGE_INBOX") ==
+          agents::inbox_file(folder, world.record(id).run_of(Role::worker)->run).string());
+    world.show(id, "> half a line\n");
+    world.send(id, "go on");
+    world.send(id, "and on");
+    CHECK_FALSE(world.deliver(id));
+    CHECK_FALSE(world.deliver(id));
+    const auto first = world.record(id).outbox.front().id;
+    CHECK(inbox() == dump(Json{{"id", first}, {"text", "[orange] The human says: go on."}}) + "\n");
+    CHECK(world.typed() == 0);
+    CHECK(world.waiting(id).size() == 2);
+
+    SECTION("it takes the message") {
+        world.say(id, R"({"event":"taken","id":"another"})");
+        CHECK_FALSE(world.house().runner().outbox.may_be_seen(id));
+        world.say(id, R"({"event":"taken","id":")" + first + "\"}");
+        CHECK(world.house().runner().outbox.may_be_seen(id));
+        CHECK_FALSE(world.deliver(id));  // the second one
+        CHECK(world.record(id).typed.back().state() == "seen");
+        REQUIRE(world.waiting(id).size() == 1);
+        CHECK_THAT(inbox(), Holds("and on"));
+    }
+    SECTION("the next daemon does not add it again, and knows what was taken") {
+        world.boot();
+        CHECK_FALSE(world.deliver(id));
+        CHECK(std::ranges::count(inbox(), '\n') == 1);
+        world.say(id, R"({"event":"taken","id":")" + first + "\"}");
+        world.boot();
+        CHECK_FALSE(world.deliver(id));
+        CHECK(world.waiting(id).size() == 1);
+    }
+    SECTION("it ends first: the next run gets the message") {
+        const auto run = world.record(id).run_of(Role::worker)->run;
+        world.kill_agent(id, Role::worker, 1);
+        world.house().go(world.house().runner().exits.agent_exited(id, run));
+        CHECK_FALSE(std::filesystem::exists(agents::inbox_file(folder, run)));
+        if (!world.record(id).run_of(Role::worker)) {
+            REQUIRE(world.house().go(world.house().runner().respawns.respawn(id, Caller{})));
+        }
+        CHECK_FALSE(world.deliver(id));
+        CHECK_THAT(inbox(), Holds("go on"));
+    }
+}
