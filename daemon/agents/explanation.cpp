@@ -51,7 +51,7 @@ class Lookup {
     void empty_prompt(const PromptSigns& prompt) {
         for (const auto& line : prompt.empty) {
             Harness one;
-            one.prompt = {prompt.above, {line}, prompt.below};
+            one.prompt = {prompt.above, {line}, prompt.below, prompt.dimmed};
             const bool found = prompt_on(one, screen_).state == Prompt::State::empty;
             add("prompt.empty", line, found ? (line.empty() ? "a blank line" : line) : std::string());
         }

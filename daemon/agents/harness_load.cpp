@@ -305,7 +305,8 @@ class Loader : DefinitionReader {
         members(node, "prompt",
                 {{"above", [&](const Node& lines) { list(lines, "prompt.above", prompt.above); }},
                  {"empty", [&](const Node& lines) { read_lines(lines, "prompt.empty", prompt.empty); }},
-                 {"below", [&](const Node& texts) { list(texts, "prompt.below", prompt.below); }}});
+                 {"below", [&](const Node& texts) { list(texts, "prompt.below", prompt.below); }},
+                 {"dimmed", [&](const Node& colours) { list(colours, "prompt.dimmed", prompt.dimmed); }}});
         if (prompt.empty.empty()) problem(node.place, "prompt.empty is missing: the prompt when nothing is typed");
         const auto blank = [](const std::string& text) { return trim(text).empty(); };
         if (prompt.above.empty() && std::ranges::any_of(prompt.empty, blank)) {

@@ -8,42 +8,51 @@
 namespace orange::agents {
 namespace {
 
-/// A line of the screen, and for each of its bytes whether the program shows it dimmed.
+/// A line of the screen, and for each of its bytes whether the program shows it dimmed, or marks it as it draws a cursor.
 struct Line {
     std::string text;
     std::vector<bool> dim;
-    std::vector<bool> reversed;
+    std::vector<bool> marked;
 };
 
-/// The attributes of text that a program shows in the place of typed text: faint, or the colour "bright black".
+/// The attributes of text.
 struct Pen {
     bool faint = false;
-    bool grey = false;
     bool reversed = false;
-
-    bool is_dim() const { return faint || grey; }
+    bool underlined = false;
+    std::string colour;  ///< SGR parameters such as "90" or "38;5;246"
 
     /// Applies the parameters of an SGR sequence, such as "0;2;38;5;246".
     void apply(std::string_view parameters) {
         const auto codes = split(parameters, ';');
         for (std::size_t i = 0; i < codes.size(); ++i) {
             const auto& code = codes[i];
-            const bool sets_colour = code.size() == 2 && (code.front() == '3' || code.front() == '9');
+            const bool is_long = code == "38" || code == "48" || code == "58";
+            const auto size = std::min<std::size_t>(!is_long                                         ? 1
+                                                    : i + 1 < codes.size() && codes[i + 1] == "5" ? 3
+                                                                                                  : 5,
+                                                    codes.size() - i);
             if (code.empty() || code == "0") *this = {};
             if (code == "1" || code == "2" || code == "22") faint = code == "2";
             if (code == "7" || code == "27") reversed = code == "7";
-            if (sets_colour) grey = code == "90";
-            if (code == "38" || code == "48" || code == "58") i += i + 1 < codes.size() && codes[i + 1] == "5" ? 2 : 4;
+            if (code == "4" || code == "24") underlined = code == "4";
+            if (code.size() == 2 && (code.front() == '3' || code.front() == '9')) {
+                colour = join({codes.begin() + static_cast<std::ptrdiff_t>(i),
+                               codes.begin() + static_cast<std::ptrdiff_t>(i + size)},
+                              ";");
+            }
+            i += size - 1;
         }
     }
 };
 
-/// A program draws its cursor as one reversed character. On the first one of a suggestion, it belongs to that.
+/// A program draws its cursor as one reversed or underlined character. On the first one of a suggestion, it belongs to
+/// that.
 void dim_cursor(Line& line) {
     for (std::size_t begin = 0, end = 0; begin < line.text.size(); begin = end + 1) {
         end = begin;
         int characters = 0;
-        while (end < line.text.size() && line.reversed[end]) {
+        while (end < line.text.size() && line.marked[end]) {
             if ((static_cast<unsigned char>(line.text[end++]) & 0xC0) != 0x80) ++characters;
         }
         if (characters != 1 || end == line.text.size() || !line.dim[end]) continue;
@@ -52,8 +61,9 @@ void dim_cursor(Line& line) {
     }
 }
 
-/// Splits a screen into lines, and takes its escapes out. Attributes last over line ends.
-std::vector<Line> lines_of(std::string_view styled) {
+/// Splits a screen into lines, and takes its escapes out. Attributes last over line ends. Faint text, "bright black" and
+/// the colours of `dimmed` are what a program shows in the place of typed text.
+std::vector<Line> lines_of(std::string_view styled, const std::vector<std::string>& dimmed) {
     std::vector<Line> lines(1);
     Pen pen;
     for (std::size_t i = 0; i < styled.size(); ++i) {
@@ -71,8 +81,9 @@ std::vector<Line> lines_of(std::string_view styled) {
             i = end + 1;
         } else if (static_cast<unsigned char>(c) >= ' ') {
             lines.back().text += c;
-            lines.back().dim.push_back(pen.is_dim());
-            lines.back().reversed.push_back(pen.reversed);
+            const bool is_grey = pen.colour == "90" || std::ranges::find(dimmed, pen.colour) != dimmed.end();
+            lines.back().dim.push_back(pen.faint || is_grey);
+            lines.back().marked.push_back(pen.reversed || pen.underlined);
         }
     }
     std::ranges::for_each(lines, dim_cursor);
@@ -128,12 +139,12 @@ std::string typed_behind(const Line& line, std::string_view sign) {
 /// A screen, read by the prompt of one definition.
 class Screen {
   public:
-    Screen(const PromptSigns& signs, std::string_view styled) : signs_(signs), lines_(lines_of(styled)) {
+    Screen(const PromptSigns& signs, std::string_view styled) : signs_(signs), lines_(lines_of(styled, signs.dimmed)) {
         for (const auto& each : signs.empty) {
             empty_.push_back(dense(each));
-            const std::string sign(inside_box(empty_.back()));
-            if (empty_.size() == 1 || sign.size() < sign_.size()) sign_ = sign;
+            signs_of_it_.emplace_back(inside_box(empty_.back()));
         }
+        std::ranges::sort(signs_of_it_, {}, &std::string::size);
     }
 
     Prompt read(std::optional<std::size_t> cursor) const {
@@ -142,7 +153,7 @@ class Screen {
             if (stands_below(at) && shows_empty(at) && is_in_sight(at, cursor)) return {Prompt::State::empty};
         }
         for (auto at = below; at-- > 0;) {
-            if (!stands_below(at) || !begins(at)) continue;
+            if (!stands_below(at) || !sign_of(at)) continue;
             auto text = text_between(at, below);
             if (!text.empty()) return {Prompt::State::filled, std::move(text)};
         }
@@ -179,7 +190,8 @@ class Screen {
     bool shows_empty(std::size_t at) const {
         const auto whole = dense(lines_[at].text);
         if (std::ranges::find(empty_, whole) != empty_.end()) return true;
-        return begins(at) && typed_behind(lines_[at], sign_).empty();
+        const auto sign = sign_of(at);
+        return sign && typed_behind(lines_[at], *sign).empty();
     }
 
     /// True if the lines of `above` stand directly above that line.
@@ -192,13 +204,16 @@ class Screen {
         return true;
     }
 
-    bool begins(std::size_t at) const {
+    /// Returns the shortest sign with which the line begins.
+    std::optional<std::string_view> sign_of(std::size_t at) const {
         const auto whole = dense(lines_[at].text);
-        return inside_box(whole).starts_with(sign_);
+        const auto inside = inside_box(whole);
+        const auto found = std::ranges::find_if(signs_of_it_, [&](auto& sign) { return inside.starts_with(sign); });
+        return found == signs_of_it_.end() ? std::nullopt : std::optional<std::string_view>(*found);
     }
 
     std::string text_between(std::size_t first, std::size_t end) const {
-        auto text = typed_behind(lines_[first], sign_);
+        auto text = typed_behind(lines_[first], sign_of(first).value_or(""));
         for (auto at = first + 1; at < end; ++at) text += typed_behind(lines_[at], {});
         return text;
     }
@@ -206,7 +221,7 @@ class Screen {
     const PromptSigns& signs_;
     std::vector<Line> lines_;
     std::vector<std::string> empty_;
-    std::string sign_;  ///< what an empty prompt and a filled one begin with
+    std::vector<std::string> signs_of_it_;  ///< with one of which an empty prompt and a filled one begin; short ones first
 };
 
 }  // namespace

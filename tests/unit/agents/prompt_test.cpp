@@ -1,8 +1,12 @@
 #include "daemon/agents/prompt.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <string>
 
+#include "common/base/text.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/os_fixture.hpp"
 
 /// Where a program takes text, and what stands there.
 using namespace orange;
@@ -134,4 +138,29 @@ TEST_CASE("a pasted text stands in the prompt alone, beside other text, or not a
     CHECK(pasted("❯ \n") == Pasted::gone);
     CHECK(pasted("❯ \x1b[2m" + text + "\x1b[0m\n") == Pasted::gone);
     CHECK(pasted_in(claude, text, text) == Pasted::gone);
+}
+
+// Screens of the real programs, with their escapes (tests/data/screens/prompts). The name says what they show:
+// <program>-<version>-<empty|filled|absent>-<what>.txt. The first two lines are the title and the cursor's place.
+TEST_CASE("the prompts of the real programs are read as what they show") {
+    int screens = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(ORANGE_SOURCE_DIR "/tests/data/screens/prompts")) {
+        const auto name = entry.path().stem().string();
+        const auto parts = split(name, '-');
+        if (parts.size() < 4 || entry.path().extension() != ".txt") continue;
+        const auto text = test::read_file(entry.path());
+        const auto second = text.find('\n') + 1, third = text.find('\n', second) + 1;
+        const auto comma = text.find(',', second);
+        const auto cursor = static_cast<std::size_t>(std::stoul(text.substr(comma + 1)));
+        const auto harness = load_harness(
+            test::read_file(ORANGE_SOURCE_DIR "/harnesses/" + parts[0] + ".yml"), parts[0] + ".yml").value();
+        const auto prompt = prompt_on(harness, std::string_view(text).substr(third), cursor);
+        const std::string_view shown = prompt.state == Prompt::State::empty    ? "empty"
+                                       : prompt.state == Prompt::State::absent ? "absent"
+                                                                               : "filled";
+        INFO(name << ": " << prompt.text);
+        CHECK(shown == parts[2]);
+        ++screens;
+    }
+    CHECK(screens > 100);
 }
