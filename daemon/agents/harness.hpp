@@ -40,7 +40,7 @@ struct PromptSigns {
     std::vector<std::string> above;  ///< beginnings of the lines directly above it, from top to bottom
     std::vector<std::string> empty;  ///< the line itself when nothing is typed; "" is a blank line
     std::vector<std::string> below;  ///< texts of the lines that may stand below it; blank lines always may
-    std::vector<std::string> dimmed;  ///< colours of what is not typed, as SGR parameters ("38;5;103")
+    std::vector<std::string> dimmed = {};  ///< colours of what is not typed, as SGR parameters ("38;5;103")
 };
 
 /// The texts of a program whose account has used up its limit for some time.
