@@ -1,6 +1,6 @@
 // A plugin that tells Orange what opencode does: each line that it adds to the file ORANGE_EVENTS is one event. It gives
-// opencode the messages that Orange adds to the file ORANGE_INBOX. docs/harnesses.md, "Events" and "Messages without
-// keys". It also sets the variant that opencode.yml names.
+// opencode the messages that Orange adds to the file ORANGE_INBOX. docs/harnesses.md, "Events" and "The inbox". It also
+// sets the variant that opencode.yml names.
 import { appendFileSync, readFileSync } from "node:fs";
 
 export const OrangeEvents = async ({ client, directory }) => {

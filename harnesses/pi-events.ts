@@ -1,5 +1,5 @@
 // Tells Orange what pi does: each line that it adds to the file ORANGE_EVENTS is one event. Gives pi the messages that
-// Orange adds to the file ORANGE_INBOX. docs/harnesses.md, "Events" and "Messages without keys".
+// Orange adds to the file ORANGE_INBOX. docs/harnesses.md, "Events" and "The inbox".
 import { appendFileSync, readFileSync } from "node:fs";
 
 export default function (pi) {
@@ -28,18 +28,27 @@ export default function (pi) {
   });
   // pi loads this file again for each of its sessions, but each message is for the process. One at a time: pi refuses a
   // second one while it begins a turn.
-  const inbox = (globalThis.orangeInbox ??= { taken: 0, handed: undefined });
+  const inbox = (globalThis.orangeInbox ??= { next: 0, handed: undefined, again: false });
+  const passed = () => {
+    inbox.handed = undefined;
+    inbox.again = false;
+    ++inbox.next;
+  };
   const hand = (how) => {
-    let lines = [];
+    if (inbox.handed) return;
     try {
-      lines = readFileSync(process.env.ORANGE_INBOX, "utf8").split("\n").slice(0, -1);
-    } catch {} // there is no message yet
-    if (inbox.handed || inbox.taken >= lines.length) return;
-    inbox.handed = JSON.parse(lines[inbox.taken]);
+      const lines = readFileSync(process.env.ORANGE_INBOX, "utf8").split("\n").slice(0, -1);
+      inbox.handed = JSON.parse(lines[inbox.next]);
+    } catch {
+      return; // there is no message yet
+    }
     pi.sendUserMessage(inbox.handed.text, how);
   };
+  // What pi has not taken by now is handed to it once more. Another extension may have changed it on its way.
   pi.on("agent_settled", async () => {
-    inbox.handed = undefined; // what pi has not taken by now is handed to it again
+    if (inbox.handed && inbox.again) passed();
+    inbox.again = inbox.handed !== undefined;
+    inbox.handed = undefined;
     settled();
   });
   pi.on("session_start", async (_, ctx) => {
@@ -60,7 +69,6 @@ export default function (pi) {
     const text = typeof content === "string" ? content : content.map((part) => part.text ?? "").join("");
     if (text !== inbox.handed?.text) return;
     say({ event: "taken", id: inbox.handed.id });
-    inbox.handed = undefined;
-    ++inbox.taken;
+    passed();
   });
 }

@@ -39,6 +39,18 @@ ALONE = {  # outside of Orange, for one turn
     "qwen": ["qwen", "--approval-mode=yolo", "--prompt"],
     "copilot": ["copilot", "--allow-all", "--prompt"],
 }
+# The menus of each program that change something, and what they show.
+MENUS = {
+    "claude": {"/permissions": "to navigate", "/model": "Select model", "/resume": "Resume session", "/rewind": "Rewind"},
+    "codex": {"/permissions": "Full Access", "/model": "Select Model", "/resume": "enter resume",
+              "/fork": "forked conversation run"},
+    "opencode": {"/models": "Connect provider", "/sessions": "pin/unpin", "/agents": "plan native"},
+    "pi": {"/model": "Enter to select", "/tree": "user: [orange]", "/resume": "Resume Session", "/fork": "Fork from"},
+    "gemini": {"/model": "Select Model", "/resume": "Chat Sessions", "/rewind": "Stay at current"},
+    "qwen": {"/model": "Select Model", "/approval-mode": "Use Enter to select", "/resume": "to navigate"},
+    "copilot": {"/model": "Search models", "/permissions": "Select Permission Mode", "/resume": "enter open"},
+}
+NEW = {"opencode": "/new", "pi": "/new"}  # else /clear
 WAYS = ("edit", "write", "append", "sed", "mv", "bare", "rm", "halves", "python")
 
 
@@ -433,6 +445,110 @@ class Life:
         w.keys(task, "Enter")
         self.told(w, task, "%s: Enter sends it" % state, "early", text)
 
+    def typing(self):
+        """Nothing is typed beside what a person writes, and nothing into a menu; every message arrives afterwards, once."""
+        w = self.enter(idle_after=5)
+        task = self.create(w, "play:fail-once play:tag=typing a person is at the window")
+        rows = self.rows = []
+        if not self.reaches(w, task, "the worker hands over", "agent-review", 240):
+            return
+        # Nobody sends this message: it is Orange's own.
+        self.held(w, task, "half a line, and the review fails", "before you go on: never touch the folder",
+                  lambda: w.until(150, lambda: "agent-review->working/reviewer" in w.moves(task)), "The review failed.")
+        self.reaches(w, task, "the worker goes on, and its work passes", "reviewing", 300, "reviewer")
+        w.until(60, lambda: w.asked("The review passed", tag="typing"))
+        for name, line, attached in (("half a line, attached", "half a line of a person", True),
+                                     ("half a line, just left", "the other half of a line", False),
+                                     ("half a command, just left", "!touch typed-by-mistake", False)):
+            text = "after " + re.sub(r"\W+", " ", name)
+            self.held(w, task, name, line, lambda: w.orange("task", "send", task, text), text, attached)
+        ran = os.path.exists(w.worktree(task) + "/typed-by-mistake")
+        self.step("the half command was not run", not ran, w.seen(task))
+        for command, shown in MENUS[self.worker].items():
+            text = "after the menu " + command[1:]
+            self.held(w, task, "the menu " + command, command, lambda: w.orange("task", "send", task, text), text,
+                      menu=shown)
+        for status in ("400", "401", "429", "500"):
+            self.refuses(w, task, status)
+        self.clears(w, task)
+        print("      %-38s %-10s %-10s %s" % ("situation", "typed", "left alone", "arrived"))
+        for row in rows:
+            print("      %-38s %-10s %-10s %s" % row, flush=True)
+
+    def times(self, w, text):
+        """How often the model was given the text: the most in one of its requests."""
+        return max([sum(text in message for message in request["messages"]) for request in w.asked(text)] or [0])
+
+    def empties(self, w, task, menu):
+        """As the person would: closes what is open, and removes what was written."""
+        for _ in range(3 if menu else 0):
+            if menu not in w.screen(task):
+                break
+            w.keys(task, "Escape")
+            time.sleep(1.5)
+        for _ in range(2):
+            w.keys(task, "C-u")
+            time.sleep(0.3)
+            w.keys(task, "BSpace")
+            time.sleep(0.3)
+
+    def held(self, w, task, name, line, send, text, attached=False, menu=None):
+        """A person writes the line, or opens the menu; then something sends the message."""
+        window = world.Window(w, task)
+        time.sleep(1)
+        window.type(line)
+        if menu:
+            time.sleep(1.5)
+            window.type("\r")
+        sign = menu or line.lstrip("!")
+        if not self.step("%s: it is on the screen" % name, w.until(15, lambda: sign in w.screen(task)), w.seen(task)):
+            window.leave()
+            return self.empties(w, task, menu)
+        if not attached:
+            window.leave()
+        before = w.typed(task)
+        send()
+        time.sleep(12)  # longer than idle_after, and several looks
+        typed, alone = w.typed(task) - before, sign in w.screen(task)
+        self.step("%s: nothing is typed" % name, not typed, lambda: "%d times: %s" % (typed, w.seen(task)()))
+        self.step("%s: it is left alone" % name, alone, w.seen(task))
+        if attached:
+            window.leave()
+        self.empties(w, task, menu)
+        self.arrives(w, task, name, text, typed, alone)
+
+    def arrives(self, w, task, name, text, typed="-", alone="-"):
+        arrived = w.until(60, lambda: w.asked(text))
+        self.step("%s: the message arrives afterwards" % name, arrived, w.seen(task))
+        w.until(30, lambda: w.activity(task)["activity"] == "idle")
+        times = self.times(w, text)
+        self.step("%s: once" % name, times == 1 or not arrived, times)
+        self.rows.append((name, typed, alone, "%d times" % times))
+
+    def refuses(self, w, task, status):
+        """The API refuses a turn; what comes afterwards arrives."""
+        asked, name = "refuse " + status, "the API refuses with " + status
+        w.orange("task", "send", task, asked)
+        refused = w.until(60, lambda: [request for request in w.asked(asked) if request["step"].get("status")])
+        self.step(name, refused, w.seen(task))
+        w.until(15, lambda: w.activity(task)["activity"] != "busy")
+        w.api.state.lifted.add(status)
+        text = "after error " + status
+        w.orange("task", "send", task, text)
+        self.arrives(w, task, name, text)
+
+    def clears(self, w, task):
+        """A person begins a new conversation, which has its own id."""
+        window = world.Window(w, task)
+        time.sleep(1)
+        window.type(NEW.get(self.worker, "/clear"))
+        time.sleep(1.5)
+        window.type("\r")
+        time.sleep(5)
+        window.leave()
+        w.orange("task", "send", task, "in the new conversation")
+        self.arrives(w, task, "a new conversation", "in the new conversation")
+
     def review(self):
         w = self.enter()
         for number in range(3):
@@ -587,7 +703,7 @@ def at(event, key="timestamp"):
 
 
 VERDICTS, TOGETHER = 20, 4
-GROUPS = ("trust", "life", "crash", "resume", "edit", "oneshot", "forget", "limit", "usage", "messages", "review",
+GROUPS = ("trust", "life", "crash", "resume", "edit", "oneshot", "forget", "limit", "usage", "messages", "typing", "review",
           "verdicts", "skill", "delegation")
 
 

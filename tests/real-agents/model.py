@@ -24,6 +24,9 @@ Words in the summary of a task change the script:
                       last is broken; and puts the parts together when they are merged
   play:curious        the reviewer also tries what it must not do
 
+A message of the human "run `COMMAND`" is run; "refuse STATUS" is refused by the API with this status until that is in
+`State.lifted`.
+
 Who begins with `# Delegate:` is no agent of a task. It knows Orange only from the skill that its program offers: the
 commands that it runs are those of that page, with its own words put in.
 """
@@ -320,6 +323,9 @@ def goals_of(message, first, number, folder):
         return goals + [("text", "PLAY: reminded")]
     human = re.match(r"The human says: (.*)", text, re.S)
     if human:
+        refused = re.match(r"refuse (\d+)\b", human.group(1))
+        if refused:
+            return [("refuse", refused.group(1)), ("text", "PLAY: heard")]
         order = re.match(r"run `(.*)`\.?$", human.group(1).strip(), re.S)
         if order:
             return [("shell", order.group(1)), ("text", "PLAY: done as told")]
@@ -328,6 +334,12 @@ def goals_of(message, first, number, folder):
     if text.startswith("# Stuck:"):
         return [("read",), ("text", "PLAY: stuck")]
     return [("text", "PLAY: understood")]
+
+
+def refused(status, tools):
+    error = {"type": "refused_%d" % status, "code": "refused_%d" % status, "message": "The request is refused"}
+    headers = {"retry-after": "3600"} if status == 429 and "Bash" in tools else {}  # claude would try for minutes
+    return {"status": status, "body": {"type": "error", "error": error}, "headers": headers}
 
 
 def refusal(word, tools, resets):
@@ -392,6 +404,10 @@ def next_step(turns, folder, tools, state, told):
                 if over or furthest > position:
                     continue
                 return refusal(kind, tools, state.resets), info
+            if kind == "refuse":
+                if goal[1] in state.lifted:
+                    continue
+                return refused(int(goal[1]), tools), info
             if kind == "hang":
                 if furthest > position or not state.hangs_first(goal[1]):
                     continue

@@ -1,14 +1,19 @@
 """A world for one group of steps: a HOME with the configuration that lets the agent programs talk to the scripted API,
 a repository with a bare origin, and an Orange of its own.
 """
+import fcntl
 import glob
 import json
 import os
+import pty
 import pwd
 import re
 import shutil
 import signal
+import struct
 import subprocess
+import termios
+import threading
 import time
 
 import model
@@ -53,8 +58,11 @@ base_url = "{url}/v1"
 env_key = "LOCAL_API_KEY"
 wire_api = "responses"
 """
-# The tmux of this world's Orange. While Enter is held, its windows get none.
+# The tmux of this world's Orange: what Orange sends into a window is recorded. While Enter is held, its windows get none.
 TMUX = """#!/bin/sh
+case " $* " in
+    *" send-keys "* | *" paste-buffer "*) printf '%s\\n' "$*" >>"{folder}/typed" ;;
+esac
 if [ -e "{folder}/no-enter" ]; then
     case " $* " in *" Enter "*) exit 0 ;; esac
 fi
@@ -81,6 +89,38 @@ class Person:
     def leave(self):
         if self.made:
             subprocess.run(["userdel", self.name], check=False, stderr=subprocess.DEVNULL)
+
+
+class Window:
+    """A person's terminal that is attached to the window of an agent."""
+
+    def __init__(self, world, task):
+        session = world.tmux("display-message", "-p", "-t", world.agent(task)["pane_id"], "#{session_name}").stdout.strip()
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        argv = [shutil.which("tmux"), "-S", world.orange_home + "/tmux.sock", "attach-session", "-t", "=" + session]
+        os.fchown(slave, world.person.uid, world.person.gid)
+        how = {"stdin": slave, "stdout": slave, "stderr": slave, "env": world.env, "cwd": "/", "start_new_session": True}
+        self.client = subprocess.Popen(argv, **how, **world.person.start)
+        os.close(slave)
+        threading.Thread(target=self.drain, daemon=True).start()
+
+    def drain(self):
+        try:
+            while os.read(self.master, 65536):
+                pass
+        except OSError:
+            pass  # it has left
+
+    def type(self, text, each=0.02):
+        for character in text:
+            os.write(self.master, character.encode())
+            time.sleep(each)
+
+    def leave(self):
+        self.client.terminate()
+        self.client.wait()
+        os.close(self.master)
 
 
 class World:
@@ -266,6 +306,14 @@ class World:
             open(self.folder + "/no-enter", "w").close()
         else:
             os.unlink(self.folder + "/no-enter")
+
+    def typed(self, task):
+        """How often Orange has sent something into the window of the task's worker."""
+        pane = self.agent(task)["pane_id"]
+        try:
+            return sum(pane in line.split() for line in open(self.folder + "/typed"))
+        except OSError:
+            return 0
 
     def kill(self, task, role="worker", sign=signal.SIGKILL):
         os.kill(self.processes(task, role)[0], sign)
