@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <csignal>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include "client/arguments/catalog.hpp"
@@ -125,7 +124,8 @@ std::string problem_of(const CLI::ParseError& error) {
     return said == "WORDS is required" ? "TEXT is required" : said;
 }
 
-/// Shows positionals as they are typed ("[ID] TEXT"), without a type.
+/// Shows positionals as they are typed ("[ID] TEXT"), without a type. The columns are Orange's own: each version of
+/// CLI11 has others.
 class Page : public CLI::Formatter {
   public:
     std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
@@ -134,10 +134,13 @@ class Page : public CLI::Formatter {
     }
     std::string make_option_opts(const CLI::Option* option) const override { return arguments::value_text(*option); }
     std::string make_option(const CLI::Option* option, bool is_positional) const override {
-        if (!is_positional) return CLI::Formatter::make_option(option, false);
-        std::stringstream out;
-        CLI::detail::format_help(out, make_option_name(option, true), make_option_desc(option), get_column_width());
-        return out.str();
+        auto text = "  " + make_option_name(option, is_positional);
+        if (!is_positional) text += make_option_opts(option);
+        const auto column = get_column_width();
+        const auto doc = make_option_desc(option);
+        if (!doc.empty() && text.size() >= column) text += '\n' + std::string(column, ' ');
+        if (text.size() < column) text.resize(column, ' ');
+        return text + doc + '\n';
     }
 };
 

@@ -15,7 +15,7 @@ std::string value_text(const CLI::Option& option) {
     } else if (option.get_type_size() != 0) {
         if (!option.get_type_name().empty()) text = " " + option.get_type_name();
         if (!option.get_default_str().empty()) text += "=" + option.get_default_str();
-        if (option.get_expected_max() == CLI::detail::expected_max_vector_size) text += " ...";
+        if (option.get_expected_max() > 1) text += " ...";
     }
     return text;
 }

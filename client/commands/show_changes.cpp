@@ -1,5 +1,7 @@
 #include "client/commands/show_changes.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -57,6 +59,38 @@ Result<std::string> objects_of(const std::string& repository) {
     return Error(ErrorCode::external_failed, "git finds no objects in " + repository);
 }
 
+/// Succeeds if the program of a command line is on this machine, and if only a shell can tell.
+bool is_there(std::string_view command) {
+    for (const auto word : split(command, ' ')) {
+        if (word.empty() || word.find('=') != std::string_view::npos) continue;  // LESS=FRX less
+        const bool is_plain = word.find_first_of("$`\"'\\~*?[](){}<>|&;#!%\t\n") == std::string_view::npos;
+        return !is_plain || connection::find_program(std::string(word));
+    }
+    return true;
+}
+
+/// Makes git use another pager if its own is not on this machine, or print plainly: newer versions of git end with an
+/// error there, and older ones show nothing if the pager has options.
+void replace_missing_pager() {
+    const auto said = [](std::vector<std::string> words) {
+        words.insert(words.begin(), "git");
+        return std::string(trim(connection::output_of(words).value_or("")));
+    };
+    auto pager = said({"var", "GIT_PAGER"});
+    // pager.diff comes before core.pager. As a boolean it only says whether to page.
+    if (!std::getenv("GIT_PAGER") && said({"config", "--type=bool", "pager.diff"}).empty()) {
+        if (auto of_diff = said({"config", "pager.diff"}); !of_diff.empty()) pager = std::move(of_diff);
+    }
+    if (is_there(pager)) return;
+    for (const char* name : {"pager", "less", "more"}) {
+        if (const auto program = connection::find_program(name)) {
+            ::setenv("GIT_PAGER", shell_word(program->string()).c_str(), 1);
+            return;
+        }
+    }
+    ::setenv("GIT_PAGER", "cat", 1);
+}
+
 }  // namespace
 
 Result<int> show_changes(const std::string& repository, std::vector<std::string> args) {
@@ -71,6 +105,7 @@ Result<int> show_changes(const std::string& repository, std::vector<std::string>
     TRY(const auto empty, EmptyGitDirectory::make(is_long ? "sha256" : "sha1"));
     ::setenv("GIT_DIR", empty.path().c_str(), 1);
     ::setenv("GIT_OBJECT_DIRECTORY", objects.c_str(), 1);
+    if (::isatty(1)) replace_missing_pager();
     std::vector<std::string> words = {"git",
                                       "-C",
                                       repository,

@@ -206,7 +206,8 @@ void Connection::deliver(Json message) {
     if (!message.is_object()) return;
     const auto method = message.find("method"), id = message.find("id");
     if (method != message.end()) {
-        if (listener_ && method->is_string()) listener_(*method, message.value("params", Json::object()));
+        if (listener_ && method->is_string())
+            listener_(method->get<std::string>(), message.value("params", Json::object()));
     } else if (on_reply_ && id != message.end() && id->is_number_integer()) {
         const auto answered = id->get<std::int64_t>();  // read it before the message is moved
         on_reply_(answered, result_of(std::move(message)));

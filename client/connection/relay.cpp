@@ -168,8 +168,12 @@ void Relay::take_line(std::string_view line) {
     }
     if (message && message->is_object() && !message->contains("method") && message->contains("id")) return;
     if (options_.read_only) {
-        const auto reply = message ? refusal(*message)
-                                   : reply_to({}, "error", {{"code", rpc::k_parse_error}, {"message", "not JSON"}});
+        std::optional<Json> reply;
+        if (message) {
+            reply = refusal(*message);
+        } else {
+            reply = reply_to({}, "error", {{"code", rpc::k_parse_error}, {"message", "not JSON"}});
+        }
         if (reply && !reply->empty()) say(*reply);
         if (reply) return;
     }

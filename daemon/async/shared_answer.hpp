@@ -10,7 +10,8 @@
 namespace orange::async {
 
 /// Shares the result of an expensive search among concurrent callers: it is found once for all that ask before the
-/// search begins. So a hundred callers cost two or three searches.
+/// search begins. A search lets all other ready work run before it begins, so a hundred callers that come together cost
+/// one search, also if it never waits.
 template <class T>
 class SharedAnswer {
   public:
@@ -24,6 +25,7 @@ class SharedAnswer {
         const auto next = begun_ + 1;  // a search that is running may have begun before the call
         const auto lock = co_await Mutex::acquire(finding_);
         if (last_number_ < next) {
+            co_await yield();
             const auto number = ++begun_;
             auto found = co_await find_();
             last_ = std::make_shared<const T>(std::move(found));

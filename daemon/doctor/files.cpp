@@ -80,7 +80,7 @@ void say_bad_lines(Exam& exam, const TaskId& id, const Path& file, const BadLine
     exam.report.warn(counted(bad.all, "line") + " of the history of " + id.value + " cannot be read, and " +
                          (bad.all == 1 ? "is" : "are") + " skipped",
                      bad.no_objects == 0
-                         ? "less " + path
+                         ? "cat -v " + path
                          : "orange daemon stop && sed -i.bak '/^{.*}$/!d' " + path + " && orange daemon start",
                      file.string());
 }

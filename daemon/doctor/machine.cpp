@@ -1,4 +1,3 @@
-#include <pwd.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -7,6 +6,7 @@
 #include "common/config/disk.hpp"
 #include "common/config/install_command.hpp"
 #include "common/config/versions.hpp"
+#include "common/model/json.hpp"
 #include "daemon/agents/versions.hpp"
 #include "daemon/doctor/exam.hpp"
 #include "daemon/process/environment.hpp"
@@ -89,9 +89,17 @@ void check_folder(Exam& exam, const Path& folder) {
     }
 }
 
-std::string name_of_user(uid_t id) {
-    const auto* user = ::getpwuid(id);
-    return user ? user->pw_name : std::to_string(id);
+/// Only the system's own programs know every user: a directory service may have them.
+Awaitable<std::string> name_of_user(Exam& exam) {
+    const auto& login = exam.world.base_environment;
+    if (const auto named = login.find("USER"); named != login.end()) co_return named->second;
+    auto number = std::to_string(exam.facts.machine.user);
+    Command command;
+    command.argv = {"id", "-un", number};
+    command.deadline = k_version_deadline;
+    const auto done = co_await exam.world.processes.run(std::move(command));
+    if (done && done->ok()) number = trim(done->out);
+    co_return number;
 }
 
 /// Returns the control group of a process as systemd names it; empty if it has none.
@@ -100,15 +108,47 @@ std::string control_group(Exam& exam, std::int64_t pid) {
     return text ? std::string(trim(*text)) : std::string();
 }
 
+/// Reports the result of the last `orange harness test` of a program, which the client has written.
+void tell_of_test(Exam& exam, const agents::HarnessEntry& entry, const Json& file) {
+    const auto& name = entry.harness.name;
+    const auto tests = file.is_object() ? file.value("harnesses", Json()) : Json();
+    const auto test = tests.is_object() ? tests.value(name, Json()) : Json();
+    if (!test.is_object()) return;
+    const auto text_in = [](const Json& object, const char* member) {
+        const bool is_there = object.is_object() && object.contains(member) && object.at(member).is_string();
+        return is_there ? printable(object.at(member).get<std::string>()) : std::string();
+    };
+    const auto again = "orange harness test " + shell_word(name);
+    const auto version = text_in(test, "version");
+    const auto of_version = name + (version.empty() ? "" : " " + version);
+    if (text_in(test, "identity") != printable(agents::identity_of(entry.program))) {
+        exam.report.ok("harness " + name + " was last tested as " + of_version + "; its program has changed since");
+        return;
+    }
+    std::vector<std::string> missed;
+    const auto found = test.find("missed");
+    for (const auto& each : found != test.end() && found->is_array() ? *found : Json::array()) {
+        missed.push_back(text_in(each, "key") + " \"" + text_in(each, "text") + "\"");
+    }
+    if (missed.empty()) {
+        exam.report.ok("harness " + of_version + ": Orange sees each error that its definition names");
+    } else {
+        exam.report.warn("harness " + of_version + ": Orange would miss these errors in its window: " +
+                             join(missed, ", ") + ". Correct its definition, and test it:",
+                         again, entry.path.string());
+    }
+}
+
 /// Reports the programs of agents. One agent is enough, so missing programs are reported only if there is none.
 Awaitable<void> look_for_agents(Exam& exam) {
     std::vector<agents::HarnessEntry> missing;
     bool any = false;
     const auto entries = exam.world.harnesses.list();
-    agents::Versions asked(exam.world.processes, exam.world.executor);
     auto everyone = entries;
     auto env = exam.world.base_environment;
-    const auto versions = co_await asked.of(std::move(everyone), std::move(env));
+    const auto kept = exam.world.files.read(exam.world.paths.home / "harness-tests.json");
+    const auto tests = kept ? Json::parse(*kept, nullptr, false) : Json();
+    const auto versions = co_await exam.runner.versions.of(std::move(everyone), std::move(env));
     for (const auto& entry : entries) {
         if (!entry.problem.empty()) continue;
         if (entry.program.empty()) {
@@ -122,6 +162,7 @@ Awaitable<void> look_for_agents(Exam& exam) {
                        (entry.found_in.empty() ? "" : ", in the PATH of " + entry.found_in) +
                        (entry.harness.tried ? "" : ", not tried"));
         any = any || entry.harness.name != "demo";
+        tell_of_test(exam, entry, tests);
         auto with = entry;
         auto variables = exam.world.base_environment;
         variables["PATH"] = joined_path(entry.path_variable, variables["PATH"]);
@@ -173,7 +214,7 @@ Awaitable<void> check_disk(Exam& exam) {
 Awaitable<void> check_service(Exam& exam) {
     const auto& machine = exam.facts.machine;
     if (!exam.world.files.facts_of(machine.systemd)) co_return;
-    const auto user = name_of_user(machine.user);
+    const auto user = co_await name_of_user(exam);
     const bool lingers = machine.user == 0 || exam.world.files.facts_of(machine.lingering / user);
     if (!lingers) {
         exam.report.warn("agents end when " + user + " logs out everywhere",

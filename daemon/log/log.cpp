@@ -1,13 +1,13 @@
 #include "daemon/log/log.hpp"
 
 #include <poll.h>
-#include <spdlog/details/null_mutex.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/base_sink.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 
 #include "common/base/clock.hpp"
 #include "common/model/json.hpp"
@@ -63,10 +63,14 @@ void to_stderr(std::string_view line) {
     if (::write(STDERR_FILENO, line.data(), std::min(line.size(), k_at_once)) < 0) return;
 }
 
-using Sink = spdlog::sinks::base_sink<spdlog::details::null_mutex>;
+using Sink = spdlog::sinks::base_sink<std::mutex>;
+/// The message that a sink takes. spdlog names its type only among its details.
+template <class Taken>
+Taken taken_by(void (spdlog::sinks::sink::*)(const Taken&));
+using Message = decltype(taken_by(&spdlog::sinks::sink::log));
 
 class StderrSink final : public Sink {
-    void sink_it_(const spdlog::details::log_msg& msg) override {
+    void sink_it_(const Message& msg) override {
         to_stderr(std::string(msg.payload.data(), msg.payload.size()) + "\n");
     }
     void flush_() override {}
@@ -79,7 +83,7 @@ class FileSink final : public Sink {
     const LogFile& file() const { return file_; }
 
   private:
-    void sink_it_(const spdlog::details::log_msg& msg) override {
+    void sink_it_(const Message& msg) override {
         const auto line = std::string(msg.payload.data(), msg.payload.size()) + "\n";
         const auto missing = file_.missing();
         if (missing > 0) {

@@ -137,8 +137,8 @@ void let_git_commit(std::map<std::string, std::string>& env) {
     env["GIT_CONFIG_COUNT"] = std::to_string(count);
 }
 
-/// Returns the words that show the run's files to a program in the executor. Makes the file for its events, and the
-/// folders of the program's own files.
+/// Returns the words that show the run's files to a program in the executor. Makes the files for its events and its
+/// messages, and the folders of the program's own files.
 Result<std::vector<std::string>> bind_words(const World& world, const agents::Executor& executor,
                                             const agents::HarnessEntry& harness, const std::string& git_common,
                                             const agents::StartRequest& request) {
@@ -152,6 +152,10 @@ Result<std::vector<std::string>> bind_words(const World& world, const agents::Ex
     if (!request.events.empty()) {
         TRY(world.files.replace(request.events, ""));
         binds.push_back({agents::in_real_home(request.events, request.env), true});
+    }
+    if (!request.inbox.empty()) {
+        TRY(world.files.replace(request.inbox, ""));
+        binds.push_back({agents::in_real_home(request.inbox, request.env), false});
     }
     for (const auto& bind : binds) {
         const auto& known = bind.is_writable ? executor.writable : executor.readable;
@@ -284,6 +288,7 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
         co_return Error(usable.error().code, usable.error().message + "\n" + to_start_again(task, executor.name),
                         usable.error().details);
     }
+    CO_TRY(agents::check_visible(executor, harness, request.env, values.lists["options"]));
     CO_TRY(values.lists["binds"], bind_words(world, executor, harness, launch.git_common, request));
     request.needs_socket = executor.hides_files();
     if (executor.hides_files()) {

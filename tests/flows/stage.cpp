@@ -204,7 +204,7 @@ fs::path Stage::folder_of_agent(const std::string& id, const std::string& role) 
         "the " + role + " of " + id + " listens",
         [&] {
             const auto run = orange_.run_of(id, role);
-            if (run.is_null() || ended_.contains(run.at("run"))) return false;
+            if (run.is_null() || ended_.contains(run.at("run").get<std::string>())) return false;
             folder = orange_.root() / "agents" / run.at("run").get<std::string>();
             const int fifo = ::open((folder / "commands").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
             if (fifo >= 0) ::close(fifo);

@@ -145,7 +145,9 @@ class Cluster {
         text.pop_back();
         return ClusterAddress::parse(text).value();
     }
-    std::string token(const std::string& id) { return orange.run_of(id, "worker").at("place").at("token"); }
+    std::string token(const std::string& id) {
+        return orange.run_of(id, "worker").at("place").at("token").get<std::string>();
+    }
     /// A credential with that payload.
     std::string credential(const std::string& payload) {
         return orange.try_run({(bin() / "munge").string()}, {}, payload).out;

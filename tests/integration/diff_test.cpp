@@ -67,4 +67,33 @@ TEST_CASE("task diff uses the user's own pager, and is limited to the files that
     CHECK(box.orange({"task", "diff", id, "--name-only", "work.txt"}).out == "work.txt\n");
 }
 
+TEST_CASE("task diff pages with what is there if the pager is not, or prints plainly") {
+    Sandbox box;
+    const auto repo = box.add_project("shop");
+    std::string id;
+    with_work(box, id);
+    const auto folder = box.root() / "pagers";
+    fs::create_directory(folder);
+    std::string variable;
+    SECTION("one of git's own choice") {}
+    SECTION("a variable") {
+        variable = "GIT_PAGER='LESS=R no-such-pager -R' ";
+    }
+    SECTION("a setting") {
+        box.git({"config", "--global", "core.pager", "no-such-pager -R"}, repo);
+    }
+    SECTION("the setting of git diff") {
+        box.git({"config", "--global", "pager.diff", "/no/such/pager"}, repo);
+    }
+    const auto command = variable + "PATH=" + folder.string() + ":$PATH orange task diff " + id;
+    const auto plain = box.on_terminal(command, repo);
+    CHECK(plain.status == 0);
+    CHECK_THAT(plain.out, Holds("+work"));
+    write_file(folder / "more", "#!/bin/sh\necho paged\nexec cat\n");
+    fs::permissions(folder / "more", fs::perms::owner_all);
+    const auto paged = box.on_terminal(command, repo);
+    CHECK(paged.status == 0);
+    CHECK_THAT(paged.out, Holds("paged") && Holds("+work"));
+}
+
 }  // namespace orange::tests

@@ -96,7 +96,7 @@ TEST_CASE("Who shows a screen is told when its agent writes, and of no other age
         auto viewer = connection::Connection::open(orange.home() / "orange.sock", std::chrono::seconds(5));
         REQUIRE(viewer);
         viewer->on_notification([&](const std::string& method, const Json& params) {
-            if (method == rpc::ScreenNotification::k_name) told.push_back(params.at("task"));
+            if (method == rpc::ScreenNotification::k_name) told.push_back(params.at("task").get<std::string>());
         });
         subscribe.screen = id;
         REQUIRE(viewer->call(subscribe));
@@ -105,7 +105,7 @@ TEST_CASE("Who shows a screen is told when its agent writes, and of no other age
     std::vector<std::string> told, told_others, told_third;
     auto viewer = view(shown, told), others = view(other, told_others);
     const auto writes = [&](const std::string& id, const std::string& text) {
-        orange.tmux({"send-keys", "-t", orange.run_of(id, "worker").at("pane_id"), text, "Enter"});
+        orange.tmux({"send-keys", "-t", orange.run_of(id, "worker").at("pane_id").get<std::string>(), text, "Enter"});
         rpc::TaskPeek peek;
         peek.id = id;
         orange.eventually("it has written " + text, [&] { return holds(orange.call(peek).text, text + "\n" + text); });

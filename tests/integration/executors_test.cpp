@@ -143,9 +143,8 @@ TEST_CASE("An executor in a session of its own leaves no process behind when its
     define(orange, "box", "run: [setsid, --wait, \"{inner}\"]\n");
     const auto id = start_in(orange, "box");
     wait_for_begun(orange, id);
-    const auto started =
-        Json::parse(read_file(orange.folder(id) / "run" / orange.run_of(id, "worker").at("run") / "started"));
-    CHECK(started.at("run") == orange.run_of(id, "worker").at("run"));
+    const auto run = orange.run_of(id, "worker").at("run").get<std::string>();
+    CHECK(Json::parse(read_file(orange.folder(id) / "run" / run / "started")).at("run") == run);
     rpc::TaskCancel cancel;
     cancel.id = id;
     orange.call(cancel);
@@ -207,7 +206,8 @@ TEST_CASE("An agent in local needs no process besides its own orange-agent") {
         const auto pid = orange.run_of(id, "worker").at("pid").get<std::int64_t>();
         orange.eventually("its agent works", [&] { return fs::exists(orange.worktree(id) / "environment"); });
         orange.eventually("it sleeps", [&] { return descendants(pid) >= (executor == "local" ? 2 : 3); });
-        CHECK(fs::exists(orange.folder(id) / "run" / orange.run_of(id, "worker").at("run")) == (executor != "local"));
+        CHECK(fs::exists(orange.folder(id) / "run" / orange.run_of(id, "worker").at("run").get<std::string>()) ==
+              (executor != "local"));
         return descendants(pid);
     };
     CHECK(processes("local") == 2);  // the shell and its sleep
@@ -539,6 +539,22 @@ TEST_CASE("doctor tries the executors that projects use") {
     update.settings = {{"executor", "ill"}};
     orange.call(update);
     CHECK(finds());
+}
+
+TEST_CASE("a program in a folder that the executor hides is refused before there is a task") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto hidden = orange.root() / "hidden";
+    fs::create_directories(hidden);
+    const auto program = script(orange, "hidden/agent", "exec sleep 600\n");
+    fs::create_directories(orange.home() / "harnesses");
+    write_file(orange.home() / "harnesses/away.yml",
+               "name: away\nprogram: " + program + "\nargv: {full: [--, \"{prompt}\"]}\n");
+    define(orange, "box", "run: [env, \"{inner}\"]\nhides: [" + hidden.string() + "]\n");
+    const auto refused = orange.orange({"run", "--executor", "box", "--harness", "away", "Go"}, repo);
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, Tells("box") && Tells(program));
+    CHECK(orange.call(rpc::TaskList{}).tasks.empty());
 }
 
 }  // namespace orange::tests

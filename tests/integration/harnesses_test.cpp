@@ -215,7 +215,7 @@ TEST_CASE("a saved screen is explained by a definition, and an agent's by its ow
     const auto decides = [](const Json& reply) {
         std::vector<std::string> keys;
         for (const auto& text : reply.at("texts")) {
-            if (text.at("decides")) keys.push_back(text.at("key"));
+            if (text.at("decides").get<bool>()) keys.push_back(text.at("key").get<std::string>());
         }
         return keys;
     };

@@ -166,7 +166,8 @@ TEST_CASE("nothing is typed over what a person has begun to type") {
     box.eventually("it waits", [&] {
         const auto run = box.run_of(id, "worker");
         return !run.is_null() &&
-               box.tmux({"capture-pane", "-p", "-t", run.at("pane_id")}).out.find("❯") != std::string::npos;
+               box.tmux({"capture-pane", "-p", "-t", run.at("pane_id").get<std::string>()}).out.find("❯") !=
+                   std::string::npos;
     });
     // As a program shows it: what is typed stands in the prompt's own line.
     const auto pane = box.run_of(id, "worker").at("pane_id").get<std::string>();

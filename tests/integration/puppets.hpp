@@ -80,8 +80,12 @@ class PuppetStage {
 
     std::filesystem::path next(const std::string& name) { return folder() / (name + std::to_string(++files_)); }
 
-    pid_t shim(const std::string& id, const std::string& role) { return orange.run_of(id, role).at("pid"); }
-    std::string run_id(const std::string& id, const std::string& role) { return orange.run_of(id, role).at("run"); }
+    pid_t shim(const std::string& id, const std::string& role) {
+        return orange.run_of(id, role).at("pid").get<pid_t>();
+    }
+    std::string run_id(const std::string& id, const std::string& role) {
+        return orange.run_of(id, role).at("run").get<std::string>();
+    }
 
     /// The socket that the run's agent is to use.
     std::filesystem::path socket(const std::string& id, const std::string& role) {

@@ -57,7 +57,7 @@ struct Ended {
     std::set<std::string> listed(std::vector<std::string> words) {
         std::set<std::string> ids;
         const auto list = json(std::move(words));
-        for (const auto& task : list.at("tasks")) ids.insert(task.at("fields").at("id"));
+        for (const auto& task : list.at("tasks")) ids.insert(task.at("fields").at("id").get<std::string>());
         return ids;
     }
     /// Returns the name of the command's error; empty: it succeeded.

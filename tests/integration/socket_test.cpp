@@ -256,7 +256,7 @@ TEST_CASE("A home whose path is too long for a socket works: daemon, client and 
     CHECK_THAT(run({"task", "peek", id}), Tells("demo"));
     // The demo agent has asked through the socket of its run.
     const auto state = Json::parse(read_file(home / "tasks" / "far" / id / "state.json"));
-    const auto socket = Paths{home}.socket_of(RunId{state.at("runs").at(0).at("run")});
+    const auto socket = Paths{home}.socket_of(RunId{state.at("runs").at(0).at("run").get<std::string>()});
     CHECK(socket.string().size() > 107);
     CHECK(fs::is_socket(socket));
     run({"task", "cancel", id, "--yes"});

@@ -191,7 +191,7 @@ class Scene {
 std::vector<std::string> steps_with(const Json& report, const std::string& result) {
     std::vector<std::string> names;
     for (const auto& step : report.at("steps")) {
-        if (step.at("result") == result) names.push_back(step.at("step"));
+        if (step.at("result") == result) names.push_back(step.at("step").get<std::string>());
     }
     return names;
 }

@@ -151,7 +151,8 @@ TEST_CASE("A repository that was moved is found again with its workspaces, and i
     write_file(worktree / "new.txt", "new\n");
     orange.git({"add", "new.txt"}, worktree);
     orange.git({"commit", "-q", "-m", "After the move"}, worktree);
-    CHECK(orange.git({"log", "-1", "--format=%s", orange.fields(id).at("branch")}, moved) == "After the move");
+    CHECK(orange.git({"log", "-1", "--format=%s", orange.fields(id).at("branch").get<std::string>()}, moved) ==
+          "After the move");
     rpc::TaskCancel cancel;
     cancel.id = id;
     orange.call(cancel);

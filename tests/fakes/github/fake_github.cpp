@@ -159,7 +159,7 @@ std::int64_t FakeGitHub::open(const std::string& head, const std::string& base, 
     auto& made = world.open(head, base, "By hand", "", false);
     if (!stranger.empty()) made["fork"] = stranger;
     world.save();
-    return made.at("number");
+    return made.at("number").get<std::int64_t>();
 }
 
 void FakeGitHub::set_state(std::int64_t number, const std::string& to) const {

@@ -60,7 +60,7 @@ Json rollup_of(const Json& pull) {
 Json spoken(Json all, const char* type) {
     for (auto& one : all) {
         one["__typename"] = type;
-        one["author"] = one.value("author", "").empty() ? Json() : person(one.at("author"));
+        one["author"] = one.value("author", "").empty() ? Json() : person(one.at("author").get<std::string>());
         if (one.contains("comments"))
             one["comments"] = connection(spoken(one.at("comments"), "PullRequestReviewComment"));
     }
@@ -268,11 +268,11 @@ Json GitHubWorld::merge_asked(const Json& input) {
 bool GitHubWorld::conflicts(const Json& pull) const {
     const auto base = branches_.find(pull.at("base").get<std::string>());
     if (pull.at("state") != "OPEN" || base == branches_.end() || !pull.value("seen", false)) return false;
-    return merged_tree(base->second, pull.at("oid")).empty();
+    return merged_tree(base->second, pull.at("oid").get<std::string>()).empty();
 }
 
 std::string GitHubWorld::merge_state(const Json& pull) const {
-    if (pull.contains("merge_state")) return pull.at("merge_state");
+    if (pull.contains("merge_state")) return pull.at("merge_state").get<std::string>();
     return pull.value("mergeable", "") == "CONFLICTING" || conflicts(pull) ? "DIRTY" : "CLEAN";
 }
 
@@ -314,7 +314,7 @@ Json GitHubWorld::shown(const Json& pull) const {
             {"isMergeQueueEnabled", state_.value("queue", false)},
             {"maintainerCanModify", false},
             {"statusCheckRollup", rollup},
-            {"commits", connection(Json::array({commit_node(pull.at("oid"), rollup)}))},
+            {"commits", connection(Json::array({commit_node(pull.at("oid").get<std::string>(), rollup)}))},
             {"reviews", connection(spoken(pull.value("reviews", Json::array()), "PullRequestReview"))},
             {"reviewThreads", connection(spoken(pull.value("threads", Json::array()), "PullRequestReviewThread"))},
             {"comments", connection(spoken(pull.value("comments", Json::array()), "IssueComment"))}};

@@ -56,6 +56,20 @@ TEST_CASE("one answer serves all who ask before somebody begins to find it") {
     CHECK(oracle.asked == 2);
 }
 
+TEST_CASE("all who ask in the same moment share an answer, although it is found without waiting") {
+    asio::io_context io;
+    int asked = 0, heard = 0;
+    async::SharedAnswer<int> answer([&]() -> Awaitable<int> { co_return ++asked; });
+    const auto ask = [&]() -> Awaitable<void> {
+        const auto found = co_await answer.get();
+        heard += *found;
+    };
+    for (int i = 0; i < 60; ++i) async::spawn(io.get_executor(), "test", ask());
+    io.run();
+    CHECK(asked == 1);
+    CHECK(heard == 60);
+}
+
 TEST_CASE("whoever asks later gets a new answer") {
     Oracle oracle;
     oracle.begin();

@@ -59,7 +59,7 @@ struct CommandLine {
         const auto requests = daemon.requests();
         INFO(ran.err);
         REQUIRE(requests.size() == before + 1);
-        method = requests.back()["method"];
+        method = requests.back()["method"].get<std::string>();
         return requests.back()["params"];
     }
     std::string here() const { return folder.path().string(); }
@@ -563,7 +563,7 @@ TEST_CASE("Several tasks are done one by one, and a failure stops none of the ot
     const auto ids_of = [&](std::size_t since) {
         std::vector<std::string> ids;
         const auto requests = line.daemon.requests();
-        for (auto i = since; i < requests.size(); ++i) ids.push_back(requests[i]["params"]["id"]);
+        for (auto i = since; i < requests.size(); ++i) ids.push_back(requests[i]["params"]["id"].get<std::string>());
         return ids;
     };
     for (const std::string name : {"merge", "cancel", "respawn", "ack"}) {
@@ -607,7 +607,7 @@ TEST_CASE("Each of several tasks is asked about by itself") {
     CHECK(line.ran.status == 1);
     std::vector<std::string> cancelled;
     for (const auto& request : line.daemon.requests()) {
-        if (request["method"] == "task.cancel") cancelled.push_back(request["method"]);
+        if (request["method"] == "task.cancel") cancelled.push_back(request["method"].get<std::string>());
         if (request["method"] == "task.show") CHECK(cancelled.empty());
     }
     CHECK(cancelled.size() == 1);

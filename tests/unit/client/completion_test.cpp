@@ -67,8 +67,9 @@ struct Tab {
 };
 
 struct TabWithDaemon : Tab {
-    FakeDaemon daemon{folder.path() / "orange.sock",
-                      [](const Json& r) { return std::vector{FakeDaemon::reply(r, reply_to(r["method"]))}; }};
+    FakeDaemon daemon{folder.path() / "orange.sock", [](const Json& r) {
+                          return std::vector{FakeDaemon::reply(r, reply_to(r["method"].get<std::string>()))};
+                      }};
 };
 
 using Words = std::vector<std::string>;

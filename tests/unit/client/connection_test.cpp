@@ -77,7 +77,7 @@ TEST_CASE("Notifications in between go to the listener, also those behind the re
     std::vector<int> seen;
     connection.on_notification([&](const std::string& method, const Json& params) {
         CHECK(method == "event");
-        seen.push_back(params["n"]);
+        seen.push_back(params["n"].get<int>());
     });
     REQUIRE(connection.call(rpc::DaemonPing{}));
     CHECK(seen == std::vector{1, 2});

@@ -40,7 +40,7 @@ struct Tour {
         return ran;
     }
     std::vector<std::string> answer(const Json& request) {
-        const std::string method = request["method"];
+        const std::string method = request["method"].get<std::string>();
         Json result = results[method];
         if (method == "project.add") {
             result = {{"project", request["params"]}};
@@ -52,7 +52,7 @@ struct Tour {
     }
     std::vector<std::string> methods() const {
         std::vector<std::string> all;
-        for (const auto& request : daemon.requests()) all.push_back(request["method"]);
+        for (const auto& request : daemon.requests()) all.push_back(request["method"].get<std::string>());
         return all;
     }
 

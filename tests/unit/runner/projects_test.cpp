@@ -43,7 +43,9 @@ class Calls {
 
 /// The connection of a client that subscribes to events.
 struct Subscriber final : rpc::EventSink {
-    void notify(const std::string&, Json params) override { types.push_back(params.at("event").at("type")); }
+    void notify(const std::string&, Json params) override {
+        types.push_back(params.at("event").at("type").get<std::string>());
+    }
     void set_subscription(std::function<void()> next) override {
         if (auto old = std::exchange(end, std::move(next))) old();
     }

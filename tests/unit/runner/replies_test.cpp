@@ -94,7 +94,7 @@ struct Phone {
     std::string token(const TaskId& id, const std::string& does) {
         const auto json = notification(id);
         for (const auto& choice : json.at("tasks").at(0).at("choices")) {
-            if (choice.at("does") == does) return choice.at("token");
+            if (choice.at("does") == does) return choice.at("token").get<std::string>();
         }
         return {};
     }

@@ -25,7 +25,7 @@ struct TypingWorld : RunnerWorld {
         define("rests", "screen: {busy: [works], otherwise: idle}\n");
         define("prompts", "screen: {busy: [works], otherwise: idle, composer_empty: [❯]}\n");
         define("talks",
-               "title: {busy: [⠂], idle: [✳]}\nscreen: {waiting: [\"Really?\"]}\nevents:\n  key: event\n"
+               "title: {busy: [⠂], idle: [✳]}\nscreen: {waiting: [\"Really?\"], composer_empty: [❯]}\nevents:\n  key: event\n"
                "  text: [text]\n  busy: [busy]\n  idle: [idle]\n  question: [question]\n  error: [error]\n"
                "usage_limit: {screen: [You've hit your], resets: [\"resets \"]}\n");
         const std::string screen = "screen: {busy: [works], otherwise: idle, composer_empty: [❯]}\n";
@@ -104,9 +104,7 @@ TEST_CASE("not one key reaches a window that shows an unknown dialog for ten min
 
 TEST_CASE("an agent that was seen at work is reminded, and not in a dialog that has come up since") {
     TypingWorld world;
-    const std::string harness = GENERATE(as<std::string>(), "rests", "prompts");
-    CAPTURE(harness);
-    const auto id = world.start(harness);
+    const auto id = world.start("prompts");
     const auto attend = [&] {
         world.house().go(world.house().runner().reconciler.settle(id));
         for (int i = 0; i < 2; ++i) (void)world.deliver(id);
@@ -133,28 +131,19 @@ TEST_CASE("an agent that was seen at work is reminded, and not in a dialog that 
     }
 }
 
-TEST_CASE("a program without a known prompt is typed to after each of its turns, also by the next daemon") {
+TEST_CASE("a program without a known prompt is never typed to, and the next daemon still knows that it is idle") {
     TypingWorld world;
     const auto id = world.start("rests");
     world.show(id, "works\n");
     world.send(id, "one");
-    CHECK(world.typed() == 0);
     world.show(id, "done\n");
-    CHECK(world.deliver(id));
-    REQUIRE(world.typed() == 1);
-    world.show(id, "one\nworks\n");
-    world.show(id, "one is done\n");
+    CHECK_FALSE(world.deliver(id));
     world.boot();
     world.look(id);
     CHECK(world.state(id) == "idle");
-    world.send(id, "two");
-    CHECK(world.typed() == 2);
-    world.show(id, "one is done\nwhat is this?\n");
-    world.send(id, "three");
-    CHECK(world.typed() == 2);
-    world.show(id, "one is done\n");
-    CHECK(world.deliver(id));
-    CHECK(world.typed() == 3);
+    CHECK_FALSE(world.deliver(id));
+    CHECK(world.typed() == 0);
+    CHECK_THAT(world.needs(id).text, Holds("names no prompt") && Holds("one"));
 }
 
 TEST_CASE("a human's task is not in need while a message waits for the end of a turn") {
@@ -220,6 +209,9 @@ TEST_CASE("what a program says about itself counts before title and screen") {
     world.say(id, "idle");
     CHECK(world.state(id) == "idle");
     CHECK(world.needs(id).kind == Need::nothing);
+    CHECK_FALSE(world.deliver(id));  // an event alone is not enough
+    world.show(id, "❯\n");
+    world.outside.clock.pass(10s);
     CHECK(world.deliver(id));
     CHECK(world.typed() == 1);
 
@@ -240,8 +232,10 @@ TEST_CASE("nothing is typed to a program that said that it is idle while a known
     world.outside.clock.pass(4s);
     world.look(id);
     CHECK(world.state(id) == "waiting");
-    world.show(id, "\n");
+    world.show(id, "❯\n");
     CHECK(world.state(id) == "idle");
+    CHECK_FALSE(world.deliver(id));
+    world.outside.clock.pass(10s);
     CHECK(world.deliver(id));
 }
 
@@ -289,6 +283,107 @@ TEST_CASE("a turn whose end or beginning the program did not tell is seen by its
     CHECK(world.state(id) == "busy");
 }
 
+TEST_CASE("a turn that was interrupted, or ended in an error that was not told, is seen with the next look") {
+    TypingWorld world;
+    const auto id = world.start("talks");
+    world.title("⠂ session");
+    world.say(id, "busy");
+    world.outside.clock.pass(1min);
+    SECTION("Escape") {
+        world.title("✳ session");
+        world.look(id);
+        CHECK(world.state(id) == "idle");
+        CHECK_FALSE(world.house().runner().activities.is_in_doubt(world.record(id)));
+    }
+    SECTION("a failed API") {
+        world.title("✳ session");
+        world.show(id, "You've hit your limit\n");
+        CHECK(world.state(id) == "limited");
+    }
+    SECTION("a dialog has to stand for a while: the screen may quote one") {
+        world.show(id, "Really?\n");
+        CHECK(world.state(id) == "busy");
+        CHECK(world.house().runner().activities.is_in_doubt(world.record(id)));
+        world.outside.clock.pass(3s);
+        world.look(id);
+        CHECK(world.state(id) == "waiting");
+    }
+}
+
+TEST_CASE("an agent whose commands run in the background after its turn is not idle, and is not reminded") {
+    TypingWorld world;
+    world.define("waits",
+                 "title: {busy: [⠂], idle: [✳]}\nscreen: {composer_empty: [❯]}\nevents:\n  key: event\n"
+                 "  busy: [busy]\n  idle: [idle]\n  background: tasks\n");
+    const auto id = world.start("waits");
+    world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
+    world.title("✳ session");
+    world.say(id, R"({"event":"busy"})");
+    world.show(id, "● Running\n❯\n");
+    world.say(id, R"({"event":"idle","tasks":1})");
+    const auto attend = [&] {
+        for (int minute = 0; minute < 5; ++minute) {
+            world.outside.clock.pass(1min);
+            world.look(id);
+            world.house().go(world.house().runner().reconciler.settle(id));
+        }
+        return world.record(id).reminder.has_value();
+    };
+    CHECK(world.state(id) == "busy");
+    CHECK_FALSE(attend());
+    CHECK(world.state(id) == "busy");
+    world.say(id, R"({"event":"idle","tasks":0})");
+    CHECK(world.state(id) == "idle");
+    CHECK(attend());
+}
+
+TEST_CASE("the conversation that a program named last is continued, and none that was thrown away") {
+    TypingWorld world;
+    world.define("speaks",
+                 "events:\n  key: event\n  busy: [busy]\n  idle: [idle]\n  session: id\n  transcript: file\n"
+                 "session:\n  variable: NO_SUCH_VARIABLE\n  resume: [-s, \"{session}\"]\n");
+    write_file(world.home() / "harnesses/speaks.yml",
+               "name: speaks\nprogram: true\nargv:\n  full: [\"{session_args}\", --, \"{prompt}\"]\n" +
+                   read_file(world.home() / "harnesses/speaks.yml")
+                       .substr(read_file(world.home() / "harnesses/speaks.yml").find("events:")));
+    const auto id = world.start("speaks");
+    const auto run = world.record(id).run_of(Role::worker)->run;
+    const auto transcript = world.home() / "two.jsonl";
+    const auto line = [&](const std::string& name, const std::string& conversation, const Path& file) {
+        return Json{{"event", name}, {"id", conversation}, {"file", file.string()}}.dump();
+    };
+    const auto die = [&] {
+        world.kill_agent(id, Role::worker, 1);
+        world.house().go(world.house().runner().exits.agent_exited(id, run));
+        world.house().go(world.house().runner().respawns.respawn(id, Caller{})).value();
+        return *world.record(id).run_of(Role::worker);
+    };
+    SECTION("it died before its first call to orange") {
+        world.say(id, line("busy", "one", transcript));
+        write_file(transcript, "{}\n");
+        REQUIRE(world.record(id).session_of(Role::worker));
+        CHECK(world.record(id).session_of(Role::worker)->transcript == transcript.string());
+        const auto again = die();
+        CHECK(again.resumed);
+    }
+    SECTION("what it named just before its end counts") {
+        write_file(transcript, "{}\n");
+        world.say(id, line("busy", "one", world.home() / "one.jsonl"));
+        const auto folder = world.house().control().run_folder(world.record(id));
+        std::ofstream(agents::events_file(folder, run), std::ios::app) << line("busy", "two", transcript) << "\n";
+        const auto again = die();
+        CHECK(again.resumed);
+        CHECK_THAT(read_file(agents::Launcher::spec_file(folder, again.run)), Holds("\"-s\",\"two\""));
+    }
+    SECTION("nothing was said in the new conversation") {
+        write_file(world.home() / "one.jsonl", "{}\n");
+        world.say(id, line("busy", "one", world.home() / "one.jsonl"));
+        world.say(id, line("begun", "two", transcript));
+        CHECK_FALSE(die().resumed);
+        CHECK(world.record(id).session_of(Role::worker) == nullptr);
+    }
+}
+
 TEST_CASE("a dialog that was closed without an event is seen by the title and the prompt, and not without the prompt") {
     TypingWorld world;
     const auto id = world.start("asks");
@@ -326,7 +421,7 @@ TEST_CASE("the screen contradicts the last event after a while if the definition
     CHECK(shows_for_a_while("works\n") == "idle, busy");  // it waits for a command in the background
     world.say(id, "question");
     CHECK(shows_for_a_while(k_unknown_dialog) == "waiting, waiting");
-    CHECK(shows_for_a_while("❯\n") == "waiting, idle");
+    CHECK(shows_for_a_while("❯\n") == "idle, idle");
 
     const auto other = world.start("prompts_and_talks");
     world.show(other, "works\n");
@@ -352,4 +447,58 @@ TEST_CASE("the file of a run's events has its place in the command line, and goe
     world.kill_agent(id, Role::worker, 1);
     world.house().go(world.house().runner().exits.agent_exited(id, run));
     CHECK_FALSE(std::filesystem::exists(file));
+}
+
+TEST_CASE("a program with an inbox gets its messages there, whatever its window shows, and says when it has taken one") {
+    TypingWorld world;
+    world.define("reads_inbox", "delivery: inbox\nevents: {busy: [busy], idle: [idle]}\n");
+    const auto id = world.start("reads_inbox");
+    const auto folder = world.house().control().run_folder(world.record(id));
+    const auto inbox = [&] {
+        return read_file(agents::inbox_file(folder, world.record(id).run_of(Role::worker)->run));
+    };
+    const auto spec = parse_json(read_file(agents::Launcher::spec_file(
+                                     folder, world.record(id).run_of(Role::worker)->run))).value();
+    CHECK(spec.at("env").at("ORANGE_INBOX") ==
+          agents::inbox_file(folder, world.record(id).run_of(Role::worker)->run).string());
+    world.show(id, "> half a line\n");
+    world.send(id, "go on");
+    world.send(id, "and on");
+    CHECK_FALSE(world.deliver(id));
+    CHECK_FALSE(world.deliver(id));
+    const auto first = world.record(id).outbox.front().id;
+    CHECK(inbox() == dump(Json{{"id", first}, {"text", "[orange] The human says: go on."}}) + "\n");
+    CHECK(world.typed() == 0);
+    CHECK(world.waiting(id).size() == 2);
+
+    SECTION("it takes the message") {
+        world.say(id, R"({"event":"taken","id":"another"})");
+        CHECK_FALSE(world.house().runner().outbox.may_be_seen(id));
+        world.say(id, R"({"event":"taken","id":")" + first + "\"}");
+        CHECK(world.house().runner().outbox.may_be_seen(id));
+        CHECK_FALSE(world.deliver(id));  // the second one
+        CHECK(world.record(id).typed.back().state() == "seen");
+        REQUIRE(world.waiting(id).size() == 1);
+        CHECK_THAT(inbox(), Holds("and on"));
+    }
+    SECTION("the next daemon does not add it again, and knows what was taken") {
+        world.boot();
+        CHECK_FALSE(world.deliver(id));
+        CHECK(std::ranges::count(inbox(), '\n') == 1);
+        world.say(id, R"({"event":"taken","id":")" + first + "\"}");
+        world.boot();
+        CHECK_FALSE(world.deliver(id));
+        CHECK(world.waiting(id).size() == 1);
+    }
+    SECTION("it ends first: the next run gets the message") {
+        const auto run = world.record(id).run_of(Role::worker)->run;
+        world.kill_agent(id, Role::worker, 1);
+        world.house().go(world.house().runner().exits.agent_exited(id, run));
+        CHECK_FALSE(std::filesystem::exists(agents::inbox_file(folder, run)));
+        if (!world.record(id).run_of(Role::worker)) {
+            REQUIRE(world.house().go(world.house().runner().respawns.respawn(id, Caller{})));
+        }
+        CHECK_FALSE(world.deliver(id));
+        CHECK_THAT(inbox(), Holds("go on"));
+    }
 }

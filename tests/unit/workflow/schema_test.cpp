@@ -32,7 +32,7 @@ TEST_CASE("the schema knows exactly the actions and parameters that the loader k
         const auto& action = hook.at("properties").at("action");
         const auto names = action.contains("const") ? nlohmann::json::array({action.at("const")}) : action.at("enum");
         for (const auto& name : names) {
-            in_schema.insert(name);
+            in_schema.insert(name.get<std::string>());
             const auto* spec = workflow::find_action(name.get<std::string>());
             INFO(name);
             REQUIRE(spec != nullptr);
