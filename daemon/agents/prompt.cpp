@@ -176,15 +176,11 @@ class Screen {
         return end;
     }
 
-    /// The cursor stands in an empty prompt that reads keys. A menu that leaves the prompt on the screen has it. A plain
-    /// program may have it in a later line, if nothing stands there.
+    /// The cursor stands in an empty prompt that reads keys. A menu or a search that leaves the prompt on the screen has
+    /// it, in a line with text. A program that hides its cursor may leave the terminal's in a blank line further below.
     bool is_in_sight(std::size_t at, std::optional<std::size_t> cursor) const {
         if (!cursor || *cursor == at) return true;
-        if (*cursor < at) return false;
-        for (auto below = at + 1; below < lines_.size(); ++below) {
-            if (!is_blank(below)) return false;
-        }
-        return true;
+        return *cursor > at && (*cursor >= lines_.size() || is_blank(*cursor));
     }
 
     bool shows_empty(std::size_t at) const {

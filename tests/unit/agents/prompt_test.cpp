@@ -100,6 +100,7 @@ TEST_CASE("an empty prompt reads keys only where the cursor is") {
     CHECK(at(1) == Prompt::State::empty);
     CHECK(at(0) == Prompt::State::absent);
     CHECK(at(3) == Prompt::State::absent);
+    CHECK(at(4) == Prompt::State::empty);  // the program hides its cursor
     const auto plain = with({}, {">"}, {});
     CHECK(prompt_on(plain, "text\n>\n\n\n", 2).state == Prompt::State::empty);  // it reads in the line below
     CHECK(prompt_on(plain, "text\n>\n\n\n", 0).state == Prompt::State::absent);
