@@ -6,7 +6,9 @@ Typing typing_into(const Harness& harness, const Reading& reading, const Prompt&
     const bool busy = reading.activity == Activity::busy;
     if (!names_prompt(harness)) return Typing::never;
     if (reading.dialog || reading.activity == Activity::waiting) return Typing::later;
-    if (standing.keys_lately || prompt.state == Prompt::State::filled) return Typing::writing;
+    const bool is_own = prompt.text.starts_with("[orange]");  // an earlier message, on its way
+    if (standing.keys_lately || (prompt.state == Prompt::State::filled && !is_own)) return Typing::writing;
+    if (prompt.state == Prompt::State::filled) return Typing::later;
     if (prompt.state == Prompt::State::absent) return busy ? Typing::later : Typing::covered;
     return busy || standing.reads_input ? Typing::safe : Typing::later;
 }

@@ -63,7 +63,7 @@ Awaitable<Result<Outcome>> Outbox::send(TaskId id, Role to, std::string text) {
                          " is not started yet, and gets it when it is. What it waits for:\n  orange task why " +
                          id.value};
     } else if (!waits.empty()) {
-        outcome.notes = {"queued; Orange delivers it when it can. " + waits};
+        outcome.notes = {"queued; Orange delivers it when it can: " + waits};
     }
     co_return outcome;
 }

@@ -1,5 +1,6 @@
 // Captured windows of the programs: tests/data/screens/<program>/<version>/<activity>-<what>.txt, the window's title
 // first.
+#include "daemon/agents/prompt.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/agents/shipped.hpp"
 
