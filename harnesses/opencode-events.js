@@ -3,7 +3,7 @@
 // sets the variant that opencode.yml names.
 import { appendFileSync, readFileSync } from "node:fs";
 
-export const OrangeEvents = async ({ client, directory }) => {
+export const OrangeEvents = async ({ client, directory } = {}) => {
   const children = new Set(); // sessions of sub-agents: their turns are parts of a turn
   let error, last;
   const say = (line) => {

@@ -227,7 +227,6 @@ TEST_CASE("a status line that quotes the conversation hides no error above the p
         "  model - ~/shop - [orange] # Task: a limit",
         "  [orange] # Task: a limit",
         "[orange] # Task: a limit",
-        "> [orange] # Task: a limit",
         "  [orange] You have hit your limit. API Error: 500",
         "■ API Error: 401",
         "Please log in",

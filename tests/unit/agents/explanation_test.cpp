@@ -52,7 +52,7 @@ TEST_CASE("every text is listed, with the line that has it") {
     Keys found;
     CHECK(deciding(harness, "Proceed? no\n  esc to stop\n❯\n", "✳ x", &found) == Keys{"screen.waiting: Proceed?"});
     CHECK(found == Keys{"screen.waiting: Proceed? in Proceed? no", "screen.busy: esc in esc to stop",
-                        "title.idle: ✳ in ✳ x", "screen.composer_empty: ❯ in ❯"});
+                        "title.idle: ✳ in ✳ x", "prompt.empty: ❯ in ❯"});
     const auto all = looked_for(harness, "", "", Reading{});
     CHECK(all.size() == 4);
 }

@@ -494,7 +494,7 @@ TEST_CASE("Who decides asks the disk through FileSystem alone: std::filesystem::
         {"daemon/agents/harness_library.cpp", 7},
         {"daemon/agents/login_environment.cpp", 1},
         {"daemon/agents/process_table.cpp", 1},
-        {"daemon/agents/versions.cpp", 1},
+        {"daemon/agents/versions.cpp", 2},
         {"daemon/git/branch_names.cpp", 1},
         {"daemon/git/branches.cpp", 2},
         {"daemon/git/checkout.cpp", 5},
