@@ -138,7 +138,7 @@ void add_limited_harness(Sandbox& orange) {
                    "\n  stty -icanon -echo\n"
                    "  printf \"You've hit your session limit · resets in 4 seconds\\nWhat do you want to do?\\n\"\n"
                    "  until [ \"$(dd bs=1 count=1 2> /dev/null)\" = \"$(printf '\\033')\" ]; do :; done\n"
-                   "  stty icanon\n  printf '\\033[2J\\033[Hready\\n'\n  read -r line\n"
+                   "  stty icanon echo\n  printf '\\033[2J\\033[Hready\\n'\n  read -r line\n"
                    "  printf '%s\\n' \"$line\" > " +
                    mark +
                    "\nfi\n"

@@ -33,7 +33,10 @@ TEST_CASE("Refused commands say why in words that help, exit non-zero, and chang
     const auto waiting = orange.create("shop", "Later", true);
     const auto id = orange.create("shop", "Add a greeting demo:clarify");
     orange.wait_for_status(id, "clarification");
-    orange.eventually("the agent is quiet", [&] { return holds(orange.body(id), "## Questions"); });
+    orange.eventually("the agent is quiet", [&] {
+        const auto state = read_file(orange.folder(id) / "state.json");
+        return holds(orange.body(id), "## Questions") && holds(state, "\"notified\"");
+    });
     const auto branch = orange.fields(id).at("branch").get<std::string>();
 
     const auto brief = orange.short_id(id), waiting_brief = orange.short_id(waiting);
