@@ -550,8 +550,7 @@ class Trial {
         if (missed.empty()) {
             step("news", Verdict::pass, "Orange would see each error of the definition above its prompt");
         } else {
-            step("news", Verdict::fail, "Orange would miss above its prompt: " + join(names, ", "),
-                 "prompt, screen");
+            step("news", Verdict::fail, "Orange would miss above its prompt: " + join(names, ", "), "prompt, screen");
         }
         return keep_news(std::move(missed));
     }

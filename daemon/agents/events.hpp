@@ -37,8 +37,9 @@ inline Path events_file(const Path& run_folder, const RunId& run) {
     return run_folder / (run.value + ".events");
 }
 
-/// Returns the file from which a run's program reads its messages, if its definition says `delivery: inbox`. Orange adds
-/// a line of JSON for each: {"id", "text"}. When the message is a part of the conversation, the program writes the event
+/// Returns the file from which a run's program reads its messages, if its definition says `delivery: inbox`. Orange
+/// adds a line of JSON for each: {"id", "text"}. When the message is a part of the conversation, the program writes the
+/// event
 /// {"event": "taken", "id"}.
 inline Path inbox_file(const Path& run_folder, const RunId& run) {
     return run_folder / (run.value + ".inbox");

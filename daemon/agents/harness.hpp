@@ -41,9 +41,9 @@ struct Signs {
 
 /// How the place looks in which the program takes text (prompt.hpp). Without `empty`, nothing is typed to the program.
 struct PromptSigns {
-    std::vector<std::string> above;  ///< beginnings of the lines directly above it, from top to bottom
-    std::vector<std::string> empty;  ///< the line itself when nothing is typed; "" is a blank line
-    std::vector<std::string> below;  ///< texts of the lines that may stand below it; blank lines always may
+    std::vector<std::string> above;        ///< beginnings of the lines directly above it, from top to bottom
+    std::vector<std::string> empty;        ///< the line itself when nothing is typed; "" is a blank line
+    std::vector<std::string> below;        ///< texts of the lines that may stand below it; blank lines always may
     std::vector<std::string> dimmed = {};  ///< colours of what is not typed, as SGR parameters ("38;5;103")
 };
 

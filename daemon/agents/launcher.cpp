@@ -383,7 +383,8 @@ Awaitable<RunEnd> Launcher::reap(AgentRun run, Path run_folder, Path log, Path w
     end.left = co_await end_group(run, std::move(left));
     std::vector<Path> files = {spec_file(run_folder, run.run)};
     if (run.place && keep_end(run, end, run_folder)) files.push_back(inner_folder(run_folder, run.run));
-    for (const auto& path : {events_file(run_folder, run.run), inbox_file(run_folder, run.run), rest_file(run_folder, run.run)}) {
+    for (const auto& path :
+         {events_file(run_folder, run.run), inbox_file(run_folder, run.run), rest_file(run_folder, run.run)}) {
         if (!is_missing(files_, path)) files.push_back(path);
     }
     for (const auto& path : files) {

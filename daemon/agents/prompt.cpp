@@ -8,7 +8,8 @@
 namespace orange::agents {
 namespace {
 
-/// A line of the screen, and for each of its bytes whether the program shows it dimmed, or marks it as it draws a cursor.
+/// A line of the screen, and for each of its bytes whether the program shows it dimmed, or marks it as it draws a
+/// cursor.
 struct Line {
     std::string text;
     std::vector<bool> dim;
@@ -28,7 +29,7 @@ struct Pen {
         for (std::size_t i = 0; i < codes.size(); ++i) {
             const auto& code = codes[i];
             const bool is_long = code == "38" || code == "48" || code == "58";
-            const auto size = std::min<std::size_t>(!is_long                                         ? 1
+            const auto size = std::min<std::size_t>(!is_long                                      ? 1
                                                     : i + 1 < codes.size() && codes[i + 1] == "5" ? 3
                                                                                                   : 5,
                                                     codes.size() - i);
@@ -61,8 +62,8 @@ void dim_cursor(Line& line) {
     }
 }
 
-/// Splits a screen into lines, and takes its escapes out. Attributes last over line ends. Faint text, "bright black" and
-/// the colours of `dimmed` are what a program shows in the place of typed text.
+/// Splits a screen into lines, and takes its escapes out. Attributes last over line ends. Faint text, "bright black"
+/// and the colours of `dimmed` are what a program shows in the place of typed text.
 std::vector<Line> lines_of(std::string_view styled, const std::vector<std::string>& dimmed) {
     std::vector<Line> lines(1);
     Pen pen;
@@ -92,7 +93,8 @@ std::vector<Line> lines_of(std::string_view styled, const std::vector<std::strin
 
 /// Returns the text without blanks, and without the characters that a terminal does not show.
 std::string dense(std::string_view text) {
-    static constexpr std::string_view k_unseen[] = {"\u00a0", "\u200b", "\u200c", "\u200d", "\u2060", "\ufe0f", "\ufeff"};
+    static constexpr std::string_view k_unseen[] = {"\u00a0", "\u200b", "\u200c", "\u200d",
+                                                    "\u2060", "\ufe0f", "\ufeff"};
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
         const auto rest = text.substr(i);
@@ -117,8 +119,8 @@ std::string_view inside_box(std::string_view line) {
     return line;
 }
 
-/// Returns what the line has behind a sign with which it begins, dense and without what is dimmed. The sign itself may be
-/// dimmed.
+/// Returns what the line has behind a sign with which it begins, dense and without what is dimmed. The sign itself may
+/// be dimmed.
 std::string typed_behind(const Line& line, std::string_view sign) {
     const std::string_view text = line.text;
     auto at = std::min(text.find_first_not_of(' '), text.size());
@@ -176,8 +178,9 @@ class Screen {
         return end;
     }
 
-    /// The cursor stands in an empty prompt that reads keys. A menu or a search that leaves the prompt on the screen has
-    /// it, in a line with text. A program that hides its cursor may leave the terminal's in a blank line further below.
+    /// The cursor stands in an empty prompt that reads keys. A menu or a search that leaves the prompt on the screen
+    /// has it, in a line with text. A program that hides its cursor may leave the terminal's in a blank line further
+    /// below.
     bool is_in_sight(std::size_t at, std::optional<std::size_t> cursor) const {
         if (!cursor || *cursor == at) return true;
         return *cursor > at && (*cursor >= lines_.size() || is_blank(*cursor));
@@ -217,7 +220,8 @@ class Screen {
     const PromptSigns& signs_;
     std::vector<Line> lines_;
     std::vector<std::string> empty_;
-    std::vector<std::string> signs_of_it_;  ///< with one of which an empty prompt and a filled one begin; short ones first
+    std::vector<std::string>
+        signs_of_it_;  ///< with one of which an empty prompt and a filled one begin; short ones first
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 /// has the same bytes as one that Orange pasted.
 namespace orange::agents {
 
-/// What the lowest prompt of a screen shows.
+/// The lowest prompt of a screen, and the text in it.
 struct Prompt {
     enum class State {
         absent,  ///< the screen has no such block, or something else stands below it, such as a menu

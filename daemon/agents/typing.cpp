@@ -15,11 +15,16 @@ Typing typing_into(const Harness& harness, const Reading& reading, const Prompt&
 
 std::string_view reason_of(Typing typing) {
     switch (typing) {
-        case Typing::safe: return "";
-        case Typing::later: return "it cannot take a message yet";
-        case Typing::writing: return "somebody is writing in its window";
-        case Typing::covered: return "its window does not show its prompt";
-        case Typing::never: return "the definition of its program names no prompt";
+        case Typing::safe:
+            return "";
+        case Typing::later:
+            return "it cannot take a message yet";
+        case Typing::writing:
+            return "somebody is writing in its window";
+        case Typing::covered:
+            return "its window does not show its prompt";
+        case Typing::never:
+            return "the definition of its program names no prompt";
     }
     return "";
 }

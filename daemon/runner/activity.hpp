@@ -84,7 +84,7 @@ class Activities {
         std::string styled = {};
         std::optional<std::size_t> cursor = {};
         std::optional<Timestamp> touched_at = {};
-        std::string text = {};              ///< the screen as it is
+        std::string text = {};  ///< the screen as it is
     };
     const Known* known(const TaskRecord& record, const AgentRun& run) const;
     /// Returns the memory of this run. Resets it first if it belongs to an earlier run of the role.
@@ -117,7 +117,7 @@ class Activities {
         std::int64_t pid = 0;
         std::int64_t start_time = 0;
     };
-    /// What a turn has left: files, commits, TASK.md and the task. A turn that changes none of them made no progress.
+    /// The traces of a turn: files, commits, TASK.md and the task. A turn that changes none of them made no progress.
     struct Left {
         FileTime changed{};
         std::string body_hash;
@@ -134,7 +134,7 @@ class Activities {
         bool recognised = false;  ///< its program or its window showed something that its definition names
         Timestamp told_at{};      ///< when its last event was read
         std::optional<Timestamp> contradicted_since;
-        bool in_doubt = false;            ///< its window contradicts its last event, and may still be drawn
+        bool in_doubt = false;  ///< its window contradicts its last event, and may still be drawn
         bool usage_limit = false;
         std::string resets;  ///< the end of a usage limit, in the program's words
         bool limit_counted = false;

@@ -212,9 +212,9 @@ Result<void> Outbox::note_typed(TaskRecord& record, const Message& message, bool
     return {};
 }
 
-/// Reads the window of a message's agent. The program has taken the message if it began to work since, or if it rests and
-/// shows the message above its empty prompt. A program that works may only have queued it. After long work, a program
-/// may no longer show the message.
+/// Reads the window of a message's agent. The program has taken the message if it began to work since, or if it rests
+/// and shows the message above its empty prompt. A program that works may only have queued it. After long work, a
+/// program may no longer show the message.
 Awaitable<std::optional<Outbox::Traces>> Outbox::traces_of(const TaskRecord& record, AgentRun run, Message message) {
     const auto entry = world_.harnesses.find(run.harness);
     const auto view = co_await world_.tmux.view_pane(run.pane_id);

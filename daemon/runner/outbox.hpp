@@ -53,8 +53,8 @@ class Outbox {
     /// Returns true if the role's agent waits for a human's answer in its window.
     Awaitable<bool> shows_dialog(const TaskRecord& record, Role role);
 
-    /// Returns true if a message was typed, its agent is idle, and it is not known whether the agent took the message; or
-    /// if the program has said that it took one from its inbox.
+    /// Returns true if a message was typed, its agent is idle, and it is not known whether the agent took the message;
+    /// or if the program has said that it took one from its inbox.
     bool may_be_seen(const TaskId& id) const;
 
   private:
@@ -86,8 +86,8 @@ class Outbox {
     struct Traces {
         Activity activity = Activity::unknown;
         agents::Pasted pasted = agents::Pasted::gone;  ///< in the prompt, it was typed and not sent
-        bool shown = false;  ///< the screen shows the message
-        bool taken = false;  ///< the agent has it
+        bool shown = false;                            ///< the screen shows the message
+        bool taken = false;                            ///< the agent has it
         Timestamp::duration age = {};
     };
     Awaitable<std::optional<Traces>> traces_of(const TaskRecord& record, AgentRun run, Message message);

@@ -127,7 +127,8 @@ Awaitable<Result<std::optional<engine::Hold>>> remind(Runner& runner, TaskRecord
     const auto person = co_await person_at(world, record, role);
     const auto entered = record.entered_at.value_or(record.task.updated_at);
     const auto since = std::max(seen->since, entered);
-    const auto next = engine::idle_step(*text, record.reminder, entered, since, person.touched_at, idle_times(world, record, role));
+    const auto next =
+        engine::idle_step(*text, record.reminder, entered, since, person.touched_at, idle_times(world, record, role));
     const auto left = std::chrono::ceil<milliseconds>(next.at - world.clock.now());
     if (left.count() > 0) co_return engine::Hold{left};
     co_await runner.activities.update_in_turn(record);  // the agent may have begun to work

@@ -48,7 +48,7 @@ struct PaneView {
     std::optional<Timestamp> touched_at = std::nullopt;
 };
 
-/// What became of a text that was pasted into a program's prompt.
+/// The fate of a text that was pasted into a program's prompt.
 enum class Entered {
     no,     ///< the prompt does not hold it, or not it alone: Enter was not pressed
     holds,  ///< Enter was pressed, and the prompt still holds it

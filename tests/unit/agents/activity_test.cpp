@@ -224,12 +224,8 @@ TEST_CASE("a status line that quotes the conversation hides no error above the p
         return name_text(reading_of(harness, Activity::unknown, screen, "").activity);
     };
     const std::string titles[] = {
-        "  model - ~/shop - [orange] # Task: a limit",
-        "  [orange] # Task: a limit",
-        "[orange] # Task: a limit",
-        "  [orange] You have hit your limit. API Error: 500",
-        "■ API Error: 401",
-        "Please log in",
+        "  model - ~/shop - [orange] # Task: a limit",        "  [orange] # Task: a limit", "[orange] # Task: a limit",
+        "  [orange] You have hit your limit. API Error: 500", "■ API Error: 401",           "Please log in",
     };
     for (const auto& title : titles) {
         for (const std::string prompt :

@@ -37,7 +37,7 @@ Harness boxed() {
 
 std::string state(const Harness& harness, const std::string& screen) {
     const auto prompt = prompt_on(harness, screen);
-    return prompt.state == Prompt::State::empty  ? "empty"
+    return prompt.state == Prompt::State::empty    ? "empty"
            : prompt.state == Prompt::State::absent ? "absent"
                                                    : "filled: " + prompt.text;
 }

@@ -14,11 +14,16 @@ namespace {
 
 const char* word_for(Typing typing) {
     switch (typing) {
-        case Typing::safe: return "safe";
-        case Typing::later: return "later";
-        case Typing::writing: return "writing";
-        case Typing::covered: return "covered";
-        case Typing::never: return "never";
+        case Typing::safe:
+            return "safe";
+        case Typing::later:
+            return "later";
+        case Typing::writing:
+            return "writing";
+        case Typing::covered:
+            return "covered";
+        case Typing::never:
+            return "never";
     }
     return "";
 }
@@ -35,8 +40,8 @@ constexpr Prompt::State k_states[] = {Prompt::State::empty, Prompt::State::fille
 
 }  // namespace
 
-// The whole rule: each row is what was found out, each column what the prompt shows in that moment. `*` stands for every
-// value. An activity by an event is the same as one by the title or the screen: no source alone makes it safe.
+// The whole rule: each row is what was found out, each column what the prompt shows in that moment. `*` stands for
+// every value. An activity by an event is the same as one by the title or the screen: no source alone makes it safe.
 TEST_CASE("text is typed only into an empty prompt, where no dialog is open and nobody was a moment ago") {
     struct Row {
         const char* activity;  ///< by any source
@@ -56,9 +61,7 @@ TEST_CASE("text is typed only into an empty prompt, where no dialog is open and 
         {"*", "no", "no", "yes", "safe", "writing", "covered"},
         {"*", "no", "no", "no", "later", "writing", "covered"},
     };
-    const auto fits = [](std::string_view wanted, bool is) {
-        return wanted == "*" || wanted == (is ? "yes" : "no");
-    };
+    const auto fits = [](std::string_view wanted, bool is) { return wanted == "*" || wanted == (is ? "yes" : "no"); };
     const Activity activities[] = {Activity::unknown, Activity::idle, Activity::busy, Activity::waiting,
                                    Activity::limited};
     int combinations = 0;

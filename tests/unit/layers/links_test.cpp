@@ -69,8 +69,8 @@ struct Owners {
 /// The library of another project that an include with angle brackets needs.
 std::string foreign(const std::string& header) {
     static const std::map<std::string, std::string> libraries = {
-        {"asio", "orange_asio"},     {"asio.hpp", "orange_asio"}, {"nlohmann", "nlohmann_json::nlohmann_json"},
-        {"yaml-cpp", "orange_yaml_cpp"},    {"CLI", "CLI11::CLI11"},     {"spdlog", "orange_spdlog"},
+        {"asio", "orange_asio"},         {"asio.hpp", "orange_asio"}, {"nlohmann", "nlohmann_json::nlohmann_json"},
+        {"yaml-cpp", "orange_yaml_cpp"}, {"CLI", "CLI11::CLI11"},     {"spdlog", "orange_spdlog"},
         {"catch2", "Catch2::Catch2"}};
     const auto found = libraries.find(header.substr(0, header.find('/')));
     return found == libraries.end() ? std::string() : found->second;

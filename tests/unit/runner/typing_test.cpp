@@ -25,7 +25,8 @@ struct TypingWorld : RunnerWorld {
         define("rests", "screen: {busy: [works], otherwise: idle}\n");
         define("prompts", "screen: {busy: [works], otherwise: idle, composer_empty: [❯]}\n");
         define("talks",
-               "title: {busy: [⠂], idle: [✳]}\nscreen: {waiting: [\"Really?\"], composer_empty: [❯]}\nevents:\n  key: event\n"
+               "title: {busy: [⠂], idle: [✳]}\nscreen: {waiting: [\"Really?\"], composer_empty: [❯]}\nevents:\n  key: "
+               "event\n"
                "  text: [text]\n  busy: [busy]\n  idle: [idle]\n  question: [question]\n  error: [error]\n"
                "usage_limit: {screen: [You've hit your], resets: [\"resets \"]}\n");
         const std::string screen = "screen: {busy: [works], otherwise: idle, composer_empty: [❯]}\n";
@@ -449,7 +450,8 @@ TEST_CASE("the file of a run's events has its place in the command line, and goe
     CHECK_FALSE(std::filesystem::exists(file));
 }
 
-TEST_CASE("a program with an inbox gets its messages there, whatever its window shows, and says when it has taken one") {
+TEST_CASE(
+    "a program with an inbox gets its messages there, whatever its window shows, and says when it has taken one") {
     TypingWorld world;
     world.define("reads_inbox", "delivery: inbox\nevents: {busy: [busy], idle: [idle]}\n");
     const auto id = world.start("reads_inbox");
@@ -457,8 +459,8 @@ TEST_CASE("a program with an inbox gets its messages there, whatever its window 
     const auto inbox = [&] {
         return read_file(agents::inbox_file(folder, world.record(id).run_of(Role::worker)->run));
     };
-    const auto spec = parse_json(read_file(agents::Launcher::spec_file(
-                                     folder, world.record(id).run_of(Role::worker)->run))).value();
+    const auto spec =
+        parse_json(read_file(agents::Launcher::spec_file(folder, world.record(id).run_of(Role::worker)->run))).value();
     CHECK(spec.at("env").at("ORANGE_INBOX") ==
           agents::inbox_file(folder, world.record(id).run_of(Role::worker)->run).string());
     world.show(id, "> half a line\n");

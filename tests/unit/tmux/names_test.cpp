@@ -54,7 +54,8 @@ TEST_CASE("a look at a pane is its title, its screen with and without attributes
     const auto view =
         tmux::view_from("3 2 50 90 [ ! ] two words\nfirst\n\x1b[2msecond\x1b[0m\n line\nfirst\nsecond line\n\n");
     CHECK(view.title == "[ ! ] two words");
-    CHECK(tmux::view_from("1 0 0 0 Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\nx\nx\n").title.empty());  // claude asks for graphics
+    CHECK(
+        tmux::view_from("1 0 0 0 Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\nx\nx\n").title.empty());  // claude asks for graphics
     CHECK(tmux::view_from("1 0 0 0 Git log\nx\nx\n").title == "Git log");
     CHECK(view.screen == "first\nsecond line\n");
     CHECK(view.styled == "first\n\x1b[2msecond\x1b[0m\n line\n");
