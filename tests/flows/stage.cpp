@@ -289,8 +289,9 @@ Stage::Files Stage::files() {
         for (const char* name : {"TASK.md", "history.jsonl"}) all[id + "/" + name] = read_file(folder / name);
         auto state = Json::parse(read_file(folder / "state.json"), nullptr, false);
         if (state.is_object()) {
-            state.erase("typed");    // when an agent has seen a message is its terminal's affair
-            state.erase("to_tell");  // until the notifier has told what it collects for two seconds
+            state.erase("typed");     // when an agent has seen a message is its terminal's affair
+            state.erase("to_tell");   // until the notifier has told what it collects for two seconds
+            state.erase("notified");  // the same
         }
         all[id + "/state.json"] = state.dump();
     }
