@@ -55,6 +55,9 @@ constexpr Explained k_explained[] = {
      "line itself when nothing is typed. below: texts of all lines that stand below it. Without it, Orange\n"
      "types nothing."},
     {"pasted", "The beginning of the mark that stands in the prompt for a long paste. Remove it if there is none."},
+    {"delivery",
+     "How a message reaches the program. keys: Orange types it into the prompt. inbox: the program reads it from a\n"
+     "file, and says so with an event."},
     {"usage_limit",
      "Texts of a usage limit that ends by itself: until then Orange starts no other agent of this harness. Remove\n"
      "it if the program has none."},

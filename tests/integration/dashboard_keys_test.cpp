@@ -82,14 +82,15 @@ std::set<std::string> words_of(const std::string& text) {
     return words;
 }
 
-/// One daemon, one project, one dashboard, and agents that only sleep: nothing moves but by a key.
+/// One daemon, one project, one dashboard, and agents that only listen: nothing moves but by a key.
 class KeyTable {
   public:
     explicit KeyTable(const std::string& workflow) : workflow_(workflow) {
         fs::create_directories(box.home() / "harnesses");
         write_file(box.home() / "harnesses" / "idle.yml",
                    "name: idle\nprogram: sh\nmode: persistent\nargv:\n"
-                   "  full: [-c, \"echo ready; sleep 600\", --, \"{prompt}\"]\nscreen: {composer_empty: [ready]}\n");
+                   "  full: [-c, \"while clear; printf '> '; read -r line; do :; done\", --, \"{prompt}\"]\n"
+                   "prompt: {empty: ['>']}\n");
         if (workflow == "shipping") {
             fs::create_directories(box.home() / "workflows");
             write_file(box.home() / "workflows" / "shipping.yml", k_shipping);

@@ -287,7 +287,7 @@ TEST_CASE("a login that is missing needs help, and holds nothing back") {
     LimitedWorld world;
     world.show(world.first, "working\n");
     world.show(world.first, "Please log in\n");
-    CHECK(world.notice(world.first));
+    CHECK(engine::find_notice(world.record(world.first), NoticeKind::agent_cannot_work));
     CHECK(needs(world, world.first).kind == Need::help);
     CHECK_FALSE(world.hold());
     const auto second = world.start();
