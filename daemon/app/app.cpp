@@ -24,6 +24,7 @@
 #include "daemon/app/settings.hpp"
 #include "daemon/app/shells.hpp"
 #include "daemon/app/status.hpp"
+#include "daemon/app/sweeper.hpp"
 #include "daemon/async/use_tuple.hpp"
 #include "daemon/files/native_file_watcher.hpp"
 #include "daemon/files/posix_file_system.hpp"
@@ -103,6 +104,7 @@ class App {
           home_watch_(home),
           paths_(paths),
           files_(disk_, home),
+          sweeper_(io_.get_executor(), files_, processes_, installation.bin / "orange-agent"),
           process_table_(paths.home.string()),
           git_(processes_, environment_of_git(shells.login.variables), {{process::k_daemon_variable, mark_}},
                paths.workspaces().string()),
@@ -166,6 +168,7 @@ class App {
               io_.get_executor(), dispatcher_, [this](rpc::Peer peer) { return identify(peer); },
               rpc::Limits::of_process()),
           signals_(io_, SIGTERM, SIGINT, SIGHUP) {
+        git_.remove_with(remover_);
         git_.trust_ssh([this] {
             std::vector<std::string> commands;
             for (const auto& project : projects_.list()) {
@@ -208,7 +211,11 @@ class App {
         }
         run_sockets_.start(tasks_loaded_ && tasks_.unreadable().empty());
         cluster_.start();
-        monitor_.on_poll([this] { look_at_home(); });
+        monitor_.on_poll([this] {
+            look_at_home();
+            sweep();
+        });
+        sweep();
         monitor_.on_written([this](const TaskId& task) { api_.screens().wrote(task); });
         async::spawn(io_.get_executor(), "signals", handle_signals());
         async::spawn(io_.get_executor(), "home watch", watch_home());
@@ -230,6 +237,12 @@ class App {
     std::optional<OwnProgram> restarts_as() const { return restarts_ ? std::optional(program_) : std::nullopt; }
 
   private:
+    /// Removes what an earlier daemon, or an interrupted child, has left.
+    void sweep() {
+        if (stopping_) return;
+        for (auto& place : paths_.removed()) sweeper_.sweep(std::move(place));
+    }
+
     Awaitable<Caller> identify(rpc::Peer peer) {
         auto caller = co_await callers_.identify(peer);
         if (!caller.run.empty()) async::spawn(io_.get_executor(), "session", runner_.agents.learn_session(caller));
@@ -476,9 +489,11 @@ class App {
     const std::string mark_ = paths_.home.string() + "@" + random_id(10);
     async::Moment began_ = async::now();
     const Clock& clock_ = async::time();
-    PosixFileSystem disk_{{paths_.tasks(), paths_.workspaces()}};
+    const posix::Remover remover_{paths_.removed(), [this](Path place) { sweeper_.sweep(std::move(place)); }};
+    PosixFileSystem disk_{{paths_.tasks(), paths_.workspaces()}, remover_};
     HomeFiles files_;
     PosixProcessRunner processes_;
+    Sweeper sweeper_;
     PidfdExitWatcher exits_;
     agents::ProcProcessTable process_table_;
     CliGit git_;

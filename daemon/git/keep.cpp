@@ -152,7 +152,7 @@ Awaitable<Result<void>> absorb(Git& git, Pinned top, Nested nested, std::string 
     if (nested.repository) CO_TRY(co_await keep_modules(git, top, *nested.repository, below, levels, kept));
     Source source{top.from(nested.outer.path(), nested.outer.folder()), nested.repository, nested.is_whole, false};
     CO_TRY(co_await fetch_from(git, std::move(source), below, kept));
-    co_return remove_git_of(nested);
+    co_return remove_git_of(git, nested);
 }
 
 Awaitable<Result<void>> keep_inside(Git& git, Pinned top, Pinned at, std::string below, int levels,
