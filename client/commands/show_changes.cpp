@@ -1,5 +1,7 @@
 #include "client/commands/show_changes.hpp"
 
+#include <fcntl.h>
+
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -9,6 +11,7 @@
 #include "client/connection/child.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/posix/remove.hpp"
 
 namespace orange::commands {
 namespace {
@@ -35,8 +38,7 @@ class EmptyGitDirectory {
         return Result<EmptyGitDirectory>(std::move(made));
     }
     ~EmptyGitDirectory() {
-        std::error_code error;
-        if (!path_.empty()) fs::remove_all(path_, error);
+        if (!path_.empty()) (void)posix::remove_all(AT_FDCWD, path_.string());
     }
     EmptyGitDirectory(EmptyGitDirectory&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
     EmptyGitDirectory(const EmptyGitDirectory&) = delete;

@@ -118,10 +118,12 @@ std::string use_text(const rpc::AgentUse& agent) {
 }
 
 std::string changes_text(const rpc::ChangeCounts& changes) {
-    if (changes.files == 0) return "none yet";
+    const auto large = large_files_text(changes);
+    if (changes.files == 0) return large.empty() ? "none yet" : large;
     return counted(static_cast<std::size_t>(changes.commits), "commit") + ", " +
            counted(static_cast<std::size_t>(changes.files), "file") + ", +" + std::to_string(changes.added) + " -" +
-           std::to_string(changes.removed) + (changes.uncommitted ? ", some of it uncommitted" : "");
+           std::to_string(changes.removed) + (changes.uncommitted ? ", some of it uncommitted" : "") +
+           (large.empty() ? "" : "; " + large);
 }
 
 /// Returns "passed on 1a2b3c4d5e6f merged with origin/main, 2m ago (12 s)"; for running checks, which one runs and what
@@ -265,6 +267,18 @@ std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const S
                      {Line(), Line("To restart all agents that are dead:"), Line("  orange task respawn --all")});
     }
     return lines.empty() ? "Nothing needs you.\n" : style.paint(lines);
+}
+
+std::string large_files_text(const rpc::ChangeCounts& changes) {
+    constexpr std::size_t k_named = 5;
+    std::vector<std::string> texts;
+    for (const auto& file : changes.large) {
+        if (texts.size() == k_named) break;
+        texts.push_back(printable(file.path) + " (" + size_text(file.bytes) + ")");
+    }
+    if (texts.empty()) return {};
+    const auto more = changes.large.size() - texts.size();
+    return "not compared: " + join(texts, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
 }
 
 std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style, bool searched) {

@@ -48,6 +48,9 @@ struct TaskList {
         std::optional<std::int64_t> count;
         bool counting = false;
         std::optional<std::string> next;
+        /// What the daemon writes in pieces, since there may be thousands.
+        static constexpr const char* k_pieces = "tasks";
+        std::vector<TaskView>& pieces() { return tasks; }
         template <class V>
         void describe(V& v) {
             v.required(
@@ -231,6 +234,8 @@ struct TaskHistory : TaskSelector {
     struct Reply {
         Json events = Json::array();
         bool left_out = false;
+        static constexpr const char* k_pieces = "events";
+        Json& pieces() { return events; }
         template <class V>
         void describe(V& v) {
             v.required("events", events, "history.jsonl, oldest first");

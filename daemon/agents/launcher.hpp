@@ -39,6 +39,7 @@ struct StartRequest {
     std::string events = {};               ///< the file for its program's events; empty: none
     std::string typed = {};                ///< the prompt, for a program that loses it on its command line
     std::vector<std::string> around = {};  ///< argv of an executor, with the word {inner} for the agent's shim
+    std::string earlier_hash = {};         ///< HarnessEntry::earlier_hash of its harness
     bool needs_socket = false;             ///< the agent can reach the daemon by the socket of its run only
 };
 

@@ -371,7 +371,20 @@ Awaitable<void> Monitor::go_on_after_login(std::string harness) {
     if (slept && !stopping_) runner_.reconciler.room_changed();
 }
 
+/// Watches what the far side of an executor writes. The watch ends with the folder, which is removed with the run.
+void Monitor::watch_far_side(const TaskId& id, const AgentRun& run) {
+    const auto* task = world_.tasks.brief(id);
+    if (!run.place || !task) return;
+    const auto folder = agents::Launcher::inner_folder(world_.tasks.folder(*task) / "run", run.run);
+    const auto made = files_.watch(folder, [this, id_of_run = run.run](const std::string& changed) {
+        if (changed.empty() || changed == k_inner_started || changed == k_inner_exit)
+            runner_.placements.look_at(id_of_run);
+    });
+    if (!made) log::warn("monitor", made.error().message, {{"task", id.value}});  // placements look by themselves
+}
+
 void Monitor::watch_exit(const TaskId& id, const AgentRun& run) {
+    watch_far_side(id, run);
     runner_.placements.follow(id, run);
     async::spawn(world_.executor, "login", go_on_after_login(run.harness));
     if (!world_.settings.exit_notification || run.pid == 0) return;

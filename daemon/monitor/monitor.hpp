@@ -58,6 +58,7 @@ class Monitor {
     void unwatch_files(const TaskId& id);
     Awaitable<void> go_on_after_login(std::string harness);
     void watch_exit(const TaskId& id, const AgentRun& run);
+    void watch_far_side(const TaskId& id, const AgentRun& run);
     void body_touched(const TaskId& id, const Path& file);
     bool has_agent_elsewhere(const TaskId& id) const;
     Awaitable<void> look_elsewhere();
