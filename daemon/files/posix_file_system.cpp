@@ -162,13 +162,14 @@ class Temporary {
     Temporary(const Temporary&) = delete;
     Temporary& operator=(const Temporary&) = delete;
 
-    Result<void> write(std::string_view content) {
+    Result<void> write(std::string_view content, Durability durability = Durability::atomic) {
         constexpr int k_flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
         Descriptor file(retried([&] { return ::openat(folder_, name_.c_str(), k_flags, 0600); }));
         if (!file) return failed("writing", path_, errno);
         made_ = true;
         if (const int error = write_all(file.get(), content)) return failed("writing", path_, error);
-        if (::fsync(file.get()) != 0) return failed("writing", path_, errno);
+        const bool is_synced = durability == Durability::unsynced || ::fsync(file.get()) == 0;
+        if (!is_synced) return failed("writing", path_, errno);
         // Some file systems report a full disk or quota only at close.
         if (::close(file.release()) != 0 && errno != EINTR) return failed("writing", path_, errno);
         return {};
@@ -313,9 +314,9 @@ Result<void> PosixFileSystem::replace(const Path& path, std::string_view content
     if (!folder) return in_context("writing " + path.string(), folder.error());
     const Previous previous(folder->get(), path);
     Temporary temporary(folder->get(), path);
-    TRY(temporary.write(content));
+    TRY(temporary.write(content, durability));
     TRY(temporary.take_name(path));
-    if (durability == Durability::atomic) return {};
+    if (durability != Durability::synced) return {};
     auto synced = sync_folder(folder->get(), "writing", path);
     if (!synced) previous.put_back();
     return synced;
