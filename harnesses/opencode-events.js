@@ -4,12 +4,12 @@ import { appendFileSync } from "node:fs";
 
 export const OrangeEvents = async () => {
   const children = new Set(); // sessions of sub-agents: their turns are parts of a turn
-  let error, last;
+  let error, last, session;
   const tell = (event, text) => {
     if (event === last && event === "busy") return; // it comes for each step of a turn
     last = event;
     try {
-      appendFileSync(process.env.ORANGE_EVENTS, JSON.stringify({ event, text: text?.slice(0, 300) }) + "\n");
+      appendFileSync(process.env.ORANGE_EVENTS, JSON.stringify({ event, session, text: text?.slice(0, 300) }) + "\n");
     } catch {} // Orange then reads the window instead
   };
   const status = (type) => {
@@ -34,6 +34,7 @@ export const OrangeEvents = async () => {
       if (type === "question.asked") tell("question", properties.questions?.[0]?.question);
       if (/^(permission|question)\.(replied|rejected)$/.test(type)) tell("busy");
       if (children.has(properties.sessionID)) return;
+      if (type === "session.status" && properties.sessionID !== session) [session, last] = [properties.sessionID];
       if (type === "session.status") status(properties.status.type);
       if (type === "session.error" && properties.error) failed(properties.error);
     },
