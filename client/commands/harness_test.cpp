@@ -533,9 +533,8 @@ class Trial {
             return !seen || seen->reading.activity == Activity::idle || interrupted();
         });
         if (!seen) return seen.error();
-        const bool names_any = std::ranges::any_of(seen->texts, [](const auto& text) {
-            return std::ranges::find(k_keys, text.key) != std::end(k_keys);
-        });
+        const bool names_any = std::ranges::any_of(
+            seen->texts, [](const auto& text) { return std::ranges::find(k_keys, text.key) != std::end(k_keys); });
         if (!names_any) return {};
         if (seen->reading.activity != Activity::idle) {
             step("news", Verdict::unknown, "its window was not seen idle, so no error could be tried in it", "screen");
@@ -563,9 +562,9 @@ class Trial {
         auto all = Json::parse(text_of_file(file).value_or(""), nullptr, false);
         if (!all.is_object() || !all["harnesses"].is_object()) all = {{"schema", 1}, {"harnesses", Json::object()}};
         all["harnesses"][options_.name] = {{"identity", program_.identity.value_or("")},
-                              {"version", program_.version.value_or("")},
-                              {"at", to_rfc3339(SystemClock().now())},
-                              {"missed", std::move(missed)}};
+                                           {"version", program_.version.value_or("")},
+                                           {"at", to_rfc3339(SystemClock().now())},
+                                           {"missed", std::move(missed)}};
         return replace_file(file, all.dump(2) + "\n");
     }
 
@@ -643,10 +642,9 @@ Result<void> agree(Context& context, const HarnessTest& options) {
     }
     if (options.yes || options.name == "demo") return {};
     const auto permissions = options.permissions.empty() ? "full" : options.permissions;
-    const std::string what = "This starts " + options.name + " with " + permissions +
-                             " permissions in a scratch repository" +
-                             (options.trust ? ", with trust in that repository" : "") +
-                             ". It calls its model, which may cost money.";
+    const std::string what =
+        "This starts " + options.name + " with " + permissions + " permissions in a scratch repository" +
+        (options.trust ? ", with trust in that repository" : "") + ". It calls its model, which may cost money.";
     if (context.json || !output::is_interactive()) {
         return {ErrorCode::needs_force, what + " To agree:\n  orange harness test " + options.name + " --yes"};
     }

@@ -76,7 +76,7 @@ inline constexpr NoticeRule k_notice_rules[] = {
     {"usage_limit", true, NoticeEnd::cause},
     {"agent_cannot_work", true, NoticeEnd::cause},  // a missing login or credit, a provider that refuses or fails
     {"agent_unknown_error", true, NoticeEnd::transition},  // also when the agent works again
-    {"agent_idle", true, NoticeEnd::transition},     // also when the agent works again
+    {"agent_idle", true, NoticeEnd::transition},           // also when the agent works again
     {"agent_hung", true, NoticeEnd::cause},
     {"executor_stop", true, NoticeEnd::cause},  // until the executor has ended the run
     {"merge_failed", true, NoticeEnd::transition},

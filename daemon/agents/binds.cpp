@@ -111,7 +111,8 @@ Result<void> check_visible(const Executor& executor, const HarnessEntry& harness
     };
     for (const auto& program : needed) {
         for (const auto& path : {in_real_home(program, env), real_path(program)}) {
-            const auto hidden = std::ranges::find_if(executor.hides, [&](const auto& it) { return is_below(path, it); });
+            const auto hidden =
+                std::ranges::find_if(executor.hides, [&](const auto& it) { return is_below(path, it); });
             if (hidden == executor.hides.end() || is_shown(path)) continue;
             return Error(ErrorCode::conflict, "executor " + executor.name + " hides " + *hidden + ", where " +
                                                   harness.harness.name + " needs " + printable(path) +

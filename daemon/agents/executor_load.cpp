@@ -103,7 +103,8 @@ class ExecutorLoader : DefinitionReader {
     void read_hides(const Node& node) {
         list(node, "hides", executor_.hides);
         for (const auto& item : node.items) {
-            const bool is_folder = item.scalar.starts_with('/') && item.scalar.size() > 1 && !item.scalar.ends_with('/');
+            const bool is_folder =
+                item.scalar.starts_with('/') && item.scalar.size() > 1 && !item.scalar.ends_with('/');
             if (!is_folder) problem(item.place, "hides is a list of folders, each as in /tmp");
         }
     }

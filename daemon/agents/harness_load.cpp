@@ -278,9 +278,9 @@ class Loader : DefinitionReader {
         if (!node.is_map()) return problem(node.place, "screen must be a map: idle, busy, waiting, limited, otherwise");
         auto readers = readers_of("screen", harness_.screen);
         auto& screen = harness_.screen;
-        const std::pair<const char*, List&> more[] = {{"limited", screen.limited},         {"failed", screen.failed},
-                                                      {"interrupted", screen.interrupted}, {"retrying", screen.retrying},
-                                                      {"background", screen.background},   {"login", screen.login}};
+        const std::pair<const char*, List&> more[] = {
+            {"limited", screen.limited},   {"failed", screen.failed},         {"interrupted", screen.interrupted},
+            {"retrying", screen.retrying}, {"background", screen.background}, {"login", screen.login}};
         for (const auto& [name, texts] : more) {
             readers.emplace_back(name, [this, what = "screen." + std::string(name), &into = texts](const Node& signs) {
                 list(signs, what, into);

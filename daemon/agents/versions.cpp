@@ -195,8 +195,8 @@ void Versions::load() {
     };
     const auto programs = json.value("programs", Json::object()), reported = json.value("reported", Json::object());
     for (const auto& [program, known] : programs.items()) {
-        state_->known[program] = {text_in(known, "identity"), ellipsized(printable(text_in(known, "version")), k_longest),
-                                  false};
+        state_->known[program] = {text_in(known, "identity"),
+                                  ellipsized(printable(text_in(known, "version")), k_longest), false};
     }
     for (const auto& each : reported.items()) state_->reported[each.key()] = text_in(reported, each.key().c_str());
 }

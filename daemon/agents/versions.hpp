@@ -31,8 +31,8 @@ class Versions {
     Awaitable<std::map<std::string, std::string>> of(std::vector<HarnessEntry> entries,
                                                      std::map<std::string, std::string> environment);
 
-    /// Returns a program's version without a wait. If it is not known, returns an empty text and asks the program, for a
-    /// later call.
+    /// Returns a program's version without a wait. If it is not known, returns an empty text and asks the program, for
+    /// a later call.
     std::string known(const HarnessEntry& entry, const std::map<std::string, std::string>& environment);
 
     /// Writes new answers to the file. Failures are logged: an answer can be asked for again.

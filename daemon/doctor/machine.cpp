@@ -107,7 +107,7 @@ void tell_of_test(Exam& exam, const agents::HarnessEntry& entry, const Json& fil
     const auto tests = file.is_object() ? file.value("harnesses", Json()) : Json();
     const auto test = tests.is_object() ? tests.value(name, Json()) : Json();
     if (!test.is_object()) return;
-    const auto text_in = [&](const Json& object, const char* member) {
+    const auto text_in = [](const Json& object, const char* member) {
         const bool is_there = object.is_object() && object.contains(member) && object.at(member).is_string();
         return is_there ? printable(object.at(member).get<std::string>()) : std::string();
     };

@@ -107,7 +107,8 @@ agents::Statement Activities::told_by(const agents::Harness& harness, Known& kno
     const auto now = world_.clock.now();
     if (!known.contradicted_since) known.contradicted_since = now;
     const bool is_dialog = shown.activity == Activity::waiting;
-    known.in_doubt = is_dialog ? now - *known.contradicted_since < k_dialog_stands : now - known.told_at < k_drawn_within;
+    known.in_doubt =
+        is_dialog ? now - *known.contradicted_since < k_dialog_stands : now - known.told_at < k_drawn_within;
     return known.in_doubt ? told : agents::Statement{};
 }
 
@@ -316,10 +317,12 @@ Awaitable<FileTime> Activities::last_change_of(const TaskRecord& record) {
     constexpr std::string_view k_gitdir = "gitdir: ";
     FileTime commit{};
     if (git && git->starts_with(k_gitdir)) {
-        const auto log = world_.files.facts_of(Path(trim(std::string_view(*git).substr(k_gitdir.size()))) / "logs/HEAD");
+        const auto log =
+            world_.files.facts_of(Path(trim(std::string_view(*git).substr(k_gitdir.size()))) / "logs/HEAD");
         if (log) commit = log->modified;
     }
-    const auto files = co_await last_change_in(world_.files, std::move(worktree), {});
+    Path none;
+    const auto files = co_await last_change_in(world_.files, std::move(worktree), std::move(none));
     co_return std::max(files, commit);
 }
 
@@ -333,17 +336,18 @@ Awaitable<void> Activities::note_turn(const TaskRecord& record, AgentRun run, st
     if (before == nullptr || !before->seen) co_return;
     const bool is_over = before->seen->activity == Activity::idle && before->is_turn;
     if (before->left && !is_over) co_return;
-    Left now{co_await last_change_of(record), record.body_hash, record.task.updated_at};
+    const auto changed = co_await last_change_of(record);
     if (known(record, run) == nullptr) co_return;  // the run has ended meanwhile
+    Left now{changed, record.body_hash, record.task.updated_at};
     auto& seen = known_of(record, run);
     seen.is_turn = false;
     const bool is_news = is_over && seen.left == now && is_expected(record, run);
     seen.left = std::move(now);
     if (!is_news || !versions_.is_first_report(run.harness, version)) co_return;
-    seen.unknown_error = "the " + name_text(run.role) + " may have met an error that this definition does not know: " +
-                         run.harness + " " + version + " (measured with " + entry->harness.measured +
-                         ") ended a turn in which nothing changed. Its window:\n" +
-                         agents::last_lines(entry->harness, screen);
+    seen.unknown_error =
+        "the " + name_text(run.role) + " may have met an error that this definition does not know: " + run.harness +
+        " " + version + " (measured with " + entry->harness.measured +
+        ") ended a turn in which nothing changed. Its window:\n" + agents::last_lines(entry->harness, screen);
 }
 
 /// The notice is raised once, and is over when the agent works again.

@@ -125,16 +125,16 @@ class Activities {
         bool recognised = false;  ///< its program or its window showed something that its definition names
         Timestamp told_at{};      ///< when its last event was read
         std::optional<Timestamp> contradicted_since;
-        bool in_doubt = false;  ///< its window contradicts its last event, and may still be drawn
+        bool in_doubt = false;            ///< its window contradicts its last event, and may still be drawn
         std::optional<std::string> rest;  ///< its screen when it went from busy to idle; nullopt if it is not idle
         bool usage_limit = false;
         std::string resets;  ///< the end of a usage limit, in the program's words
         bool limit_counted = false;
         std::optional<Timestamp> limited_at;  ///< when it was last seen at a usage limit
         Progress progress;
-        bool is_turn = false;        ///< it was seen busy since `left`
-        std::optional<Left> left;    ///< of its last turn; only of a program that is newer than its definition
-        std::string unknown_error;   ///< the text of the notice that is to be raised
+        bool is_turn = false;       ///< it was seen busy since `left`
+        std::optional<Left> left;   ///< of its last turn; only of a program that is newer than its definition
+        std::string unknown_error;  ///< the text of the notice that is to be raised
         Silence silence;
         Timestamp queued_at{};  ///< when its executor last made it wait for resources
         Retrying retrying;

@@ -40,7 +40,8 @@ bool AgentControl::can_resume(const TaskRecord& record, const agents::HarnessEnt
     const auto* known = record.session_of(role);
     if (!known || !session.can_resume() || known->harness != harness.harness.name) return false;
     if (known->worktree != launch.worktree) return false;
-    if (!known->transcript.empty() && !world_.files.facts_of(known->transcript)) return false;  // nothing was said in it
+    if (!known->transcript.empty() && !world_.files.facts_of(known->transcript))
+        return false;  // nothing was said in it
     if (session.file.empty()) return true;
     const auto path = agents::filled(session.file, {{"session", known->id}, {"task_dir", launch.task_dir}});
     const auto text = world_.files.read(path);
@@ -116,7 +117,8 @@ Awaitable<void> AgentControl::find_session(TaskRecord& record, Role role) {
     const auto harness = world_.harnesses.find(run.harness);
     if (!harness) co_return;
     auto id = co_await listed_session(record, *harness, run);
-    if (agents::is_conversation_id(id)) record.sessions.push_back({role, run.harness, std::move(id), worktree_of(record).string()});
+    if (agents::is_conversation_id(id))
+        record.sessions.push_back({role, run.harness, std::move(id), worktree_of(record).string()});
 }
 
 /// Worker and reviewer share the worktree, and earlier tasks have used it. The conversation of a run is the first one

@@ -180,10 +180,10 @@ TEST_CASE("a trial says which errors Orange would miss in the window of this ver
         "screen: {composer_empty: [\">\"], limited: [\"API Error\"], otherwise: idle}\n"
         "usage_limit: {screen: [You have hit your limit], resets: [\"again at \"]}\n";
     const auto play = [&](const std::string& window) {
-        define_script(box, "newer",
-                      "[ \"$1\" = --version ] && echo 1.1.0 && exit\n" + told + "printf '" + window +
-                          "'\nexec sleep 600\n",
-                      definition);
+        define_script(
+            box, "newer",
+            "[ \"$1\" = --version ] && echo 1.1.0 && exit\n" + told + "printf '" + window + "'\nexec sleep 600\n",
+            definition);
         const auto done = box.orange({"harness", "test", "newer", "--yes", "--json", "--timeout", "3"});
         INFO(done.out << done.err);
         return results_of(done.out).at("news");
@@ -197,9 +197,8 @@ TEST_CASE("a trial says which errors Orange would miss in the window of this ver
     CHECK(play("Done.\\n\\n[ask]\\n\\n" + help) == "FAIL");
     const auto said = diagnose(box);
     CHECK_THAT(said.said("programs"), Holds("API Error") && Holds("You have hit your limit") && Holds("1.1.0"));
-    CHECK(std::ranges::any_of(said.findings, [](const rpc::Finding& finding) {
-        return finding.command == "orange harness test newer";
-    }));
+    CHECK(std::ranges::any_of(
+        said.findings, [](const rpc::Finding& finding) { return finding.command == "orange harness test newer"; }));
     // The result is one of the program that was tried.
     const auto program = box.home() / "harnesses/newer-agent";
     write_file(program, read_file(program) + "# of another version\n");
@@ -209,11 +208,12 @@ TEST_CASE("a trial says which errors Orange would miss in the window of this ver
 TEST_CASE("a trial answers no question of trust, and waits for an answer only where a person is") {
     Sandbox box;
     const auto notes = box.root() / "notes";
-    define_script(box, "asks",
-                  "printf '%s\\n' \"$@\" >'" + notes.string() +
-                      "'\necho 'Do you trust it? (y/n)'\nread -r answer\necho \"answered $answer\" >>'" + notes.string() +
-                      "'\nexec sleep 600\n",
-                  "trust: {args: [--trust], dialog: [\"Do you trust it?\"]}\nwaiting_patterns: [\"Do you trust it?\"]\n");
+    define_script(
+        box, "asks",
+        "printf '%s\\n' \"$@\" >'" + notes.string() +
+            "'\necho 'Do you trust it? (y/n)'\nread -r answer\necho \"answered $answer\" >>'" + notes.string() +
+            "'\nexec sleep 600\n",
+        "trust: {args: [--trust], dialog: [\"Do you trust it?\"]}\nwaiting_patterns: [\"Do you trust it?\"]\n");
     const auto file = box.home() / "harnesses/asks.yml";
     auto text = read_file(file);
     text.replace(text.find("[--, "), 5, "[\"{trust_args}\", --, ");

@@ -224,16 +224,22 @@ TEST_CASE("a status line that quotes the conversation hides no error above the p
         return name_text(reading_of(harness, Activity::unknown, screen, "").activity);
     };
     const std::string titles[] = {
-        "  model - ~/shop - [orange] # Task: a limit", "  [orange] # Task: a limit", "[orange] # Task: a limit",
-        "> [orange] # Task: a limit", "  [orange] You have hit your limit. API Error: 500", "■ API Error: 401",
+        "  model - ~/shop - [orange] # Task: a limit",
+        "  [orange] # Task: a limit",
+        "[orange] # Task: a limit",
+        "> [orange] # Task: a limit",
+        "  [orange] You have hit your limit. API Error: 500",
+        "■ API Error: 401",
         "Please log in",
     };
     for (const auto& title : titles) {
-        for (const std::string prompt : {">", "  > Ask me", ">\u00a0", "> half a line", "> [orange] The review passed."}) {
+        for (const std::string prompt :
+             {">", "  > Ask me", ">\u00a0", "> half a line", "> [orange] The review passed."}) {
             const auto below = "\n\n" + prompt + "\n\n" + title + "\n  ? for help\n";
             INFO(below);
-            for (const std::string error : {"You have hit your limit. Try again at 5pm", "  API Error: 500", "Please log in",
-                                            "■ unexpected status 402: no credit\n  left", "■ {\n  \"error\": 400\n}"}) {
+            for (const std::string error :
+                 {"You have hit your limit. Try again at 5pm", "  API Error: 500", "Please log in",
+                  "■ unexpected status 402: no credit\n  left", "■ {\n  \"error\": 400\n}"}) {
                 INFO(error);
                 CHECK(sees("> [orange] go on\n\n" + error + below) == "limited");
                 CHECK(sees("A turn\n-- [orange] # Task: x --\n" + error + below) == "limited");
@@ -264,8 +270,8 @@ TEST_CASE("the reason is quoted, with the lines into which the program broke it"
           "■ unexpected status 402 Payment Required: no credit left");
     CHECK_THAT(reason("codex", "■ {\n  \"error\": {\n    \"message\": \"no such model\"\n  }\n}" + prompt),
                Holds("no such model"));
-    CHECK(reason("codex", "• Reconnecting... 1/5 (0s • esc to interrupt)\n  └ Unexpected status 401: no key" + prompt) ==
-          "Unexpected status 401: no key");
+    CHECK(reason("codex", "• Reconnecting... 1/5 (0s • esc to interrupt)\n  └ Unexpected status 401: no key" +
+                              prompt) == "Unexpected status 401: no key");
     CHECK(reason("codex", "• Reconnecting... 1/5 (0s • esc to interrupt)" + prompt) ==
           "• Reconnecting... 1/5 (0s • esc to interrupt)");
     CHECK(reason("claude", "● API Error: 500 the server\n  is down\n\n❯\n  ⏵⏵ bypass\n") ==
@@ -277,8 +283,10 @@ TEST_CASE("the reason is quoted, with the lines into which the program broke it"
 TEST_CASE("an agent whose commands go on after its turn works, and is no longer told so when they have ended") {
     const std::string prompt = "\n\n› Ask Codex to do anything\n\n  model · ~/x\n";
     const auto codex = shipped("codex");
-    for (const char* line : {"  1 background terminal running · /ps to view · /stop to close", "• 2 background terminals running"}) {
-        const auto reading = reading_of(codex, Activity::unknown, "• Done\n\n" + (line + prompt), "x", {Activity::idle});
+    for (const char* line :
+         {"  1 background terminal running · /ps to view · /stop to close", "• 2 background terminals running"}) {
+        const auto reading =
+            reading_of(codex, Activity::unknown, "• Done\n\n" + (line + prompt), "x", {Activity::idle});
         CHECK(reading.activity == Activity::busy);
         CHECK_THAT(reading.text, Holds("running"));
         CHECK_THAT(reading.shown, Holds("Done"));

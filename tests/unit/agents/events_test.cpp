@@ -168,10 +168,11 @@ TEST_CASE("the conversation is the one that was named last, by whatever event") 
     file.add("idle\n{\"hook_event_name\":\"Stop\"}\n");
     file.read();
     CHECK(file.reader.conversation()->id == "one");
-    file.add(R"({"hook_event_name":"SessionStart","source":"clear","session_id":"two","transcript_path":"/h/two.jsonl"})"
-             "\n"
-             R"({"hook_event_name":"SessionEnd","reason":"clear","session_id":"one","transcript_path":"/h/one.jsonl"})"
-             "\n");
+    file.add(
+        R"({"hook_event_name":"SessionStart","source":"clear","session_id":"two","transcript_path":"/h/two.jsonl"})"
+        "\n"
+        R"({"hook_event_name":"SessionEnd","reason":"clear","session_id":"one","transcript_path":"/h/one.jsonl"})"
+        "\n");
     file.read();
     CHECK(file.reader.conversation() == Conversation{"two", "/h/two.jsonl"});
     CHECK(file.state() == "unknown");

@@ -147,8 +147,9 @@ TEST_CASE("a program that answers late is known at the next call") {
 }
 
 TEST_CASE("a file of versions that is not one is replaced, and a version is reported once") {
-    for (const char* text : {"", "[]", "{\"schema\": 1, \"programs\": [1], \"reported\": 7}",
-                             "{\"schema\": 1, \"programs\": {\"/x\": 3}}", "{\"reported\": {\"pi\": \"1.6.0\"}}", "\xff"}) {
+    for (const char* text :
+         {"", "[]", "{\"schema\": 1, \"programs\": [1], \"reported\": 7}", "{\"schema\": 1, \"programs\": {\"/x\": 3}}",
+          "{\"reported\": {\"pi\": \"1.6.0\"}}", "\xff"}) {
         Programs programs;
         std::ofstream(programs.dir / "versions.json") << text;
         CHECK(programs.versions->is_first_report("pi", "1.6.0"));

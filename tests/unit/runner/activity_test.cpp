@@ -149,7 +149,8 @@ struct NewerWorld : ActiveWorld {
         return id;
     }
     /// Plays one turn with that end.
-    const Notice* turn(const TaskId& id, const std::string& end = "Server melted\n", const std::function<void()>& work = {}) {
+    const Notice* turn(const TaskId& id, const std::string& end = "Server melted\n",
+                       const std::function<void()>& work = {}) {
         show(id, "working\n");
         look(id);
         if (work) work();

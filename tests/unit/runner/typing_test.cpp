@@ -350,8 +350,8 @@ TEST_CASE("the conversation that a program named last is continued, and none tha
                  "session:\n  variable: NO_SUCH_VARIABLE\n  resume: [-s, \"{session}\"]\n");
     write_file(world.home() / "harnesses/speaks.yml",
                "name: speaks\nprogram: true\nargv:\n  full: [\"{session_args}\", --, \"{prompt}\"]\n" +
-                   read_file(world.home() / "harnesses/speaks.yml").substr(
-                       read_file(world.home() / "harnesses/speaks.yml").find("events:")));
+                   read_file(world.home() / "harnesses/speaks.yml")
+                       .substr(read_file(world.home() / "harnesses/speaks.yml").find("events:")));
     const auto id = world.start("speaks");
     const auto run = world.record(id).run_of(Role::worker)->run;
     const auto transcript = world.home() / "two.jsonl";
