@@ -271,9 +271,10 @@ std::optional<Reading> limit_on(const Harness& harness, std::string_view screen)
     return std::nullopt;
 }
 
-std::string with_last_words(const Harness& harness, std::string_view screen, std::string_view line) {
+std::optional<std::string> with_last_words(const Harness& harness, std::string_view screen, std::string_view line) {
     auto above = cut_at_prompt(harness, screen).above;
     if (above.size() == screen.size()) {
+        if (!harness.composer_empty.empty()) return std::nullopt;
         const auto prompt = last_paragraph(screen);
         if (!prompt.empty()) above = before(screen, prompt);
     }

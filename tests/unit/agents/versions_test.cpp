@@ -29,9 +29,17 @@ class Programs {
         return made;
     }
     std::map<std::string, std::string> ask(std::vector<HarnessEntry> entries) {
-        return run(io, versions->of(std::move(entries), {{"PATH", tests::tools()}}));
+        return answer_of(versions->of(std::move(entries), {{"PATH", tests::tools()}}));
     }
 
+    /// Does not wait for programs that are still asked.
+    std::map<std::string, std::string> answer_of(Awaitable<std::map<std::string, std::string>> asking) {
+        std::optional<std::map<std::string, std::string>> answer;
+        asio::co_spawn(io, std::move(asking), [&](const std::exception_ptr&, auto versions) { answer = versions; });
+        io.restart();
+        while (!answer) io.run_one();
+        return *answer;
+    }
     /// As the next daemon has them.
     void begin_anew(Versions::Patience patience = {}) {
         versions = std::make_unique<Versions>(runner, io.get_executor(), files, Path(dir / "versions.json"), patience);
