@@ -35,7 +35,7 @@ class Programs {
     /// Does not wait for programs that are still asked.
     std::map<std::string, std::string> answer_of(Awaitable<std::map<std::string, std::string>> asking) {
         std::optional<std::map<std::string, std::string>> answer;
-        asio::co_spawn(io, std::move(asking), [&](const std::exception_ptr&, auto versions) { answer = versions; });
+        asio::co_spawn(io, into(answer, std::move(asking)), [](const std::exception_ptr&) {});
         io.restart();
         while (!answer) io.run_one();
         return *answer;

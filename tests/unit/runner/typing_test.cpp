@@ -427,7 +427,7 @@ TEST_CASE("the screen contradicts the last event after a while if the definition
     CHECK(shows_for_a_while("works\n") == "idle, busy");  // it waits for a command in the background
     world.say(id, "question");
     CHECK(shows_for_a_while(k_unknown_dialog) == "waiting, waiting");
-    CHECK(shows_for_a_while("❯\n") == "waiting, idle");
+    CHECK(shows_for_a_while("❯\n") == "idle, idle");
 
     const auto other = world.start("prompts_and_talks");
     world.show(other, "works\n");
