@@ -69,7 +69,7 @@ Action harness_test(CLI::App& app) {
     app.add_option("--timeout", options->timeout_seconds, "Seconds for its work; default: 300")
         ->check(between(1, 86400))
         ->option_text("SECONDS");
-    app.add_flag("--trust", options->trust, "Tell the agent that it may trust the scratch repository");
+    app.add_flag("--trust", options->trust, "Let the agent trust the scratch repository");
     app.add_flag("--keep", options->keep, "Keep the scratch repository and its Orange");
     app.add_flag("-y,--yes", options->yes, "Do not ask for confirmation");
     app.footer(
