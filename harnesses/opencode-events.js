@@ -14,7 +14,7 @@ export const OrangeEvents = async ({ client, directory }) => {
   const tell = (event, text) => {
     if (event === last && event === "busy") return; // it comes for each step of a turn
     last = event;
-    say({ event, text: text?.slice(0, 300) });
+    say({ event, session, text: text?.slice(0, 300) });
   };
   const status = (type) => {
     if (type !== "idle") {
@@ -70,6 +70,7 @@ export const OrangeEvents = async ({ client, directory }) => {
       if (type === "question.asked") tell("question", properties.questions?.[0]?.question);
       if (/^(permission|question)\.(replied|rejected)$/.test(type)) tell("busy");
       if (children.has(properties.sessionID)) return;
+      if (type === "session.status" && properties.sessionID !== session) [session, last] = [properties.sessionID];
       if (type === "session.status") status(properties.status.type);
       if (type === "session.error" && properties.error) failed(properties.error);
     },

@@ -69,12 +69,16 @@ Action harness_test(CLI::App& app) {
     app.add_option("--timeout", options->timeout_seconds, "Seconds for its work; default: 300")
         ->check(between(1, 86400))
         ->option_text("SECONDS");
+    app.add_flag("--trust", options->trust, "Let the agent trust the scratch repository");
     app.add_flag("--keep", options->keep, "Keep the scratch repository and its Orange");
     app.add_flag("-y,--yes", options->yes, "Do not ask for confirmation");
     app.footer(
         "Starts the agent in a scratch repository, below an Orange of its own that ends afterwards. The demo agent "
         "reviews. Each step is PASS, FAIL or UNKNOWN (Orange could not see it). After a FAIL, the keys of the "
         "definition to look at follow. The agent calls its model, which may cost money.\n\n"
+        "If the agent asks a question, for example whether it may trust the repository, the test does not answer it. "
+        "On "
+        "a terminal it waits for your answer in the agent's window.\n\n"
         "Exit status: 0 if no step failed, 1 if one did.\n\n"
         "Example:\n"
         "  orange harness test mine --yes");

@@ -37,6 +37,7 @@ struct HarnessTest {
     std::string executor_options = {};
     std::string permissions;
     bool yes = false;
+    bool trust = false;  ///< the program gets its arguments of trust for the scratch repository
     bool keep = false;
     int timeout_seconds = 300;
 };

@@ -25,6 +25,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/rpc/executor_methods.hpp"
+#include "common/rpc/harness_methods.hpp"
 #include "common/rpc/project_methods.hpp"
 #include "common/rpc/task_methods.hpp"
 #include "common/rpc/task_queries.hpp"
@@ -226,6 +227,7 @@ class Trial {
         }
         const bool did = life_.did();
         TRY(try_message());
+        TRY(try_news());
         const bool shows = did && options_.executor.empty();  // the demo agent does not show what it does
         if (shows) judge(k_busy);
         if (shows && !oneshot_) judge(k_idle);
@@ -305,6 +307,8 @@ class Trial {
         const auto& harness = reply.harness;
         oneshot_ = harness.mode == "oneshot";
         tried_ = harness.tried;
+        program_ = harness;
+        if (!reply.trust_args.empty() && !options_.trust) trust_hint_ = "--trust of this command; ";
         if (!harness.installed) {
             step("program", Verdict::fail, harness.problem.value_or(harness.program + " was not found"), "program");
             return false;
@@ -329,14 +333,14 @@ class Trial {
         create.harness = options_.name;
         create.review_harness = "demo";
         create.workflow = "default";
-        create.trust = {options_.name};
+        if (options_.trust) create.trust = {options_.name};
         create.caller = caller_environment();
         if (!options_.permissions.empty()) create.permissions = options_.permissions;
         if (!options_.executor.empty()) create.executor = options_.executor;
         if (!options_.executor_options.empty()) create.executor_options = options_.executor_options;
         const auto created = call(create);
         if (!created) {
-            step("start", Verdict::fail, created.error().message, keys("argv, env, root_needs"));
+            step("start", Verdict::fail, created.error().message, keys(trust_hint_ + "argv, env, root_needs"));
             return false;
         }
         id_ = created->task.fields.id.value;
@@ -433,13 +437,14 @@ class Trial {
         const auto now = steady_clock::now();
         const bool stands = !life_.asks.empty() || !life_.limited.empty() || life_.ended();
         if (!stands) stuck_since_ = now;
-        if (!life_.asks.empty() && !outer_.json && !std::exchange(question_said_, true)) {
+        const bool is_person_there = !outer_.json && output::is_interactive();
+        if (!life_.asks.empty() && is_person_there && !std::exchange(question_said_, true)) {
             output::put_now("The program asks: " + printable(life_.asks) +
                             "\nTo answer it, run in another terminal:\n" + attach_command());
         }
         const auto& status = life_.status();
         if (status == "reviewing" || status == "stuck" || status == "clarification") return true;
-        if (!life_.asks.empty()) return !output::is_interactive() && now - stuck_since_ > k_question_stands;
+        if (!life_.asks.empty()) return !is_person_there && now - stuck_since_ > k_question_stands;
         return stands && now - stuck_since_ > k_limit_stands;
     }
 
@@ -456,7 +461,7 @@ class Trial {
                  "its login and its account: start it once by hand. Else env, wants");
         } else if (!life_.asks.empty()) {
             step("start", Verdict::fail, "it waits for an answer: " + life_.asks,
-                 keys("argv, trust. If it asks only once, start it by hand and answer"));
+                 keys(trust_hint_ + "argv, trust. If it asks only once, start it by hand and answer"));
         } else if (life_.ended() && !life_.did()) {
             step("start", Verdict::fail, "it ended before it did anything", keys("argv, env, wants"));
         } else {
@@ -514,6 +519,55 @@ class Trial {
         return {};
     }
 
+    /// Judges whether Orange would see the errors that the definition names above the prompt that this version draws.
+    Result<void> try_news() {
+        if (oneshot_ || !options_.executor.empty() || life_.last.task.worker != "alive") return {};
+        static constexpr std::string_view k_keys[] = {"screen.login", "usage_limit.screen", "screen.limited",
+                                                      "screen.failed"};
+        rpc::HarnessExplain explain;
+        explain.id = id_;
+        explain.role = "worker";
+        Result<rpc::HarnessExplain::Reply> seen = call(explain);
+        connection::wait_until(steady_clock::now() + k_for_idle, k_pause, [&] {
+            seen = call(explain);
+            return !seen || seen->reading.activity == Activity::idle || interrupted();
+        });
+        if (!seen) return seen.error();
+        const bool names_any = std::ranges::any_of(
+            seen->texts, [](const auto& text) { return std::ranges::find(k_keys, text.key) != std::end(k_keys); });
+        if (!names_any) return {};
+        if (seen->reading.activity != Activity::idle) {
+            step("news", Verdict::unknown, "its window was not seen idle, so no error could be tried in it", "screen");
+            return {};
+        }
+        Json missed = Json::array();
+        std::vector<std::string> names;
+        for (const auto& each : seen->news) {
+            if (each.seen) continue;
+            missed.push_back({{"key", each.key}, {"text", each.text}});
+            names.push_back(each.key + " \"" + each.text + "\"");
+        }
+        if (missed.empty()) {
+            step("news", Verdict::pass, "Orange would see each error of the definition above its prompt");
+        } else {
+            step("news", Verdict::fail, "Orange would miss above its prompt: " + join(names, ", "),
+                 "prompt, screen");
+        }
+        return keep_news(std::move(missed));
+    }
+
+    /// Writes the result into harness-tests.json of the user's home, which doctor reads.
+    Result<void> keep_news(Json missed) const {
+        const auto file = outer_.paths.home / "harness-tests.json";
+        auto all = Json::parse(text_of_file(file).value_or(""), nullptr, false);
+        if (!all.is_object() || !all["harnesses"].is_object()) all = {{"schema", 1}, {"harnesses", Json::object()}};
+        all["harnesses"][options_.name] = {{"identity", program_.identity.value_or("")},
+                                           {"version", program_.version.value_or("")},
+                                           {"at", to_rfc3339(SystemClock().now())},
+                                           {"missed", std::move(missed)}};
+        return replace_file(file, all.dump(2) + "\n");
+    }
+
     Result<void> end_task() {
         rpc::TaskCancel cancel;
         cancel.id = id_;
@@ -569,6 +623,8 @@ class Trial {
     Json steps_ = Json::array();
     Life life_;
     std::string id_, short_id_, window_;
+    rpc::HarnessView program_;
+    std::string trust_hint_;
     std::vector<std::string> separates_;  ///< of the executor
     bool failed_ = false, tried_ = true, oneshot_ = false, question_said_ = false;
     bool ends_ = false;  ///< its task has been cancelled
@@ -586,9 +642,9 @@ Result<void> agree(Context& context, const HarnessTest& options) {
     }
     if (options.yes || options.name == "demo") return {};
     const auto permissions = options.permissions.empty() ? "full" : options.permissions;
-    const std::string what = "This starts " + options.name + " with " + permissions +
-                             " permissions in a scratch repository, with trust in that repository. It calls its "
-                             "model, which may cost money.";
+    const std::string what =
+        "This starts " + options.name + " with " + permissions + " permissions in a scratch repository" +
+        (options.trust ? ", with trust in that repository" : "") + ". It calls its model, which may cost money.";
     if (context.json || !output::is_interactive()) {
         return {ErrorCode::needs_force, what + " To agree:\n  orange harness test " + options.name + " --yes"};
     }

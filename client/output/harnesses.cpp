@@ -154,6 +154,10 @@ std::string explanation_page(const rpc::HarnessExplain::Reply& reply, const Styl
     if (reply.told && reply.told->activity != reading.activity) {
         out += wrapped("Orange last saw: " + told_text(*reply.told), "  ", style.width);
     }
+    for (const auto& each : reply.news) {
+        if (each.seen) continue;
+        out += wrapped("Orange would miss above this prompt: " + printable(each.text), "  ", style.width);
+    }
     Table table({{"KEY"}, {"TEXT", 20}, {"FOUND IN", 10}});
     for (const auto& each : reply.texts) {
         const auto look = each.decides ? k_green : each.line ? k_plain : k_dim;

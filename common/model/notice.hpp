@@ -27,6 +27,8 @@ enum class NoticeKind {
     merge_conflict,
     agent_dialog,
     usage_limit,
+    agent_cannot_work,
+    agent_unknown_error,
     agent_idle,
     agent_hung,
     executor_stop,
@@ -72,8 +74,10 @@ inline constexpr NoticeRule k_notice_rules[] = {
     {"children_unapproved", true, NoticeEnd::cause},
     {"merge_conflict", true, NoticeEnd::transition},
     {"agent_dialog", false, NoticeEnd::transition},  // the task needs an answer: engine/needs.hpp
-    {"usage_limit", true, NoticeEnd::cause},         // also for a missing login
-    {"agent_idle", true, NoticeEnd::transition},     // also when the agent works again
+    {"usage_limit", true, NoticeEnd::cause},
+    {"agent_cannot_work", true, NoticeEnd::cause},  // a missing login or credit, a provider that refuses or fails
+    {"agent_unknown_error", true, NoticeEnd::transition},  // also when the agent works again
+    {"agent_idle", true, NoticeEnd::transition},           // also when the agent works again
     {"agent_hung", true, NoticeEnd::cause},
     {"executor_stop", true, NoticeEnd::cause},  // until the executor has ended the run
     {"merge_failed", true, NoticeEnd::transition},

@@ -260,6 +260,7 @@ struct NativeSession {
     std::string harness;
     std::string id;
     std::string worktree;
+    std::string transcript = {};
 
     template <class V>
     void describe(V& v) {
@@ -267,6 +268,7 @@ struct NativeSession {
         v.required("harness", harness, "whose program it is of");
         v.required("id", id, "the program's own name of it");
         v.optional("worktree", worktree, "where it was");
+        v.sparse("transcript", transcript, "the program's file of it, where an event named one");
     }
     bool operator==(const NativeSession&) const = default;
 };

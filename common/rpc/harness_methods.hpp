@@ -23,6 +23,7 @@ struct HarnessView {
     bool tried = true;
     std::optional<std::string> version;
     std::optional<std::string> measured;
+    std::optional<std::string> identity;
     std::optional<std::string> install;
     std::optional<bool> trusted;
     std::vector<std::string> models;
@@ -39,6 +40,7 @@ struct HarnessView {
         v.required("tried", tried, "whether somebody has seen a whole life with it pass");
         v.optional("version", version, "what the program says, where its definition has it asked");
         v.optional("measured", measured, "the version of the program with which the definition was measured");
+        v.optional("identity", identity, "a text that changes with the program's file");
         v.optional("install", install, "the command that installs the program");
         v.optional("trusted", trusted, "whether it trusts the project, where it asks for trust and there is a project");
         v.sparse("models", models, "models that its definition names; it may have others");
@@ -140,6 +142,18 @@ struct HarnessExplain : TaskSelector {
             v.required("decides", decides, "whether the activity follows from it");
         }
     };
+    /// A text that tells why an agent cannot work.
+    struct News {
+        std::string key;
+        std::string text;
+        bool seen = false;
+        template <class V>
+        void describe(V& v) {
+            v.required("key", key, "of the definition");
+            v.required("text", text, "what the program writes");
+            v.required("seen", seen, "whether Orange would see it above the prompt of this screen");
+        }
+    };
     struct Reply {
         std::string harness;
         std::optional<std::string> measured;
@@ -148,6 +162,7 @@ struct HarnessExplain : TaskSelector {
         std::string title;
         std::string screen;
         std::vector<Text> texts;
+        std::vector<News> news;
         template <class V>
         void describe(V& v) {
             v.required("harness", harness, "whose definition was used");
@@ -157,6 +172,7 @@ struct HarnessExplain : TaskSelector {
             v.required("title", title, "of the window");
             v.required("screen", screen, "what was looked at: bytes of an agent");
             v.required("texts", texts, "each text that the definition names, in the order in which they count");
+            v.sparse("news", news, "of an idle agent: the errors that the definition names");
         }
     };
 };

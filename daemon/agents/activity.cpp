@@ -12,17 +12,30 @@
 namespace orange::agents {
 namespace {
 
-/// Returns the last line that has one of the signs.
-std::optional<std::string> line_with(const std::vector<std::string>& signs, std::string_view text) {
-    std::size_t last = std::string_view::npos;
+constexpr std::size_t k_none = std::string_view::npos;
+
+/// Returns where the last of the signs begins; k_none if none is there.
+std::size_t last_of(const std::vector<std::string>& signs, std::string_view text) {
+    std::size_t last = k_none;
     for (const auto& sign : signs) {
         const auto at = text.rfind(sign);
-        if (at != std::string_view::npos && (last == std::string_view::npos || at > last)) last = at;
+        if (at != k_none && (last == k_none || at > last)) last = at;
     }
-    if (last == std::string_view::npos) return std::nullopt;
-    const auto begin = last == 0 ? std::string_view::npos : text.rfind('\n', last - 1);
-    const auto from = begin == std::string_view::npos ? 0 : begin + 1;
-    return std::string(trim(text.substr(from, text.find('\n', last) - from)));
+    return last;
+}
+
+/// Returns the text from the beginning of the line on that has the offset.
+std::string_view from_line_at(std::string_view text, std::size_t offset) {
+    const auto begin = offset == 0 ? k_none : text.rfind('\n', offset - 1);
+    return text.substr(begin == k_none ? 0 : begin + 1);
+}
+
+/// Returns the last line that has one of the signs.
+std::optional<std::string> line_with(const std::vector<std::string>& signs, std::string_view text) {
+    const auto last = last_of(signs, text);
+    if (last == k_none) return std::nullopt;
+    const auto from = from_line_at(text, last);
+    return std::string(trim(from.substr(0, from.find('\n'))));
 }
 
 /// Joins lines that the program broke.
@@ -42,10 +55,11 @@ std::string text_behind(const std::vector<std::string>& signs, std::string_view 
     return {};
 }
 
+constexpr std::size_t k_panel = 60;  // blanks before a panel at the right side
+
 /// Returns the last lines of a screen that are not empty. Lines that have only a panel at the right side do not count.
 std::string_view end_of(std::string_view screen) {
     constexpr int k_lines = 12;
-    constexpr std::size_t k_panel = 60;  // blanks before it
     auto lines = split_lines(screen);
     int kept = 0;
     for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
@@ -99,6 +113,124 @@ bool any_is(const std::vector<std::string>& signs, std::string_view text) {
     return std::find(signs.begin(), signs.end(), text) != signs.end();
 }
 
+/// Returns the line without the blanks at both ends. Programs also fill their prompts with no-break spaces.
+std::string_view bare(std::string_view line) {
+    line = trim(line);
+    while (line.ends_with(k_no_break_space)) line = trim(line.substr(0, line.size() - k_no_break_space.size()));
+    return line;
+}
+
+/// True if the line begins with the sign of a prompt that the definition names, and a blank.
+bool begins_as_prompt(const Harness& harness, std::string_view line) {
+    return std::ranges::any_of(harness.prompt.empty, [&](std::string_view empty) {
+        const auto sign = empty.substr(0, std::min(empty.find(' '), empty.find(k_no_break_space)));
+        const auto rest = line.starts_with(sign) ? line.substr(sign.size()) : std::string_view();
+        return rest.starts_with(' ') || rest.starts_with(k_no_break_space);
+    });
+}
+
+/// True if the line begins with a message of Orange that was sent at a prompt: only blanks, the edge of a box and the
+/// sign of a prompt stand before it. A status line or a rule that quotes the title of the conversation is none.
+bool begins_own_message(std::string_view line) {
+    static constexpr std::string_view k_before[] = {" ", "│", "┃", "▌", ">", "›", "❯", "»", "*", "!", "$", "\u00a0"};
+    constexpr std::size_t k_most = 12;  // bytes
+    const auto at = line.find("[orange]");
+    if (at == std::string_view::npos || at > k_most) return false;
+    auto before = line.substr(0, at);
+    for (bool again = true; again && !before.empty();) {
+        again = false;
+        for (const auto sign : k_before) {
+            if (!before.starts_with(sign)) continue;
+            before.remove_prefix(sign.size());
+            again = true;
+        }
+    }
+    return before.empty();
+}
+
+/// Returns the text in front of one of its parts.
+std::string_view before(std::string_view text, std::string_view part) {
+    return text.substr(0, static_cast<std::size_t>(part.data() - text.data()));
+}
+
+/// Returns the lines of the last paragraph; a program breaks a long message.
+std::string_view last_paragraph(std::string_view text) {
+    const auto lines = split_lines(text);
+    auto last = std::find_if(lines.rbegin(), lines.rend(), [](auto line) { return !trim(line).empty(); });
+    if (last == lines.rend()) return {};
+    const auto end = before(text, *last).size() + last->size();
+    auto first = last;
+    while (last != lines.rend() && !trim(*last).empty()) first = last++;
+    const auto begin = before(text, *first).size();
+    return text.substr(begin, end - begin);
+}
+
+/// A screen, cut at its prompt.
+struct Cut {
+    std::string_view above;  ///< the whole screen if no prompt is known or shown
+    std::string_view below;  ///< of a message of Orange that is taken for the prompt, and may be sent: all but the end
+};
+
+/// The prompt is the last line that shows it empty, otherwise the last line that begins as one: it may hold a message
+/// that was not sent. What stands below it are status lines, which may quote anything.
+Cut cut_at_prompt(const Harness& harness, std::string_view screen) {
+    const auto lines = split_lines(end_of(screen));
+    for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+        if (any_is(harness.prompt.empty, bare(*line))) return {before(screen, *line), {}};
+    }
+    for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+        if (!begins_as_prompt(harness, trim(*line))) continue;
+        const auto above = before(screen, *line);
+        if (!begins_own_message(*line)) return {above, {}};
+        const auto below = screen.substr(above.size() + line->size()), status = last_paragraph(below);
+        return {above, status.empty() ? status : before(below, status)};
+    }
+    return {screen, {}};
+}
+
+/// Returns the end of what the program has written, below the line of Orange's last message.
+std::string_view last_words(std::string_view above_prompt) {
+    const auto end = end_of(above_prompt);
+    const auto lines = split_lines(end);
+    const auto own = std::find_if(lines.rbegin(), lines.rend(), begins_own_message);
+    if (own == lines.rend()) return end;
+    return end.substr(before(end, *own).size() + own->size());
+}
+
+/// Returns the last line with one of the signs, with the lines into which the program has broken it: these are indented
+/// deeper. The reason of a retry stands below it, behind a corner, and is returned instead.
+std::optional<std::string> reason_with(const std::vector<std::string>& signs, std::string_view text) {
+    constexpr std::size_t k_most = 300;
+    const auto last = last_of(signs, text);
+    if (last == k_none) return std::nullopt;
+    const auto lines = split_lines(from_line_at(text, last));
+    const auto indent = std::min(lines[0].find_first_not_of(' '), lines[0].size());
+    std::string reason(trim(lines[0]));
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+        const auto words = trim(lines[i]);
+        const auto deeper = lines[i].find_first_not_of(' ');
+        if (words.empty() || deeper <= indent || deeper >= k_panel) break;
+        for (const std::string_view corner : {"└", "⎿"}) {
+            if (words.starts_with(corner)) return ellipsized(trim(words.substr(corner.size())), k_most);
+        }
+        reason += " " + std::string(words);
+    }
+    return ellipsized(reason, k_most);
+}
+
+/// Returns the end of the last paragraph, from its last line on that begins with one of the signs of a failure, unless
+/// that tells only of an interruption.
+std::optional<std::string> failure_in(const Signs& signs, std::string_view text) {
+    constexpr std::size_t k_most = 300;
+    auto paragraph = last_paragraph(text);
+    if (line_with(signs.background, paragraph)) paragraph = last_paragraph(before(text, paragraph));
+    const auto lines = split_lines(paragraph);
+    const auto begins = [&](std::string_view line) { return any_begins(signs.failed, line); };
+    const auto line = std::find_if(lines.rbegin(), lines.rend(), begins);
+    if (line == lines.rend() || any_begins(signs.interrupted, *line)) return std::nullopt;
+    return ellipsized(joined(paragraph.substr(before(paragraph, *line).size())), k_most);
+}
+
 }  // namespace
 
 Reading activity_on(const Harness& harness, std::string_view screen, std::string_view title) {
@@ -121,19 +253,47 @@ Reading activity_on(const Harness& harness, std::string_view screen, std::string
 }
 
 std::optional<Reading> limit_on(const Harness& harness, std::string_view screen) {
-    auto end = end_of(screen);
-    if (const auto told = end.rfind("[orange]"); told != std::string_view::npos) end.remove_prefix(told);
-    if (line_with(harness.screen.login, end)) {
-        return Reading{Activity::limited, "screen", harness.name + " asks you to log in"};
+    const auto cut = cut_at_prompt(harness, screen);
+    for (const auto part : {cut.above, cut.below}) {
+        const auto end = last_words(part);
+        if (line_with(harness.screen.login, end)) {
+            return Reading{Activity::limited, "screen", harness.name + " asks you to log in"};
+        }
+        if (auto reason = reason_with(harness.usage_limit.texts, end)) {
+            const auto below = joined(from_line_at(end, last_of(harness.usage_limit.texts, end)));
+            return Reading{Activity::limited, "screen", std::move(*reason), true,
+                           text_behind(harness.usage_limit.resets, below)};
+        }
+        auto reason = reason_with(harness.screen.limited, end);
+        if (!reason) reason = failure_in(harness.screen, end);
+        if (reason) return Reading{Activity::limited, "screen", std::move(*reason)};
     }
-    if (auto line = line_with(harness.usage_limit.texts, end)) {
-        const auto below = joined(end.substr(end.find(*line)));
-        return Reading{Activity::limited, "screen", std::move(*line), true,
-                       text_behind(harness.usage_limit.resets, below)};
+    return std::nullopt;
+}
+
+std::optional<std::string> with_last_words(const Harness& harness, std::string_view screen, std::string_view line) {
+    auto above = cut_at_prompt(harness, screen).above;
+    if (above.size() == screen.size()) {
+        if (!harness.prompt.empty.empty()) return std::nullopt;
+        const auto prompt = last_paragraph(screen);
+        if (!prompt.empty()) above = before(screen, prompt);
     }
-    auto line = line_with(harness.screen.limited, end);
-    if (!line) return std::nullopt;
-    return Reading{Activity::limited, "screen", std::move(*line)};
+    const auto lines = split_lines(above);
+    auto last = lines.rbegin();
+    while (last != lines.rend() && !trim(*last).empty() && plain(*last, 1).empty()) ++last;  // the edge of a box
+    const auto at = last == lines.rend() ? 0 : before(screen, *last).size() + last->size();
+    return std::string(screen.substr(0, at)) + "\n\n" + std::string(line) + "\n\n" + std::string(screen.substr(at));
+}
+
+std::string last_lines(const Harness& harness, std::string_view screen) {
+    constexpr std::size_t k_most = 5;
+    const auto words = last_words(cut_at_prompt(harness, screen).above);
+    std::vector<std::string> lines;
+    for (const auto line : split_lines(words)) {
+        if (!plain(line, 1).empty()) lines.push_back("  " + printable(trim(line)));
+    }
+    if (lines.size() > k_most) lines.erase(lines.begin(), lines.end() - k_most);
+    return join(lines, "\n");
 }
 
 bool shows_limit_dialog(const Harness& harness, std::string_view screen) {
@@ -187,9 +347,14 @@ Reading reading_of(const Harness& harness, Activity file, std::string_view scree
         auto text = told.text.empty() && told.activity == reading.activity ? std::move(reading.text) : told.text;
         reading = {told.activity, "events", std::move(text)};
     }
+    // The program goes on by itself when its commands have ended.
+    const auto background = line_with(harness.screen.background, end_of(screen));
+    if (reading.activity == Activity::idle && (told.background || background)) {
+        reading = {Activity::busy, told.background ? "events" : "screen", background.value_or("")};
+    }
     if (reading.activity == Activity::busy) {
         reading.shown = progress_on(harness, screen);
-        reading.retrying = line_with(harness.screen.retrying, end_of(screen)).value_or("");
+        reading.retrying = reason_with(harness.screen.retrying, end_of(screen)).value_or("");
     } else if (told.activity == Activity::limited) {
         reading = told_limit(harness, told, screen);
     } else if (auto limit = limit_on(harness, screen)) {

@@ -98,4 +98,28 @@ std::vector<Bind> binds_of(const Harness& harness, const std::string& program, c
     return binds;
 }
 
+Result<void> check_visible(const Executor& executor, const HarnessEntry& harness, const Environment& env,
+                           const std::vector<std::string>& options) {
+    std::vector<std::string> needed = {harness.program};
+    if (const auto name = interpreter_of(harness.program); !name.empty()) {
+        if (auto found = find_program(name, variable_in(env, "PATH")); !found.empty()) needed.push_back(found);
+    }
+    const auto binds = binds_of(harness.harness, harness.program, env);
+    const auto is_shown = [&](const std::string& path) {
+        return std::ranges::any_of(binds, [&](const Bind& bind) { return contains(bind.path, path); }) ||
+               std::ranges::any_of(options, [&](const std::string& word) { return contains(word, path); });
+    };
+    for (const auto& program : needed) {
+        for (const auto& path : {in_real_home(program, env), real_path(program)}) {
+            const auto hidden =
+                std::ranges::find_if(executor.hides, [&](const auto& it) { return is_below(path, it); });
+            if (hidden == executor.hides.end() || is_shown(path)) continue;
+            return Error(ErrorCode::conflict, "executor " + executor.name + " hides " + *hidden + ", where " +
+                                                  harness.harness.name + " needs " + printable(path) +
+                                                  ". Install the program in another folder");
+        }
+    }
+    return {};
+}
+
 }  // namespace orange::agents

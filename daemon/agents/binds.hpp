@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/base/result.hpp"
+#include "daemon/agents/executor.hpp"
 #include "daemon/agents/harness.hpp"
 #include "daemon/process/environment.hpp"
 
@@ -20,6 +21,11 @@ struct Bind {
 /// package that it is a part of, and, writable, the `config_binds` of its definition. A folder that contains HOME or
 /// ORANGE_HOME is left out.
 std::vector<Bind> binds_of(const Harness& harness, const std::string& program, const Environment& env);
+
+/// Refuses a harness whose program, or what its first line names, is in a folder that the executor hides, unless the
+/// binds or a word of the options show it: it would not be found there. `env` is the environment of the agent.
+Result<void> check_visible(const Executor& executor, const HarnessEntry& harness, const Environment& env,
+                           const std::vector<std::string>& options);
 
 /// Makes the folders among its `config_binds` that do not exist, with mode 0700: a wall shows only what exists, and
 /// what the program writes elsewhere goes with the run. An item below HOME whose name has no ending is a folder

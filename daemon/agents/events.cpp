@@ -1,6 +1,7 @@
 #include "daemon/agents/events.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "common/base/text.hpp"
 #include "common/model/json.hpp"
@@ -15,11 +16,19 @@ constexpr std::size_t k_most_taken = 10'000;  // a program that invents ids take
 struct Event {
     std::string name;
     std::string text;
+    bool background = false;
 };
 
 std::string text_of(const Json& object, const std::string& member) {
     return object.contains(member) && object.at(member).is_string() ? object.at(member).get<std::string>()
                                                                     : std::string();
+}
+
+/// True for a list that is not empty, or the number of its items (shim/event.hpp).
+bool has_items(const Json& object, const std::string& member) {
+    if (!object.contains(member)) return false;
+    const auto& value = object.at(member);
+    return value.is_array() ? !value.empty() : value.is_number_integer() && value.get<std::int64_t>() > 0;
 }
 
 Event event_in(const EventSigns& signs, std::string_view line) {
@@ -30,6 +39,7 @@ Event event_in(const EventSigns& signs, std::string_view line) {
     const auto json = Json::parse(line, nullptr, false);
     if (!json.is_object()) return {};
     Event event{text_of(json, signs.key), {}};
+    event.background = !signs.background.empty() && has_items(json, signs.background);
     for (const auto& member : signs.text) {
         const auto text = text_of(json, member);
         if (!text.empty()) event.text += (event.text.empty() ? "" : ": ") + text;
@@ -57,7 +67,7 @@ std::optional<Statement> told_by(const Harness& harness, std::string_view line) 
     if (event.name.empty()) return std::nullopt;
     auto text = printable(std::string_view(event.text).substr(0, k_longest_text));
     if (is_one_of_them(signs.busy, event.name)) return Statement{Activity::busy, {}};
-    if (is_one_of_them(signs.idle, event.name)) return Statement{Activity::idle, {}};
+    if (is_one_of_them(signs.idle, event.name)) return Statement{Activity::idle, {}, false, event.background};
     if (is_one_of_them(signs.question, event.name)) return Statement{Activity::waiting, std::move(text)};
     if (is_one_of_them(signs.limit, event.name)) return Statement{Activity::limited, std::move(text), true};
     if (is_one_of_them(signs.error, event.name)) {
@@ -66,6 +76,25 @@ std::optional<Statement> told_by(const Harness& harness, std::string_view line) 
     }
     if (is_one_of_them(signs.end, event.name)) return Statement{};
     return std::nullopt;
+}
+
+bool is_conversation_id(std::string_view id) {
+    constexpr std::size_t k_longest = 64;
+    const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
+    return !id.empty() && id.size() <= k_longest && id.front() != '-' && std::all_of(id.begin(), id.end(), plain);
+}
+
+std::optional<Conversation> conversation_in(const Harness& harness, std::string_view line) {
+    const auto& signs = harness.events;
+    if (signs.session.empty() || !harness.session.can_resume()) return std::nullopt;
+    const auto json = Json::parse(line, nullptr, false);
+    if (!json.is_object() || is_one_of_them(signs.end, text_of(json, signs.key))) return std::nullopt;
+    Conversation conversation{text_of(json, signs.session), {}};
+    if (!is_conversation_id(conversation.id)) return std::nullopt;
+    const auto path = signs.transcript.empty() ? std::string() : text_of(json, signs.transcript);
+    const bool is_plain = std::none_of(path.begin(), path.end(), [](unsigned char c) { return std::iscntrl(c) != 0; });
+    if (path.starts_with('/') && is_plain) conversation.transcript = path;
+    return conversation;
 }
 
 bool EventReader::read(const Harness& harness, FileSystem& files, const Path& path) {
@@ -94,6 +123,7 @@ bool EventReader::parse(const Harness& harness, std::string_view lines) {
         if (auto id = taken_in(harness.events, line); !id.empty() && taken_.size() < k_most_taken) {
             taken_.insert(std::move(id));
         }
+        if (auto conversation = conversation_in(harness, line)) conversation_ = std::move(conversation);
         auto told = told_by(harness, line);
         if (!told) continue;
         last_ = std::move(*told);

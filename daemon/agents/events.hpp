@@ -18,6 +18,20 @@ namespace orange::agents {
 /// Returns the meaning of a line; nullopt if the definition does not name its event.
 std::optional<Statement> told_by(const Harness& harness, std::string_view line);
 
+/// A conversation of a program, as its events name it.
+struct Conversation {
+    std::string id;
+    std::string transcript;  ///< the program's file of it; empty: not told
+    bool operator==(const Conversation&) const = default;
+};
+
+/// Returns the conversation that a line names, whatever its event is; nullopt if it names none, if its id is not one
+/// that may become an argument, or if the event is the end of a conversation: another one may have begun.
+std::optional<Conversation> conversation_in(const Harness& harness, std::string_view line);
+
+/// True for the id of a conversation that is safe as a command-line argument.
+bool is_conversation_id(std::string_view id);
+
 /// Returns the file into which a run's program writes its events.
 inline Path events_file(const Path& run_folder, const RunId& run) {
     return run_folder / (run.value + ".events");
@@ -45,6 +59,8 @@ class EventReader {
     const Statement& last() const { return last_; }
     /// True if the program said that it has taken that message.
     bool has_taken(const std::string& id) const { return taken_.contains(id); }
+    /// Returns the conversation that was named last.
+    const std::optional<Conversation>& conversation() const { return conversation_; }
 
   private:
     bool parse(const Harness& harness, std::string_view lines);
@@ -52,6 +68,7 @@ class EventReader {
     std::uintmax_t at_ = 0;  ///< the offset up to which the file was read
     Statement last_;
     std::set<std::string> taken_;
+    std::optional<Conversation> conversation_;
 };
 
 }  // namespace orange::agents

@@ -33,6 +33,7 @@ struct Executor {
     std::vector<std::string> time;      ///< likewise, of minutes; {time} inside
     std::vector<std::string> readable;  ///< words of {binds} for a {path} that the run reads
     std::vector<std::string> writable;  ///< words of {binds} for a {path} that the run writes
+    std::vector<std::string> hides;     ///< folders of which the agent sees only what {binds} and the options show
     std::vector<std::string> unset;     ///< variables that the agent does not get
     bool calls_back = false;   ///< its agents are on other machines, from which their shims connect to the daemon
     bool tried = true;         ///< somebody has seen a whole life in it pass

@@ -45,6 +45,7 @@ class ExecutorLoader : DefinitionReader {
                  {"ended", [&](const Node& node) { list(node, "ended", executor_.ended); }},
                  {"limits", [&](const Node& node) { read_limits(node); }},
                  {"binds", [&](const Node& node) { read_binds(node); }},
+                 {"hides", [&](const Node& node) { read_hides(node); }},
                  {"socket", [&](const Node& node) { read_socket(node); }},
                  {"unset", [&](const Node& node) { list(node, "unset", executor_.unset); }},
                  {"tried", [&](const Node& node) { yes_or_no(node, "tried", executor_.tried); }},
@@ -99,6 +100,15 @@ class ExecutorLoader : DefinitionReader {
         }
     }
 
+    void read_hides(const Node& node) {
+        list(node, "hides", executor_.hides);
+        for (const auto& item : node.items) {
+            const bool is_folder =
+                item.scalar.starts_with('/') && item.scalar.size() > 1 && !item.scalar.ends_with('/');
+            if (!is_folder) problem(item.place, "hides is a list of folders, each as in /tmp");
+        }
+    }
+
     void read_limits(const Node& node) {
         if (!node.is_map()) return problem(node.place, "limits must be a map: memory, cpus, time");
         const auto words = [&](const char* key, List& into) {
@@ -144,7 +154,7 @@ class ExecutorLoader : DefinitionReader {
     void check_together() {
         if (!root_.find("run")) return;
         if (executor_.is_direct()) {
-            for (const char* key : {"check", "stop", "probe", "limits", "binds", "unset", "socket"}) {
+            for (const char* key : {"check", "stop", "probe", "limits", "binds", "hides", "unset", "socket"}) {
                 const auto* node = root_.find(key);
                 if (node == nullptr) continue;
                 problem(node->place, std::string("run is only ") + k_inner +

@@ -12,7 +12,8 @@ using Texts = std::vector<std::string>;
 /// Searches each text with the functions that decide, by a definition that has only this text.
 class Lookup {
   public:
-    Lookup(std::string_view screen, std::string_view title) : screen_(screen), title_(title) {}
+    Lookup(const Harness& harness, std::string_view screen, std::string_view title)
+        : harness_(harness), screen_(screen), title_(title) {}
 
     void titles(const char* key, const Texts& texts) {
         for (const auto& text : texts) {
@@ -31,10 +32,12 @@ class Lookup {
         }
     }
 
-    void at_the_end(const char* key, const Texts& texts) {
+    void at_the_end(const char* key, const Texts& texts, Texts Signs::*kind = &Signs::limited) {
         for (const auto& text : texts) {
-            Harness one;
-            one.screen.limited = {text};
+            Harness one;  // with the prompt, above which the text has to stand
+            one.prompt = harness_.prompt;
+            one.screen.interrupted = harness_.screen.interrupted;
+            one.screen.*kind = {text};
             const auto found = limit_on(one, screen_);
             add(key, text, found ? found->text : std::string());
         }
@@ -45,6 +48,16 @@ class Lookup {
             Harness one;
             one.screen.busy = one.screen.retrying = {text};
             add("screen.retrying", text, reading_of(one, Activity::unknown, screen_, {}).retrying);
+        }
+    }
+
+    void in_background(const Texts& texts) {
+        for (const auto& text : texts) {
+            Harness one;
+            one.otherwise_idle = true;
+            one.screen.background = {text};
+            const auto found = reading_of(one, Activity::unknown, screen_, {});
+            add("screen.background", text, found.activity == Activity::busy ? found.text : std::string());
         }
     }
 
@@ -74,6 +87,7 @@ class Lookup {
     std::vector<LookedFor> take() { return std::move(all_); }
 
   private:
+    const Harness& harness_;
     std::string_view screen_, title_;
     std::vector<LookedFor> all_;
 };
@@ -82,7 +96,7 @@ class Lookup {
 
 std::vector<LookedFor> looked_for(const Harness& harness, std::string_view screen, std::string_view title,
                                   const Reading& reading) {
-    Lookup lookup(screen, title);
+    Lookup lookup(harness, screen, title);
     const auto activity = name_text(reading.activity);
     const bool elsewhere = !reading.source.empty() && reading.source != "title" && reading.source != "screen";
     if (elsewhere) lookup.add(reading.source, activity, reading.text.empty() ? activity : reading.text);
@@ -97,6 +111,8 @@ std::vector<LookedFor> looked_for(const Harness& harness, std::string_view scree
     lookup.at_the_end("screen.login", harness.screen.login);
     lookup.at_the_end("usage_limit.screen", harness.usage_limit.texts);
     lookup.at_the_end("screen.limited", harness.screen.limited);
+    lookup.at_the_end("screen.failed", harness.screen.failed, &Signs::failed);
+    lookup.in_background(harness.screen.background);
     lookup.titles("title.idle", harness.titles.idle);
     lookup.on_screen("screen.idle", harness.screen.idle);
     lookup.tries(harness.screen.retrying);
@@ -106,6 +122,8 @@ std::vector<LookedFor> looked_for(const Harness& harness, std::string_view scree
                              : lookup.decide(key, reading.source == "title" ? std::string() : reading.text);
     if (!decided && reading.activity == Activity::limited) decided = lookup.decide("screen.login", {});
     if (!decided && reading.usage_limit) decided = lookup.decide("usage_limit.screen", reading.text);
+    if (!decided && reading.activity == Activity::limited) decided = lookup.decide("screen.failed", reading.text);
+    if (!decided && reading.activity == Activity::busy) decided = lookup.decide("screen.background", reading.text);
     if (!decided && reading.activity == Activity::idle && harness.otherwise_idle) {
         lookup.add("screen.otherwise", "idle", "none of the texts above was found");
         lookup.decide("screen.otherwise", {});

@@ -33,6 +33,10 @@ struct Signs {
     std::vector<std::string> limited;        ///< a missing login or credit, or an error; on a screen, in its last lines
     std::vector<std::string> retrying = {};  ///< a busy program was refused and tries again; in the last lines, too
     std::vector<std::string> login = {};     ///< the program asks its user to log in; they are also in `waiting`
+    /// Beginnings of the last paragraph above the prompt if a turn ended in an error; in `interrupted`, of those that
+    /// tell only that a human interrupted it.
+    std::vector<std::string> failed = {}, interrupted = {};
+    std::vector<std::string> background = {};  ///< the turn is over, and its commands still run; in the last lines
 };
 
 /// How the place looks in which the program takes text (prompt.hpp). Without `empty`, nothing is typed to the program.
@@ -80,6 +84,9 @@ struct EventSigns {
     std::string rules;              ///< replaces {event_rules} inside an argument
     std::string key = "event";      ///< the member of a line of JSON that names its event
     std::vector<std::string> text;  ///< members of such a line that are shown to people, if they exist
+    std::string session;            ///< the member with the id of the conversation
+    std::string transcript;         ///< the member with the path of the conversation's file
+    std::string background;         ///< the member of an `idle` event with the list of what still runs
     std::vector<std::string> busy, idle, question, limit, error, end;
     bool screen_contradicts = false;  ///< the screen shows what the program does not tell, such as an interrupted turn
 
@@ -206,10 +213,17 @@ std::string progress_on(const Harness& harness, std::string_view screen);
 /// Returns the activity in the text of the state file; `unknown` if the text is not as the definition describes.
 Activity activity_in(const StateFile& file, std::string_view text);
 
-/// Returns why the agent cannot work, if the end of the screen, below Orange's last message, shows that: the line,
-/// whether it is a usage limit, and when that resets. A dialog about a limit counts as a limit, because an answer does
-/// not lift it.
+/// Returns why the agent cannot work, if the end of the screen, above the prompt and below Orange's last message, shows
+/// that: the reason, whether it is a usage limit, and when that resets. A dialog about a limit counts as a limit,
+/// because an answer does not lift it.
 std::optional<Reading> limit_on(const Harness& harness, std::string_view screen);
+
+/// Returns the screen as if the program had written the line last, above its prompt; nullopt if it does not show the
+/// prompt that the definition names. If the definition names none, the last paragraph is taken for it.
+std::optional<std::string> with_last_words(const Harness& harness, std::string_view screen, std::string_view line);
+
+/// Returns a few of the last lines that the program has written above its prompt, for people.
+std::string last_lines(const Harness& harness, std::string_view screen);
 
 /// True if the dialog about a usage limit is at the end of the screen.
 bool shows_limit_dialog(const Harness& harness, std::string_view screen);
@@ -222,6 +236,7 @@ struct Statement {
     Activity activity = Activity::unknown;  ///< unknown: no event
     std::string text = {};
     bool usage_limit = false;
+    bool background = false;  ///< if idle: what the turn has started still runs, and the program goes on by itself
 };
 
 /// Combines all sources: the program's events, otherwise its state file, otherwise title and screen. A limit on the

@@ -280,12 +280,15 @@ class Loader : DefinitionReader {
     void read_screen(const Node& node) {
         if (!node.is_map()) return problem(node.place, "screen must be a map: idle, busy, waiting, limited, otherwise");
         auto readers = readers_of("screen", harness_.screen);
-        readers.emplace_back("limited",
-                             [this](const Node& signs) { list(signs, "screen.limited", harness_.screen.limited); });
-        readers.emplace_back("retrying",
-                             [this](const Node& signs) { list(signs, "screen.retrying", harness_.screen.retrying); });
-        readers.emplace_back("login",
-                             [this](const Node& signs) { list(signs, "screen.login", harness_.screen.login); });
+        auto& screen = harness_.screen;
+        const std::pair<const char*, List&> more[] = {
+            {"limited", screen.limited},   {"failed", screen.failed},         {"interrupted", screen.interrupted},
+            {"retrying", screen.retrying}, {"background", screen.background}, {"login", screen.login}};
+        for (const auto& [name, texts] : more) {
+            readers.emplace_back(name, [this, what = "screen." + std::string(name), &into = texts](const Node& signs) {
+                list(signs, what, into);
+            });
+        }
         readers.emplace_back("composer_empty", [this](const Node& lines) { read_short_prompt(lines); });
         readers.emplace_back("composer", [](const Node&) {});  // of earlier versions; HarnessLibrary warns
         readers.emplace_back("otherwise", [this](const Node& activity) {
@@ -386,6 +389,9 @@ class Loader : DefinitionReader {
             {"key", [&](const Node& key) { text(key, "events.key", events.key); }},
             {"screen_contradicts",
              [&](const Node& answer) { yes_or_no(answer, "events.screen_contradicts", events.screen_contradicts); }},
+            {"session", [&](const Node& name) { text(name, "events.session", events.session); }},
+            {"transcript", [&](const Node& name) { text(name, "events.transcript", events.transcript); }},
+            {"background", [&](const Node& name) { text(name, "events.background", events.background); }},
             {"text", [&](const Node& names) { list(names, "events.text", events.text); }}};
         const std::pair<const char*, List&> meanings[] = {{"busy", events.busy},         {"idle", events.idle},
                                                           {"question", events.question}, {"limit", events.limit},

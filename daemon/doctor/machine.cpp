@@ -6,6 +6,7 @@
 #include "common/config/disk.hpp"
 #include "common/config/install_command.hpp"
 #include "common/config/versions.hpp"
+#include "common/model/json.hpp"
 #include "daemon/agents/versions.hpp"
 #include "daemon/doctor/exam.hpp"
 #include "daemon/process/environment.hpp"
@@ -107,15 +108,47 @@ std::string control_group(Exam& exam, std::int64_t pid) {
     return text ? std::string(trim(*text)) : std::string();
 }
 
+/// Reports the result of the last `orange harness test` of a program, which the client has written.
+void tell_of_test(Exam& exam, const agents::HarnessEntry& entry, const Json& file) {
+    const auto& name = entry.harness.name;
+    const auto tests = file.is_object() ? file.value("harnesses", Json()) : Json();
+    const auto test = tests.is_object() ? tests.value(name, Json()) : Json();
+    if (!test.is_object()) return;
+    const auto text_in = [](const Json& object, const char* member) {
+        const bool is_there = object.is_object() && object.contains(member) && object.at(member).is_string();
+        return is_there ? printable(object.at(member).get<std::string>()) : std::string();
+    };
+    const auto again = "orange harness test " + shell_word(name);
+    const auto version = text_in(test, "version");
+    const auto of_version = name + (version.empty() ? "" : " " + version);
+    if (text_in(test, "identity") != printable(agents::identity_of(entry.program))) {
+        exam.report.ok("harness " + name + " was last tested as " + of_version + "; its program has changed since");
+        return;
+    }
+    std::vector<std::string> missed;
+    const auto found = test.find("missed");
+    for (const auto& each : found != test.end() && found->is_array() ? *found : Json::array()) {
+        missed.push_back(text_in(each, "key") + " \"" + text_in(each, "text") + "\"");
+    }
+    if (missed.empty()) {
+        exam.report.ok("harness " + of_version + ": Orange sees each error that its definition names");
+    } else {
+        exam.report.warn("harness " + of_version + ": Orange would miss these errors in its window: " +
+                             join(missed, ", ") + ". Correct its definition, and test it:",
+                         again, entry.path.string());
+    }
+}
+
 /// Reports the programs of agents. One agent is enough, so missing programs are reported only if there is none.
 Awaitable<void> look_for_agents(Exam& exam) {
     std::vector<agents::HarnessEntry> missing;
     bool any = false;
     const auto entries = exam.world.harnesses.list();
-    agents::Versions asked(exam.world.processes, exam.world.executor);
     auto everyone = entries;
     auto env = exam.world.base_environment;
-    const auto versions = co_await asked.of(std::move(everyone), std::move(env));
+    const auto kept = exam.world.files.read(exam.world.paths.home / "harness-tests.json");
+    const auto tests = kept ? Json::parse(*kept, nullptr, false) : Json();
+    const auto versions = co_await exam.runner.versions.of(std::move(everyone), std::move(env));
     for (const auto& entry : entries) {
         if (!entry.problem.empty()) continue;
         if (entry.program.empty()) {
@@ -129,6 +162,7 @@ Awaitable<void> look_for_agents(Exam& exam) {
                        (entry.found_in.empty() ? "" : ", in the PATH of " + entry.found_in) +
                        (entry.harness.tried ? "" : ", not tried"));
         any = any || entry.harness.name != "demo";
+        tell_of_test(exam, entry, tests);
         auto with = entry;
         auto variables = exam.world.base_environment;
         variables["PATH"] = joined_path(entry.path_variable, variables["PATH"]);

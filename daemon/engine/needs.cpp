@@ -76,8 +76,8 @@ class Question {
                                   each.kind == NoticeKind::session_lost;
             if (!rule_of(each.kind).help) continue;
             // A worker that waits for its review may be at a limit or hang without harm.
-            const bool of_role = each.kind == NoticeKind::usage_limit || each.kind == NoticeKind::agent_hung ||
-                                 each.kind == NoticeKind::message_undelivered;
+            const bool of_role = each.kind == NoticeKind::usage_limit || each.kind == NoticeKind::agent_cannot_work ||
+                                 each.kind == NoticeKind::agent_hung || each.kind == NoticeKind::message_undelivered;
             const bool of_other = of_role && (state_ == nullptr || !is_agents() ||
                                               (state_->agent && each.cause != name_of(*state_->agent)));
             if (of_other) continue;

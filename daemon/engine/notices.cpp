@@ -45,6 +45,7 @@ void clear_for_agents(TaskRecord& record) {
             case NoticeKind::agent_ended:
             case NoticeKind::start_failed:
             case NoticeKind::agent_dialog:
+            case NoticeKind::agent_unknown_error:
             case NoticeKind::agent_idle:
                 return true;
             default:

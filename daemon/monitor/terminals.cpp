@@ -136,7 +136,7 @@ Awaitable<void> Terminals::update_while_written(TaskId id) {
         co_await runner_.activities.update(id);
         if (runner_.outbox.may_be_seen(id)) runner_.reconciler.wake(id);
         const auto record = runner_.world.tasks.awake(id);
-        if (record && runner_.activities.is_in_doubt(*record)) followed_[id].pacing.wrote(async::now() + k_latest);
+        if (record && runner_.activities.is_in_doubt(*record)) followed_[id].pacing.wrote(async::now() + k_quiet);
     }
     followed_[id].updating = false;
     follow(id);

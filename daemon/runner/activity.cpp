@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/text.hpp"
+#include "common/config/versions.hpp"
 #include "daemon/engine/needs.hpp"
 #include "daemon/engine/notices.hpp"
 #include "daemon/engine/reminder.hpp"
@@ -24,8 +26,10 @@ constexpr const char* k_go_on_text =
 /// a new one.
 constexpr auto k_shows_anew = std::chrono::seconds(10);
 
-/// A window has to contradict an event for this long: some programs draw a state later than they report it.
-constexpr auto k_contradicts_for = std::chrono::seconds(3);
+/// A program has drawn a state this long after it has reported it. Only then can its window contradict the event.
+constexpr auto k_drawn_within = std::chrono::seconds(2);
+/// A dialog has to be shown for this long although the program has reported none: the screen may only quote it.
+constexpr auto k_dialog_stands = std::chrono::seconds(3);
 
 /// True if another notice already asks the human to look at the agent's window.
 bool is_told_otherwise(const TaskRecord& record) {
@@ -96,11 +100,15 @@ agents::Statement Activities::told_by(const agents::Harness& harness, Known& kno
     const auto& told = known.events.last();
     if (!contradicts(harness, told.activity, shown)) {
         known.contradicted_since.reset();
+        known.in_doubt = false;
         return told;
     }
     const auto now = world_.clock.now();
     if (!known.contradicted_since) known.contradicted_since = now;
-    return now - *known.contradicted_since >= k_contradicts_for ? agents::Statement{} : told;
+    const bool is_dialog = shown.activity == Activity::waiting;
+    known.in_doubt =
+        is_dialog ? now - *known.contradicted_since < k_dialog_stands : now - known.told_at < k_drawn_within;
+    return known.in_doubt ? told : agents::Statement{};
 }
 
 Awaitable<Activities::WindowFacts> Activities::see(const TaskRecord& record, Role role) {
@@ -118,6 +126,7 @@ Awaitable<Activities::WindowFacts> Activities::see(const TaskRecord& record, Rol
         const auto path = agents::events_file(agents_.run_folder(record), run.run);
         if (known.events.read(harness, world_.files, path)) {
             known.said = true;
+            known.told_at = world_.clock.now();
             known.contradicted_since.reset();
         }
     }
@@ -130,6 +139,7 @@ Awaitable<Activities::WindowFacts> Activities::see(const TaskRecord& record, Rol
         sight.cursor = view->cursor;
         sight.touched_at = view->touched_at;
     }
+    sight.text = screen;
     if (known.said) {
         const auto told = told_by(harness, known, sight.reading);
         sight.reading = agents::reading_of(harness, file, screen, title, told);
@@ -219,7 +229,11 @@ void Activities::note(const TaskRecord& record, const AgentRun& run, WindowFacts
     const auto since = changed || is_new ? world_.clock.now() : seen_since;
     known.seen = AgentActivity{reading.activity, since, reading.source, reading.text};
     known.usage_limit = reading.usage_limit;
-    if (reading.activity == Activity::busy) known.limit_counted = false;
+    if (reading.activity == Activity::busy) {
+        known.limit_counted = false;
+        known.is_turn = true;
+        known.unknown_error.clear();
+    }
     known.resets = reading.resets;
     note_progress(known.progress, run, reading, patience_with(record));
     if (!changed && is_new) changed_(record.task.id);
@@ -296,11 +310,67 @@ Awaitable<void> Activities::note_silence(const TaskRecord& record, AgentRun run,
     known_of(record, run).silence.found(*screen, traces, world_.clock.now(), patience);
 }
 
+Awaitable<FileTime> Activities::last_change_of(const TaskRecord& record) {
+    auto worktree = agents_.worktree_of(record);
+    const auto git = world_.files.read(worktree / ".git");  // "gitdir: /repo/.git/worktrees/shop--1"
+    constexpr std::string_view k_gitdir = "gitdir: ";
+    FileTime commit{};
+    if (git && git->starts_with(k_gitdir)) {
+        const auto log =
+            world_.files.facts_of(Path(trim(std::string_view(*git).substr(k_gitdir.size()))) / "logs/HEAD");
+        if (log) commit = log->modified;
+    }
+    Path none;
+    const auto files = co_await last_change_in(world_.files, std::move(worktree), std::move(none));
+    co_return std::max(files, commit);
+}
+
+/// A definition may not know the errors of a newer program: then an error looks like the end of a turn.
+Awaitable<void> Activities::note_turn(const TaskRecord& record, AgentRun run, std::string screen) {
+    const auto entry = world_.harnesses.find(run.harness);
+    if (!entry || entry->harness.measured.empty()) co_return;
+    const auto version = versions_.known(*entry, world_.base_environment);
+    if (version.empty() || !is_older(entry->harness.measured, version)) co_return;
+    const auto* before = known(record, run);
+    if (before == nullptr || !before->seen) co_return;
+    const bool is_over = before->seen->activity == Activity::idle && before->is_turn;
+    if (before->left && !is_over) co_return;
+    const auto changed = co_await last_change_of(record);
+    if (known(record, run) == nullptr) co_return;  // the run has ended meanwhile
+    Left now{changed, record.body_hash, record.task.updated_at};
+    auto& seen = known_of(record, run);
+    seen.is_turn = false;
+    const bool is_news = is_over && seen.left == now && is_expected(record, run);
+    seen.left = std::move(now);
+    if (!is_news || !versions_.is_first_report(run.harness, version)) co_return;
+    seen.unknown_error =
+        "the " + name_text(run.role) + " may have met an error that this definition does not know: " + run.harness +
+        " " + version + " (measured with " + entry->harness.measured +
+        ") ended a turn in which nothing changed. Its window:\n" + agents::last_lines(entry->harness, screen);
+}
+
+/// The notice is raised once, and is over when the agent works again.
+void Activities::mark_unknown_error(TaskRecord& record) const {
+    const auto* notice = engine::find_notice(record, NoticeKind::agent_unknown_error);
+    for (const auto& run : record.runs) {
+        const auto* seen = known(record, run);
+        const auto name = name_text(run.role);
+        if (seen == nullptr || !seen->seen) continue;
+        if (notice && notice->cause == name && seen->seen->activity == Activity::busy) {
+            (void)clear(record, NoticeKind::agent_unknown_error);
+            return;
+        }
+        if (seen->unknown_error.empty()) continue;
+        raise(world_, record, NoticeKind::agent_unknown_error, seen->unknown_error,
+              "orange task attach " + record.task.id.value, name);
+        return;
+    }
+}
+
 bool Activities::is_in_doubt(const TaskRecord& record) const {
     return std::ranges::any_of(record.runs, [&](const AgentRun& run) {
         const auto* seen = known(record, run);
-        return seen != nullptr && seen->contradicted_since &&
-               world_.clock.now() - *seen->contradicted_since < k_contradicts_for;
+        return seen != nullptr && seen->in_doubt;
     });
 }
 
@@ -503,13 +573,21 @@ bool Activities::mark(TaskRecord& record) {
     mark_as(record, {Role::reviewer, Role::worker}, NoticeKind::agent_dialog, Activity::waiting,
             " waits for an answer in its window");
     bool limited = false;
+    std::vector<Role> others;  // if limited, for another reason
     for (const Role role : {Role::worker, Role::reviewer}) {
         const bool is_awaited = std::ranges::find(roles, role) != roles.end();
-        limited = mark_usage_limit(record, role, is_awaited) || limited;
+        const bool at_limit = mark_usage_limit(record, role, is_awaited);
+        if (is_awaited && !at_limit) others.push_back(role);
+        limited = limited || at_limit;
     }
     for (const auto& start : std::vector<HeldStart>(record.held)) limited = mark_held_start(record, start) || limited;
-    if (!limited) mark_as(record, roles, NoticeKind::usage_limit, Activity::limited, " cannot work");
+    if (!limited) (void)clear(record, NoticeKind::usage_limit);
+    mark_as(record, others, NoticeKind::agent_cannot_work, Activity::limited, " cannot work");
+    mark_unknown_error(record);
     mark_hung(record);
+    for (const auto& run : std::vector<AgentRun>(record.runs)) {
+        if (const auto* seen = known(record, run)) agents_.learn_conversation(record, run, seen->events.conversation());
+    }
     return record == before;
 }
 
@@ -527,7 +605,9 @@ Awaitable<void> Activities::look_at_agents(TaskRecord record) {
         auto sight = co_await see(record, role);
         const auto run = *record.run_of(role);
         auto screen = sight.screen;
+        auto text = std::move(sight.text);
         note(record, run, std::move(sight));
+        co_await note_turn(record, run, std::move(text));
         co_await note_silence(record, run, std::move(screen));
     }
     if (!any) known_.erase(record.task.id);
@@ -551,7 +631,13 @@ void Activities::mark_and_save(TaskRecord& record) {
     const bool is_news = !asked && asks_to_resume(record);
     const std::string sentence = "a usage limit is over";
     if (is_news) record.to_tell = sentence;
-    if (turns_.save(record) && is_news) world_.journal.write(record, "notification", {{"message", sentence}});
+    const bool is_saved = turns_.save(record);
+    if (is_saved) {
+        for (const auto& run : record.runs) {
+            if (known(record, run) != nullptr) known_of(record, run).unknown_error.clear();
+        }
+    }
+    if (is_saved && is_news) world_.journal.write(record, "notification", {{"message", sentence}});
 }
 
 Awaitable<void> Activities::update_in_turn(TaskRecord& record) {

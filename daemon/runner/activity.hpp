@@ -10,6 +10,7 @@
 #include "common/model/record.hpp"
 #include "daemon/agents/events.hpp"
 #include "daemon/agents/typing.hpp"
+#include "daemon/agents/versions.hpp"
 #include "daemon/runner/agent_control.hpp"
 #include "daemon/runner/run_processes.hpp"
 #include "daemon/runner/silence.hpp"
@@ -26,8 +27,8 @@ namespace orange {
 /// memory: the next daemon reads the sources again.
 class Activities {
   public:
-    Activities(World& world, AgentControl& agents, Turns& turns, UsageHolds& usage)
-        : world_(world), agents_(agents), turns_(turns), usage_(usage) {}
+    Activities(World& world, AgentControl& agents, Turns& turns, UsageHolds& usage, agents::Versions& versions)
+        : world_(world), agents_(agents), turns_(turns), usage_(usage), versions_(versions) {}
 
     /// Registers the function that is called after each change of a task's activities.
     void on_change(std::function<void(const TaskId&)> observer) { changed_ = std::move(observer); }
@@ -66,7 +67,7 @@ class Activities {
     /// its program, or shows nothing that Orange recognises.
     bool is_due(const TaskRecord& record) const;
 
-    /// True if an agent's window contradicts the events of its program, but not yet for k_contradicts_for.
+    /// True if an agent's window contradicts the events of its program, and the events still count.
     bool is_in_doubt(const TaskRecord& record) const;
 
     /// Returns the number of tasks whose agents this object remembers.
@@ -83,13 +84,14 @@ class Activities {
         std::string styled = {};
         std::optional<std::size_t> cursor = {};
         std::optional<Timestamp> touched_at = {};
+        std::string text = {};              ///< the screen as it is
     };
     const Known* known(const TaskRecord& record, const AgentRun& run) const;
     /// Returns the memory of this run. Resets it first if it belongs to an earlier run of the role.
     Known& known_of(const TaskRecord& record, const AgentRun& run);
     Awaitable<WindowFacts> see(const TaskRecord& record, Role role);
-    /// Returns the last event of the run's program. Returns an empty statement if the other sources have contradicted
-    /// that event for k_contradicts_for.
+    /// Returns the last event of the run's program. Returns an empty statement if the other sources contradict that
+    /// event, and the program has had the time to draw what it has reported.
     agents::Statement told_by(const agents::Harness& harness, Known& known, const agents::Reading& shown) const;
     /// False while typed text may be lost: from the start of the run, or from its last dialog, until the run was seen
     /// busy. True ten seconds after the run has drawn its window, and for a program that does not show that it is busy.
@@ -115,6 +117,13 @@ class Activities {
         std::int64_t pid = 0;
         std::int64_t start_time = 0;
     };
+    /// What a turn has left: files, commits, TASK.md and the task. A turn that changes none of them made no progress.
+    struct Left {
+        FileTime changed{};
+        std::string body_hash;
+        Timestamp updated_at{};
+        bool operator==(const Left&) const = default;
+    };
     struct Known {
         RunId run;
         bool has_begun = true;
@@ -123,12 +132,17 @@ class Activities {
         agents::EventReader events;
         bool said = false;        ///< its program has sent an event
         bool recognised = false;  ///< its program or its window showed something that its definition names
+        Timestamp told_at{};      ///< when its last event was read
         std::optional<Timestamp> contradicted_since;
+        bool in_doubt = false;            ///< its window contradicts its last event, and may still be drawn
         bool usage_limit = false;
         std::string resets;  ///< the end of a usage limit, in the program's words
         bool limit_counted = false;
         std::optional<Timestamp> limited_at;  ///< when it was last seen at a usage limit
         Progress progress;
+        bool is_turn = false;       ///< it was seen busy since `left`
+        std::optional<Left> left;   ///< of its last turn; only of a program that is newer than its definition
+        std::string unknown_error;  ///< the text of the notice that is to be raised
         Silence silence;
         Timestamp queued_at{};  ///< when its executor last made it wait for resources
         Retrying retrying;
@@ -145,6 +159,10 @@ class Activities {
                        std::chrono::seconds patience);
     /// Looks for other signs of life of a run whose window was read just now and shows nothing that Orange recognises.
     Awaitable<void> note_silence(const TaskRecord& record, AgentRun run, std::optional<std::string> screen);
+    /// Notices that a turn has ended without any progress, and no known error was shown.
+    Awaitable<void> note_turn(const TaskRecord& record, AgentRun run, std::string screen);
+    Awaitable<FileTime> last_change_of(const TaskRecord& record);
+    void mark_unknown_error(TaskRecord& record) const;
     /// True if the task waits for nothing but this run's agent.
     bool is_expected(const TaskRecord& record, const AgentRun& run) const;
     std::chrono::seconds patience_with(const TaskRecord& record) const;
@@ -170,6 +188,7 @@ class Activities {
     AgentControl& agents_;
     Turns& turns_;
     UsageHolds& usage_;
+    agents::Versions& versions_;
     std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
     std::map<TaskId, std::map<Role, Known>> known_;  ///< only tasks that have a run
     RunProcesses processes_;

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "common/base/try.hpp"
 #include "common/model/json.hpp"
@@ -14,16 +13,6 @@
 #include "daemon/runner/placement.hpp"
 
 namespace orange {
-namespace {
-
-/// True for a conversation id that is safe as a command-line argument.
-bool is_plain_id(const std::string& id) {
-    constexpr std::size_t k_longest = 64;
-    const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
-    return !id.empty() && id.size() <= k_longest && id.front() != '-' && std::all_of(id.begin(), id.end(), plain);
-}
-
-}  // namespace
 
 void AgentControl::drop_held(TaskRecord& record, Role role) {
     std::erase_if(record.held, [role](const HeldStart& start) { return start.role == role; });
@@ -51,6 +40,8 @@ bool AgentControl::can_resume(const TaskRecord& record, const agents::HarnessEnt
     const auto* known = record.session_of(role);
     if (!known || !session.can_resume() || known->harness != harness.harness.name) return false;
     if (known->worktree != launch.worktree) return false;
+    if (!known->transcript.empty() && !world_.files.facts_of(known->transcript))
+        return false;  // nothing was said in it
     if (session.file.empty()) return true;
     const auto path = agents::filled(session.file, {{"session", known->id}, {"task_dir", launch.task_dir}});
     const auto text = world_.files.read(path);
@@ -80,12 +71,32 @@ Awaitable<void> AgentControl::learn_session(Caller caller) {
         id = co_await listed_session(record, *harness, *record.run_of(caller.role));
         listing_.erase(caller.run.value);
     }
-    if (!is_plain_id(id)) co_return;
+    if (!agents::is_conversation_id(id)) co_return;
     auto turn = co_await turns_.begin_turn(caller.task);
     if (!turn || is_known(turn->record)) co_return;
     auto& record = turn->record;
     record.sessions.push_back({caller.role, record.run_of(caller.role)->harness, id, worktree_of(record).string()});
     turns_.save(record);
+}
+
+void AgentControl::learn_conversation(TaskRecord& record, const AgentRun& run,
+                                      const std::optional<agents::Conversation>& told) const {
+    if (!told) return;
+    const bool is_elsewhere = run.place && run.place->is_elsewhere();  // its file is on another machine
+    NativeSession now{run.role, run.harness, told->id, worktree_of(record).string(), {}};
+    if (!is_elsewhere) now.transcript = told->transcript;
+    const auto* known = record.session_of(run.role);
+    if (known && *known == now) return;
+    std::erase_if(record.sessions, [&](const NativeSession& old) { return old.role == run.role; });
+    record.sessions.push_back(std::move(now));
+}
+
+void AgentControl::learn_last_conversation(TaskRecord& record, const AgentRun& run) const {
+    const auto harness = world_.harnesses.find(run.harness);
+    if (!harness || harness->harness.events.session.empty()) return;
+    agents::EventReader reader;
+    reader.read(harness->harness, world_.files, agents::events_file(run_folder(record), run.run));
+    learn_conversation(record, run, reader.conversation());
 }
 
 void AgentControl::has_ended(const TaskRecord& record, const AgentRun& run) {
@@ -106,7 +117,8 @@ Awaitable<void> AgentControl::find_session(TaskRecord& record, Role role) {
     const auto harness = world_.harnesses.find(run.harness);
     if (!harness) co_return;
     auto id = co_await listed_session(record, *harness, run);
-    if (is_plain_id(id)) record.sessions.push_back({role, run.harness, std::move(id), worktree_of(record).string()});
+    if (agents::is_conversation_id(id))
+        record.sessions.push_back({role, run.harness, std::move(id), worktree_of(record).string()});
 }
 
 /// Worker and reviewer share the worktree, and earlier tasks have used it. The conversation of a run is the first one
@@ -145,6 +157,7 @@ Awaitable<bool> AgentControl::reap_dead(TaskRecord& record, Role role) {
     const auto* dead = record.run_of(role);
     if (!dead) co_return false;
     const auto old = *dead;
+    learn_last_conversation(record, old);
     co_await world_.launcher.reap(old, run_folder(record), log_file(record, old), worktree_of(record));
     co_await leave_executor(world_, record, old);
     forget_run(record, role);
@@ -190,6 +203,7 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     auto ending = *run;
     CO_TRY(const auto closed, co_await world_.launcher.end(ending, log_file(record, ending)));
     if (closed) ending.window_id.clear();
+    learn_last_conversation(record, ending);
     const auto ended =
         co_await world_.launcher.reap(ending, run_folder(record), log_file(record, ending), worktree_of(record));
     co_await leave_executor(world_, record, ending);

@@ -2,12 +2,14 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
+#include "daemon/agents/events.hpp"
 #include "daemon/engine/definition.hpp"
 #include "daemon/runner/room.hpp"
 #include "daemon/runner/turns.hpp"
@@ -55,6 +57,14 @@ class AgentControl {
     /// Saves the id of the calling agent's conversation if it is not known yet. The id is in the caller's environment,
     /// or in the program's list of conversations. Takes the task's lock.
     Awaitable<void> learn_session(Caller caller);
+
+    /// Records the conversation that the run's program has named last: a person may have begun another one in its
+    /// window. Does not save.
+    void learn_conversation(TaskRecord& record, const AgentRun& run,
+                            const std::optional<agents::Conversation>& told) const;
+    /// Does the same for a run that has ended or is ended, from the file of its events. It has to be called before that
+    /// is removed.
+    void learn_last_conversation(TaskRecord& record, const AgentRun& run) const;
 
     /// Remembers an ended run whose conversation is not known. spawn() asks the program for it when it has to be
     /// continued.

@@ -139,6 +139,7 @@ Awaitable<void> Exits::wait_for_calm() const {
 /// Reads how the run ended, and ends the processes that it has left.
 Awaitable<Exits::End> Exits::reap(TaskRecord& record, AgentRun run, std::vector<process::Leftover> left) {
     End end;
+    agents_.learn_last_conversation(record, run);
     auto window = co_await world_.launcher.window_of(run);
     end.is_lost = window.server == agents::ServerOfRun::is_gone;
     end.how = co_await world_.launcher.reap(run, agents_.run_folder(record), agents_.log_file(record, run),

@@ -291,6 +291,7 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
         co_return Error(usable.error().code, usable.error().message + "\n" + to_start_again(task, executor.name),
                         usable.error().details);
     }
+    CO_TRY(agents::check_visible(executor, harness, request.env, values.lists["options"]));
     CO_TRY(values.lists["binds"], bind_words(world, executor, harness, launch.git_common, request));
     request.needs_socket = executor.hides_files();
     if (executor.hides_files()) {

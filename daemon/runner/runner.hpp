@@ -1,5 +1,6 @@
 #pragma once
 
+#include "daemon/agents/versions.hpp"
 #include "daemon/runner/activity.hpp"
 #include "daemon/runner/agent_control.hpp"
 #include "daemon/runner/checks.hpp"
@@ -43,7 +44,8 @@ struct Runner {
           gates(world, agents, turns, transitions, checks),
           merges(world, turns, transitions, checks),
           workspaces(world, agents, turns, transitions, queue),
-          activities(world, agents, turns, usage),
+          versions(world.processes, world.executor, world.files, world.paths.home / "versions.json"),
+          activities(world, agents, turns, usage, versions),
           outbox(world, agents, turns, activities, usage),
           requests(world, turns, edits, transitions, merges, workspaces, gates, queue),
           queue(world, room, turns, agents, transitions),
@@ -70,6 +72,7 @@ struct Runner {
     Gates gates;
     Merges merges;
     Workspaces workspaces;
+    agents::Versions versions;
     Activities activities;
     Outbox outbox;
     Requests requests;

@@ -38,8 +38,11 @@ std::string event_line(const std::vector<std::string>& words, std::string_view o
     if (!said.is_object()) return {};
     Json kept = Json::object();
     for (const auto& [member, value] : said.items()) {
-        if (!value.is_string()) continue;
-        kept[member] = value.get<std::string>().substr(0, k_longest_text);
+        if (value.is_array()) kept[member] = value.size();
+        if (value.is_string()) {
+            const auto text = value.get<std::string>();
+            kept[member] = text.starts_with('/') ? text : text.substr(0, k_longest_text);
+        }
         if (line_of(kept).size() > k_longest_line) kept.erase(member);
     }
     return line_of(kept);

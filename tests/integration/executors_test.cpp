@@ -541,4 +541,20 @@ TEST_CASE("doctor tries the executors that projects use") {
     CHECK(finds());
 }
 
+TEST_CASE("a program in a folder that the executor hides is refused before there is a task") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto hidden = orange.root() / "hidden";
+    fs::create_directories(hidden);
+    const auto program = script(orange, "hidden/agent", "exec sleep 600\n");
+    fs::create_directories(orange.home() / "harnesses");
+    write_file(orange.home() / "harnesses/away.yml",
+               "name: away\nprogram: " + program + "\nargv: {full: [--, \"{prompt}\"]}\n");
+    define(orange, "box", "run: [env, \"{inner}\"]\nhides: [" + hidden.string() + "]\n");
+    const auto refused = orange.orange({"run", "--executor", "box", "--harness", "away", "Go"}, repo);
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, Tells("box") && Tells(program));
+    CHECK(orange.call(rpc::TaskList{}).tasks.empty());
+}
+
 }  // namespace orange::tests

@@ -11,6 +11,7 @@
 #include "common/rpc/task_queries.hpp"
 #include "tests/catch.hpp"
 #include "tests/integration/background.hpp"
+#include "tests/integration/doctor.hpp"
 #include "tests/integration/sandbox.hpp"
 
 using namespace orange;
@@ -168,6 +169,64 @@ TEST_CASE("a trial of a program without a login, or with a question, fails and s
     };
     check(login, "Please run /login");
     check(asks, "Do you trust it? (y/n)");
+}
+
+TEST_CASE("a trial says which errors Orange would miss in the window of this version, and doctor remembers it") {
+    Sandbox box;
+    const std::string told = "echo busy >>\"$ORANGE_EVENTS\"; echo idle >>\"$ORANGE_EVENTS\"\n";
+    const std::string title = "\\n\\n  model - [orange] # Task: a trial\\n";
+    const std::string definition =
+        "version_args: [--version]\nmeasured: \"1.0.0\"\nevents: {busy: [busy], idle: [idle]}\n"
+        "screen: {composer_empty: [\">\"], limited: [\"API Error\"], otherwise: idle}\n"
+        "usage_limit: {screen: [You have hit your limit], resets: [\"again at \"]}\n";
+    const auto play = [&](const std::string& window) {
+        define_script(
+            box, "newer",
+            "[ \"$1\" = --version ] && echo 1.1.0 && exit\n" + told + "printf '" + window + "'\nexec sleep 600\n",
+            definition);
+        const auto done = box.orange({"harness", "test", "newer", "--yes", "--json", "--timeout", "3"});
+        INFO(done.out << done.err);
+        return results_of(done.out).at("news");
+    };
+    CHECK(play("Done.\\n\\n>" + title) == "PASS");
+    CHECK(diagnose(box).said("programs").find("API Error") == std::string::npos);
+
+    // The next version draws another prompt.
+    CHECK(play("Done.\\n\\n[ask]" + title) == "FAIL");
+    const auto said = diagnose(box);
+    CHECK_THAT(said.said("programs"), Holds("API Error") && Holds("You have hit your limit") && Holds("1.1.0"));
+    CHECK(std::ranges::any_of(
+        said.findings, [](const rpc::Finding& finding) { return finding.command == "orange harness test newer"; }));
+    // The result is one of the program that was tried.
+    const auto program = box.home() / "harnesses/newer-agent";
+    write_file(program, read_file(program) + "# of another version\n");
+    CHECK(diagnose(box).said("programs").find("API Error") == std::string::npos);
+}
+
+TEST_CASE("a trial answers no question of trust, and waits for an answer only where a person is") {
+    Sandbox box;
+    const auto notes = box.root() / "notes";
+    define_script(
+        box, "asks",
+        "printf '%s\\n' \"$@\" >'" + notes.string() +
+            "'\necho 'Do you trust it? (y/n)'\nread -r answer\necho \"answered $answer\" >>'" + notes.string() +
+            "'\nexec sleep 600\n",
+        "trust: {args: [--trust], dialog: [\"Do you trust it?\"]}\nwaiting_patterns: [\"Do you trust it?\"]\n");
+    const auto file = box.home() / "harnesses/asks.yml";
+    auto text = read_file(file);
+    text.replace(text.find("[--, "), 5, "[\"{trust_args}\", --, ");
+    write_file(file, text);
+    const auto plain = box.orange({"harness", "test", "asks", "--yes", "--json"});
+    INFO(plain.out << plain.err);
+    CHECK(results_of(plain.out).at("start") == "FAIL");
+    CHECK_THAT(read_file(notes), !Holds("--trust") && !Holds("answered"));
+    const auto trusted = box.orange({"harness", "test", "asks", "--yes", "--json", "--trust"});
+    CHECK_THAT(read_file(notes), Holds("--trust") && !Holds("answered"));
+    // Nobody reads what is printed as JSON.
+    const auto terminal = box.on_terminal("orange harness test asks --yes --json", box.home(), {"y"});
+    INFO(terminal.out);
+    CHECK(terminal.status == 1);
+    CHECK_THAT(read_file(notes), !Holds("answered"));
 }
 
 TEST_CASE("Ctrl-C ends a trial, and nothing is left of it") {

@@ -351,7 +351,7 @@ class Life:
         for word in ("limit", "login"):
             task = self.create(w, "play:%s play:tag=%s the provider refuses" % (word, word))
             w.until(60, lambda: [request for request in w.asked("# Task:", tag=word) if "status" in request["step"]])
-            kind = "agent_hung" if word == "limit" and self.worker in TRY_SILENTLY else "usage_limit"
+            kind = "agent_hung" if word == "limit" and self.worker in TRY_SILENTLY else "agent_cannot_work"
             took = self.notice(w, task, "%s: the task gets a notice" % word, kind, 60)
             self.report.time("noticed after the first refusal", took)
             self.note("notices", [notice["text"] for notice in w.task(task)["notices"]])

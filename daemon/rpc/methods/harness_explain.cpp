@@ -3,6 +3,7 @@
 #include "common/base/try.hpp"
 #include "common/rpc/harness_methods.hpp"
 #include "daemon/agents/explanation.hpp"
+#include "daemon/agents/news.hpp"
 #include "daemon/rpc/methods/picked_run.hpp"
 
 namespace orange::rpc {
@@ -24,6 +25,11 @@ HarnessExplain::Reply explained(const agents::Harness& harness, std::string scre
         if (!each.line.empty()) text.line = std::move(each.line);
         text.decides = each.decides;
         reply.texts.push_back(std::move(text));
+    }
+    if (reading.activity == Activity::idle) {
+        for (auto& each : agents::news_on(harness, screen, title)) {
+            reply.news.push_back({std::move(each.key), std::move(each.text), each.is_seen});
+        }
     }
     reply.screen = std::move(screen);
     reply.title = std::move(title);

@@ -56,6 +56,7 @@ HarnessView basic_view(const HarnessEntry& entry) {
     view.tried = entry.harness.tried;
     view.models = entry.harness.model_values;
     if (!entry.harness.measured.empty()) view.measured = entry.harness.measured;
+    if (!entry.program.empty()) view.identity = agents::identity_of(entry.program);
     view.mode = entry.harness.mode == agents::Mode::oneshot ? "oneshot" : "persistent";
     if (!entry.problem.empty()) {
         view.problem = entry.problem;
@@ -87,7 +88,7 @@ Awaitable<HarnessView> full_view(World& world, HarnessEntry entry, std::optional
     co_return view;
 }
 
-Awaitable<Result<HarnessList::Reply>> list(Api& api, agents::Versions& versions, HarnessList params) {
+Awaitable<Result<HarnessList::Reply>> list(Api& api, HarnessList params) {
     auto& world = api.world();
     std::optional<Project> project;
     if (params.project || params.cwd) {
@@ -97,7 +98,8 @@ Awaitable<Result<HarnessList::Reply>> list(Api& api, agents::Versions& versions,
     }
     const auto entries = world.harnesses.list();
     auto env = environment_for(world, project, HarnessEntry{});
-    const auto known = co_await versions.of(entries, std::move(env));
+    const auto known = co_await api.runner().versions.of(entries, std::move(env));
+    api.runner().versions.keep();
     HarnessList::Reply reply;
     reply.searched = world.harnesses.searched();
     for (const auto& entry : entries) {
@@ -110,7 +112,7 @@ Awaitable<Result<HarnessList::Reply>> list(Api& api, agents::Versions& versions,
     co_return reply;
 }
 
-Awaitable<Result<HarnessShow::Reply>> show(Api& api, agents::Versions& versions, HarnessShow params) {
+Awaitable<Result<HarnessShow::Reply>> show(Api& api, HarnessShow params) {
     auto& world = api.world();
     CO_TRY(auto entry, world.harnesses.find(params.name));
     HarnessShow::Reply reply;
@@ -120,7 +122,8 @@ Awaitable<Result<HarnessShow::Reply>> show(Api& api, agents::Versions& versions,
     reply.harness = co_await full_view(world, std::move(shown), std::move(no_project));
     std::vector<HarnessEntry> one = {entry};
     auto env = environment_for(world, std::nullopt, HarnessEntry{});
-    const auto known = co_await versions.of(std::move(one), std::move(env));
+    const auto known = co_await api.runner().versions.of(std::move(one), std::move(env));
+    api.runner().versions.keep();
     if (!known.empty()) reply.harness.version = known.begin()->second;
     const auto& harness = entry.harness;
     reply.argv = harness.argv;
@@ -302,13 +305,10 @@ Awaitable<Result<HarnessSearch::Reply>> search(Api& api, HarnessSearch params) {
 
 void add_harness_methods(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    const auto versions = std::make_shared<agents::Versions>(api.world().processes, api.world().executor);
-    table.add<HarnessList>(
-        Access::read, "Lists the agent programs, and what each of them needs.", {not_found},
-        [&api, versions](HarnessList params, Call) { return list(api, *versions, std::move(params)); });
-    table.add<HarnessShow>(
-        Access::read, "Shows how an agent program is started.", {not_found, invalid_argument},
-        [&api, versions](HarnessShow params, Call) { return show(api, *versions, std::move(params)); });
+    table.add<HarnessList>(Access::read, "Lists the agent programs, and what each of them needs.", {not_found},
+                           [&api](HarnessList params, Call) { return list(api, std::move(params)); });
+    table.add<HarnessShow>(Access::read, "Shows how an agent program is started.", {not_found, invalid_argument},
+                           [&api](HarnessShow params, Call) { return show(api, std::move(params)); });
     table.add<HarnessSearch>(Access::human, "Looks for agent programs in the caller's PATH, too.", {},
                              [&api](HarnessSearch params, Call) { return search(api, std::move(params)); });
     table.add<HarnessTrust>(

@@ -5,6 +5,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/rpc/task_methods.hpp"
+#include "daemon/agents/binds.hpp"
 #include "daemon/engine/start.hpp"
 #include "daemon/git/branch_names.hpp"
 #include "daemon/git/branches.hpp"
@@ -174,6 +175,7 @@ Awaitable<Result<void>> check_executor_of(World& world, const Draft& draft) {
     CO_TRY(auto executor, world.executors.pinned(task.executor, task.executor_hash));
     CO_TRY(const auto harness, world.harnesses.find(task.harness));
     auto env = environment_for(world, draft.project, harness);
+    CO_TRY(agents::check_visible(executor, harness, env, executor_values(world, task, env).lists["options"]));
     const auto usable = co_await check_executor(world, std::move(executor), std::move(env));
     if (usable) co_return Result<void>{};
     co_return Error(usable.error().code, usable.error().message + "\n" + to_try_executor(task, task.executor),

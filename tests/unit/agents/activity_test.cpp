@@ -211,6 +211,94 @@ TEST_CASE("a usage limit is told from a missing login, and has the time of its r
     CHECK_FALSE(shows_limit_dialog(shipped("claude"), "You've hit your session limit\n❯\n"));
 }
 
+TEST_CASE("a status line that quotes the conversation hides no error above the prompt, and is none") {
+    Harness harness;
+    harness.prompt.empty = {">", "> Ask me"};
+    harness.otherwise_idle = true;
+    harness.screen.limited = {"API Error:"};
+    harness.screen.login = {"Please log in"};
+    harness.screen.failed = {"■ "};
+    harness.screen.interrupted = {"■ Conversation interrupted"};
+    harness.usage_limit.texts = {"You have hit your limit"};
+    const auto sees = [&](const std::string& screen) {
+        return name_text(reading_of(harness, Activity::unknown, screen, "").activity);
+    };
+    const std::string titles[] = {
+        "  model - ~/shop - [orange] # Task: a limit",
+        "  [orange] # Task: a limit",
+        "[orange] # Task: a limit",
+        "> [orange] # Task: a limit",
+        "  [orange] You have hit your limit. API Error: 500",
+        "■ API Error: 401",
+        "Please log in",
+    };
+    for (const auto& title : titles) {
+        for (const std::string prompt :
+             {">", "  > Ask me", ">\u00a0", "> half a line", "> [orange] The review passed."}) {
+            const auto below = "\n\n" + prompt + "\n\n" + title + "\n  ? for help\n";
+            INFO(below);
+            for (const std::string error :
+                 {"You have hit your limit. Try again at 5pm", "  API Error: 500", "Please log in",
+                  "■ unexpected status 402: no credit\n  left", "■ {\n  \"error\": 400\n}"}) {
+                INFO(error);
+                CHECK(sees("> [orange] go on\n\n" + error + below) == "limited");
+                CHECK(sees("A turn\n-- [orange] # Task: x --\n" + error + below) == "limited");
+                CHECK(sees("A turn\n" + error + "\n── [orange] # Task: x ──" + below) == "limited");
+                // It belongs to an earlier turn.
+                for (const std::string sign : {"", "> ", "  ┃  ", "❯ ", " > ", "› "}) {
+                    const auto later = sees(error + "\n\n" + sign + "[orange] go on\n\n Done." + below);
+                    CHECK(later == "idle");
+                }
+            }
+            CHECK(sees("> [orange] go on after an API Error: 500\n\nDone." + below) == "idle");
+            CHECK(sees("A turn\n\n■ Conversation interrupted - say what to do\n  differently" + below) == "idle");
+            CHECK(sees("A list:\n■ ■ □\n\nDone." + below) == "idle");
+            CHECK(sees("A list:\n  ■ one\n  ■ two" + below) == "idle");
+        }
+    }
+    // The version draws another prompt than the definition names: the message was sent.
+    CHECK(sees("> [orange] go on\n\nAPI Error: 500\n\n[ask]\n") == "limited");
+}
+
+TEST_CASE("the reason is quoted, with the lines into which the program broke it") {
+    const auto reason = [](const char* name, const std::string& screen) {
+        const auto reading = reading_of(shipped(name), Activity::unknown, screen, "");
+        return reading.activity == Activity::busy ? reading.retrying : reading.text;
+    };
+    const std::string prompt = "\n\n› Ask Codex to do anything\n\n  model · [orange] # Task: x\n";
+    CHECK(reason("codex", "■ unexpected status 402 Payment Required: no\n  credit left" + prompt) ==
+          "■ unexpected status 402 Payment Required: no credit left");
+    CHECK_THAT(reason("codex", "■ {\n  \"error\": {\n    \"message\": \"no such model\"\n  }\n}" + prompt),
+               Holds("no such model"));
+    CHECK(reason("codex", "• Reconnecting... 1/5 (0s • esc to interrupt)\n  └ Unexpected status 401: no key" +
+                              prompt) == "Unexpected status 401: no key");
+    CHECK(reason("codex", "• Reconnecting... 1/5 (0s • esc to interrupt)" + prompt) ==
+          "• Reconnecting... 1/5 (0s • esc to interrupt)");
+    CHECK(reason("claude", "● API Error: 500 the server\n  is down\n\n❯\n  ⏵⏵ bypass\n") ==
+          "● API Error: 500 the server is down");
+    CHECK(reason("opencode", "  ┃  Incorrect API key\n  ┃\n\n  ┃  Build\n") == "┃  Incorrect API key");
+    CHECK(reason("codex", "■ " + std::string(5000, 'x') + prompt).size() < 400);
+}
+
+TEST_CASE("an agent whose commands go on after its turn works, and is no longer told so when they have ended") {
+    const std::string prompt = "\n\n› Ask Codex to do anything\n\n  model · ~/x\n";
+    const auto codex = shipped("codex");
+    for (const char* line :
+         {"  1 background terminal running · /ps to view · /stop to close", "• 2 background terminals running"}) {
+        const auto reading =
+            reading_of(codex, Activity::unknown, "• Done\n\n" + (line + prompt), "x", {Activity::idle});
+        CHECK(reading.activity == Activity::busy);
+        CHECK_THAT(reading.text, Holds("running"));
+        CHECK_THAT(reading.shown, Holds("Done"));
+        // It hides no error.
+        CHECK(reading_of(codex, Activity::unknown, "■ refused\n\n" + (line + prompt), "x").activity != Activity::idle);
+    }
+    CHECK(reading_of(codex, Activity::unknown, "• Done" + prompt, "x", {Activity::idle}).activity == Activity::idle);
+    const Statement waits{Activity::idle, {}, false, true};
+    CHECK(reading_of(shipped("claude"), Activity::idle, "❯\n", "✳ x", waits).activity == Activity::busy);
+    CHECK(reading_of(shipped("claude"), Activity::idle, "Do you want to proceed?\n", "✳ x", waits).dialog);
+}
+
 TEST_CASE("a screen that only counts, turns and says that it works shows no progress") {
     const auto claude = shipped("claude");
     const auto before = progress_on(claude, "● Reading a.cpp\n✻ Pondering… (12s · esc to interrupt)\n────\n❯ \n");

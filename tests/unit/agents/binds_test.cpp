@@ -1,6 +1,7 @@
 #include "daemon/agents/binds.hpp"
 
 #include "tests/catch.hpp"
+#include "tests/facts.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 
 using namespace orange;
@@ -62,4 +63,40 @@ TEST_CASE("The folders to which a program writes are made for a wall, and no fil
     write_text(folder / "home/.file", "");
     harness.config_binds = {"~/.file/below"};
     CHECK_THAT(make_config_folders(harness, env).error().message, Holds((folder / "home/.file/below").string()));
+}
+
+TEST_CASE("A program in a folder that the executor hides is refused, unless something shows it") {
+    TemporaryFolder folder;
+    const auto home = folder / "home", hidden = folder / "hidden";
+    write_text(hidden / "bin/mine", "#!/bin/sh\n");
+    write_text(hidden / "bin/node", "");
+    fs::permissions(hidden / "bin/node", fs::perms::owner_all);
+    write_text(home / "bin/script", "#!/usr/bin/env node\n");
+    fs::create_symlink(hidden / "bin/mine", home / "bin/link");
+    Executor executor;
+    executor.name = "box";
+    executor.hides = {hidden.string()};
+    Environment env = {{"HOME", home.string()}, {"PATH", (hidden / "bin").string()}};
+    const auto check = [&](const fs::path& program, const std::vector<std::string>& options = {}) {
+        HarnessEntry entry;
+        entry.harness.name = "mine";
+        entry.program = program.string();
+        return check_visible(executor, entry, env, options);
+    };
+    for (const auto& program : {hidden / "bin/mine", home / "bin/link"}) {
+        const auto refused = check(program);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == ErrorCode::conflict);
+        for (const auto& fact : {std::string("box"), hidden.string()}) CHECK_THAT(refused.error().message, Tells(fact));
+        CHECK(check(program, {"--ro-bind", hidden.string(), hidden.string()}));
+        CHECK_FALSE(check(program, {"--ro-bind", (hidden / "b").string()}));
+    }
+    REQUIRE_FALSE(check(home / "bin/script"));
+    CHECK_THAT(check(home / "bin/script").error().message, Tells((hidden / "bin/node").string()));
+    CHECK(check("/usr/bin/env"));
+    env["PATH"] = "/usr/bin";
+    CHECK(check(home / "bin/script"));
+    // All of it is below a hidden folder, and home is shown.
+    executor.hides = {folder.path().string()};
+    CHECK(check(home / "bin/script"));
 }

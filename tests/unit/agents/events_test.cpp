@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "common/model/json.hpp"
 #include "daemon/files/posix_file_system.hpp"
 #include "tests/catch.hpp"
 #include "tests/fakes/temporary_folder.hpp"
@@ -22,6 +23,10 @@ Harness talker() {
     harness.events.limit = {"limit"};
     harness.events.error = {"StopFailure"};
     harness.events.end = {"SessionEnd"};
+    harness.events.session = "session_id";
+    harness.events.transcript = "transcript_path";
+    harness.events.background = "background_tasks";
+    harness.session.resume = {"--resume", "{session}"};
     harness.usage_limit.texts = {"You've hit your"};
     harness.usage_limit.resets = {"resets "};
     return harness;
@@ -132,4 +137,61 @@ TEST_CASE("a file that begins anew is read from its beginning, and a link or a f
     std::filesystem::create_symlink(file.folder.path() / "other", file.path);
     CHECK_FALSE(file.read());
     CHECK(file.state() == "idle");
+}
+
+TEST_CASE("a turn that ends while its commands run says so") {
+    const std::pair<const char*, bool> rows[] = {
+        {R"({"hook_event_name":"Stop","background_tasks":2})", true},
+        {R"({"hook_event_name":"Stop","background_tasks":[{"id":"b1"}]})", true},
+        {R"({"hook_event_name":"Stop","background_tasks":0})", false},
+        {R"({"hook_event_name":"Stop","background_tasks":[]})", false},
+        {R"({"hook_event_name":"Stop","background_tasks":"many"})", false},
+        {R"({"hook_event_name":"Stop"})", false},
+    };
+    for (const auto& [line, runs] : rows) {
+        INFO(line);
+        const auto told = told_by(talker(), line);
+        REQUIRE(told);
+        CHECK(told->background == runs);
+        const auto reading = reading_of(talker(), Activity::unknown, "done\n", "", *told);
+        CHECK(name_of(reading.activity) == (runs ? "busy" : "idle"));
+        CHECK(reading.ended);
+    }
+}
+
+TEST_CASE("the conversation is the one that was named last, by whatever event") {
+    EventFile file;
+    file.add(R"({"hook_event_name":"UserPromptSubmit","session_id":"one","transcript_path":"/h/one.jsonl"})"
+             "\n");
+    file.read();
+    CHECK(file.reader.conversation() == Conversation{"one", "/h/one.jsonl"});
+    file.add("idle\n{\"hook_event_name\":\"Stop\"}\n");
+    file.read();
+    CHECK(file.reader.conversation()->id == "one");
+    file.add(
+        R"({"hook_event_name":"SessionStart","source":"clear","session_id":"two","transcript_path":"/h/two.jsonl"})"
+        "\n"
+        R"({"hook_event_name":"SessionEnd","reason":"clear","session_id":"one","transcript_path":"/h/one.jsonl"})"
+        "\n");
+    file.read();
+    CHECK(file.reader.conversation() == Conversation{"two", "/h/two.jsonl"});
+    CHECK(file.state() == "unknown");
+}
+
+TEST_CASE("what names no conversation that may become an argument names none") {
+    const auto in = [](const std::string& id, const std::string& path) {
+        return conversation_in(talker(), Json{{"session_id", id}, {"transcript_path", path}}.dump());
+    };
+    for (const std::string id : {"", "--version", "-x", "a b", "a;b", "a/b", "../x", "{session}", "$(id)", "é"}) {
+        INFO(id);
+        CHECK_FALSE(in(id, "/h/x.jsonl"));
+    }
+    CHECK_FALSE(in(std::string(65, 'a'), "/h/x.jsonl"));
+    CHECK(in("ses_01-Ab", "x.jsonl") == Conversation{"ses_01-Ab", ""});
+    CHECK(in("ses_01-Ab", "/h/x\n.jsonl")->transcript.empty());
+    CHECK_FALSE(conversation_in(talker(), "session_id one"));
+    CHECK_FALSE(conversation_in(talker(), R"({"session_id":7})"));
+    auto none = talker();
+    none.session.resume.clear();
+    CHECK_FALSE(conversation_in(none, R"({"session_id":"one"})"));
 }

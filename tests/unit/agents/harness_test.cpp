@@ -65,7 +65,8 @@ root_needs: SANDBOX
 skills: [$MINE_HOME/skills, ~/.mine/skills]
 measured: "2.10"
 needs: {node: "22.19"}
-screen: {waiting: ["Proceed?"], login: [Sign in]}
+screen: {waiting: ["Proceed?"], login: [Sign in], failed: ["■ "], interrupted: ["■ Stop"], background: [still runs]}
+events: {busy: [b], idle: [i], session: id, transcript: file, background: tasks}
 trust: {args: [-t], first: true, dialog: ["Trust?"]}
 no_login: {files: [~/.mine/login], note: it is free}
 )");
@@ -78,6 +79,12 @@ no_login: {files: [~/.mine/login], note: it is free}
     CHECK(harness.exclude == Argv{".mine/"});
     CHECK(harness.screen.waiting == Argv{"Proceed?", "Sign in"});
     CHECK(harness.screen.login == Argv{"Sign in"});
+    CHECK(harness.screen.failed == Argv{"■ "});
+    CHECK(harness.screen.interrupted == Argv{"■ Stop"});
+    CHECK(harness.screen.background == Argv{"still runs"});
+    CHECK(harness.events.session == "id");
+    CHECK(harness.events.transcript == "file");
+    CHECK(harness.events.background == "tasks");
     CHECK(harness.measured == "2.10");
     CHECK(harness.needs.at("node") == "22.19");
     CHECK(harness.trust.first);

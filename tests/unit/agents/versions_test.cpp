@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include "daemon/files/posix_file_system.hpp"
 #include "daemon/process/posix_process_runner.hpp"
 #include "tests/catch.hpp"
 #include "tests/machine.hpp"
@@ -28,13 +29,28 @@ class Programs {
         return made;
     }
     std::map<std::string, std::string> ask(std::vector<HarnessEntry> entries) {
-        return run(io, versions.of(std::move(entries), {{"PATH", tests::tools()}}));
+        return answer_of(versions->of(std::move(entries), {{"PATH", tests::tools()}}));
+    }
+
+    /// Does not wait for programs that are still asked.
+    std::map<std::string, std::string> answer_of(Awaitable<std::map<std::string, std::string>> asking) {
+        std::optional<std::map<std::string, std::string>> answer;
+        asio::co_spawn(io, into(answer, std::move(asking)), [](const std::exception_ptr&) {});
+        io.restart();
+        while (!answer) io.run_one();
+        return *answer;
+    }
+    /// As the next daemon has them.
+    void begin_anew(Versions::Patience patience = {}) {
+        versions = std::make_unique<Versions>(runner, io.get_executor(), files, Path(dir / "versions.json"), patience);
     }
 
     TempDir dir;
     asio::io_context io;
     PosixProcessRunner runner;
-    Versions versions{runner, io.get_executor()};
+    PosixFileSystem files;
+    std::unique_ptr<Versions> versions =
+        std::make_unique<Versions>(runner, io.get_executor(), files, Path(dir / "versions.json"));
 };
 
 }  // namespace
@@ -103,4 +119,66 @@ TEST_CASE("a version holds until the program's file changes") {
     std::filesystem::last_write_time(programs.dir / "pi",
                                      std::filesystem::last_write_time(programs.dir / "pi") + std::chrono::seconds(2));
     CHECK(programs.ask({entry}).at("pi") == "1.0.1");
+}
+
+TEST_CASE("a version that was answered once is shown by the next daemon, too, if its program does not answer in time") {
+    Programs programs;
+    const auto gate = (programs.dir / "gate").string();
+    const auto slow = programs.entry("slow", "[ -e '" + gate + "' ] || exec sleep 600\necho 1.2.3\n");
+    programs.begin_anew({std::chrono::milliseconds(50), std::chrono::seconds(60)});
+    CHECK(programs.ask({slow}).empty());
+    std::ofstream(gate) << "";
+    programs.begin_anew();
+    CHECK(programs.ask({slow}).at("slow") == "1.2.3");
+    programs.versions->keep();
+
+    std::filesystem::remove(gate);
+    programs.begin_anew({std::chrono::milliseconds(50), std::chrono::seconds(60)});
+    CHECK(programs.ask({slow}).at("slow") == "1.2.3");
+    CHECK(programs.versions->known(slow, {}) == "1.2.3");
+    // Another program in its place is not the one that answered.
+    programs.entry("slow", "exec sleep 600 # another one\n");
+    CHECK(programs.ask({slow}).empty());
+    CHECK(programs.versions->known(slow, {}).empty());
+}
+
+TEST_CASE("a program that answers late is known at the next call") {
+    Programs programs;
+    const auto gate = (programs.dir / "gate").string();
+    const auto late = programs.entry("late", "until [ -e '" + gate + "' ]; do sleep 0.01; done\necho 2.0.1\n");
+    programs.begin_anew({std::chrono::milliseconds(50), std::chrono::seconds(60)});
+    CHECK(programs.ask({late}).empty());
+    std::ofstream(gate) << "";
+    for (int i = 0; i < 1000 && programs.ask({late}).empty(); ++i) {
+    }
+    CHECK(programs.ask({late}).at("late") == "2.0.1");
+}
+
+TEST_CASE("a file of versions that is not one is replaced, and a version is reported once") {
+    for (const char* text :
+         {"", "[]", "{\"schema\": 1, \"programs\": [1], \"reported\": 7}", "{\"schema\": 1, \"programs\": {\"/x\": 3}}",
+          "{\"reported\": {\"pi\": \"1.6.0\"}}", "\xff"}) {
+        Programs programs;
+        std::ofstream(programs.dir / "versions.json") << text;
+        CHECK(programs.versions->is_first_report("pi", "1.6.0"));
+        programs.begin_anew();
+        CHECK_FALSE(programs.versions->is_first_report("pi", "1.6.0"));
+        CHECK(programs.versions->is_first_report("pi", "1.7.0"));
+        CHECK(programs.versions->is_first_report("codex", "1.6.0"));
+    }
+}
+
+TEST_CASE("a program is another one if its file, or the one behind its link, is replaced or changed") {
+    Programs programs;
+    const auto one = programs.entry("one", "echo 1.0.0\n").program, two = programs.entry("two", "echo 2.0.0\n").program;
+    const auto link = programs.dir / "link";
+    std::filesystem::create_symlink(one, link);
+    const auto before = identity_of(link.string());
+    CHECK(before == identity_of(one));
+    std::filesystem::remove(link);
+    std::filesystem::create_symlink(two, link);
+    CHECK(identity_of(link.string()) != before);
+    std::filesystem::last_write_time(one, std::filesystem::last_write_time(one) + std::chrono::seconds(2));
+    CHECK(identity_of(one) != before);
+    CHECK(identity_of((programs.dir / "nowhere").string()).empty());
 }

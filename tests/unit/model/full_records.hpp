@@ -143,7 +143,7 @@ inline TaskRecord full_record() {
     record.merge_checked = record.checked;
     record.runs = {run};
     record.typed = {{"m2", Role::reviewer, Role::system, "go on", k_full_time, k_full_time, 2, true, true, true, true}};
-    record.sessions = {{Role::worker, "claude", "0b1c", "/w/shop--1"}};
+    record.sessions = {{Role::worker, "claude", "0b1c", "/w/shop--1", "/h/0b1c.jsonl"}};
     record.reminder = Reminder{"Run it", k_full_time, 2, k_full_time};
     record.outbox = {{"m1", Role::worker, Role::human, "line\nline", k_full_time}};
     record.entry_sections = {{"Handoff", "abcd"}};

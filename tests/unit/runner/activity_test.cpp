@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/support/advanced_time.hpp"
 #include "tests/support/pseudo_terminal.hpp"
-#include "tests/unit/runner/house.hpp"
+#include "tests/unit/runner/limits.hpp"
 
 /// What agents do, as the runner sees it, and what follows from it.
 using namespace orange;
@@ -100,6 +100,124 @@ TEST_CASE("a dialog needs an answer, a limit needs help, and both are over when 
     world.look(id);
     CHECK(attention(world, id) == "none");
     CHECK(world.heard == std::vector<std::string>{"worker waiting", "worker busy", "worker limited", "worker busy"});
+}
+
+TEST_CASE("an agent that cannot work is told as such, and not as one at its usage limit") {
+    ActiveWorld world;
+    write_file(world.home() / "harnesses/shy.yml",
+               "name: shy\nprogram: true\nargv: {full: [--, \"{prompt}\"]}\nscreen:\n  busy: [working]\n"
+               "  limited: [Please log in]\n  failed: [\"# \"]\n  otherwise: idle\n"
+               "usage_limit: {screen: [You've hit your]}\n");
+    const auto id = world.start();
+    const auto kind_of = [&](const std::string& screen) {
+        world.show(id, screen);
+        world.look(id);
+        const auto notices = world.record(id).notices;
+        return notices.empty() ? std::string() : std::string(name_of(notices.front().kind));
+    };
+    CHECK(kind_of("working\n").empty());
+    CHECK(kind_of("Please log in\n") == "agent_cannot_work");
+    CHECK(world.needs(id).kind == Need::help);
+    CHECK(kind_of("# status 402: no credit\n") == "agent_cannot_work");
+    CHECK_THAT(world.needs(id).text, Holds("# status 402: no credit"));
+    CHECK(world.record(id).notices.size() == 1);
+    CHECK(kind_of("You've hit your limit\n") == "usage_limit");
+    CHECK(world.record(id).notices.size() == 1);
+    CHECK(kind_of("# status 500\n") == "agent_cannot_work");
+    CHECK(kind_of("working\n").empty());
+    CHECK(world.needs(id).kind == Need::nothing);
+}
+
+namespace {
+
+/// A program whose definition was measured with an older version.
+struct NewerWorld : ActiveWorld {
+    explicit NewerWorld(const std::string& version = "2.0.1") {
+        const auto agent = home() / "harnesses/newer-agent";
+        write_file(agent, "#!/bin/sh\necho " + version + "\n");
+        std::filesystem::permissions(agent, std::filesystem::perms::owner_all);
+        write_file(home() / "harnesses/newer.yml",
+                   "name: newer\nprogram: ./newer-agent\nmeasured: \"2.0.0\"\nversion_args: [--version]\n"
+                   "argv: {full: [--, \"{prompt}\"]}\nscreen:\n  busy: [working]\n  composer_empty: [\">\"]\n"
+                   "  limited: [API Error]\n  otherwise: idle\n");
+    }
+    TaskId start_known() {
+        const auto id = start("newer");
+        const auto entry = house().world().harnesses.find("newer").value();
+        REQUIRE(comes_true(*this, [&] { return !house().runner().versions.known(entry, {}).empty(); }));
+        look(id);
+        return id;
+    }
+    /// Plays one turn with that end.
+    const Notice* turn(const TaskId& id, const std::string& end = "Server melted\n",
+                       const std::function<void()>& work = {}) {
+        show(id, "working\n");
+        look(id);
+        if (work) work();
+        show(id, "> [orange] go on\n\n" + end + "\n>\n\n  status\n");
+        look(id);
+        kept = record(id);
+        return engine::find_notice(*kept, NoticeKind::agent_unknown_error);
+    }
+    std::optional<TaskRecord> kept;
+};
+
+}  // namespace
+
+TEST_CASE("a turn without progress of a program that is newer than its definition is told once for each version") {
+    NewerWorld world;
+    const auto id = world.start_known();
+    const auto* notice = world.turn(id);
+    REQUIRE(notice);
+    CHECK(notice->cause == "worker");
+    CHECK_THAT(notice->text, Holds("2.0.1") && Holds("2.0.0") && Holds("\n  Server melted") && !Holds("status"));
+    CHECK(world.needs(id).kind == Need::help);
+    CHECK(world.needs(id).command == task_command("attach", id.value));
+    SECTION("it is over when the agent works again, and is not repeated") {
+        world.show(id, "working\n");
+        world.look(id);
+        CHECK(world.needs(id).kind == Need::nothing);
+        CHECK(world.turn(id) == nullptr);
+        CHECK(world.turn(world.start_known()) == nullptr);
+    }
+    SECTION("a human who has seen it is not told again, also by the next daemon") {
+        world.house().go(world.house().runner().requests.acknowledge(id)).value();
+        world.look(id);
+        CHECK(world.needs(id).kind == Need::nothing);
+        world.boot();
+        CHECK(world.turn(world.start_known()) == nullptr);
+    }
+    SECTION("another version is another program") {
+        write_file(world.home() / "harnesses/newer-agent", "#!/bin/sh\necho 2.1.0 of another size\n");
+        CHECK(world.turn(world.start_known()) != nullptr);
+    }
+}
+
+TEST_CASE("a turn that left anything, or whose error is known, is not told as an unknown error") {
+    NewerWorld world;
+    const auto id = world.start_known();
+    const auto worktree = world.house().control().worktree_of(world.record(id));
+    CHECK(world.turn(id, "Done.\n", [&] { write_file(worktree / "new.txt", "x"); }) == nullptr);
+    CHECK(world.turn(id, "Done.\n", [&] { world.append_body(id, "\n## Plan\nAPPROACH: x\n"); }) == nullptr);
+    CHECK(world.turn(id, "Done.\n", [&] { world.move(id, "working").value(); }) == nullptr);
+    CHECK(world.turn(id, "API Error: 500\n") == nullptr);
+    CHECK(engine::find_notice(world.record(id), NoticeKind::agent_cannot_work));
+    // A question is no error.
+    CHECK(world.turn(id, "Which one?\n", [&] {
+        world.append_body(id, "\n## Questions\nWhich one?\n");
+        world.move(id, "clarification").value();
+    }) == nullptr);
+}
+
+TEST_CASE("a program of the measured version, or of an older one, meets no unknown error") {
+    for (const std::string version : {"2.0.0", "1.9.9", "unknown"}) {
+        INFO(version);
+        NewerWorld world(version);
+        const auto id = world.start("newer");
+        world.look(id);
+        CHECK(world.turn(id) == nullptr);
+        CHECK(world.turn(id) == nullptr);
+    }
 }
 
 TEST_CASE("a program that tries again for a while needs help although it is busy, and not once it gets on") {

@@ -283,6 +283,107 @@ TEST_CASE("a turn whose end or beginning the program did not tell is seen by its
     CHECK(world.state(id) == "busy");
 }
 
+TEST_CASE("a turn that was interrupted, or ended in an error that was not told, is seen with the next look") {
+    TypingWorld world;
+    const auto id = world.start("talks");
+    world.title("⠂ session");
+    world.say(id, "busy");
+    world.outside.clock.pass(1min);
+    SECTION("Escape") {
+        world.title("✳ session");
+        world.look(id);
+        CHECK(world.state(id) == "idle");
+        CHECK_FALSE(world.house().runner().activities.is_in_doubt(world.record(id)));
+    }
+    SECTION("a failed API") {
+        world.title("✳ session");
+        world.show(id, "You've hit your limit\n");
+        CHECK(world.state(id) == "limited");
+    }
+    SECTION("a dialog has to stand for a while: the screen may quote one") {
+        world.show(id, "Really?\n");
+        CHECK(world.state(id) == "busy");
+        CHECK(world.house().runner().activities.is_in_doubt(world.record(id)));
+        world.outside.clock.pass(3s);
+        world.look(id);
+        CHECK(world.state(id) == "waiting");
+    }
+}
+
+TEST_CASE("an agent whose commands run in the background after its turn is not idle, and is not reminded") {
+    TypingWorld world;
+    world.define("waits",
+                 "title: {busy: [⠂], idle: [✳]}\nscreen: {composer_empty: [❯]}\nevents:\n  key: event\n"
+                 "  busy: [busy]\n  idle: [idle]\n  background: tasks\n");
+    const auto id = world.start("waits");
+    world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
+    world.title("✳ session");
+    world.say(id, R"({"event":"busy"})");
+    world.show(id, "● Running\n❯\n");
+    world.say(id, R"({"event":"idle","tasks":1})");
+    const auto attend = [&] {
+        for (int minute = 0; minute < 5; ++minute) {
+            world.outside.clock.pass(1min);
+            world.look(id);
+            world.house().go(world.house().runner().reconciler.settle(id));
+        }
+        return world.record(id).reminder.has_value();
+    };
+    CHECK(world.state(id) == "busy");
+    CHECK_FALSE(attend());
+    CHECK(world.state(id) == "busy");
+    world.say(id, R"({"event":"idle","tasks":0})");
+    CHECK(world.state(id) == "idle");
+    CHECK(attend());
+}
+
+TEST_CASE("the conversation that a program named last is continued, and none that was thrown away") {
+    TypingWorld world;
+    world.define("speaks",
+                 "events:\n  key: event\n  busy: [busy]\n  idle: [idle]\n  session: id\n  transcript: file\n"
+                 "session:\n  variable: NO_SUCH_VARIABLE\n  resume: [-s, \"{session}\"]\n");
+    write_file(world.home() / "harnesses/speaks.yml",
+               "name: speaks\nprogram: true\nargv:\n  full: [\"{session_args}\", --, \"{prompt}\"]\n" +
+                   read_file(world.home() / "harnesses/speaks.yml")
+                       .substr(read_file(world.home() / "harnesses/speaks.yml").find("events:")));
+    const auto id = world.start("speaks");
+    const auto run = world.record(id).run_of(Role::worker)->run;
+    const auto transcript = world.home() / "two.jsonl";
+    const auto line = [&](const std::string& name, const std::string& conversation, const Path& file) {
+        return Json{{"event", name}, {"id", conversation}, {"file", file.string()}}.dump();
+    };
+    const auto die = [&] {
+        world.kill_agent(id, Role::worker, 1);
+        world.house().go(world.house().runner().exits.agent_exited(id, run));
+        world.house().go(world.house().runner().respawns.respawn(id, Caller{})).value();
+        return *world.record(id).run_of(Role::worker);
+    };
+    SECTION("it died before its first call to orange") {
+        world.say(id, line("busy", "one", transcript));
+        write_file(transcript, "{}\n");
+        REQUIRE(world.record(id).session_of(Role::worker));
+        CHECK(world.record(id).session_of(Role::worker)->transcript == transcript.string());
+        const auto again = die();
+        CHECK(again.resumed);
+    }
+    SECTION("what it named just before its end counts") {
+        write_file(transcript, "{}\n");
+        world.say(id, line("busy", "one", world.home() / "one.jsonl"));
+        const auto folder = world.house().control().run_folder(world.record(id));
+        std::ofstream(agents::events_file(folder, run), std::ios::app) << line("busy", "two", transcript) << "\n";
+        const auto again = die();
+        CHECK(again.resumed);
+        CHECK_THAT(read_file(agents::Launcher::spec_file(folder, again.run)), Holds("\"-s\",\"two\""));
+    }
+    SECTION("nothing was said in the new conversation") {
+        write_file(world.home() / "one.jsonl", "{}\n");
+        world.say(id, line("busy", "one", world.home() / "one.jsonl"));
+        world.say(id, line("begun", "two", transcript));
+        CHECK_FALSE(die().resumed);
+        CHECK(world.record(id).session_of(Role::worker) == nullptr);
+    }
+}
+
 TEST_CASE("a dialog that was closed without an event is seen by the title and the prompt, and not without the prompt") {
     TypingWorld world;
     const auto id = world.start("asks");
@@ -320,7 +421,7 @@ TEST_CASE("the screen contradicts the last event after a while if the definition
     CHECK(shows_for_a_while("works\n") == "idle, busy");  // it waits for a command in the background
     world.say(id, "question");
     CHECK(shows_for_a_while(k_unknown_dialog) == "waiting, waiting");
-    CHECK(shows_for_a_while("❯\n") == "waiting, idle");
+    CHECK(shows_for_a_while("❯\n") == "idle, idle");
 
     const auto other = world.start("prompts_and_talks");
     world.show(other, "works\n");

@@ -25,6 +25,10 @@ TEST_CASE("an event is one line: words, or the short texts of an object") {
     CHECK(json.at("hook_event_name") == "Stop");
     CHECK(json.at("text") == "two\nlines");
     CHECK_FALSE(json.contains("tool_input"));
+    const auto path = "/h/" + std::string(2000, 'x');
+    const auto more =
+        Json::parse(event_line({}, Json{{"tasks", {1, 2}}, {"none", Json::array()}, {"path", path}}.dump()));
+    CHECK(more == Json{{"tasks", 2}, {"none", 0}, {"path", path}});
     CHECK(event_line({}, "no object").empty());
     CHECK(event_line({}, "[1]").empty());
     auto many = Json::object();
