@@ -69,6 +69,7 @@ std::string_view end_of(std::string_view screen) {
     return screen;
 }
 
+constexpr std::string_view k_no_break_space = "\u00a0";
 constexpr std::size_t k_beginning = 60;
 
 /// Returns the visible characters of a text, at most `most` bytes: programs wrap and indent.
