@@ -1,16 +1,20 @@
-// A plugin that tells Orange what opencode does: each line that it adds to the file ORANGE_EVENTS is one event.
-// docs/harnesses.md, "Events". It also sets the variant that opencode.yml names.
-import { appendFileSync } from "node:fs";
+// A plugin that tells Orange what opencode does: each line that it adds to the file ORANGE_EVENTS is one event. It gives
+// opencode the messages that Orange adds to the file ORANGE_INBOX. docs/harnesses.md, "Events" and "Messages without
+// keys". It also sets the variant that opencode.yml names.
+import { appendFileSync, readFileSync } from "node:fs";
 
-export const OrangeEvents = async () => {
+export const OrangeEvents = async ({ client, directory }) => {
   const children = new Set(); // sessions of sub-agents: their turns are parts of a turn
   let error, last;
+  const say = (line) => {
+    try {
+      appendFileSync(process.env.ORANGE_EVENTS, JSON.stringify(line) + "\n");
+    } catch {} // Orange then reads the window instead
+  };
   const tell = (event, text) => {
     if (event === last && event === "busy") return; // it comes for each step of a turn
     last = event;
-    try {
-      appendFileSync(process.env.ORANGE_EVENTS, JSON.stringify({ event, text: text?.slice(0, 300) }) + "\n");
-    } catch {} // Orange then reads the window instead
+    say({ event, text: text?.slice(0, 300) });
   };
   const status = (type) => {
     if (type !== "idle") {
@@ -23,10 +27,42 @@ export const OrangeEvents = async () => {
     error = name === "MessageAbortedError" ? undefined : (data?.message ?? name); // a human interrupted it
     if (error) tell("error", error);
   };
+
+  // The conversation in which somebody wrote last, and the agent and the model that were chosen for that.
+  let session = process.env.OPENCODE_ORANGE_SESSION;
+  let chosen = {};
+  let lines = 0;
+  const handed = [];
+  const hand = async () => {
+    let all = [];
+    try {
+      all = readFileSync(process.env.ORANGE_INBOX, "utf8").split("\n").slice(0, -1);
+    } catch {} // there is no message yet
+    while (session && lines < all.length) {
+      const message = JSON.parse(all[lines]);
+      handed.push(message);
+      const body = { ...chosen, parts: [{ type: "text", text: message.text }] };
+      const { error: refused } = await client.session.promptAsync({ path: { id: session }, query: { directory }, body });
+      if (refused) return handed.pop(); // and try again
+      ++lines;
+    }
+  };
+  const next = () => setTimeout(() => hand().catch(() => {}).finally(next), 500).unref?.();
+  if (process.env.ORANGE_INBOX) next();
+
   return {
     config: async (config) => {
       const variant = process.env.OPENCODE_BUILD_VARIANT;
       if (variant) ((config.agent ??= {}).build ??= {}).variant = variant;
+    },
+    "chat.message": async ({ sessionID }, { message, parts }) => {
+      if (children.has(sessionID)) return;
+      session = sessionID;
+      const { providerID, modelID } = message.model;
+      chosen = { agent: message.agent, model: { providerID, modelID } };
+      const text = parts.map((part) => part.text ?? "").join("");
+      const at = handed.findIndex((each) => each.text === text);
+      if (at >= 0) say({ event: "taken", id: handed.splice(at, 1)[0].id });
     },
     event: async ({ event: { type, properties } }) => {
       if (type === "session.created" && properties.info.parentID) children.add(properties.info.id);

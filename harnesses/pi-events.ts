@@ -1,13 +1,15 @@
-// Tells Orange what pi does: each line that it adds to the file ORANGE_EVENTS is one event. docs/harnesses.md, "Events".
-import { appendFileSync } from "node:fs";
+// Tells Orange what pi does: each line that it adds to the file ORANGE_EVENTS is one event. Gives pi the messages that
+// Orange adds to the file ORANGE_INBOX. docs/harnesses.md, "Events" and "Messages without keys".
+import { appendFileSync, readFileSync } from "node:fs";
 
 export default function (pi) {
-  let error, later;
-  const tell = (event, text) => {
+  let error, later, timer;
+  const say = (line) => {
     try {
-      appendFileSync(process.env.ORANGE_EVENTS, JSON.stringify({ event, text: text?.slice(0, 300) }) + "\n");
+      appendFileSync(process.env.ORANGE_EVENTS, JSON.stringify(line) + "\n");
     } catch {} // Orange then reads the window instead
   };
+  const tell = (event, text) => say({ event, text: text?.slice(0, 300) });
   const settled = () => {
     clearTimeout(later);
     if (error) tell("error", error);
@@ -24,5 +26,41 @@ export default function (pi) {
     later = setTimeout(settled, 10000);
     later.unref();
   });
-  pi.on("agent_settled", async () => settled());
+  // pi loads this file again for each of its sessions, but each message is for the process. One at a time: pi refuses a
+  // second one while it begins a turn.
+  const inbox = (globalThis.orangeInbox ??= { taken: 0, handed: undefined });
+  const hand = (how) => {
+    let lines = [];
+    try {
+      lines = readFileSync(process.env.ORANGE_INBOX, "utf8").split("\n").slice(0, -1);
+    } catch {} // there is no message yet
+    if (inbox.handed || inbox.taken >= lines.length) return;
+    inbox.handed = JSON.parse(lines[inbox.taken]);
+    pi.sendUserMessage(inbox.handed.text, how);
+  };
+  pi.on("agent_settled", async () => {
+    inbox.handed = undefined; // what pi has not taken by now is handed to it again
+    settled();
+  });
+  pi.on("session_start", async (_, ctx) => {
+    inbox.handed = undefined;
+    timer = setInterval(() => {
+      if (ctx.isIdle()) hand();
+    }, 500);
+    timer.unref();
+  });
+  pi.on("session_shutdown", async () => clearInterval(timer));
+  // Only at the end of a step, after which pi takes it at once: a person's Escape would move a message that waits in
+  // pi's queue into the person's prompt.
+  pi.on("turn_end", async (event, ctx) => {
+    if (!ctx.signal?.aborted && event.message?.stopReason !== "aborted") hand({ deliverAs: "steer" });
+  });
+  pi.on("message_start", async ({ message: { role, content } }) => {
+    if (role !== "user") return;
+    const text = typeof content === "string" ? content : content.map((part) => part.text ?? "").join("");
+    if (text !== inbox.handed?.text) return;
+    say({ event: "taken", id: inbox.handed.id });
+    inbox.handed = undefined;
+    ++inbox.taken;
+  });
 }

@@ -3,7 +3,6 @@ set(usr ${CPACK_TEMPORARY_DIRECTORY}/usr)
 set(doc ${usr}/share/doc/orange)
 set(overrides ${usr}/share/lintian/overrides)
 file(MAKE_DIRECTORY ${overrides} ${usr}/share/zsh/vendor-completions)
-file(COPY_FILE ${CPACK_ORANGE_PACKAGING}/copyright ${doc}/copyright)
 file(COPY_FILE ${CPACK_ORANGE_PACKAGING}/lintian-overrides ${overrides}/orange)
 # Debian's zsh does not look into site-functions below /usr.
 file(RENAME ${usr}/share/zsh/site-functions/_orange ${usr}/share/zsh/vendor-completions/_orange)

@@ -1,7 +1,7 @@
 # Copies the documentation from the source tree ${FROM} into the folder ${TO}, as it is installed: a link to a file that
 # is not installed becomes its text.
 file(REMOVE_RECURSE ${TO})
-file(COPY ${FROM}/README.md ${FROM}/CHANGELOG.md ${FROM}/SECURITY.md ${FROM}/docs DESTINATION ${TO})
+file(COPY ${FROM}/packaging/copyright ${FROM}/README.md ${FROM}/CHANGELOG.md ${FROM}/SECURITY.md ${FROM}/docs DESTINATION ${TO})
 file(GLOB_RECURSE pages ${TO}/*.md)
 foreach(page ${pages})
     file(READ ${page} text)

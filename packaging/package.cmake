@@ -1,4 +1,4 @@
-# The Debian package, which scripts/package makes with cpack.
+# The Debian package, which scripts/package makes with cpack: of the static programs, so that one is for all distributions.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME orange)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
@@ -15,8 +15,6 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "tmux (>= 3.2), git (>= 1:2.38)")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gh, openssh-client")
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_STRIP_FILES ON)
 # With DESTDIR the unit gets the path that the daemon will have, not that of the folder in which it is packed.
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)

@@ -96,7 +96,7 @@ build() {
     preset=$1
     shift
     case $preset in
-        release*) what='7 minutes of one core, 200 MB of disk' ;;
+        release* | portable) what='7 minutes of one core, 200 MB of disk' ;;
         *) what='some 5 minutes of one core and 1.5 GB of disk; with sanitizers three times that' ;;
     esac
     if [ -d "$root/build/$preset" ]; then what='what has changed'; else what="the first time it takes $what"; fi
@@ -123,6 +123,17 @@ build() {
     else
         cmake --build "$root/build/$preset" -j "$(cores)"
     fi || fail 'the build failed, see above'
+}
+
+# stage PRESET FOLDER: makes FOLDER, with what is installed and install.sh, as archives have it. The files of the install
+# have their sums, by which install.sh knows them.
+stage() {
+    DESTDIR=$2.part cmake --install "$root/build/$1" --strip --prefix /usr/local >"$root/build/install-$1.log" || fail 'packing failed'
+    mv "$2.part/usr/local" "$2"
+    rm -r "$2.part"
+    cp "$root/install.sh" "$2/"
+    cp "$root/install.sh" "$2/share/orange/"
+    (cd "$2" && find bin share -type f | LC_ALL=C sort | xargs sha256sum >sums && mv sums SHA256SUMS)
 }
 
 # A service or a container may have no HOME, which git and login shells need.

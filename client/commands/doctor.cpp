@@ -6,13 +6,13 @@
 #include "client/commands/skill.hpp"
 #include "client/connection/autostart.hpp"
 #include "client/connection/child.hpp"
+#include "client/connection/needed_programs.hpp"
 #include "client/connection/start_daemon.hpp"
 #include "client/output/doctor.hpp"
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
 #include "common/config/disk.hpp"
 #include "common/config/home_check.hpp"
-#include "common/config/install_command.hpp"
 #include "common/config/versions.hpp"
 
 /// Prints the daemon's findings; without a daemon, what the client can see, which tells why the daemon does not start.
@@ -108,17 +108,13 @@ void look_at_config(Findings& findings, const Paths& paths) {
 }
 
 void look_at_program(Findings& findings, const std::vector<std::string>& argv, std::string_view oldest, bool needed) {
-    const auto& name = argv.front();
-    const auto text = connection::output_of(argv);
-    const auto version = text ? std::string(version_word(*text)) : std::string();
-    if (version.empty() && !needed) {
-        add(findings, "programs", "ok", name + " is not installed; only pull requests need it");
-    } else if (version.empty()) {
-        add(findings, "programs", "error", name + " is not installed or does not answer", install_command(name));
-    } else if (!oldest.empty() && is_older(version, oldest)) {
-        add(findings, "programs", "error", name + " " + version + " is too old: Orange needs " + std::string(oldest));
+    const auto version = connection::version_of(argv, oldest);
+    if (version) {
+        add(findings, "programs", "ok", argv.front() + " " + *version);
+    } else if (!needed) {
+        add(findings, "programs", "ok", argv.front() + " is not installed; only pull requests need it");
     } else {
-        add(findings, "programs", "ok", name + " " + version);
+        add(findings, "programs", "error", text_in(version.error().message), command_in(version.error().message));
     }
 }
 

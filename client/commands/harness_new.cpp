@@ -48,9 +48,13 @@ constexpr Explained k_explained[] = {
     {"title", "Texts at the beginning of the window's title that say what the program does."},
     {"screen",
      "Texts at the end of the window that say what the program does. waiting: a question; Orange then\n"
-     "types nothing and calls you. limited: a usage limit or a missing login. composer_empty: its empty\n"
-     "prompt; without it, and without events, Orange types only after a turn that it saw. Start the program\n"
-     "by hand and copy them from its window."},
+     "types nothing and calls you. limited: a usage limit or a missing login. Start the program by hand and\n"
+     "copy them from its window."},
+    {"prompt",
+     "The place in which a person types. above: the beginnings of the lines directly above it. empty: the\n"
+     "line itself when nothing is typed. below: texts of all lines that stand below it. Without it, Orange\n"
+     "types nothing."},
+    {"pasted", "The beginning of the mark that stands in the prompt for a long paste. Remove it if there is none."},
     {"usage_limit",
      "Texts of a usage limit that ends by itself: until then Orange starts no other agent of this harness. Remove\n"
      "it if the program has none."},

@@ -503,10 +503,10 @@ class Trial {
         } else if (state() == "typed") {
             step("message", Verdict::unknown,
                  "a message was typed, but its window did not show it. Orange cannot tell whether a message was lost",
-                 "screen.busy, screen.composer_empty");
+                 "screen.busy, prompt");
         } else {
             step("message", Verdict::fail, "its window does not show that it takes a message",
-                 "events, screen.composer_empty, screen.busy with screen.otherwise, ready_after");
+                 "prompt, screen.busy with screen.otherwise, ready_after");
         }
         keep_window();
         // Wait for the end of the turn that the message caused.

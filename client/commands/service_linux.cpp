@@ -1,12 +1,12 @@
 #include "client/commands/service.hpp"
 
-#include <pwd.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <optional>
 
 #include "client/commands/files.hpp"
+#include "client/connection/child.hpp"
 #include "client/connection/ending.hpp"
 #include "client/connection/service_unit.hpp"
 #include "client/connection/start_daemon.hpp"
@@ -47,11 +47,13 @@ Result<void> check_home(const Paths& paths) {
 
 /// Returns the user's name if systemd ends the user's services at logout; nothing if it does not, or for root.
 std::optional<std::string> user_without_linger() {
-    const auto* user = ::getpwuid(::geteuid());
-    if (!user || ::geteuid() == 0) return std::nullopt;
+    if (::geteuid() == 0) return std::nullopt;
+    const char* named = std::getenv("USER");
+    const auto asked = named && *named ? std::nullopt : connection::output_of({"id", "-un"});
+    const std::string user(asked ? trim(*asked) : named ? named : "");
     std::error_code error;
-    if (fs::exists(fs::path("/var/lib/systemd/linger") / user->pw_name, error)) return std::nullopt;
-    return std::string(user->pw_name);
+    if (user.empty() || fs::exists(fs::path("/var/lib/systemd/linger") / user, error)) return std::nullopt;
+    return user;
 }
 
 std::string linger_text() {

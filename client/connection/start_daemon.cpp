@@ -14,6 +14,7 @@
 #include <string>
 
 #include "client/connection/child.hpp"
+#include "client/connection/needed_programs.hpp"
 #include "client/connection/service_unit.hpp"
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
@@ -138,6 +139,7 @@ Result<Connection> start_daemon(const Paths& paths) {
         auto started = Connection::open(paths.socket(), k_connect_deadline);
         if (started || started.error().code != ErrorCode::unavailable) return started;
     }
+    TRY(check_programs());
     TRY(auto oranged, find_oranged());
     TRY(make_home(paths.home));
     const Output output(paths.home / "oranged.out");

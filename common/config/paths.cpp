@@ -1,6 +1,5 @@
 #include "common/config/paths.hpp"
 
-#include <pwd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -46,9 +45,6 @@ Result<Paths> paths_from_environment() {
         return Paths{plain(home)};
     }
     if (const char* home = std::getenv("HOME"); home && *home == '/') return Paths{fs::path(home) / "orange"};
-    if (const passwd* user = ::getpwuid(::geteuid()); user && user->pw_dir) {
-        return Paths{fs::path(user->pw_dir) / "orange"};
-    }
     return {ErrorCode::invalid_argument, "no home directory: set HOME or ORANGE_HOME"};
 }
 

@@ -144,6 +144,7 @@ struct TaskShow : TaskSelector {
     struct Reply {
         TaskView task;
         std::string body;
+        std::vector<std::string> kept;
         std::optional<ChangeCounts> changes;
         std::vector<MessageView> messages;
         std::optional<RelatedTask> parent;
@@ -154,6 +155,7 @@ struct TaskShow : TaskSelector {
         void describe(V& v) {
             v.required("task", task, "the task");
             v.required("body", body, "TASK.md below the frontmatter");
+            v.sparse("kept", kept, "files with lines that went from TASK.md, oldest first");
             v.optional("messages", messages, "the last messages to its agents, oldest first");
             v.optional("changes", changes, "what its branch changes, committed and not; absent: git cannot say");
             v.optional("parent", parent, "the task that it is a part of");

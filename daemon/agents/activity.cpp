@@ -5,6 +5,7 @@
 #include "common/base/text.hpp"
 #include "common/model/json.hpp"
 #include "daemon/agents/harness.hpp"
+#include "daemon/agents/prompt.hpp"
 
 // Finds out what an agent does, from what its program shows. No sign is proof: a screen may quote a dialog, and then a
 // message waits for longer than it had to.
@@ -54,7 +55,6 @@ std::string_view end_of(std::string_view screen) {
     return screen;
 }
 
-constexpr std::string_view k_no_break_space = "\u00a0";
 constexpr std::size_t k_beginning = 60;
 
 /// Returns the visible characters of a text, at most `most` bytes: programs wrap and indent.
@@ -149,23 +149,6 @@ std::string progress_on(const Harness& harness, std::string_view screen) {
     return text;
 }
 
-bool composer_is_empty(const Harness& harness, std::string_view screen) {
-    for (auto line : split_lines(end_of(screen))) {
-        line = trim(line);
-        while (line.ends_with(k_no_break_space)) line = trim(line.substr(0, line.size() - k_no_break_space.size()));
-        if (any_is(harness.composer_empty, line)) return true;
-    }
-    return false;
-}
-
-bool names_composer(const Harness& harness) {
-    return !harness.composer_empty.empty() || !harness.composer.empty();
-}
-
-bool shows_composer(const Harness& harness, std::string_view screen) {
-    return composer_is_empty(harness, screen) || line_with(harness.composer, end_of(screen)).has_value();
-}
-
 bool shows_text(std::string_view screen, std::string_view text) {
     constexpr std::size_t k_telling = 4;
     if (dense(screen, screen.size()).find(dense(text, k_beginning)) != std::string::npos) return true;
@@ -173,32 +156,8 @@ bool shows_text(std::string_view screen, std::string_view text) {
     return words.size() >= k_telling && plain(screen, screen.size()).find(words) != std::string::npos;
 }
 
-bool stands_at_cursor(std::string_view before_cursor, std::string_view text) {
-    constexpr std::size_t k_telling = 4, k_enough = 20;
-    const auto line = before_cursor.substr(before_cursor.rfind('\n') + 1);
-    if (plain(line, 1).empty()) return false;  // the text above belongs to a turn
-    const auto words = plain(text, text.size());
-    const auto end = words.substr(words.size() - std::min(words.size(), k_enough));
-    return end.size() >= k_telling && plain(before_cursor, before_cursor.size()).ends_with(end);
-}
-
 bool tells_busy(const Harness& harness) {
     return !harness.screen.busy.empty() || !harness.titles.busy.empty() || !harness.state_file.values.busy.empty();
-}
-
-bool composer_holds(const Harness& harness, std::string_view screen, std::string_view text) {
-    constexpr std::size_t k_least = 8, k_enough = 20;  // a narrow window wraps it
-    std::string typed;                                 // in the last such line: those above it are turns that were sent
-    for (auto line : split_lines(end_of(screen))) {
-        line = trim(line);
-        for (const auto& sign : harness.composer_empty) {
-            if (!line.starts_with(sign)) continue;
-            auto rest = line.substr(sign.size());
-            if (rest.starts_with(k_no_break_space)) rest.remove_prefix(k_no_break_space.size());
-            typed = dense(rest, k_enough);
-        }
-    }
-    return typed.size() >= k_least && dense(text, k_enough).starts_with(typed);
 }
 
 namespace {
@@ -238,7 +197,7 @@ Reading reading_of(const Harness& harness, Activity file, std::string_view scree
     }
     reading.dialog = dialog;
     reading.ended = told.activity == Activity::idle || told.activity == Activity::limited;
-    reading.composer = shows_composer(harness, screen);
+    reading.composer = prompt_on(harness, screen).state == Prompt::State::empty;
     return reading;
 }
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t k_most_at_once = 64 * 1024;
 constexpr std::size_t k_longest_text = 300;
+constexpr std::size_t k_most_taken = 10'000;  // a program that invents ids takes no more memory
 
 struct Event {
     std::string name;
@@ -34,6 +35,14 @@ Event event_in(const EventSigns& signs, std::string_view line) {
         if (!text.empty()) event.text += (event.text.empty() ? "" : ": ") + text;
     }
     return event;
+}
+
+/// Returns the id of the message that the program has taken; empty if the line says something else.
+std::string taken_in(const EventSigns& signs, std::string_view line) {
+    if (!line.starts_with('{') || line.find("\"taken\"") == std::string_view::npos) return {};
+    const auto json = Json::parse(line, nullptr, false);
+    if (!json.is_object() || text_of(json, signs.key) != "taken") return {};
+    return text_of(json, "id");
 }
 
 bool is_one_of_them(const std::vector<std::string>& names, const std::string& name) {
@@ -82,6 +91,9 @@ bool EventReader::read(const Harness& harness, FileSystem& files, const Path& pa
 bool EventReader::parse(const Harness& harness, std::string_view lines) {
     bool any = false;
     for (const auto line : split_lines(lines)) {
+        if (auto id = taken_in(harness.events, line); !id.empty() && taken_.size() < k_most_taken) {
+            taken_.insert(std::move(id));
+        }
         auto told = told_by(harness, line);
         if (!told) continue;
         last_ = std::move(*told);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -22,7 +23,14 @@ inline Path events_file(const Path& run_folder, const RunId& run) {
     return run_folder / (run.value + ".events");
 }
 
-/// Returns the file that keeps a run's screen as it was when the run came to rest (typing.hpp).
+/// Returns the file from which a run's program reads its messages, if its definition says `delivery: inbox`. Orange adds
+/// a line of JSON for each: {"id", "text"}. When the message is a part of the conversation, the program writes the event
+/// {"event": "taken", "id"}.
+inline Path inbox_file(const Path& run_folder, const RunId& run) {
+    return run_folder / (run.value + ".inbox");
+}
+
+/// Returns the file that exists once a run without other signs was seen to work and to come to rest.
 inline Path rest_file(const Path& run_folder, const RunId& run) {
     return run_folder / (run.value + ".rest");
 }
@@ -35,12 +43,15 @@ class EventReader {
     bool read(const Harness& harness, FileSystem& files, const Path& path);
 
     const Statement& last() const { return last_; }
+    /// True if the program said that it has taken that message.
+    bool has_taken(const std::string& id) const { return taken_.contains(id); }
 
   private:
     bool parse(const Harness& harness, std::string_view lines);
 
     std::uintmax_t at_ = 0;  ///< the offset up to which the file was read
     Statement last_;
+    std::set<std::string> taken_;
 };
 
 }  // namespace orange::agents

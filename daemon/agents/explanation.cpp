@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "daemon/agents/prompt.hpp"
+
 namespace orange::agents {
 namespace {
 
@@ -46,11 +48,12 @@ class Lookup {
         }
     }
 
-    void empty_composer(const Texts& lines) {
-        for (const auto& line : lines) {
+    void empty_prompt(const PromptSigns& prompt) {
+        for (const auto& line : prompt.empty) {
             Harness one;
-            one.composer_empty = {line};
-            add("screen.composer_empty", line, composer_is_empty(one, screen_) ? line : std::string());
+            one.prompt = {prompt.above, {line}, prompt.below, prompt.dimmed};
+            const bool found = prompt_on(one, screen_).state == Prompt::State::empty;
+            add("prompt.empty", line, found ? (line.empty() ? "a blank line" : line) : std::string());
         }
     }
 
@@ -97,7 +100,7 @@ std::vector<LookedFor> looked_for(const Harness& harness, std::string_view scree
     lookup.titles("title.idle", harness.titles.idle);
     lookup.on_screen("screen.idle", harness.screen.idle);
     lookup.tries(harness.screen.retrying);
-    lookup.empty_composer(harness.composer_empty);
+    lookup.empty_prompt(harness.prompt);
     const auto key = reading.source + "." + activity;
     bool decided = elsewhere ? lookup.decide(reading.source, {})
                              : lookup.decide(key, reading.source == "title" ? std::string() : reading.text);

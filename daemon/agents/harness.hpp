@@ -35,6 +35,14 @@ struct Signs {
     std::vector<std::string> login = {};     ///< the program asks its user to log in; they are also in `waiting`
 };
 
+/// How the place looks in which the program takes text (prompt.hpp). Without `empty`, nothing is typed to the program.
+struct PromptSigns {
+    std::vector<std::string> above;  ///< beginnings of the lines directly above it, from top to bottom
+    std::vector<std::string> empty;  ///< the line itself when nothing is typed; "" is a blank line
+    std::vector<std::string> below;  ///< texts of the lines that may stand below it; blank lines always may
+    std::vector<std::string> dimmed = {};  ///< colours of what is not typed, as SGR parameters ("38;5;103")
+};
+
 /// The texts of a program whose account has used up its limit for some time.
 struct UsageLimit {
     std::vector<std::string> texts;   ///< texts in the last lines of the screen
@@ -114,13 +122,14 @@ struct Harness {
     std::vector<std::string> exclude;  ///< patterns for .git/info/exclude: files that the program leaves in a worktree
     Signs screen;                      ///< texts at the end of the pane
     UsageLimit usage_limit;
-    std::vector<std::string> composer_empty;  ///< lines of the screen that show an empty prompt
-    std::vector<std::string> composer;        ///< texts in the last lines that show a prompt which reads input
+    PromptSigns prompt;
+    std::vector<std::string> pasted;  ///< beginnings of the mark, up to "]", that stands in the prompt for a long paste
     std::optional<std::chrono::milliseconds> idle_after;  ///< replaces the setting
     bool otherwise_idle = false;                          ///< a window without any sign belongs to an idle agent
     Signs titles;                                         ///< beginnings of the pane's title
     StateFile state_file;
     EventSigns events;
+    bool inbox = false;  ///< the program reads messages from a file of its run: nothing is typed (events.hpp)
     Trust trust;
     NoLogin no_login;
     Session session;
@@ -179,7 +188,7 @@ struct Reading {
     std::string retrying = {};  ///< if busy: the line that says that it was refused and tries again
     bool by_default = false;    ///< idle only because no text says otherwise (screen.otherwise)
     bool dialog = false;        ///< one of the sources shows an open dialog, whatever the others show
-    bool composer = false;      ///< the window shows a known prompt
+    bool composer = false;      ///< the window shows the program's prompt, with nothing in it
     bool ended = false;         ///< the program reported the end of its turn, perhaps in an error
 };
 
@@ -189,12 +198,6 @@ Reading activity_on(const Harness& harness, std::string_view screen, std::string
 
 /// True if the definition names any sign of a busy program.
 bool tells_busy(const Harness& harness);
-
-/// True if the prompt holds the beginning of that text: it was typed, and not sent.
-bool composer_holds(const Harness& harness, std::string_view screen, std::string_view text);
-
-/// Answers the same for programs whose prompt has no sign: true if the text before the terminal's cursor ends with it.
-bool stands_at_cursor(std::string_view before_cursor, std::string_view text);
 
 /// Returns the text of the screen without the parts that change while a program only waits: the line that says that it
 /// works, digits, spinners and other signs.
@@ -210,13 +213,6 @@ std::optional<Reading> limit_on(const Harness& harness, std::string_view screen)
 
 /// True if the dialog about a usage limit is at the end of the screen.
 bool shows_limit_dialog(const Harness& harness, std::string_view screen);
-
-/// names_composer(): the definition names a prompt. shows_composer(): the end of the screen shows it.
-bool names_composer(const Harness& harness);
-bool shows_composer(const Harness& harness, std::string_view screen);
-
-/// True if a line at the end of the screen shows that the program's prompt is empty.
-bool composer_is_empty(const Harness& harness, std::string_view screen);
 
 /// True if the screen shows the beginning of the text, however it is wrapped. Whitespace does not count.
 bool shows_text(std::string_view screen, std::string_view text);

@@ -100,6 +100,11 @@ HarnessEntry HarnessLibrary::read(const fs::path& path) const {
                         "Remove it from " +
                         path.string();
     }
+    if (text->find("composer:") != std::string::npos) {
+        entry.warning = "the definition uses screen.composer, which no longer lets Orange type. Name the prompt instead "
+                        "(prompt: {above, empty, below}) in " +
+                        path.string();
+    }
     auto found = locate(entry.harness, path.parent_path(), search_);
     entry.program = std::move(found.file);
     entry.path_variable = std::move(found.path);

@@ -41,6 +41,9 @@ class Loader : DefinitionReader {
              {"env_for", [&](const Node& node) { read_env_for(node); }},
              {"exclude", [&](const Node& node) { list(node, "exclude", harness_.exclude); }},
              {"screen", [&](const Node& node) { read_screen(node); }},
+             {"prompt", [&](const Node& node) { read_prompt(node); }},
+             {"delivery", [&](const Node& node) { read_delivery(node); }},
+             {"pasted", [&](const Node& node) { list(node, "pasted", harness_.pasted); }},
              {"usage_limit", [&](const Node& node) { read_usage_limit(node); }},
              {"title", [&](const Node& node) { read_signs(node, "title", harness_.titles); }},
              {"state_file", [&](const Node& node) { read_state_file(node); }},
@@ -283,11 +286,8 @@ class Loader : DefinitionReader {
                              [this](const Node& signs) { list(signs, "screen.retrying", harness_.screen.retrying); });
         readers.emplace_back("login",
                              [this](const Node& signs) { list(signs, "screen.login", harness_.screen.login); });
-        readers.emplace_back("composer_empty", [this](const Node& lines) {
-            list(lines, "screen.composer_empty", harness_.composer_empty);
-        });
-        readers.emplace_back("composer",
-                             [this](const Node& texts) { list(texts, "screen.composer", harness_.composer); });
+        readers.emplace_back("composer_empty", [this](const Node& lines) { read_short_prompt(lines); });
+        readers.emplace_back("composer", [](const Node&) {});  // of earlier versions; HarnessLibrary warns
         readers.emplace_back("otherwise", [this](const Node& activity) {
             if (activity.scalar != "idle" && activity.scalar != "unknown") {
                 return problem(activity.place, "screen.otherwise must be idle or unknown");
@@ -297,6 +297,55 @@ class Loader : DefinitionReader {
         members(node, "screen", readers);
         auto& waiting = harness_.screen.waiting;  // such a screen also takes keys
         waiting.insert(waiting.end(), harness_.screen.login.begin(), harness_.screen.login.end());
+    }
+
+    void read_prompt(const Node& node) {
+        auto& prompt = harness_.prompt;
+        if (!node.is_map()) return problem(node.place, "prompt must be a map: empty, and perhaps above and below");
+        members(node, "prompt",
+                {{"above", [&](const Node& lines) { list(lines, "prompt.above", prompt.above); }},
+                 {"empty", [&](const Node& lines) { read_lines(lines, "prompt.empty", prompt.empty); }},
+                 {"below", [&](const Node& texts) { list(texts, "prompt.below", prompt.below); }},
+                 {"dimmed", [&](const Node& colours) { list(colours, "prompt.dimmed", prompt.dimmed); }}});
+        if (prompt.empty.empty()) problem(node.place, "prompt.empty is missing: the prompt when nothing is typed");
+        const auto blank = [](const std::string& text) { return trim(text).empty(); };
+        if (prompt.above.empty() && std::ranges::any_of(prompt.empty, blank)) {
+            problem(node.place, "a blank prompt needs prompt.above: the lines between which it stands");
+        }
+        for (const auto* texts : {&prompt.above, &prompt.below, &harness_.pasted}) {
+            if (std::ranges::any_of(*texts, blank)) {
+                problem(node.place, "a blank text in prompt.above or prompt.below fits every line: leave it out");
+            }
+        }
+    }
+
+    void read_delivery(const Node& node) {
+        if (node.scalar != "keys" && node.scalar != "inbox") {
+            return problem(node.place, "delivery must be keys (Orange types) or inbox (the program reads a file)");
+        }
+        harness_.inbox = node.scalar == "inbox";
+        if (harness_.inbox && !root_.find("events")) {
+            problem(node.place, "delivery: inbox needs events: the program says with one that it has taken a message");
+        }
+    }
+
+    /// Reads a list of texts that may be empty: a blank line is one.
+    void read_lines(const Node& node, const std::string& what, List& into) {
+        if (!node.is_sequence()) return problem(node.place, what + " must be a list of texts");
+        for (const auto& item : node.items) {
+            std::string line;
+            const bool blank = item.is_scalar() && item.scalar.empty();
+            if (blank || text(item, "each item of " + what, line)) into.push_back(std::move(line));
+        }
+    }
+
+    /// The short form of a prompt with nothing above and below it.
+    void read_short_prompt(const Node& lines) {
+        if (root_.find("prompt")) return problem(lines.place, "prompt replaces screen.composer_empty: leave that out");
+        list(lines, "screen.composer_empty", harness_.prompt.empty);
+        if (std::ranges::any_of(harness_.prompt.empty, [](const auto& text) { return trim(text).empty(); })) {
+            problem(lines.place, "a blank prompt needs the lines around it: write prompt: {above, empty, below}");
+        }
     }
 
     void read_usage_limit(const Node& node) {

@@ -89,6 +89,7 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
         spec.env["ORANGE_EVENT"] =
             shell_word(shim_.string()) + " " + std::string(k_event_option) + " " + shell_word(request.events);
     }
+    if (!request.inbox.empty()) spec.env["ORANGE_INBOX"] = request.inbox;
     if (auto written = write_specs(spec, request.around, run_folder); !written) {
         drop_files(request, run_folder);
         co_return written.error();
@@ -382,7 +383,7 @@ Awaitable<RunEnd> Launcher::reap(AgentRun run, Path run_folder, Path log, Path w
     end.left = co_await end_group(run, std::move(left));
     std::vector<Path> files = {spec_file(run_folder, run.run)};
     if (run.place && keep_end(run, end, run_folder)) files.push_back(inner_folder(run_folder, run.run));
-    for (const auto& path : {events_file(run_folder, run.run), rest_file(run_folder, run.run)}) {
+    for (const auto& path : {events_file(run_folder, run.run), inbox_file(run_folder, run.run), rest_file(run_folder, run.run)}) {
         if (!is_missing(files_, path)) files.push_back(path);
     }
     for (const auto& path : files) {

@@ -37,6 +37,7 @@ struct StartRequest {
     std::string in_session;                ///< id of the session to open a window in; empty: a new one
     std::string native_session = {};       ///< the name of its program's conversation, if Orange chose it
     std::string events = {};               ///< the file for its program's events; empty: none
+    std::string inbox = {};                ///< the file from which its program reads messages; empty: they are typed
     std::string typed = {};                ///< the prompt, for a program that loses it on its command line
     std::vector<std::string> around = {};  ///< argv of an executor, with the word {inner} for the agent's shim
     std::string earlier_hash = {};         ///< HarnessEntry::earlier_hash of its harness

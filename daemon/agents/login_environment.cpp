@@ -1,8 +1,8 @@
 #include "daemon/agents/login_environment.hpp"
 
-#include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "common/base/ids.hpp"
@@ -13,21 +13,31 @@ namespace orange::agents {
 namespace {
 
 constexpr const char* k_own_environment = "the daemon's own environment";
+constexpr std::chrono::seconds k_user_deadline{5};
 
 LoginEnvironment fallback(Environment own, std::string problem) {
     return {std::move(own), k_own_environment, std::move(problem)};
 }
 
-/// Adds variables that every login has and a service manager omits.
-void add_user(Environment& variables) {
-    const passwd* user = ::getpwuid(::geteuid());
-    if (!user) return;
-    if (user->pw_dir && *user->pw_dir) variables.emplace("HOME", user->pw_dir);
-    if (user->pw_name && *user->pw_name) {
-        variables.emplace("USER", user->pw_name);
-        variables.emplace("LOGNAME", user->pw_name);
+/// The variables, and the fields of a line of passwd that have them.
+constexpr std::pair<const char*, std::size_t> k_of_user[] = {{"HOME", 5}, {"USER", 0}, {"LOGNAME", 0}, {"SHELL", 6}};
+
+/// Adds variables that every login has and a service manager omits. Only the system's own programs know every user: a
+/// directory service may have them.
+Awaitable<Environment> with_user(ProcessRunner& runner, Environment variables) {
+    const auto is_there = [&](const auto& each) { return variables.contains(each.first); };
+    if (std::ranges::all_of(k_of_user, is_there)) co_return variables;
+    Command command;
+    command.argv = {"getent", "passwd", std::to_string(::geteuid())};
+    command.env = without_dangerous(variables);
+    command.deadline = k_user_deadline;
+    const auto told = co_await runner.run(std::move(command));
+    const auto fields = split(told && told->ok() ? trim(told->out) : std::string_view(), ':');
+    if (fields.size() != 7) co_return variables;
+    for (const auto& [name, field] : k_of_user) {
+        if (!fields[field].empty()) variables.emplace(name, fields[field]);
     }
-    if (user->pw_shell && *user->pw_shell) variables.emplace("SHELL", user->pw_shell);
+    co_return variables;
 }
 
 /// Returns the argv for the shell: `flags`, then the commands. printf is a builtin of every usual shell, fish included.
@@ -115,11 +125,13 @@ std::optional<int> parse_umask(std::string_view output, std::string_view marker)
 
 Awaitable<LoginEnvironment> resolve_login_environment(ProcessRunner& runner, std::chrono::milliseconds deadline,
                                                       Environment own) {
-    add_user(own);
+    own = co_await with_user(runner, std::move(own));
     auto asking = own;
     auto answer = co_await ask(runner, deadline, std::move(asking), "-l");
     if (!answer) co_return fallback(std::move(own), answer.error().message);
-    add_user(answer->variables);
+    for (const auto& [name, field] : k_of_user) {
+        if (own.contains(name)) answer->variables.emplace(name, own.at(name));
+    }
     LoginEnvironment found{std::move(answer->variables), own["SHELL"] + " -l", {}, answer->umask};
     co_return found;
 }
@@ -128,7 +140,7 @@ Awaitable<std::vector<SearchPath>> search_paths(ProcessRunner& runner, std::chro
                                                 LoginEnvironment login, Environment own) {
     std::vector<SearchPath> paths = {{login.source, path_in(login.variables), {}}};
     if (!login.problem.empty()) co_return paths;  // the interactive shell would fail in the same way
-    add_user(own);
+    own = co_await with_user(runner, std::move(own));
     SearchPath interactive{own["SHELL"] + " -l -i", {}, {}};
     auto asking = own;
     const auto answer = co_await ask(runner, deadline, std::move(asking), "-l -i");

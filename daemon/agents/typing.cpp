@@ -2,21 +2,24 @@
 
 namespace orange::agents {
 
-Typing typing_into(const Harness& harness, const Reading& reading, const Standing& standing) {
-    if (reading.dialog || reading.activity == Activity::waiting) return Typing::later;
+Typing typing_into(const Harness& harness, const Reading& reading, const Prompt& prompt, const Standing& standing) {
     const bool busy = reading.activity == Activity::busy;
-    if (reading.activity == Activity::idle && reading.source == "events") return Typing::safe;
-    if (names_composer(harness)) {
-        if (reading.composer) return busy || standing.reads_input ? Typing::safe : Typing::later;
-        return busy ? Typing::later : Typing::unknown;
-    }
-    if (busy) return Typing::later;
-    if (reading.ended) return Typing::safe;
-    return standing.rests && !standing.said ? Typing::safe : Typing::unknown;
+    if (!names_prompt(harness)) return Typing::never;
+    if (reading.dialog || reading.activity == Activity::waiting) return Typing::later;
+    if (standing.keys_lately || prompt.state == Prompt::State::filled) return Typing::writing;
+    if (prompt.state == Prompt::State::absent) return busy ? Typing::later : Typing::covered;
+    return busy || standing.reads_input ? Typing::safe : Typing::later;
 }
 
-bool can_be_typed_to(const Harness& harness) {
-    return harness.events.are_told() || names_composer(harness) || tells_busy(harness);
+std::string_view reason_of(Typing typing) {
+    switch (typing) {
+        case Typing::safe: return "";
+        case Typing::later: return "it cannot take a message yet";
+        case Typing::writing: return "somebody is writing in its window";
+        case Typing::covered: return "its window does not show its prompt";
+        case Typing::never: return "the definition of its program names no prompt";
+    }
+    return "";
 }
 
 std::string resting_screen(std::string_view screen) {

@@ -134,7 +134,7 @@ class App {
           task_locks_(io_.get_executor()),
           repositories_(io_.get_executor()),
           tasks_(files_, paths.tasks()),
-          task_files_(files_, processes_, clock_),
+          task_files_(files_, clock_),
           projects_(files_, paths.projects()),
           pool_(files_, git_, processes_, repositories_, paths.workspaces(), mark_),
           workflows_(files_, installation.share / "workflows", paths.workflows()),

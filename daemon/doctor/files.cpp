@@ -9,6 +9,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/runner/placement.hpp"
 #include "daemon/runner/project_names.hpp"
+#include "daemon/store/task_texts.hpp"
 
 /// Checks of Orange's own files.
 namespace orange::doctor {
@@ -156,13 +157,13 @@ Awaitable<void> check_histories(Exam& exam) {
 
 Awaitable<void> check_conflicts(Exam& exam) {
     for (const auto& record : exam.tasks()) {
-        const auto folder = exam.world.tasks.folder(record);
-        for (const auto& name : names_in(exam, folder)) {
-            if (!name.starts_with("TASK.kept-") && !name.starts_with("TASK.md.conflict-")) continue;
-            exam.report.warn("this file has a text of TASK.md of " + record.task.id.value +
-                                 " that another edit replaced. Copy what you need into TASK.md, then remove the file",
-                             "rm " + shell_word((folder / name).string()), (folder / name).string());
-        }
+        const auto kept = store::kept_texts(exam.world.files, exam.world.tasks.folder(record));
+        if (kept.empty()) continue;
+        std::string command = "rm";
+        for (const auto& file : kept) command += " " + shell_word(file);
+        exam.report.warn(counted(kept.size(), "file") + " with lines that edits removed from TASK.md of " +
+                             record.task.id.value + ". Copy what you need into TASK.md, then remove them",
+                         command, kept.back());
     }
     co_return;
 }

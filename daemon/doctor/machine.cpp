@@ -1,4 +1,3 @@
-#include <pwd.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -89,9 +88,17 @@ void check_folder(Exam& exam, const Path& folder) {
     }
 }
 
-std::string name_of_user(uid_t id) {
-    const auto* user = ::getpwuid(id);
-    return user ? user->pw_name : std::to_string(id);
+/// Only the system's own programs know every user: a directory service may have them.
+Awaitable<std::string> name_of_user(Exam& exam) {
+    const auto& login = exam.world.base_environment;
+    if (const auto named = login.find("USER"); named != login.end()) co_return named->second;
+    auto number = std::to_string(exam.facts.machine.user);
+    Command command;
+    command.argv = {"id", "-un", number};
+    command.deadline = k_version_deadline;
+    const auto done = co_await exam.world.processes.run(std::move(command));
+    if (done && done->ok()) number = trim(done->out);
+    co_return number;
 }
 
 /// Returns the control group of a process as systemd names it; empty if it has none.
@@ -173,7 +180,7 @@ Awaitable<void> check_disk(Exam& exam) {
 Awaitable<void> check_service(Exam& exam) {
     const auto& machine = exam.facts.machine;
     if (!exam.world.files.facts_of(machine.systemd)) co_return;
-    const auto user = name_of_user(machine.user);
+    const auto user = co_await name_of_user(exam);
     const bool lingers = machine.user == 0 || exam.world.files.facts_of(machine.lingering / user);
     if (!lingers) {
         exam.report.warn("agents end when " + user + " logs out everywhere",

@@ -45,6 +45,10 @@ Result<FileFacts> facts_of(const Path& path) {
                      std::chrono::sys_time<std::chrono::nanoseconds>(modified)};
 }
 
+bool is_forbidden(const Path& path) {
+    return ::access(path.c_str(), R_OK) != 0 && errno == EACCES;
+}
+
 bool modified_within(const Path& path, std::chrono::nanoseconds age) {
     const auto facts = facts_of(path);
     if (!facts) return false;

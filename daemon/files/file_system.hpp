@@ -25,6 +25,7 @@ using Path = std::filesystem::path;
 enum class Durability {
     synced,  ///< the new content is on the disk
     atomic,  ///< either the old content or the new one, whole: for a write that the next daemon would repeat
+    unsynced,  ///< a power failure may leave anything: for content whose reader knows its hash
 };
 
 /// Facts of a name on the disk. Facts are a hint, because another program may change it at any time.

@@ -172,8 +172,8 @@ Result<std::string> read_all(int fd, const Path& path) {
                                std::to_string(PosixFileSystem::k_largest >> 20) + " MiB"};
 }
 
-int replace_in(int folder, const std::string& name, std::string_view content) {
-    return posix::replace_at(folder, name, files::unfinished_name(name), content);
+int replace_in(int folder, const std::string& name, std::string_view content, posix::Sync sync = posix::Sync::yes) {
+    return posix::replace_at(folder, name, files::unfinished_name(name), content, 0600, sync);
 }
 
 /// Keeps the old file open while a new one takes its name. If the write then fails, the old content is put back, so
@@ -251,10 +251,11 @@ Result<void> PosixFileSystem::replace(const Path& path, std::string_view content
     auto folder = open_or_make_folder(folder_of(path), roots_);
     if (!folder) return in_context("writing " + path.string(), folder.error());
     const Previous previous(folder->get(), path);
-    if (const int error = replace_in(folder->get(), path.filename().string(), content)) {
+    const auto sync = durability == Durability::unsynced ? posix::Sync::no : posix::Sync::yes;
+    if (const int error = replace_in(folder->get(), path.filename().string(), content, sync)) {
         return failed("writing", path, error);
     }
-    if (durability == Durability::atomic) return {};
+    if (durability != Durability::synced) return {};
     auto synced = sync_folder(folder->get(), "writing", path);
     if (!synced) previous.put_back();
     return synced;

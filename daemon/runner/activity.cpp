@@ -11,6 +11,7 @@
 #include "daemon/process/proc_info.hpp"
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/notices.hpp"
+#include "daemon/runner/reminders.hpp"
 
 namespace orange {
 namespace {
@@ -86,9 +87,7 @@ Activities::Known& Activities::known_of(const TaskRecord& record, const AgentRun
     known.run = run.run;
     known.has_begun = run.has_begun();
     known.waited_until = run.began_at();
-    if (auto rest = world_.files.read(agents::rest_file(agents_.run_folder(record), run.run)))
-        known.rest = std::move(*rest);
-    known.recognised = known.rest.has_value();
+    known.recognised = world_.files.read(agents::rest_file(agents_.run_folder(record), run.run)).has_value();
     return known;
 }
 
@@ -125,12 +124,18 @@ Awaitable<Activities::WindowFacts> Activities::see(const TaskRecord& record, Rol
     const auto screen = view ? view->screen : std::string();
     const auto title = view ? view->title : std::string();
     sight.reading = agents::reading_of(harness, file, screen, title);
-    if (view) sight.screen = agents::resting_screen(screen);
+    if (view) {
+        sight.screen = agents::resting_screen(screen);
+        sight.styled = view->styled;
+        sight.cursor = view->cursor;
+        sight.touched_at = view->touched_at;
+    }
     if (known.said) {
         const auto told = told_by(harness, known, sight.reading);
         sight.reading = agents::reading_of(harness, file, screen, title, told);
     }
-    const auto& reading = sight.reading;
+    auto& reading = sight.reading;
+    reading.composer = agents::prompt_on(harness, sight.styled, sight.cursor).state == agents::Prompt::State::empty;
     known.recognised = known.recognised || known.said || reading.composer || reading.activity == Activity::busy;
     // A window in which nothing was ever recognised is no evidence.
     if (reading.by_default && !known.recognised) sight.reading = agents::Reading{};
@@ -149,12 +154,13 @@ Awaitable<Activities::Window> Activities::look_before_typing(const TaskRecord& r
     const auto* run = record.run_of(role);
     const auto entry = run ? world_.harnesses.find(run->harness) : Result<agents::HarnessEntry>(Error{});
     if (!entry || !sight.screen) co_return window;
-    const auto& known = known_of(record, *run);
     agents::Standing standing;
-    standing.said = known.said;
-    standing.reads_input = reads_input(entry->harness, *run, known);
-    standing.rests = window.reading.activity == Activity::idle && known.rest == sight.screen;
-    window.typing = agents::typing_into(entry->harness, window.reading, standing);
+    standing.reads_input = reads_input(entry->harness, *run, known_of(record, *run));
+    const auto patience = idle_times(world_, record, role).idle_after;
+    standing.keys_lately = sight.touched_at && world_.clock.now() - *sight.touched_at < patience;
+    const auto prompt = agents::prompt_on(entry->harness, sight.styled, sight.cursor);
+    window.typing = agents::typing_into(entry->harness, window.reading, prompt, standing);
+    window.styled = std::move(sight.styled);
     co_return window;
 }
 
@@ -178,22 +184,15 @@ bool Activities::is_refused(Retrying& retrying, const agents::Reading& reading) 
     return now - retrying.last <= k_pause && now - retrying.since >= k_patience;
 }
 
-void Activities::note_rest(const TaskRecord& record, const AgentRun& run, Known& known,
+void Activities::note_rest(const TaskRecord& record, const AgentRun& run, const Known& known,
                            const WindowFacts& sight) const {
     const auto harness = world_.harnesses.find(run.harness);
-    // The screen is only needed for a program without a better sign: a composer or events.
-    if (!harness || agents::names_composer(harness->harness) || known.said || !sight.screen) return;
-    const auto file = agents::rest_file(agents_.run_folder(record), run.run);
-    const auto activity = sight.reading.activity;
-    if (activity == Activity::idle && known.seen && known.seen->activity == Activity::busy) {
-        known.rest = *sight.screen;
-        const auto kept = world_.files.replace(file, *sight.screen, Durability::atomic);
-        if (!kept) log::warn("activity", kept.error().message, {{"task", record.task.id.value}});
-    } else if (activity != Activity::idle && known.rest.has_value()) {
-        known.rest.reset();
-        const auto removed = world_.files.remove(file);
-        if (!removed) log::warn("activity", removed.error().message, {{"task", record.task.id.value}});
-    }
+    // Only a program without a better sign needs it: a prompt or events.
+    if (!harness || agents::names_prompt(harness->harness) || known.said || !sight.screen) return;
+    if (sight.reading.activity != Activity::idle || !known.seen || known.seen->activity != Activity::busy) return;
+    const auto kept =
+        world_.files.replace(agents::rest_file(agents_.run_folder(record), run.run), "", Durability::atomic);
+    if (!kept) log::warn("activity", kept.error().message, {{"task", record.task.id.value}});
 }
 
 void Activities::note(const TaskRecord& record, const AgentRun& run, WindowFacts sight) {
@@ -376,6 +375,16 @@ const Activities::Known* Activities::known(const TaskRecord& record, const Agent
     if (task == known_.end()) return nullptr;
     const auto found = task->second.find(run.role);
     return found != task->second.end() && found->second.run == run.run ? &found->second : nullptr;
+}
+
+bool Activities::has_taken(const TaskRecord& record, const AgentRun& run, const std::string& message) const {
+    const auto* seen = known(record, run);
+    return seen != nullptr && seen->events.has_taken(message);
+}
+
+bool Activities::began_since(const TaskRecord& record, const AgentRun& run, Timestamp time) const {
+    const auto* seen = known(record, run);
+    return seen != nullptr && seen->seen && seen->seen->activity == Activity::busy && seen->seen->since > time;
 }
 
 bool Activities::worked_since(const TaskRecord& record, const AgentRun& run, Timestamp time) const {

@@ -41,12 +41,19 @@ class Activities {
     /// Returns what the role's agent does at this moment.
     Awaitable<agents::Reading> read(const TaskRecord& record, Role role);
 
-    /// An agent's activity, and the decision whether text may be typed into its window now.
+    /// An agent's activity, its screen, and the decision whether text may be typed into its window now.
     struct Window {
         agents::Reading reading;
+        std::string styled = {};  ///< PaneView::styled
         agents::Typing typing = agents::Typing::later;
     };
     Awaitable<Window> look_before_typing(const TaskRecord& record, Role role);
+
+    /// True if the run's program said that it has taken that message.
+    bool has_taken(const TaskRecord& record, const AgentRun& run, const std::string& message) const;
+
+    /// True if the run was seen to begin to work after `time`.
+    bool began_since(const TaskRecord& record, const AgentRun& run, Timestamp time) const;
 
     /// True if the run was seen busy after `time` and has shown no dialog since then.
     bool worked_since(const TaskRecord& record, const AgentRun& run, Timestamp time) const;
@@ -73,6 +80,9 @@ class Activities {
     struct WindowFacts {
         agents::Reading reading;
         std::optional<std::string> screen;  ///< nullopt: the window cannot be read
+        std::string styled = {};
+        std::optional<std::size_t> cursor = {};
+        std::optional<Timestamp> touched_at = {};
     };
     const Known* known(const TaskRecord& record, const AgentRun& run) const;
     /// Returns the memory of this run. Resets it first if it belongs to an earlier run of the role.
@@ -84,9 +94,8 @@ class Activities {
     /// False while typed text may be lost: from the start of the run, or from its last dialog, until the run was seen
     /// busy. True ten seconds after the run has drawn its window, and for a program that does not show that it is busy.
     bool reads_input(const agents::Harness& harness, const AgentRun& run, const Known& known) const;
-    /// Saves the screen of a run that changed from busy to idle, also in a file of the run for the next daemon. Removes
-    /// both when the run is no longer idle.
-    void note_rest(const TaskRecord& record, const AgentRun& run, Known& known, const WindowFacts& sight) const;
+    /// Leaves a mark for the next daemon when a run without other signs changes from busy to idle: its window is known.
+    void note_rest(const TaskRecord& record, const AgentRun& run, const Known& known, const WindowFacts& sight) const;
 
     /// The last progress of a busy agent. Its processor time is measured only when its window stands still.
     struct Progress {
@@ -115,7 +124,6 @@ class Activities {
         bool said = false;        ///< its program has sent an event
         bool recognised = false;  ///< its program or its window showed something that its definition names
         std::optional<Timestamp> contradicted_since;
-        std::optional<std::string> rest;  ///< its screen when it went from busy to idle; nullopt if it is not idle
         bool usage_limit = false;
         std::string resets;  ///< the end of a usage limit, in the program's words
         bool limit_counted = false;

@@ -201,6 +201,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     if (harness.harness.events.are_told()) {
         launch.events = agents::events_file(run_folder(record), run.run).string();
         request.events = launch.events;
+        if (harness.harness.inbox) request.inbox = agents::inbox_file(run_folder(record), run.run).string();
     }
     CO_TRY(auto command, agents::launch(harness.harness, harness.program, launch));
     request.task = task.id;

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "common/base/try.hpp"
+#include "common/model/json.hpp"
+#include "daemon/agents/events.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/notices.hpp"
@@ -14,13 +16,20 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t k_kept_messages = 5;
+/// A prompt that shows more than about five lines scrolls, and Orange could not see all of what stands in it.
+constexpr std::size_t k_longest_line = 320;
 constexpr std::chrono::milliseconds k_first_delay = 500ms, k_longest_delay = 5s;
 constexpr std::chrono::milliseconds k_between_looks = 2s;
 constexpr auto k_swallowed_after = 8s;
 /// A message that an agent has had for this long while it worked was put into the queue of its program.
 constexpr auto k_queued_after = 30s;
 /// Before this time, a window that shows neither a prompt nor work may still be drawn.
-constexpr auto k_unknown_after = 30s;
+constexpr auto k_covered_for = 30s;
+
+/// Returns why a message is not typed.
+std::string reason_for(Role role, agents::Typing window) {
+    return "the " + name_text(role) + " does not get it yet: " + std::string(agents::reason_of(window));
+}
 
 }  // namespace
 
@@ -46,15 +55,15 @@ Awaitable<Result<Outcome>> Outbox::send(TaskId id, Role to, std::string text) {
         }
         CO_TRY(queue_message(world_, turns_, record, to, Role::human, std::move(text)));
     }
-    const bool delivered = co_await deliver(id);
+    const auto waits = co_await deliver(id);
     Outcome outcome;
     const auto now = turns_.record_of(id);
-    if (!delivered && now && now->held_start(to)) {
+    if (!waits.empty() && now && now->held_start(to)) {
         outcome.notes = {"queued; the " + name_text(to) +
                          " is not started yet, and gets it when it is. What it waits for:\n  orange task why " +
                          id.value};
-    } else if (!delivered) {
-        outcome.notes = {"queued; Orange delivers it when the agent can accept it"};
+    } else if (!waits.empty()) {
+        outcome.notes = {"queued; Orange delivers it when it can. " + waits};
     }
     co_return outcome;
 }
@@ -69,28 +78,80 @@ Awaitable<bool> Outbox::shows_dialog(const TaskRecord& record, Role role) {
     co_return reading.activity == Activity::waiting;
 }
 
-Awaitable<Outbox::Typed> Outbox::type(const TaskRecord& record, AgentRun run, Message message) {
-    Typed typed;
-    const auto harness = world_.harnesses.find(run.harness);
-    // A negative age means that the clock was set back. The message must not wait for the old time to come again.
-    const auto age = world_.clock.now() - run.began_at();
-    if (harness && age >= age.zero() && age < harness->harness.ready_after) co_return typed;
-    const auto window = co_await activities_.look_before_typing(record, run.role);
-    typed.window = window.typing;
-    if (window.reading.usage_limit && co_await is_held_by_limit(run)) co_return typed;
-    if (window.typing != agents::Typing::safe) co_return typed;
-    const auto sent = co_await world_.tmux.send(run.pane_id, message.text);
-    if (!sent) log::warn("outbox", sent.error().message, {{"task", record.task.id.value}});
-    typed.done = sent.has_value();
+Outbox::Line Outbox::line_for(const TaskRecord& record, const AgentRun& run, const Message& message) const {
+    if (message.text.size() <= k_longest_line) return {message.text};
+    const auto folder = record.task.executor.empty()
+                            ? agents_.run_folder(record)
+                            : agents::Launcher::inner_folder(agents_.run_folder(record), run.run);
+    auto file = folder / ("message-" + message.id + ".md");
+    return {"[orange] Your next message is long: read it in " + file.string() + " and follow it.", std::move(file)};
+}
+
+Awaitable<bool> Outbox::paste(AgentRun run, Line line, std::string whole) {
+    const auto kept = line.file.empty() ? Result<void>{} : world_.files.replace(line.file, whole);
+    if (!kept) log::warn("outbox", kept.error().message);
+    if (!kept) co_return false;
+    const auto pasted = co_await world_.tmux.paste(run.pane_id, line.text);
+    if (!pasted) log::warn("outbox", pasted.error().message);
+    co_return pasted.has_value();
+}
+
+Awaitable<void> Outbox::enter(AgentRun run, std::string line) {
+    const auto entry = world_.harnesses.find(run.harness);
+    if (!entry) co_return;
+    auto holds = [harness = entry->harness, text = std::move(line)](const PaneView& view) {
+        return agents::pasted_in(harness, view.styled, text) == agents::Pasted::alone;
+    };
+    std::function<bool(const PaneView&)> alone = std::move(holds);
+    const auto entered = co_await world_.tmux.press_enter(run.pane_id, std::move(alone));
+    if (!entered) log::warn("outbox", entered.error().message);
+}
+
+Awaitable<Outbox::Typed> Outbox::put_into_inbox(const TaskRecord& record, AgentRun run, Message message) {
+    co_await activities_.read(record, run.role);  // its events
+    Typed typed{activities_.has_taken(record, run, message.id), agents::Typing::later, true};
+    if (typed.done) co_return typed;
+    const auto file = agents::inbox_file(agents_.run_folder(record), run.run);
+    const auto line = dump(Json{{"id", message.id}, {"text", message.text}}) + "\n";
+    const auto present = world_.files.read(file);
+    if (present && present->find(line) != std::string::npos) co_return typed;
+    const auto added = world_.files.append(file, line);
+    if (!added) log::warn("outbox", added.error().message, {{"task", record.task.id.value}});
     co_return typed;
 }
 
-/// A dialog about the limit would swallow the text, so the dialog is closed first.
-Awaitable<bool> Outbox::is_held_by_limit(AgentRun run) {
+Awaitable<Outbox::Typed> Outbox::type(const TaskRecord& record, AgentRun run, Message message) {
+    Typed typed;
+    const auto entry = world_.harnesses.find(run.harness);
+    if (entry && entry->harness.inbox) co_return co_await put_into_inbox(record, std::move(run), std::move(message));
+    // A negative age means that the clock was set back. The message must not wait for the old time to come again.
+    const auto age = world_.clock.now() - run.began_at();
+    if (!entry || (age >= age.zero() && age < entry->harness.ready_after)) co_return typed;
+    const auto window = co_await activities_.look_before_typing(record, run.role);
+    typed.window = window.typing;
+    auto line = line_for(record, run, message);
+    // A daemon that was killed in between may have pasted it.
+    const bool is_there = agents::pasted_in(entry->harness, window.styled, line.text) == agents::Pasted::alone;
+    if (!is_there && window.reading.usage_limit) {
+        if (co_await is_held_by_limit(run, window.typing)) co_return typed;
+    }
+    if (!is_there && window.typing != agents::Typing::safe) co_return typed;
+    const auto text = line.text;
+    if (!is_there) {
+        if (!co_await paste(run, std::move(line), std::move(message.text))) co_return typed;
+    }
+    typed.done = true;
+    co_await enter(run, text);
+    co_return typed;
+}
+
+/// A dialog about the limit would swallow the text, so the dialog is closed first, unless a person is at the window.
+Awaitable<bool> Outbox::is_held_by_limit(AgentRun run, agents::Typing typing) {
     if (usage_.of(run.harness)) co_return true;
     const auto harness = world_.harnesses.find(run.harness);
     const auto view = co_await world_.tmux.view_pane(run.pane_id);
     if (!harness || !view || !agents::shows_limit_dialog(harness->harness, view->screen)) co_return false;
+    if (typing == agents::Typing::writing) co_return true;
     const auto closed = co_await world_.tmux.press_escape(run.pane_id);
     if (!closed) log::warn("outbox", closed.error().message);
     co_return true;
@@ -115,12 +176,12 @@ Awaitable<Result<std::optional<engine::Hold>>> Outbox::deliver_next(TaskRecord& 
         // Saved after the keys were typed: a crash in between repeats the message. A repetition is harmless, a loss is
         // not.
         if (!is_dropped) unwritten_.insert(id);
-        CO_TRY(note_typed(record, message, !is_dropped));
+        CO_TRY(note_typed(record, message, !is_dropped, typed.seen));
         unwritten_.erase(id);
         co_return std::nullopt;
     }
     co_await activities_.update_in_turn(record);
-    engine::Hold hold{k_first_delay, "the " + name_text(message.to) + " cannot accept it yet", false};
+    engine::Hold hold{k_first_delay, reason_for(message.to, typed.window), false};
     hold.counts = tell_undelivered(record, record.outbox.front(), typed.window, tries.since);
     for (int i = 0; i < tries.count && *hold.left < k_longest_delay; ++i) hold.left = *hold.left * 5 / 4;
     hold.left = std::min(*hold.left, k_longest_delay);
@@ -133,12 +194,13 @@ Result<void> Outbox::drop_first(TaskRecord& record) {
     return turns_.try_save(record);
 }
 
-/// `heard`: the message was typed into an agent's window.
-Result<void> Outbox::note_typed(TaskRecord& record, const Message& message, bool heard) {
+/// `heard`: the message was typed into an agent's window, or put into its inbox. `seen`: its program has taken it.
+Result<void> Outbox::note_typed(TaskRecord& record, const Message& message, bool heard, bool seen) {
     if (heard) {
         auto typed = message;
         typed.typed_at = world_.clock.now();
         ++typed.times;
+        typed.seen = seen;
         record.typed.push_back(std::move(typed));
         if (record.typed.size() > k_kept_messages) record.typed.erase(record.typed.begin());
         if (message.from == Role::human) record.answered = record.questions;
@@ -150,28 +212,29 @@ Result<void> Outbox::note_typed(TaskRecord& record, const Message& message, bool
     return {};
 }
 
-/// Reads the window of a message's agent. A program whose prompt Orange can read shows the message among its turns, or
-/// as queued. Another program has taken the message if it began to work since. After long work, a program may no longer
-/// show the message.
+/// Reads the window of a message's agent. The program has taken the message if it began to work since, or if it rests and
+/// shows the message above its empty prompt. A program that works may only have queued it. After long work, a program
+/// may no longer show the message.
 Awaitable<std::optional<Outbox::Traces>> Outbox::traces_of(const TaskRecord& record, AgentRun run, Message message) {
     const auto entry = world_.harnesses.find(run.harness);
     const auto view = co_await world_.tmux.view_pane(run.pane_id);
     if (!entry || !view) co_return std::nullopt;
     const auto reading = co_await activities_.read(record, message.to);
     const auto& harness = entry->harness;
-    const bool readable = !harness.composer_empty.empty();
-    const bool busy = reading.activity == Activity::busy;
+    const auto line = line_for(record, run, message).text;
     Traces traces;
     traces.activity = reading.activity;
-    traces.held = agents::composer_holds(harness, view->screen, message.text) ||
-                  agents::stands_at_cursor(view->before_cursor, message.text);
-    traces.shown = agents::shows_text(view->screen, message.text);
+    traces.pasted = agents::pasted_in(harness, view->styled, line);
+    traces.shown = agents::shows_text(view->screen, line);
     traces.age = world_.clock.now() - *message.typed_at;
-    const bool empty = busy || !readable || agents::composer_is_empty(harness, view->screen);
+    const bool rests = reading.activity != Activity::busy &&
+                       agents::prompt_on(harness, view->styled, view->cursor).state == agents::Prompt::State::empty;
     const bool moved = record.entered_at && *record.entered_at > *message.typed_at;
-    const bool queued = traces.age > k_queued_after && message.times == 1 && reading.activity == Activity::idle &&
-                        activities_.worked_since(record, run, *message.typed_at);
-    traces.taken = moved || (!traces.held && ((busy && !readable) || (traces.shown && empty) || queued));
+    const bool is_gone = traces.pasted == agents::Pasted::gone;
+    const bool answered = traces.age > k_queued_after && message.times == 1 && reading.activity == Activity::idle &&
+                          activities_.worked_since(record, run, *message.typed_at);
+    const bool began = activities_.began_since(record, run, *message.typed_at);
+    traces.taken = moved || (is_gone && (began || (traces.shown && rests) || answered));
     co_return traces;
 }
 
@@ -187,32 +250,38 @@ Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
         if (message.told && record.outbox.empty()) (void)clear(record, NoticeKind::message_undelivered);
         co_return true;
     }
+    const bool stands = traces->pasted != agents::Pasted::gone;
+    const auto line = line_for(record, run, message);
+    if (traces->pasted == agents::Pasted::alone && !message.told) co_await enter(run, line.text);
     if (traces->age <= k_swallowed_after) co_return false;
-    if (traces->activity == Activity::unknown) co_return true;  // a window without signs proves nothing
-    if (traces->activity != Activity::idle || (traces->shown && !traces->held)) co_return false;
-    if (traces->held || message.times > 1) {
-        tell_not_taken(record, message, traces->held);
+    if (traces->activity == Activity::unknown && !stands) co_return true;  // a window without signs proves nothing
+    if (!stands && (traces->activity != Activity::idle || traces->shown)) co_return false;
+    if (stands || message.times > 1) {
+        tell_not_taken(record, message, traces->pasted);
         co_return true;
     }
     if (traces->age > k_queued_after) co_return true;  // the agent may have read it, and gets no message twice
     if (!unwritten_.contains(message.id)) {
         const auto window = co_await activities_.look_before_typing(record, message.to);
         if (window.typing != agents::Typing::safe) co_return false;
-        const auto again = co_await world_.tmux.send(run.pane_id, message.text);
-        if (!again) co_return false;
+        if (!co_await paste(run, line, message.text)) co_return false;
         unwritten_.insert(message.id);
+        co_await enter(run, line.text);
     }
     ++message.times;
     message.typed_at = world_.clock.now();
     co_return false;
 }
 
-void Outbox::tell_not_taken(TaskRecord& record, Message& message, bool held) {
+void Outbox::tell_not_taken(TaskRecord& record, Message& message, agents::Pasted pasted) {
     if (std::exchange(message.told, true)) return;
     const auto role = name_text(message.to);
-    const auto* what = held ? " did not take a message; press Enter in its window to send it: "
-                            : " did not take a message that was typed twice: ";
-    raise(world_, record, NoticeKind::message_undelivered, "the " + role + what + message.text,
+    const auto what = pasted == agents::Pasted::alone
+                          ? "the " + role + " did not take a message; press Enter in its window to send it: "
+                      : pasted == agents::Pasted::beside
+                          ? "a message stands beside other text in the prompt of the " + role + "; send or remove it: "
+                          : "the " + role + " did not take a message that was typed twice: ";
+    raise(world_, record, NoticeKind::message_undelivered, what + message.text,
           "orange task attach " + record.task.id.value, role);
 }
 
@@ -233,6 +302,11 @@ Awaitable<Result<std::optional<engine::Hold>>> Outbox::acknowledge(TaskRecord& r
 bool Outbox::may_be_seen(const TaskId& id) const {
     const auto record = world_.tasks.awake(id);
     if (!record) return false;
+    if (!record->outbox.empty()) {
+        const auto& next = record->outbox.front();
+        const auto* run = record->run_of(next.to);
+        if (run && activities_.has_taken(*record, *run, next.id)) return true;
+    }
     return std::any_of(record->typed.begin(), record->typed.end(), [&](const Message& message) {
         const auto activity = activities_.of(*record, message.to);
         return !message.seen && activity && activity->activity == Activity::idle;
@@ -244,16 +318,13 @@ bool Outbox::is_outdated(const TaskRecord& record, const Message& message) const
     return message.told && !message.waits() && record.entered_at && *record.entered_at > message.queued_at;
 }
 
-/// If the harness definition names no sign of a prompt, waiting does not make it safe to type.
+/// If the definition names no prompt, or the window does not show it, waiting does not make it safe to type.
 bool Outbox::waits_too_long(const TaskRecord& record, const Message& message, agents::Typing window,
                             async::Moment since) const {
     std::chrono::milliseconds patience = world_.settings.message_patience;
-    const auto* run = record.run_of(message.to);
-    const auto entry = run ? world_.harnesses.find(run->harness) : Result<agents::HarnessEntry>(Error{});
-    if (entry && window == agents::Typing::unknown) {
-        patience = std::min<std::chrono::milliseconds>(patience, k_unknown_after);
-        if (!agents::can_be_typed_to(entry->harness)) return true;
-    }
+    if (!record.run_of(message.to)) return async::now() - since > patience;
+    if (window == agents::Typing::never) return true;
+    if (window == agents::Typing::covered) patience = std::min<std::chrono::milliseconds>(patience, k_covered_for);
     return async::now() - since > patience;
 }
 
@@ -269,13 +340,15 @@ bool Outbox::tell_undelivered(TaskRecord& record, Message& message, agents::Typi
     // A turn ends by itself, and a dialog has a notice of its own.
     if (seen && (seen->activity == Activity::busy || seen->activity == Activity::waiting)) return false;
     if (!waits_too_long(record, message, window, since)) return true;
-    if (window == agents::Typing::unknown && message.acknowledged) return true;
+    const bool waiting_helps = window == agents::Typing::later || window == agents::Typing::writing;
+    if (!waiting_helps && message.acknowledged) return true;
     const auto before = record;
     const auto role = name_text(message.to);
     message.told = true;
     if (agents_.alive(record, message.to)) {
-        raise(world_, record, NoticeKind::message_undelivered, "not delivered to the " + role + ": " + message.text,
-              "orange task attach " + id, role);
+        const auto why = window == agents::Typing::later ? "" : ", because " + std::string(agents::reason_of(window));
+        raise(world_, record, NoticeKind::message_undelivered,
+              "not delivered to the " + role + why + ": " + message.text, "orange task attach " + id, role);
     } else {
         raise(world_, record, NoticeKind::message_undelivered, "a message for the " + role + " waits until one runs",
               "orange task why " + id, role);
@@ -284,15 +357,16 @@ bool Outbox::tell_undelivered(TaskRecord& record, Message& message, agents::Typi
     return true;
 }
 
-Awaitable<bool> Outbox::deliver(TaskId id) {
+Awaitable<std::string> Outbox::deliver(TaskId id) {
     auto turn = co_await turns_.begin_turn(id);
-    if (!turn) co_return true;
+    if (!turn) co_return std::string();
     while (!turn->record.outbox.empty()) {
         const Tries first;
         const auto held = co_await deliver_next(turn->record, first);
-        if (!held || *held) co_return false;
+        if (!held) co_return held.error().message;
+        if (*held) co_return (*held)->why;
     }
-    co_return true;
+    co_return std::string();
 }
 
 }  // namespace orange

@@ -26,7 +26,9 @@ struct Tries {
 };
 
 /// Delivers messages to agents: from the durable outbox in state.json into their windows. No other code types into a
-/// window. A message does not look for a human's draft or recent keys; only reminders do (reminders.hpp).
+/// window. The order is: look, paste, look, Enter (docs/harnesses.md). typing.hpp decides by the first look; Enter is
+/// pressed only if the prompt then holds the message and nothing else. A longer message is put into a file, and its
+/// path is typed.
 class Outbox {
   public:
     Outbox(World& world, AgentControl& agents, Turns& turns, Activities& activities, const UsageHolds& usage)
@@ -51,32 +53,47 @@ class Outbox {
     /// Returns true if the role's agent waits for a human's answer in its window.
     Awaitable<bool> shows_dialog(const TaskRecord& record, Role role);
 
-    /// Returns true if a message was typed, its agent is idle, and it is not known whether the agent took the message.
+    /// Returns true if a message was typed, its agent is idle, and it is not known whether the agent took the message; or
+    /// if the program has said that it took one from its inbox.
     bool may_be_seen(const TaskId& id) const;
 
   private:
     struct Typed {
         bool done = false;
         agents::Typing window = agents::Typing::later;  ///< whether the agent's window could be typed into
+        bool seen = false;                              ///< the program has said that it has the message
     };
-    /// Types all messages that can be typed now. Returns true if none is left.
-    Awaitable<bool> deliver(TaskId id);
+    /// Adds the message to the run's inbox, unless it is there. It is done when the program has taken it: until then it
+    /// stays in the outbox, for the next run if this one ends.
+    Awaitable<Typed> put_into_inbox(const TaskRecord& record, AgentRun run, Message message);
+    /// Types all messages that can be typed now. Returns why the next one waits; empty if none is left.
+    Awaitable<std::string> deliver(TaskId id);
+    /// A message as it is typed.
+    struct Line {
+        std::string text;  ///< the message's text, or where the file with it is
+        Path file = {};    ///< empty: none
+    };
+    Line line_for(const TaskRecord& record, const AgentRun& run, const Message& message) const;
+    /// Presses Enter if the prompt holds that line and nothing else. What became of it is seen in the next looks.
+    Awaitable<void> enter(AgentRun run, std::string line);
+    /// Puts the line into the prompt. Returns false if it could not be pasted.
+    Awaitable<bool> paste(AgentRun run, Line line, std::string whole);
     Awaitable<Typed> type(const TaskRecord& record, AgentRun run, Message message);
     bool is_outdated(const TaskRecord& record, const Message& message) const;
     Result<void> drop_first(TaskRecord& record);
-    Result<void> note_typed(TaskRecord& record, const Message& message, bool heard);
+    Result<void> note_typed(TaskRecord& record, const Message& message, bool heard, bool seen);
     /// The traces of a typed message in the agent's window.
     struct Traces {
         Activity activity = Activity::unknown;
-        bool held = false;   ///< the message stands in the prompt: it was typed and not sent
+        agents::Pasted pasted = agents::Pasted::gone;  ///< in the prompt, it was typed and not sent
         bool shown = false;  ///< the screen shows the message
         bool taken = false;  ///< the agent has it
         Timestamp::duration age = {};
     };
     Awaitable<std::optional<Traces>> traces_of(const TaskRecord& record, AgentRun run, Message message);
     Awaitable<bool> acknowledge_one(TaskRecord& record, Message& message);
-    void tell_not_taken(TaskRecord& record, Message& message, bool held);
-    Awaitable<bool> is_held_by_limit(AgentRun run);
+    void tell_not_taken(TaskRecord& record, Message& message, agents::Pasted pasted);
+    Awaitable<bool> is_held_by_limit(AgentRun run, agents::Typing typing);
     /// Returns false if the message only waits until its agent has time for it.
     bool tell_undelivered(TaskRecord& record, Message& message, agents::Typing window, async::Moment since);
     bool waits_too_long(const TaskRecord& record, const Message& message, agents::Typing window,

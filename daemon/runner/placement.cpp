@@ -140,8 +140,8 @@ void let_git_commit(std::map<std::string, std::string>& env) {
     env["GIT_CONFIG_COUNT"] = std::to_string(count);
 }
 
-/// Returns the words that show the run's files to a program in the executor. Makes the file for its events, and the
-/// folders of the program's own files.
+/// Returns the words that show the run's files to a program in the executor. Makes the files for its events and its
+/// messages, and the folders of the program's own files.
 Result<std::vector<std::string>> bind_words(const World& world, const agents::Executor& executor,
                                             const agents::HarnessEntry& harness, const std::string& git_common,
                                             const agents::StartRequest& request) {
@@ -155,6 +155,10 @@ Result<std::vector<std::string>> bind_words(const World& world, const agents::Ex
     if (!request.events.empty()) {
         TRY(world.files.replace(request.events, ""));
         binds.push_back({agents::in_real_home(request.events, request.env), true});
+    }
+    if (!request.inbox.empty()) {
+        TRY(world.files.replace(request.inbox, ""));
+        binds.push_back({agents::in_real_home(request.inbox, request.env), false});
     }
     for (const auto& bind : binds) {
         const auto& known = bind.is_writable ? executor.writable : executor.readable;

@@ -16,25 +16,19 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Returns when a person last pressed a key in a terminal that shows the task's session.
-Awaitable<std::optional<Timestamp>> human_at(World& world, const TaskRecord& record) {
-    const auto session = record.task.tmux_session.value_or("");
-    std::optional<Timestamp> last;
-    const auto clients = co_await world.tmux.clients();
-    if (!clients) co_return last;
-    for (const auto& client : *clients) {
-        if (client.session_name == session && (!last || client.typed_at > *last)) last = client.typed_at;
-    }
-    co_return last;
-}
+/// A person at the agent's window.
+struct AtWindow {
+    std::optional<Timestamp> touched_at;  ///< when a person last pressed a key there
+    bool has_draft = false;               ///< they have typed text and not sent it
+};
 
-/// True if a person has typed text and not sent it: Enter would send it together with the reminder.
-Awaitable<bool> has_draft(World& world, const TaskRecord& record, Role role) {
+Awaitable<AtWindow> person_at(World& world, const TaskRecord& record, Role role) {
     const auto run = *record.run_of(role);
     const auto harness = world.harnesses.find(run.harness);
-    if (!harness || harness->harness.composer_empty.empty()) co_return false;
     const auto view = co_await world.tmux.view_pane(run.pane_id);
-    co_return !view || !agents::composer_is_empty(harness->harness, view->screen);
+    if (!harness || !view) co_return AtWindow{};
+    const auto prompt = agents::prompt_on(harness->harness, view->styled, view->cursor);
+    co_return AtWindow{view->touched_at, prompt.state == agents::Prompt::State::filled};
 }
 
 /// `command` is what the human can do about it.
@@ -130,16 +124,15 @@ Awaitable<Result<std::optional<engine::Hold>>> remind(Runner& runner, TaskRecord
     auto text = engine::forgotten(*definition, situation);
     const auto seen = runner.activities.of(record, role);
     if (!text || !seen) co_return until_change;
-    const auto human = co_await human_at(world, record);
+    const auto person = co_await person_at(world, record, role);
     const auto entered = record.entered_at.value_or(record.task.updated_at);
     const auto since = std::max(seen->since, entered);
-    const auto next = engine::idle_step(*text, record.reminder, entered, since, human, idle_times(world, record, role));
+    const auto next = engine::idle_step(*text, record.reminder, entered, since, person.touched_at, idle_times(world, record, role));
     const auto left = std::chrono::ceil<milliseconds>(next.at - world.clock.now());
     if (left.count() > 0) co_return engine::Hold{left};
     co_await runner.activities.update_in_turn(record);  // the agent may have begun to work
     if (!runner.reconciler.is_reminder_due(record)) co_return until_change;
-    const bool draft = co_await has_draft(world, record, role);
-    if (draft) {
+    if (person.has_draft) {
         CO_TRY(tell(runner, record, role, "is idle, and Orange cannot remind it: its prompt is not empty",
                     attach_command(record)));
     } else if (next.kind == engine::IdleStep::Kind::remind) {

@@ -10,7 +10,7 @@
 /// that its own exit rule leads on from, Orange types exactly which command is missing (engine/reminder.hpp), twice.
 /// Then the human gets the notice `agent_idle`, or with the setting `advance_idle` the rule is applied. Nothing is
 /// typed while the task needs its human, while checks run, or soon after a human typed into the window. If a human's
-/// draft stands in the prompt, which only a harness with `composer_empty` shows, the notice is raised at once. If
+/// draft stands in the prompt that the harness names, the notice is raised at once. If
 /// Orange cannot read the agent's window, it types nothing either, and raises the notice when the agent has written
 /// what the next status asks for.
 namespace orange {

@@ -26,7 +26,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto k_before_enter = 300ms;
+constexpr auto k_between_looks = 150ms;
+constexpr int k_looks_before_enter = 20, k_looks_after_enter = 7;  // three seconds, one second
+constexpr int k_enters = 2;
 constexpr auto k_first_pause = 50ms;
 constexpr auto k_longest_pause = 1s;
 constexpr std::chrono::milliseconds k_wake_step = 25ms;
@@ -401,7 +403,7 @@ Awaitable<Result<void>> CliTmux::press_escape(std::string pane_id) {
     co_return co_await press(std::move(pane_id), "Escape");
 }
 
-Awaitable<Result<void>> CliTmux::send(std::string pane_id, std::string text) {
+Awaitable<Result<void>> CliTmux::paste(std::string pane_id, std::string text) {
     const auto line = tmux::typeable(text);
     if (line.empty()) co_return Error(ErrorCode::invalid_argument, "there is nothing to send");
     CO_TRY(co_await find_pane(pane_id));
@@ -421,8 +423,29 @@ Awaitable<Result<void>> CliTmux::send(std::string pane_id, std::string text) {
         if (pasted->ok()) co_return no_living_pane(pane_id);
         co_return failed("paste-buffer", *pasted);
     }
-    co_await async::sleep(k_before_enter);
-    co_return co_await press(std::move(pane_id), "Enter");
+    co_return Result<void>{};
+}
+
+/// Looks at the pane until it shows the wanted, at most so often. Returns what it showed last.
+Awaitable<Result<bool>> CliTmux::shows(std::string pane_id, const std::function<bool(const PaneView&)>& holds,
+                                       bool wanted, int looks) {
+    bool held = !wanted;
+    for (int i = 0; i < looks && held != wanted; ++i) {
+        co_await async::sleep(k_between_looks);
+        CO_TRY(const auto view, co_await view_pane(pane_id));
+        held = holds(view);
+    }
+    co_return held;
+}
+
+Awaitable<Result<Entered>> CliTmux::press_enter(std::string pane_id, std::function<bool(const PaneView&)> holds) {
+    CO_TRY(bool held, co_await shows(pane_id, holds, true, k_looks_before_enter));
+    if (!held) co_return Entered::no;
+    for (int i = 0; i < k_enters && held; ++i) {
+        CO_TRY(co_await press(pane_id, "Enter"));
+        CO_TRY(held, co_await shows(pane_id, holds, false, k_looks_after_enter));
+    }
+    co_return held ? Entered::holds : Entered::taken;
 }
 
 Awaitable<Result<std::string>> CliTmux::capture(std::string pane_id, int lines, bool colours) {
@@ -446,7 +469,7 @@ Awaitable<Result<PaneView>> CliTmux::view_pane(std::string pane_id) {
     if (!tmux::is_id(pane_id, "%")) co_return bad_id(pane_id);
     CO_TRY(const auto done,
            co_await call(words("display-message", "-p", "-t", pane_id, tmux::k_view_format, ";", "capture-pane", "-p",
-                               "-t", pane_id, ";", "capture-pane", "-p", "-J", "-t", pane_id)));
+                               "-e", "-t", pane_id, ";", "capture-pane", "-p", "-J", "-t", pane_id)));
     if (!done.ok()) co_return failed("capture-pane", done);
     co_return tmux::view_from(done.out);
 }

@@ -32,7 +32,8 @@ class CliTmux final : public Tmux {
     Awaitable<Result<LastLines>> last_lines(PaneRef pane, int lines) override;
     Awaitable<Result<void>> kill(std::string id) override;
     Awaitable<Result<void>> rename_session(std::string session_id, std::string name) override;
-    Awaitable<Result<void>> send(std::string pane_id, std::string text) override;
+    Awaitable<Result<void>> paste(std::string pane_id, std::string text) override;
+    Awaitable<Result<Entered>> press_enter(std::string pane_id, std::function<bool(const PaneView&)> holds) override;
     Awaitable<Result<void>> press_escape(std::string pane_id) override;
     Awaitable<Result<std::string>> capture(std::string pane_id, int lines, bool colours = false) override;
     Awaitable<Result<PaneView>> view_pane(std::string pane_id) override;
@@ -84,6 +85,8 @@ class CliTmux final : public Tmux {
     void remember_server(std::int64_t pid);
     Awaitable<Result<void>> find_pane(std::string pane_id);
     Awaitable<Result<void>> press(std::string pane_id, std::string key);
+    Awaitable<Result<bool>> shows(std::string pane_id, const std::function<bool(const PaneView&)>& holds, bool wanted,
+                                  int looks);
 
     ProcessRunner& runner_;
     std::string socket_;

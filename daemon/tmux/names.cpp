@@ -105,19 +105,17 @@ PaneView view_from(std::string_view printed) {
     };
     PaneView view;
     auto head = next_line();
-    std::int64_t numbers[3] = {};  // column and line of the cursor, lines
+    std::int64_t numbers[4] = {};  // lines, the cursor's line, and when the session began and was last used
     for (auto& each : numbers) {
         const auto end = head.find(' ');
         each = number(head.substr(0, end)).value_or(0);
         head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
     }
-    const auto [column, row, rows] = numbers;
+    const auto [rows, cursor, created, used] = numbers;
+    if (cursor >= 0 && cursor < rows) view.cursor = static_cast<std::size_t>(cursor);
     view.title = as_title(head);
-    for (std::int64_t i = 0; i < rows; ++i) {
-        const auto line = next_line();
-        if (i < row) view.before_cursor.append(line).append("\n");
-        if (i == row) view.before_cursor.append(first_columns(line, static_cast<std::size_t>(column)));
-    }
+    if (used > created) view.touched_at = Timestamp{std::chrono::seconds(used)};  // the start counts as a use
+    for (std::int64_t i = 0; i < rows && !printed.empty(); ++i) view.styled.append(next_line()).append("\n");
     view.screen = without_padding(printed, 0);
     return view;
 }

@@ -27,10 +27,12 @@ inline constexpr std::string_view k_pane_format =
     "#{s|[^A-Za-z0-9_/-]|-|:session_name} #{s|[^A-Za-z0-9_/-]|-|:window_name} "
     ":#{s|[^A-Za-z0-9_/.-]|-|:pane_start_command} #{pane_title}";
 
-/// The format of the first line of a pane's view: cursor, number of lines, title.
-inline constexpr const char* k_view_format = "#{cursor_x} #{cursor_y} #{pane_height} #{pane_title}";
+/// The format of the first line of a pane's view: number of lines, the cursor's line, times of the session, title.
+inline constexpr const char* k_view_format =
+    "#{pane_height} #{cursor_y} #{session_created} #{session_activity} #{pane_title}";
 
-/// Parses a line of k_view_format, followed by the screen line by line, and by the screen with broken lines joined.
+/// Parses a line of k_view_format, followed by the screen line by line with its escapes, and by the screen with broken
+/// lines joined.
 PaneView view_from(std::string_view printed);
 
 /// Returns the output of capture-pane without unused rows and without blanks at the ends of lines; only the last `most`

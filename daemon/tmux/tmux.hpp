@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -35,11 +37,22 @@ struct PaneInfo {
     std::string title;         ///< chosen by the program in the pane: untrusted text
 };
 
-/// The present contents of a pane, without escapes.
+/// The present contents of a pane.
 struct PaneView {
-    std::string title;          ///< untrusted text
-    std::string screen;         ///< lines that the terminal broke are joined
-    std::string before_cursor;  ///< the screen up to the cursor, line by line
+    std::string title;   ///< untrusted text
+    std::string screen;  ///< without escapes; lines that the terminal broke are joined
+    std::string styled;  ///< line by line as the terminal broke it, with the escapes of colours and attributes (SGR)
+    std::optional<std::size_t> cursor = std::nullopt;  ///< the line of the cursor in `styled`, from 0
+    /// When a person last pressed a key in a terminal that shows the pane's session, or attached one; to the second.
+    /// nullopt: never. It survives the detach, and keys that Orange sends do not count.
+    std::optional<Timestamp> touched_at = std::nullopt;
+};
+
+/// What became of a text that was pasted into a program's prompt.
+enum class Entered {
+    no,     ///< the prompt does not hold it, or not it alone: Enter was not pressed
+    holds,  ///< Enter was pressed, and the prompt still holds it
+    taken,  ///< Enter was pressed, and the prompt no longer holds it
 };
 
 /// The state of the tmux server. If no server runs, `server_pid` is 0; if tmux does not answer, the call returns an
@@ -92,15 +105,17 @@ class Tmux {
     /// afterwards.
     virtual Awaitable<Result<void>> kill(std::string id) = 0;
     virtual Awaitable<Result<void>> rename_session(std::string session_id, std::string name) = 0;
-    /// Types one line into a pane: leaves copy mode, pastes the line (bracketed), waits 0.3 s, and presses Enter.
-    /// Control characters are dropped.
-    virtual Awaitable<Result<void>> send(std::string pane_id, std::string text) = 0;
+    /// Pastes one line into a pane (bracketed), without Enter. Leaves copy mode first. Control characters are dropped.
+    virtual Awaitable<Result<void>> paste(std::string pane_id, std::string text) = 0;
+    /// Waits until `holds` is true for what the pane shows, for at most three seconds, and presses Enter then. Presses
+    /// it once more if `holds` is still true a second later: some programs lose it.
+    virtual Awaitable<Result<Entered>> press_enter(std::string pane_id, std::function<bool(const PaneView&)> holds) = 0;
     /// Presses Escape in a pane: closes a dialog.
     virtual Awaitable<Result<void>> press_escape(std::string pane_id) = 0;
     /// Returns the last `lines` lines of a pane's scrollback and screen; 0: only the visible screen. Escapes are
     /// removed; with `colours`, those of colours and attributes (SGR) stay.
     virtual Awaitable<Result<std::string>> capture(std::string pane_id, int lines, bool colours = false) = 0;
-    /// Returns the title and the visible screen of a pane, and the part of the screen before the cursor.
+    /// Returns the title and the visible screen of a pane.
     virtual Awaitable<Result<PaneView>> view_pane(std::string pane_id) = 0;
     /// Returns the attached clients with their sessions; none if no server runs.
     virtual Awaitable<Result<std::vector<TmuxClient>>> clients() = 0;

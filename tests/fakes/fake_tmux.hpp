@@ -69,7 +69,8 @@ class FakeTmux final : public Tmux {
         int next_id = 1;
         std::vector<WindowSpec> opened;
         std::vector<std::string> killed;
-        std::vector<std::pair<std::string, std::string>> sent;  ///< pane, text
+        std::map<std::string, std::string> pasted;              ///< pane → what was pasted last
+        std::vector<std::pair<std::string, std::string>> sent;  ///< pane, text: pasted, with Enter
         std::vector<TmuxClient> clients;
         std::vector<std::pair<std::string, std::string>> told;  ///< client, text
     };
@@ -146,11 +147,20 @@ class FakeTmux final : public Tmux {
         escaped.push_back(std::move(pane_id));
         co_return Result<void>{};
     }
-    Awaitable<Result<void>> send(std::string pane_id, std::string text) override {
+    Awaitable<Result<void>> paste(std::string pane_id, std::string text) override {
         before();
-        state.sent.emplace_back(std::move(pane_id), std::move(text));
+        state.pasted[pane_id] = std::move(text);
         co_return Result<void>{};
     }
+    /// A program that takes each line. `entered` says otherwise.
+    Awaitable<Result<Entered>> press_enter(std::string pane_id, std::function<bool(const PaneView&)>) override {
+        before();
+        ++enters;
+        if (entered != Entered::no) state.sent.emplace_back(pane_id, state.pasted[pane_id]);
+        co_return entered;
+    }
+    Entered entered = Entered::taken;
+    int enters = 0;
     Awaitable<Result<std::string>> capture(std::string pane_id, int, bool) override {
         const bool there = std::any_of(state.panes.begin(), state.panes.end(),
                                        [&](const PaneInfo& pane) { return pane.ref.pane_id == pane_id; });
@@ -162,12 +172,15 @@ class FakeTmux final : public Tmux {
         ++looks;
         for (const auto& pane : state.panes) {
             if (pane.ref.pane_id != pane_id) continue;
-            PaneView view{pane.title, shown_in(pane_id), before_cursor[pane_id]};
+            PaneView view{pane.title, shown_in(pane_id), shown_in(pane_id)};
+            for (const auto& client : state.clients) {
+                if (client.session_name != pane.session_name) continue;
+                view.touched_at = std::max(view.touched_at.value_or(client.typed_at), client.typed_at);
+            }
             co_return view;
         }
         co_return Error(ErrorCode::not_found, "can't find pane: " + pane_id);
     }
-    std::map<std::string, std::string> before_cursor;
     int looks = 0;
     Awaitable<Result<std::vector<TmuxClient>>> clients() override {
         ++asked_for_clients;

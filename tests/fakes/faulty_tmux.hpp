@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -54,9 +55,14 @@ class FaultyTmux final : public Tmux {
         if (too_late()) (void)co_await real_.rename_session(std::move(session_id), std::move(name));
         co_return silent();
     }
-    Awaitable<Result<void>> send(std::string pane_id, std::string text) override {
-        if (!is_due()) co_return co_await real_.send(std::move(pane_id), std::move(text));
-        if (too_late()) (void)co_await real_.send(std::move(pane_id), std::move(text));
+    Awaitable<Result<void>> paste(std::string pane_id, std::string text) override {
+        if (!is_due()) co_return co_await real_.paste(std::move(pane_id), std::move(text));
+        if (too_late()) (void)co_await real_.paste(std::move(pane_id), std::move(text));
+        co_return silent();
+    }
+    Awaitable<Result<Entered>> press_enter(std::string pane_id, std::function<bool(const PaneView&)> holds) override {
+        if (!is_due()) co_return co_await real_.press_enter(std::move(pane_id), std::move(holds));
+        if (too_late()) (void)co_await real_.press_enter(std::move(pane_id), std::move(holds));
         co_return silent();
     }
     Awaitable<Result<void>> press_escape(std::string pane_id) override {

@@ -89,7 +89,7 @@ class KeyTable {
         fs::create_directories(box.home() / "harnesses");
         write_file(box.home() / "harnesses" / "idle.yml",
                    "name: idle\nprogram: sh\nmode: persistent\nargv:\n"
-                   "  full: [-c, \"echo ready; sleep 600\", --, \"{prompt}\"]\nscreen: {composer: [ready]}\n");
+                   "  full: [-c, \"echo ready; sleep 600\", --, \"{prompt}\"]\nscreen: {composer_empty: [ready]}\n");
         if (workflow == "shipping") {
             fs::create_directories(box.home() / "workflows");
             write_file(box.home() / "workflows" / "shipping.yml", k_shipping);

@@ -227,27 +227,6 @@ TEST_CASE("a screen that only counts, turns and says that it works shows no prog
           progress_on(qwen, "⠇ I've seen things you people wouldn't\n  (1m · esc to cancel)\n*\n"));
 }
 
-TEST_CASE("a message that stands in the prompt line was not sent") {
-    const auto claude = shipped("claude");
-    const std::string said = "[orange] The human says: y.";
-    CHECK(composer_holds(claude, "● Done.\n────\n❯ " + said + "\n────\n", said));
-    CHECK(composer_holds(claude, "❯\u00a0[orange] The human\n  says: y.\n────\n", said));
-    CHECK_FALSE(composer_holds(claude, "❯ " + said + "\n● I will.\n────\n❯ \n────\n", said));
-    CHECK_FALSE(composer_holds(claude, "❯ what a person writes\n", said));
-    CHECK_FALSE(composer_holds(claude, said, said));
-}
-
-TEST_CASE("a message that ends at the cursor was not sent, also in a box and broken into lines") {
-    const std::string said = "[orange] The human says: say hi to `id`, in **bold**.";
-    CHECK(stands_at_cursor("● Done.\n┃  " + said, said));
-    CHECK(stands_at_cursor("┃ [orange] The human says: say hi  ┃\n┃ to `id`, in **bold**.", said));
-    CHECK(stands_at_cursor("> 完了しました。", "[orange] 完了しました。"));
-    CHECK_FALSE(stands_at_cursor("> " + said + "\n────────\n┃ ", said));  // a turn, and an empty prompt
-    CHECK_FALSE(stands_at_cursor("> " + said + "\nAsk anything", said));
-    CHECK_FALSE(stands_at_cursor("", said));
-    CHECK_FALSE(stands_at_cursor("> !!!", "!!!"));
-}
-
 TEST_CASE("a message is seen on the screen also where the program draws its Markdown") {
     CHECK(agents::shows_text("● Say hi to id, in bold, and\n  go on\n", "Say hi to `id`, in **bold**, and go on"));
     CHECK(agents::shows_text("> ###\n", "###"));

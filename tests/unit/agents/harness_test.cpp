@@ -443,6 +443,13 @@ TEST_CASE("lists that are given and not used, and conversations without a name, 
     CHECK_THAT(problem("\"{session_args}\", --, \"{prompt}\"]}\nsession: {start: [-s], resume: [-r, \"{session}\"]}"),
                Holds("{session}"));
     CHECK_THAT(problem("--, \"{prompt}\"]}\nchecks: {args: [\"Bash({check})\"]}"), Holds("check_args"));
+    CHECK_THAT(problem("--, \"{prompt}\"]}\ndelivery: mail"), Holds("inbox"));
+    CHECK_THAT(problem("--, \"{prompt}\"]}\ndelivery: inbox"), Holds("events"));
+    CHECK_THAT(problem("--, \"{prompt}\"]}\nprompt: {above: [x]}"), Holds("prompt.empty"));
+    CHECK_THAT(problem("--, \"{prompt}\"]}\nprompt: {empty: [\"\"]}"), Holds("prompt.above"));
+    CHECK_THAT(problem("--, \"{prompt}\"]}\nprompt: {empty: [x], below: [\" \"]}"), Holds("every line"));
+    CHECK_THAT(problem("--, \"{prompt}\"]}\nprompt: {empty: [x]}\nscreen: {composer_empty: [x]}"), Holds("composer_empty"));
+    CHECK_THAT(problem("--, \"{prompt}\"]}\nscreen: {composer_empty: [\" \"]}"), Holds("around"));
     CHECK_THAT(problem("--, \"{prompt}\"]}\nscreen: {otherwise: busy}"), Holds("idle"));
     CHECK_THAT(problem("--, \"{prompt}\"]}\nidle_after: soon"), Holds("idle_after"));
 }

@@ -1,6 +1,7 @@
 #include "daemon/agents/login_environment.hpp"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <asio/io_context.hpp>
 #include <filesystem>
@@ -93,6 +94,33 @@ TEST_CASE("a real login shell tells what its profile sets, whatever the profile 
     CHECK(found.variables.at("FROM_PROFILE") == "a b");
     CHECK(found.umask == 027);
     CHECK_THAT(found.variables.at("PATH"), Catch::StartsWith("/from/profile:"));
+}
+
+TEST_CASE("a user whom only the system's programs know has the name and the shell that they tell") {
+    std::string home = (fs::temp_directory_path() / "orange-login-XXXXXX").string();
+    REQUIRE(::mkdtemp(home.data()));
+    std::ofstream(home + "/getent") << "#!/bin/sh\necho \"$*\" >" << home
+                                    << "/asked\necho eve:x:1:1:Eve:/home/eve:/bin/sh\n";
+    fs::permissions(home + "/getent", fs::perms::owner_all);
+    PosixProcessRunner runner;
+    Environment own = {{"HOME", home}, {"PATH", home + ":" + tests::tools()}};
+    const auto found = resolved(runner, own);
+    std::string asked;
+    std::getline(std::ifstream(home + "/asked"), asked);
+    own["USER"] = own["LOGNAME"] = "ada";
+    own["SHELL"] = "/bin/sh";
+    fs::remove(home + "/asked");
+    const auto known = resolved(runner, own);
+    const bool asked_again = fs::exists(home + "/asked");
+    fs::remove_all(home);
+    CHECK(asked == "passwd " + std::to_string(::geteuid()));
+    CHECK(found.problem == "");
+    CHECK(found.source == "/bin/sh -l");
+    CHECK(found.variables.at("HOME") == home);
+    CHECK(found.variables.at("USER") == "eve");
+    CHECK(found.variables.at("LOGNAME") == "eve");
+    CHECK(known.variables.at("USER") == "ada");
+    CHECK_FALSE(asked_again);
 }
 
 TEST_CASE("an agent's environment is layered, and the last word is Orange's") {

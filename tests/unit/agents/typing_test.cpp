@@ -1,5 +1,9 @@
 #include "daemon/agents/typing.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <string>
+
 #include "tests/catch.hpp"
 
 /// When text may be typed: never where a dialog may stand.
@@ -8,89 +12,91 @@ using namespace orange::agents;
 
 namespace {
 
-std::string word_for(Typing typing) {
-    return typing == Typing::safe ? "safe" : typing == Typing::later ? "later" : "unknown";
+const char* word_for(Typing typing) {
+    switch (typing) {
+        case Typing::safe: return "safe";
+        case Typing::later: return "later";
+        case Typing::writing: return "writing";
+        case Typing::covered: return "covered";
+        case Typing::never: return "never";
+    }
+    return "";
 }
 
-Harness with_signs(bool composer, bool events) {
+Harness with_prompt() {
     Harness made;
+    made.prompt.empty = {"❯"};
+    made.events.busy = made.events.idle = {"x"};
     made.screen.busy = {"works"};
-    if (composer) made.composer_empty = {"❯"};
-    if (events) made.events.busy = made.events.idle = {"x"};
     return made;
 }
 
+constexpr Prompt::State k_states[] = {Prompt::State::empty, Prompt::State::filled, Prompt::State::absent};
+
 }  // namespace
 
-TEST_CASE("text is typed where the program said that it is idle, shows its prompt, or rests, and nowhere else") {
+// The whole rule: each row is what was found out, each column what the prompt shows in that moment. `*` stands for every
+// value. An activity by an event is the same as one by the title or the screen: no source alone makes it safe.
+TEST_CASE("text is typed only into an empty prompt, where no dialog is open and nobody was a moment ago") {
     struct Row {
-        Activity activity;
-        std::string source;
-        bool shows_composer;
-        bool dialog;
-        bool reads_input;
-        bool rests;
-        const char* without_sign;  ///< of a definition that names neither a prompt nor events
-        const char* with_composer;
-        const char* with_events;  ///< and no prompt
-        const char* with_both;
+        const char* activity;  ///< by any source
+        const char* dialog;    ///< a source shows an open dialog
+        const char* keys;      ///< a person pressed keys lately
+        const char* reads;     ///< it has worked since its start or its last dialog
+        const char* empty;
+        const char* filled;
+        const char* absent;
     };
-    const Row rows[] = {
-        // What the program said.
-        {Activity::idle, "events", false, false, true, false, "safe", "safe", "safe", "safe"},
-        {Activity::busy, "events", false, false, true, false, "later", "later", "later", "later"},
-        {Activity::busy, "events", true, false, true, false, "later", "safe", "later", "safe"},
-        {Activity::waiting, "events", false, false, true, false, "later", "later", "later", "later"},
-        {Activity::limited, "events", false, false, true, false, "safe", "unknown", "safe", "unknown"},
-        {Activity::limited, "events", true, false, true, false, "safe", "safe", "safe", "safe"},
-        // A dialog that any source shows.
-        {Activity::limited, "events", false, true, true, false, "later", "later", "later", "later"},
-        {Activity::idle, "events", true, true, true, true, "later", "later", "later", "later"},
-        {Activity::idle, "file", true, true, true, true, "later", "later", "later", "later"},
-        {Activity::limited, "screen", true, true, true, true, "later", "later", "later", "later"},
-        {Activity::waiting, "screen", true, false, true, true, "later", "later", "later", "later"},
-        // A prompt.
-        {Activity::idle, "screen", true, false, true, false, "unknown", "safe", "unknown", "safe"},
-        {Activity::idle, "title", true, false, false, false, "unknown", "later", "unknown", "later"},
-        {Activity::unknown, "", true, false, true, false, "unknown", "safe", "unknown", "safe"},
-        {Activity::limited, "screen", true, false, true, false, "unknown", "safe", "unknown", "safe"},
-        {Activity::busy, "screen", true, false, false, false, "later", "safe", "later", "safe"},
-        // None: the end of a turn counts for programs that show none and say nothing.
-        {Activity::idle, "screen", false, false, true, true, "safe", "unknown", "unknown", "unknown"},
-        {Activity::idle, "title", false, false, true, true, "safe", "unknown", "unknown", "unknown"},
-        {Activity::idle, "file", false, false, true, false, "unknown", "unknown", "unknown", "unknown"},
-        {Activity::idle, "screen", false, false, true, false, "unknown", "unknown", "unknown", "unknown"},
-        {Activity::busy, "screen", false, false, true, false, "later", "later", "later", "later"},
-        {Activity::unknown, "", false, false, true, false, "unknown", "unknown", "unknown", "unknown"},
-        {Activity::limited, "screen", false, false, true, false, "unknown", "unknown", "unknown", "unknown"},
+    const Row table[] = {
+        // activity dialog  keys   reads   empty      filled     absent
+        {"waiting", "*", "*", "*", "later", "later", "later"},
+        {"*", "yes", "*", "*", "later", "later", "later"},
+        {"*", "no", "yes", "*", "writing", "writing", "writing"},
+        {"busy", "no", "no", "*", "safe", "writing", "later"},
+        {"*", "no", "no", "yes", "safe", "writing", "covered"},
+        {"*", "no", "no", "no", "later", "writing", "covered"},
     };
-    for (const auto& row : rows) {
-        Reading reading;
-        reading.activity = row.activity;
-        reading.source = row.source;
-        reading.composer = row.shows_composer;
-        reading.dialog = row.dialog;
-        reading.ended = row.source == "events" && row.activity != Activity::busy && row.activity != Activity::waiting;
-        Standing standing;
-        standing.reads_input = row.reads_input;
-        standing.rests = row.rests;
-        INFO(orange::name_of(row.activity) << " by " << row.source << ", prompt " << row.shows_composer << ", dialog "
-                                           << row.dialog << ", reads " << row.reads_input << ", rests " << row.rests);
-        CHECK(word_for(typing_into(with_signs(false, false), reading, standing)) == row.without_sign);
-        CHECK(word_for(typing_into(with_signs(true, false), reading, standing)) == row.with_composer);
-        standing.said = true;
-        CHECK(word_for(typing_into(with_signs(false, true), reading, standing)) == row.with_events);
-        CHECK(word_for(typing_into(with_signs(true, true), reading, standing)) == row.with_both);
+    const auto fits = [](std::string_view wanted, bool is) {
+        return wanted == "*" || wanted == (is ? "yes" : "no");
+    };
+    const Activity activities[] = {Activity::unknown, Activity::idle, Activity::busy, Activity::waiting,
+                                   Activity::limited};
+    int combinations = 0;
+    for (const auto activity : activities) {
+        for (const char* source : {"events", "file", "title", "screen"}) {
+            for (int facts = 0; facts < 8; ++facts) {
+                const bool dialog = facts & 1, keys = facts & 2, reads = facts & 4;
+                const auto* row = std::find_if(std::begin(table), std::end(table), [&](const Row& each) {
+                    const std::string_view wanted = each.activity;
+                    return (wanted == "*" || wanted == orange::name_of(activity)) && fits(each.dialog, dialog) &&
+                           fits(each.keys, keys) && fits(each.reads, reads);
+                });
+                REQUIRE(row != std::end(table));
+                const char* expected[] = {row->empty, row->filled, row->absent};
+                for (int i = 0; i < 3; ++i) {
+                    Reading reading;
+                    reading.activity = activity;
+                    reading.source = source;
+                    reading.dialog = dialog;
+                    INFO(orange::name_of(activity) << " by " << source << ", dialog " << dialog << ", keys " << keys
+                                                   << ", reads " << reads << ", prompt " << i);
+                    const Prompt prompt{k_states[i]};
+                    CHECK(std::string(word_for(typing_into(with_prompt(), reading, prompt, {reads, keys}))) ==
+                          expected[i]);
+                    CHECK(typing_into(Harness{}, reading, prompt, {reads, keys}) == Typing::never);
+                    ++combinations;
+                }
+            }
+        }
     }
+    CHECK(combinations == 5 * 4 * 8 * 3);
 }
 
-TEST_CASE("a definition that names nothing that its program shows or says is never typed to") {
-    CHECK_FALSE(can_be_typed_to(Harness{}));
-    CHECK(can_be_typed_to(with_signs(false, false)));
-    auto with_dialogs = Harness{};
-    with_dialogs.screen.waiting = {"Really?"};
-    with_dialogs.otherwise_idle = true;
-    CHECK_FALSE(can_be_typed_to(with_dialogs));
+TEST_CASE("each reason not to type is a sentence's end, and there is none for typing") {
+    CHECK(reason_of(Typing::safe).empty());
+    for (const auto typing : {Typing::later, Typing::writing, Typing::covered, Typing::never}) {
+        CHECK_FALSE(reason_of(typing).empty());
+    }
 }
 
 TEST_CASE("a screen that only a blank was added to still rests") {

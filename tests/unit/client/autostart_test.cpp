@@ -100,6 +100,25 @@ TEST_CASE("A daemon that crashes is started again, five times within a minute, n
     CHECK(runs == 5);
 }
 
+TEST_CASE("With a git or tmux that is too old no daemon starts, and one sentence says which is needed") {
+    const auto [name, version, needed] =
+        GENERATE(std::tuple("git", "git version 2.34.1", "2.38"), std::tuple("tmux", "tmux 3.1c", "3.2"),
+                 std::tuple("tmux", "", "tmux"));
+    Installed installed("echo started >&2\nexit 1\n");
+    const auto old = installed.folder.path() / "old";
+    std::filesystem::create_directory(old);
+    std::ofstream(old / name) << "#!/bin/sh\necho " << version << "\n";
+    ::chmod((old / name).c_str(), 0755);
+    const auto path = "PATH=" + old.string() + ":" + std::getenv("PATH");
+    for (const auto& words : std::vector<std::vector<std::string>>{{"demo"}, {"task", "list"}, {"daemon", "start"}}) {
+        const auto ran = installed.orange(words, {path});
+        CHECK(ran.status == 1);
+        CHECK_THAT(ran.err, Catch::StartsWith("error: " + std::string(name)) && Tells(needed));
+        CHECK(ran.out.empty());
+    }
+    CHECK(std::filesystem::is_empty(installed.home));
+}
+
 TEST_CASE("ORANGE_NO_AUTOSTART starts nothing and says what to do") {
     Installed installed("echo started >&2\nexit 1\n");
     const auto ran = installed.orange({"task", "list"}, {"ORANGE_NO_AUTOSTART=1"});

@@ -25,7 +25,7 @@ struct TalkWorld : RunnerWorld {
                    "screen:\n  busy: [working]\n  otherwise: idle\n  composer_empty: [\"❯\"]\n");
         write_file(home() / "harnesses/slow.yml",
                    "name: slow\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\n"
-                   "screen:\n  busy: [working]\n  otherwise: idle\n");
+                   "screen:\n  busy: [working]\n  otherwise: idle\nprompt: {empty: [\">\"], below: [status]}\n");
         write_file(home() / "harnesses/filed.yml",
                    "name: filed\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\n"
                    "state_file:\n  path: " +
@@ -266,51 +266,62 @@ TEST_CASE("what a human said and nobody heard before the task ended is in its hi
 TEST_CASE("a message is seen, held or swallowed as the window shows") {
     TalkWorld world;
     const auto id = world.started_with("slow");
-    const auto pane = world.pane(id);
     const std::string text = "[orange] The human says: go on.";
-    auto& screen = world.outside.tmux.screens[pane];
-    auto& before_cursor = world.outside.tmux.before_cursor[pane];
-    const auto show = [&](const std::string& shown, const std::string& at_cursor = "> ") {
-        screen = shown;
-        before_cursor = at_cursor;
+    auto& tmux = world.outside.tmux;
+    const auto show = [&](const std::string& shown) {
+        tmux.screens[world.pane(id)] = shown;
         world.look(id);
     };
     const auto state = [&] { return std::string(world.record(id).typed.back().state()); };
     const auto acknowledge = [&] { return acknowledge_typed(world, id); };
     show("working");
-    show("idle");
+    show("idle\n>\nstatus");
     world.send(id, "go on").value();
     REQUIRE(world.typed().size() == 1);
     REQUIRE(state() == "typed");
+    world.outside.clock.pass(1s);
 
-    SECTION("shown among its turns") {
-        show("> " + text + "\nidle");
+    SECTION("shown among its turns, and its prompt is empty") {
+        show("> " + text + "\nidle\n>\nstatus");
         CHECK(acknowledge());
         CHECK(state() == "seen");
     }
-    SECTION("queued while it works") {
-        show("working");
+    SECTION("it begins to work") {
+        show("working\n>\nstatus");
         CHECK(acknowledge());
         CHECK(state() == "seen");
     }
-    SECTION("in its prompt while it works: sent, seen, and the notice goes") {
-        show("working\n> " + text, "> " + text);
+    SECTION("in its prompt while it works: Enter again, seen, and the notice goes") {
+        show("working\n> " + text + "\nstatus");
+        tmux.entered = Entered::holds;
         CHECK_FALSE(acknowledge());
+        CHECK(tmux.enters == 2);
         CHECK(state() == "typed");
         world.outside.clock.pass(9s);
-        show("idle\n> " + text, "> " + text);
+        show("idle\n> " + text + "\nstatus");
         CHECK(acknowledge());
+        CHECK(tmux.enters == 3);
         CHECK(state() == "typed");
         CHECK_THAT(world.attention(id), Tells("orange task attach " + id.value));
-        show("> " + text + "\nidle");
+        CHECK(acknowledge());
+        CHECK(tmux.enters == 3);  // its human knows of it
+        show("> " + text + "\nidle\n>\nstatus");
         CHECK(acknowledge());
         CHECK(state() == "seen");
         CHECK(world.attention(id) == "none");
-        CHECK(world.typed().size() == 1);
+    }
+    SECTION("in its prompt beside other text: no Enter, and its human is told") {
+        show("idle\n> never do this " + text + "\nstatus");
+        CHECK_FALSE(acknowledge());
+        world.outside.clock.pass(9s);
+        CHECK(acknowledge());
+        CHECK(tmux.enters == 1);
+        CHECK(state() == "typed");
+        CHECK_THAT(world.attention(id), Holds("other text") && Tells("orange task attach " + id.value));
     }
     SECTION("in its prompt: who has seen the notice is not told again") {
         world.outside.clock.pass(9s);
-        show("idle\n> " + text, "> " + text);
+        show("idle\n> " + text + "\nstatus");
         CHECK(acknowledge());
         world.house().go(world.house().runner().requests.acknowledge(id)).value();
         CHECK(acknowledge());
@@ -331,6 +342,79 @@ TEST_CASE("a message is seen, held or swallowed as the window shows") {
         CHECK(state() == "typed");
         CHECK(world.typed().size() == 1);
     }
+}
+
+TEST_CASE("a message that a daemon pasted before it was killed is not pasted again, and Enter is pressed") {
+    TalkWorld world;
+    const auto id = world.started_with("slow");
+    const auto show = [&](const std::string& shown) {
+        world.outside.tmux.screens[world.pane(id)] = shown;
+        world.look(id);
+    };
+    show("working");
+    show("> half a line\nstatus");
+    world.send(id, "go on").value();
+    CHECK(world.typed().empty());
+    show("> [orange] The human says: go on.\nstatus");
+    CHECK(world.deliver(id));
+    CHECK(world.typed().at(0).second.empty());  // nothing was pasted
+    CHECK(world.outside.tmux.enters == 1);
+    CHECK(world.record(id).outbox.empty());
+}
+
+TEST_CASE("a message waits while somebody writes in the window or was there lately, and the reason is told") {
+    TalkWorld world;
+    const auto id = world.started_with("slow");
+    const auto show = [&](const std::string& shown) {
+        world.outside.tmux.screens[world.pane(id)] = shown;
+        world.look(id);
+    };
+    show("working");
+    show(">\nstatus");
+    SECTION("a half line") {
+        show("> rm -rf build/\nstatus");
+        const auto sent = world.send(id, "go on");
+        REQUIRE(sent);
+        CHECK_THAT(sent->notes.at(0), Holds("somebody is writing"));
+        world.house().world().settings.message_patience = 0ms;
+        CHECK_FALSE(world.deliver(id));
+        CHECK_THAT(world.attention(id), Holds("somebody is writing") && Tells("orange task attach " + id.value));
+        show(">\nstatus");
+        CHECK(world.deliver(id));
+    }
+    SECTION("a key, also of a person who has left") {
+        auto& pane = world.outside.tmux.state.panes.at(0);
+        world.outside.tmux.state.clients = {{"/dev/pts/9", pane.session_name, world.outside.clock.now()}};
+        world.send(id, "go on").value();
+        CHECK(world.typed().empty());
+        world.outside.clock.pass(59s);
+        CHECK_FALSE(world.deliver(id));
+        world.outside.clock.pass(2s);
+        CHECK(world.deliver(id));
+    }
+    SECTION("a menu in place of the prompt") {
+        show("Choose the permissions\n  1. Ask\n> 2. Full access\n\nenter select\n");
+        world.send(id, "go on").value();
+        CHECK_FALSE(world.deliver(id));
+        CHECK(world.typed().empty());
+        show(">\nstatus");
+        CHECK(world.deliver(id));
+    }
+    CHECK(world.typed().size() == 1);
+    CHECK(world.outside.tmux.enters == 1);
+}
+
+TEST_CASE("a long message goes as a file, whose path is typed") {
+    TalkWorld world;
+    const auto id = world.started_with("bot");
+    const std::string text(2000, 'x');
+    world.send(id, text).value();
+    REQUIRE(world.typed().size() == 1);
+    const auto typed = world.typed()[0].second;
+    CHECK(typed.size() < 320);
+    const auto begin = typed.find('/');
+    CHECK_THAT(read_file(typed.substr(begin, typed.find(' ', begin) - begin)), Holds(text));
+    CHECK_THAT(std::get<std::string>(world.events(id, "agent.notified").at(0).fields.at("message")), Holds(text));
 }
 
 TEST_CASE("a message that a program has queued for long is seen when its turn ends, also if it has scrolled away") {

@@ -25,7 +25,7 @@ struct TypingWorld : RunnerWorld {
         define("rests", "screen: {busy: [works], otherwise: idle}\n");
         define("prompts", "screen: {busy: [works], otherwise: idle, composer_empty: [❯]}\n");
         define("talks",
-               "title: {busy: [⠂], idle: [✳]}\nscreen: {waiting: [\"Really?\"]}\nevents:\n  key: event\n"
+               "title: {busy: [⠂], idle: [✳]}\nscreen: {waiting: [\"Really?\"], composer_empty: [❯]}\nevents:\n  key: event\n"
                "  text: [text]\n  busy: [busy]\n  idle: [idle]\n  question: [question]\n  error: [error]\n"
                "usage_limit: {screen: [You've hit your], resets: [\"resets \"]}\n");
         const std::string screen = "screen: {busy: [works], otherwise: idle, composer_empty: [❯]}\n";
@@ -104,9 +104,7 @@ TEST_CASE("not one key reaches a window that shows an unknown dialog for ten min
 
 TEST_CASE("an agent that was seen at work is reminded, and not in a dialog that has come up since") {
     TypingWorld world;
-    const std::string harness = GENERATE(as<std::string>(), "rests", "prompts");
-    CAPTURE(harness);
-    const auto id = world.start(harness);
+    const auto id = world.start("prompts");
     const auto attend = [&] {
         world.house().go(world.house().runner().reconciler.settle(id));
         for (int i = 0; i < 2; ++i) (void)world.deliver(id);
@@ -133,28 +131,19 @@ TEST_CASE("an agent that was seen at work is reminded, and not in a dialog that 
     }
 }
 
-TEST_CASE("a program without a known prompt is typed to after each of its turns, also by the next daemon") {
+TEST_CASE("a program without a known prompt is never typed to, and the next daemon still knows that it is idle") {
     TypingWorld world;
     const auto id = world.start("rests");
     world.show(id, "works\n");
     world.send(id, "one");
-    CHECK(world.typed() == 0);
     world.show(id, "done\n");
-    CHECK(world.deliver(id));
-    REQUIRE(world.typed() == 1);
-    world.show(id, "one\nworks\n");
-    world.show(id, "one is done\n");
+    CHECK_FALSE(world.deliver(id));
     world.boot();
     world.look(id);
     CHECK(world.state(id) == "idle");
-    world.send(id, "two");
-    CHECK(world.typed() == 2);
-    world.show(id, "one is done\nwhat is this?\n");
-    world.send(id, "three");
-    CHECK(world.typed() == 2);
-    world.show(id, "one is done\n");
-    CHECK(world.deliver(id));
-    CHECK(world.typed() == 3);
+    CHECK_FALSE(world.deliver(id));
+    CHECK(world.typed() == 0);
+    CHECK_THAT(world.needs(id).text, Holds("names no prompt") && Holds("one"));
 }
 
 TEST_CASE("a human's task is not in need while a message waits for the end of a turn") {
@@ -220,6 +209,9 @@ TEST_CASE("what a program says about itself counts before title and screen") {
     world.say(id, "idle");
     CHECK(world.state(id) == "idle");
     CHECK(world.needs(id).kind == Need::nothing);
+    CHECK_FALSE(world.deliver(id));  // an event alone is not enough
+    world.show(id, "❯\n");
+    world.outside.clock.pass(10s);
     CHECK(world.deliver(id));
     CHECK(world.typed() == 1);
 
@@ -240,8 +232,10 @@ TEST_CASE("nothing is typed to a program that said that it is idle while a known
     world.outside.clock.pass(4s);
     world.look(id);
     CHECK(world.state(id) == "waiting");
-    world.show(id, "\n");
+    world.show(id, "❯\n");
     CHECK(world.state(id) == "idle");
+    CHECK_FALSE(world.deliver(id));
+    world.outside.clock.pass(10s);
     CHECK(world.deliver(id));
 }
 
@@ -352,4 +346,58 @@ TEST_CASE("the file of a run's events has its place in the command line, and goe
     world.kill_agent(id, Role::worker, 1);
     world.house().go(world.house().runner().exits.agent_exited(id, run));
     CHECK_FALSE(std::filesystem::exists(file));
+}
+
+TEST_CASE("a program with an inbox gets its messages there, whatever its window shows, and says when it has taken one") {
+    TypingWorld world;
+    world.define("reads_inbox", "delivery: inbox\nevents: {busy: [busy], idle: [idle]}\n");
+    const auto id = world.start("reads_inbox");
+    const auto folder = world.house().control().run_folder(world.record(id));
+    const auto inbox = [&] {
+        return read_file(agents::inbox_file(folder, world.record(id).run_of(Role::worker)->run));
+    };
+    const auto spec = parse_json(read_file(agents::Launcher::spec_file(
+                                     folder, world.record(id).run_of(Role::worker)->run))).value();
+    CHECK(spec.at("env").at("ORANGE_INBOX") ==
+          agents::inbox_file(folder, world.record(id).run_of(Role::worker)->run).string());
+    world.show(id, "> half a line\n");
+    world.send(id, "go on");
+    world.send(id, "and on");
+    CHECK_FALSE(world.deliver(id));
+    CHECK_FALSE(world.deliver(id));
+    const auto first = world.record(id).outbox.front().id;
+    CHECK(inbox() == dump(Json{{"id", first}, {"text", "[orange] The human says: go on."}}) + "\n");
+    CHECK(world.typed() == 0);
+    CHECK(world.waiting(id).size() == 2);
+
+    SECTION("it takes the message") {
+        world.say(id, R"({"event":"taken","id":"another"})");
+        CHECK_FALSE(world.house().runner().outbox.may_be_seen(id));
+        world.say(id, R"({"event":"taken","id":")" + first + "\"}");
+        CHECK(world.house().runner().outbox.may_be_seen(id));
+        CHECK_FALSE(world.deliver(id));  // the second one
+        CHECK(world.record(id).typed.back().state() == "seen");
+        REQUIRE(world.waiting(id).size() == 1);
+        CHECK_THAT(inbox(), Holds("and on"));
+    }
+    SECTION("the next daemon does not add it again, and knows what was taken") {
+        world.boot();
+        CHECK_FALSE(world.deliver(id));
+        CHECK(std::ranges::count(inbox(), '\n') == 1);
+        world.say(id, R"({"event":"taken","id":")" + first + "\"}");
+        world.boot();
+        CHECK_FALSE(world.deliver(id));
+        CHECK(world.waiting(id).size() == 1);
+    }
+    SECTION("it ends first: the next run gets the message") {
+        const auto run = world.record(id).run_of(Role::worker)->run;
+        world.kill_agent(id, Role::worker, 1);
+        world.house().go(world.house().runner().exits.agent_exited(id, run));
+        CHECK_FALSE(std::filesystem::exists(agents::inbox_file(folder, run)));
+        if (!world.record(id).run_of(Role::worker)) {
+            REQUIRE(world.house().go(world.house().runner().respawns.respawn(id, Caller{})));
+        }
+        CHECK_FALSE(world.deliver(id));
+        CHECK_THAT(inbox(), Holds("go on"));
+    }
 }

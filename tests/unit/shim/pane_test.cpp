@@ -36,7 +36,7 @@ TEST_CASE_METHOD(PaneFixture,
     const auto agent = pid_in("pid");
     CHECK(process::parent_of(agent) == pane.pid);
     CHECK(process::group_of(agent) == agent);
-    REQUIRE(server.go(server.tmux.send(pane.pane_id, "hello.")));
+    REQUIRE(server.go(type(server.tmux, pane.pane_id, "hello.")));
     REQUIRE(ended());
     CHECK(exit_record().exit_status == 6);
     REQUIRE(eventually([&] { return server.state().panes.at(0).dead; }));
@@ -55,10 +55,10 @@ TEST_CASE_METHOD(PaneFixture, "Ctrl-Z does not wedge the pane") {
         open(script("echo $$ > $OUT/pid; while read line; do echo got $line; [ $line = end ] && exit 0; done"));
     pid_in("pid");
     press(pane, "C-z");
-    REQUIRE(server.go(server.tmux.send(pane.pane_id, "one")));
+    REQUIRE(server.go(type(server.tmux, pane.pane_id, "one")));
     REQUIRE(eventually([&] { return screen(pane).find("got one") != std::string::npos; }));
     press(pane, "C-z");
-    REQUIRE(server.go(server.tmux.send(pane.pane_id, "end")));
+    REQUIRE(server.go(type(server.tmux, pane.pane_id, "end")));
     REQUIRE(ended());
     CHECK(exit_record().exit_status == 0);
 }

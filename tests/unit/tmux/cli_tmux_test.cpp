@@ -13,7 +13,7 @@ TEST_CASE_METHOD(TmuxFixture, "no server is an answer, not an error") {
     CHECK(go(tmux.kill("$3")));
     CHECK(go(tmux.kill("@3")));
     CHECK(go(tmux.capture("%3", 10)).error().code == ErrorCode::not_found);
-    CHECK(go(tmux.send("%3", "x")).error().code == ErrorCode::not_found);
+    CHECK(go(tmux.paste("%3", "x")).error().code == ErrorCode::not_found);
     CHECK(state().server_pid == 0);
 }
 
@@ -109,7 +109,7 @@ TEST_CASE_METHOD(TmuxFixture, "hostile names, ids and commands never reach tmux"
         CHECK(go(tmux.kill(id)).error().code == ErrorCode::invalid_argument);
         CHECK(go(tmux.rename_session(id, "x")).error().code == ErrorCode::invalid_argument);
     }
-    CHECK(go(tmux.send("demo", "x")).error().code == ErrorCode::invalid_argument);
+    CHECK(go(tmux.paste("demo", "x")).error().code == ErrorCode::invalid_argument);
     CHECK(go(tmux.capture("@1", 5)).error().code == ErrorCode::invalid_argument);
     CHECK(state().server_pid == 0);
     CHECK_FALSE(std::filesystem::exists(mark));
@@ -128,7 +128,7 @@ TEST_CASE_METHOD(TmuxFixture, "a pane whose process ended is listed as dead, and
     REQUIRE(eventually([&] { return state().panes.at(0).dead; }));
     CHECK(state().panes.at(0).ref.pane_id == pane.pane_id);
     CHECK(eventually([&] { return go(tmux.capture(pane.pane_id, 100)).value().starts_with("last words\n"); }));
-    CHECK(go(tmux.send(pane.pane_id, "x")).error().code == ErrorCode::not_found);
+    CHECK(go(tmux.paste(pane.pane_id, "x")).error().code == ErrorCode::not_found);
     REQUIRE(go(tmux.kill(pane.window_id)));
     CHECK(state().panes.empty());
 }
@@ -345,16 +345,20 @@ TEST_CASE_METHOD(TmuxFixture, "a server that is just going away is asked again, 
     CHECK(read_file(dir / "asked") == "6\n");
 }
 
-TEST_CASE_METHOD(TmuxFixture, "what is before a pane's cursor is told line by line, also what the terminal broke") {
-    const auto pane = opened(window("demo/b1", "w", "printf '%0500d\\nprompt> said\\033[s behind\\033[u'; exec cat"));
+TEST_CASE_METHOD(TmuxFixture, "a view has the screen joined, and line by line with its attributes") {
+    const auto pane =
+        opened(window("demo/b1", "w", "printf '%0500d\\nprompt> \\033[2ma suggestion\\033[0m said'; exec cat"));
     PaneView view;
     REQUIRE(eventually([&] {
         view = go(tmux.view_pane(pane.pane_id)).value();
-        return view.screen.find("behind") != std::string::npos;
+        return view.screen.find("said") != std::string::npos;
     }));
-    CHECK(view.before_cursor.ends_with("\nprompt> said"));
+    CHECK_THAT(view.styled, Holds("prompt> \x1b[2ma suggestion\x1b[0m"));
     CHECK(view.screen.find(std::string(500, '0')) != std::string::npos);
-    CHECK(view.before_cursor.find(std::string(500, '0')) == std::string::npos);
+    CHECK(view.styled.find(std::string(500, '0')) == std::string::npos);
+    CHECK_FALSE(view.touched_at);
+    REQUIRE(go(tmux.paste(pane.pane_id, "Orange's own")));
+    CHECK_FALSE(go(tmux.view_pane(pane.pane_id)).value().touched_at);
 }
 
 TEST_CASE_METHOD(TmuxFixture, "an attached terminal is listed with its session, and shows a line unchanged") {

@@ -50,20 +50,21 @@ TEST_CASE("a pane's line is read whole or not at all") {
     CHECK_FALSE(tmux::pane_from(""));
 }
 
-TEST_CASE("a look at a pane is its title, its screen and what is before the cursor") {
-    const auto view = tmux::view_from("4 1 3 [ ! ] two words\nfirst\nsecond line\n\nfirst\nsecond line\n\n");
+TEST_CASE("a look at a pane is its title, its screen with and without attributes, and when a person was there") {
+    const auto view =
+        tmux::view_from("3 2 50 90 [ ! ] two words\nfirst\n\x1b[2msecond\x1b[0m\n line\nfirst\nsecond line\n\n");
     CHECK(view.title == "[ ! ] two words");
-    CHECK(tmux::view_from("0 0 1 Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\nx\nx\n").title.empty());  // claude asks for graphics
-    CHECK(tmux::view_from("0 0 1 Git log\nx\nx\n").title == "Git log");
+    CHECK(tmux::view_from("1 0 0 0 Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\nx\nx\n").title.empty());  // claude asks for graphics
+    CHECK(tmux::view_from("1 0 0 0 Git log\nx\nx\n").title == "Git log");
     CHECK(view.screen == "first\nsecond line\n");
-    CHECK(view.before_cursor == "first\nseco");
-    const auto umlauts = tmux::view_from("2 0 1 \nüöä\nüöä\n");
-    CHECK(umlauts.before_cursor == "üö");
-    CHECK(umlauts.title.empty());
-    for (const auto* cut : {"", "4", "4 1 3", "4 1 3 title", "x y z title\n"}) {
+    CHECK(view.styled == "first\n\x1b[2msecond\x1b[0m\n line\n");
+    CHECK(view.cursor == 2U);
+    CHECK(view.touched_at == Timestamp{std::chrono::seconds(90)});
+    CHECK_FALSE(tmux::view_from("1 0 50 50 \nx\nx\n").touched_at);  // the start of a session counts as a use
+    for (const auto* cut : {"", "4", "4 1 3", "4 1 1 1 title", "x y z title\n"}) {
         INFO(cut);
         CHECK(tmux::view_from(cut).screen.empty());
-        CHECK(tmux::view_from(cut).before_cursor.find_first_not_of('\n') == std::string::npos);
+        CHECK(tmux::view_from(cut).styled.empty());
     }
 }
 

@@ -2,11 +2,25 @@
 
 #include <signal.h>
 
+#include <functional>
+#include <utility>
+
 #include "daemon/process/proc_info.hpp"
 #include "daemon/tmux/cli_tmux.hpp"
 #include "tests/support/os_fixture.hpp"
 
 namespace orange::test {
+
+/// Pastes the text, and presses Enter although the pane may not show it.
+inline Awaitable<Result<void>> type(Tmux& tmux, std::string pane_id, std::string text) {
+    const auto pasted = co_await tmux.paste(pane_id, std::move(text));
+    if (!pasted) co_return pasted;
+    bool first = true;
+    std::function<bool(const PaneView&)> once = [&first](const PaneView&) { return std::exchange(first, false); };
+    const auto entered = co_await tmux.press_enter(pane_id, std::move(once));
+    if (!entered) co_return entered.error();
+    co_return Result<void>{};
+}
 
 /// A tmux server of the test's own, in a temporary folder; ended by its pid.
 class TmuxFixture {

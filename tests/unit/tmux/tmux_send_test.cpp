@@ -1,4 +1,4 @@
-// Text that is typed into a pane: CliTmux::send.
+// Text that is typed into a pane: CliTmux::paste and CliTmux::press_enter.
 #include <algorithm>
 
 #include "tests/catch.hpp"
@@ -57,14 +57,14 @@ class DeathBeforePaste : public ProcessRunner {
 TEST_CASE_METHOD(Fixture, "a pane receives exactly the text, then Enter") {
     const auto pane = recorder();
     const std::string text = "[orange] read TASK.md; #(id) #{pid} $(id) `id` \"q\" 'q' \\ %0 ünï;";
-    REQUIRE(go(tmux.send(pane.pane_id, text)));
+    REQUIRE(go(type(tmux, pane.pane_id, text)));
     CHECK(got(text + "\r"));
     CHECK(plain({"list-buffers"}).empty());
 }
 
 TEST_CASE_METHOD(Fixture, "line ends submit nothing early, control characters and paste ends do not get through") {
     const auto pane = recorder("printf '\\033[?2004h'; ");
-    REQUIRE(go(tmux.send(pane.pane_id, "one\ntwo\x03 \x1b[201~three\n")));
+    REQUIRE(go(type(tmux, pane.pane_id, "one\ntwo\x03 \x1b[201~three\n")));
     CHECK(got("\x1b[200~one two [201~three\x1b[201~\r"));
 }
 
@@ -72,21 +72,41 @@ TEST_CASE_METHOD(Fixture, "a pane in copy mode is brought back first") {
     const auto pane = recorder();
     plain({"copy-mode", "-t", pane.pane_id});
     REQUIRE(plain({"list-panes", "-t", pane.pane_id, "-F", "#{pane_in_mode}"}) == "1\n");
-    REQUIRE(go(tmux.send(pane.pane_id, "hello.")));
+    REQUIRE(go(type(tmux, pane.pane_id, "hello.")));
     CHECK(got("hello.\r"));
 }
 
 TEST_CASE_METHOD(Fixture, "a long text arrives whole") {
     const auto pane = recorder();
     const std::string text(40'000, 'x');
-    REQUIRE(go(tmux.send(pane.pane_id, text)));
+    REQUIRE(go(type(tmux, pane.pane_id, text)));
     CHECK(got(text + "\r"));
+}
+
+TEST_CASE_METHOD(Fixture, "Enter is pressed only when the pane holds the text, and once more if it still does") {
+    const auto pane = recorder();
+    REQUIRE(go(tmux.paste(pane.pane_id, "hello.")));
+    int looks = 0;
+    SECTION("it never does") {
+        CHECK(go(tmux.press_enter(pane.pane_id, [](const PaneView&) { return false; })).value() == Entered::no);
+        REQUIRE(go(tmux.paste(pane.pane_id, "!")));
+        CHECK(got("hello.!"));
+    }
+    SECTION("it does at the third look") {
+        const auto third = [&](const PaneView&) { return ++looks == 3; };
+        CHECK(go(tmux.press_enter(pane.pane_id, third)).value() == Entered::taken);
+        CHECK(got("hello.\r"));
+    }
+    SECTION("it goes on doing so") {
+        CHECK(go(tmux.press_enter(pane.pane_id, [](const PaneView&) { return true; })).value() == Entered::holds);
+        CHECK(got("hello.\r\r"));
+    }
 }
 
 TEST_CASE_METHOD(Fixture, "nothing to send, or nobody to send to, is an error") {
     const auto pane = recorder();
-    CHECK(go(tmux.send(pane.pane_id, "\n\x03")).error().code == ErrorCode::invalid_argument);
-    CHECK(go(tmux.send("%99", "x")).error().code == ErrorCode::not_found);
+    CHECK(go(type(tmux, pane.pane_id, "\n\x03")).error().code == ErrorCode::invalid_argument);
+    CHECK(go(type(tmux, "%99", "x")).error().code == ErrorCode::not_found);
     CHECK(plain({"list-buffers"}).empty());
     CHECK(read_file(dir / "got").empty());
 }
@@ -96,7 +116,7 @@ TEST_CASE_METHOD(Fixture, "a pane that dies just before the paste is nobody to s
     const auto other = opened(window("other", "w"));
     DeathBeforePaste deadly(runner, pane, (dir / "tmux.sock").string());
     CliTmux sender(deadly, dir / "tmux.sock", scrubbed_environment());
-    CHECK(go(sender.send(pane.pane_id, "hello")).error().code == ErrorCode::not_found);
+    CHECK(go(type(sender, pane.pane_id, "hello")).error().code == ErrorCode::not_found);
     CHECK(state().server_pid == other.server_pid);
     CHECK(plain({"list-buffers"}).empty());
 }
