@@ -94,6 +94,17 @@ TEST_CASE("A full run folder makes nobody wait when its agent ends, and is remov
     CHECK(scene.longest_turn() <= k_longest_turn_us);
 }
 
+TEST_CASE("What a killed daemon had put aside is removed by the next one, and what links lead to stays") {
+    Sandbox orange;
+    orange.kill_daemon();
+    fill(orange.home() / ".removed/some", 300);
+    write_file(orange.root() / "theirs", "x");
+    fs::create_symlink(orange.root() / "theirs", orange.home() / ".removed/some/link");
+    orange.start_daemon();
+    orange.eventually("it is removed", [&] { return !fs::exists(orange.home() / ".removed"); });
+    CHECK(read_file(orange.root() / "theirs") == "x");
+}
+
 TEST_CASE("A full worktree makes nobody wait, while it is shown, compared and kept") {
     Scene scene;
     auto& orange = scene.orange;

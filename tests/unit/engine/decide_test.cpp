@@ -161,7 +161,7 @@ TEST_CASE("a gate that does not hold says what to write, and nothing is decided"
     world.section("Handoff", "DONE: x");
     world.entry["Handoff"] = orange::sha256("DONE: x");
     refused(world.ask("review", Role::human), ErrorCode::gate_failed, {"## Handoff", "changed"});
-    world.section("Handoff", "DONE: x", "new");
+    world.section("Handoff", "DONE: y");
     CHECK(world.ask("review", Role::worker));
     world.task.status = "review";
     world.section("Review", "Verdict: FAIL");
