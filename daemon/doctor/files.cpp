@@ -19,11 +19,6 @@ constexpr const char* k_restart = "orange daemon stop && orange daemon start";
 /// The log is rotated at 10 MB (daemon/log), so a file of twice that size was not.
 constexpr std::uintmax_t k_unrotated = std::uintmax_t{20} << 20;
 
-std::vector<std::string> names_in(Exam& exam, const Path& folder) {
-    auto names = exam.world.files.list(folder);
-    return names ? std::move(*names) : std::vector<std::string>();
-}
-
 /// The checks read only this much of a history, from its end.
 constexpr std::uintmax_t k_history_end = std::uintmax_t{4} << 20;
 constexpr std::size_t k_lines_at_once = 256, k_records_at_once = 16;

@@ -287,19 +287,14 @@ std::unordered_set<std::string_view> lines_of(std::string_view text) {
 }
 
 bool is_changed_line(std::string_view before, std::string_view now) {
-    constexpr std::size_t k_few = 3;  // of so few words, each one has to stay
     const auto old = unticked(trim(before)), changed = unticked(trim(now));
     if (old == changed) return true;
     const auto words = words_of(old);
-    auto left = words_of(changed);
     std::size_t stayed = 0;
-    for (const auto& word : words) {
-        const auto found = std::ranges::find(left, word);
-        if (found == left.end()) continue;
-        left.erase(found);
-        ++stayed;
+    for (const auto& word : words_of(changed)) {
+        if (stayed < words.size() && word == words[stayed]) ++stayed;
     }
-    return !words.empty() && (words.size() < k_few ? stayed == words.size() : stayed * 3 >= words.size() * 2);
+    return !words.empty() && stayed == words.size();
 }
 
 std::vector<std::size_t> line_hashes(std::string_view text) {
