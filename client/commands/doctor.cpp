@@ -130,11 +130,9 @@ void look_at_daemon(Findings& findings, const Paths& paths, const Error& no_daem
         add(findings, "daemon", "warning", "the daemon is not running, so no task makes progress",
             "orange daemon start");
     } else if (no_daemon.code == ErrorCode::timeout) {
-        const auto pid = no_daemon.details.find("pid");
-        const auto which = pid == no_daemon.details.end() ? std::string() : " (pid " + pid->second + ")";
         add(findings, "daemon", "error",
-            "oranged" + which + " does not answer; doctor ran only the checks that need no daemon",
-            "orange daemon restart --force");
+            "doctor ran only the checks that need no daemon: " + text_in(no_daemon.message),
+            command_in(no_daemon.message));
     } else {
         add(findings, "daemon", "error", text_in(no_daemon.message), command_in(no_daemon.message));
     }

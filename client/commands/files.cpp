@@ -8,7 +8,9 @@
 #include <sstream>
 
 #include "client/commands/context.hpp"
+#include "common/base/ids.hpp"
 #include "common/base/text.hpp"
+#include "common/posix/write.hpp"
 
 namespace orange::commands {
 
@@ -37,16 +39,11 @@ Result<std::string> named_text(const std::string& path) {
 }
 
 Result<void> write_new_file(const std::string& path, const std::string& text) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (fd < 0 && errno == EEXIST)
+    const int error = posix::write_new(AT_FDCWD, path, text, 0644);
+    if (error == EEXIST) {
         return {ErrorCode::conflict, shell_word(path) + " exists already; give the name of a new file"};
-    if (fd < 0) return io_error("cannot create " + shell_word(path), errno);
-    const auto n = ::write(fd, text.data(), text.size());
-    const int number = n < 0 ? errno : ENOSPC;
-    ::close(fd);
-    if (n == static_cast<ssize_t>(text.size())) return {};
-    ::unlink(path.c_str());
-    return io_error("cannot write " + shell_word(path), number);
+    }
+    return error == 0 ? Result<void>{} : io_error("cannot create " + shell_word(path), error);
 }
 
 std::optional<std::string> text_of_file(const fs::path& file) {
@@ -61,17 +58,9 @@ Result<void> replace_file(const fs::path& file, const std::string& text, mode_t 
     std::error_code error;
     fs::create_directories(file.parent_path(), error);
     if (error) return io_error("cannot create " + file.parent_path().string(), error.value());
-    const auto other = file.parent_path() / ("." + file.filename().string() + "." + std::to_string(::getpid()));
-    const int fd = ::open(other.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
-    if (fd < 0) return io_error("cannot write " + file.string(), errno);
-    const auto n = ::write(fd, text.data(), text.size());
-    int number = n == static_cast<ssize_t>(text.size()) ? 0 : n < 0 ? errno : ENOSPC;
-    if (number == 0 && ::fsync(fd) != 0) number = errno;
-    ::close(fd);
-    if (number == 0 && ::rename(other.c_str(), file.c_str()) != 0) number = errno;
-    if (number == 0) return {};
-    ::unlink(other.c_str());
-    return io_error("cannot write " + file.string(), number);
+    const auto other = file.parent_path() / ("." + file.filename().string() + "." + random_id(10));
+    const int number = posix::replace_at(AT_FDCWD, file.string(), other.string(), text, mode);
+    return number == 0 ? Result<void>{} : io_error("cannot write " + file.string(), number);
 }
 
 Result<void> remove_file(const fs::path& file) {

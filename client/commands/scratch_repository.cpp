@@ -11,6 +11,8 @@
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/posix/remove.hpp"
+#include "common/posix/write.hpp"
 
 namespace orange::commands {
 namespace {
@@ -20,13 +22,8 @@ namespace fs = std::filesystem;
 constexpr const char* k_readme = "# A scratch repository\n\nOrange made it.\n";
 
 Result<void> write_file(const fs::path& path, std::string_view text) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (fd < 0) return io_error("writing " + path.string(), errno);
-    const auto n = ::write(fd, text.data(), text.size());
-    const int number = errno;
-    ::close(fd);
-    if (n != static_cast<ssize_t>(text.size())) return io_error("writing " + path.string(), number);
-    return {};
+    const int error = posix::write_new(AT_FDCWD, path.string(), text, 0644);
+    return error == 0 ? Result<void>{} : io_error("writing " + path.string(), error);
 }
 
 /// Reads a pipe to its end. These git commands leave no process behind that could keep the pipe open.
@@ -104,10 +101,8 @@ Result<std::string> ScratchRepository::log() const {
 }
 
 Result<void> ScratchRepository::remove() const {
-    std::error_code error;
-    fs::remove_all(folder_, error);
-    if (error) return io_error("removing " + folder_.string(), error.value());
-    return {};
+    const int error = posix::remove_all(AT_FDCWD, folder_.string());
+    return error == 0 ? Result<void>{} : io_error("removing " + folder_.string(), error);
 }
 
 }  // namespace orange::commands

@@ -1,5 +1,6 @@
 #include "client/commands/show_changes.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include "client/connection/child.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/posix/remove.hpp"
 
 namespace orange::commands {
 namespace {
@@ -37,8 +39,7 @@ class EmptyGitDirectory {
         return Result<EmptyGitDirectory>(std::move(made));
     }
     ~EmptyGitDirectory() {
-        std::error_code error;
-        if (!path_.empty()) fs::remove_all(path_, error);
+        if (!path_.empty()) (void)posix::remove_all(AT_FDCWD, path_.string());
     }
     EmptyGitDirectory(EmptyGitDirectory&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
     EmptyGitDirectory(const EmptyGitDirectory&) = delete;

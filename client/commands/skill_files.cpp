@@ -9,6 +9,7 @@
 #include "client/commands/files.hpp"
 #include "client/connection/child.hpp"
 #include "client/connection/start_daemon.hpp"
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 
@@ -21,7 +22,7 @@ constexpr std::string_view k_mark = "<!-- Written by `orange install`, which lea
                            k_mark_end = " -->\n";
 
 std::string marked(const std::string& text) {
-    return text + std::string(k_mark) + content_hash(text) + std::string(k_mark_end);
+    return text + std::string(k_mark) + sha256(text) + std::string(k_mark_end);
 }
 
 }  // namespace
@@ -73,7 +74,10 @@ FoundSkill look_at_skill(const fs::path& file, const std::string& shipped) {
     if (!whole) return {SkillState::foreign};
     const auto mark = whole->rfind(k_mark);
     const auto text = whole->substr(0, mark);
-    const bool is_whole = *whole == marked(text), is_own = is_whole && S_ISREG(info.st_mode);
+    const auto rest = mark == std::string::npos ? "" : whole->substr(mark + k_mark.size());
+    const bool is_whole = rest.ends_with(k_mark_end) &&
+                          is_hash_of(std::string_view(rest).substr(0, rest.size() - k_mark_end.size()), text);
+    const bool is_own = is_whole && S_ISREG(info.st_mode);
     if (text == shipped && (is_whole || mark == std::string::npos)) return {SkillState::current, is_own};
     if (is_own) return {SkillState::stale, true};
     return {mark != std::string::npos && S_ISREG(info.st_mode) ? SkillState::edited : SkillState::foreign};

@@ -118,7 +118,9 @@ int task_diff(Context& context, rpc::TaskDiff params, const DiffOptions& options
     auto typed = connection::reply_as<rpc::TaskDiff::Reply>(params.k_name, *reply);
     if (!typed) return fail(context, typed.error());
     if (!typed->alarm.empty()) output::print_error("warning: " + printable(typed->alarm, true) + "\n");
-    if (typed->changes.files == 0) {
+    const auto large = output::large_files_text(typed->changes);
+    if (!large.empty()) output::print_error("orange: " + large + ", because of its size\n");
+    if (typed->changes.files == 0 && large.empty()) {
         output::put(params.since_review ? "Nothing was changed since the review.\n"
                                         : "The branch has no changes yet.\n");
         return 0;

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <thread>
 
+#include "client/connection/process_facts.hpp"
 #include "common/base/system.hpp"
 #include "common/base/try.hpp"
 #include "common/config/home_check.hpp"
@@ -52,6 +53,18 @@ std::string what_to_look_at(const std::string& method) {
     return method.starts_with("task.") ? "`orange list --all`" : "`orange daemon status`";
 }
 
+/// Looks for a moment at what the daemon does.
+Doing seen_doing(pid_t daemon) {
+    constexpr int k_looks = 10;
+    constexpr milliseconds k_pause{20};
+    for (int i = 0; i < k_looks; ++i) {
+        const auto facts = process_facts(daemon);
+        if (facts && facts->doing != Doing::waits) return facts->doing;
+        std::this_thread::sleep_for(k_pause);
+    }
+    return Doing::waits;
+}
+
 Error not_answering() {
     return {ErrorCode::timeout, ""};
 }
@@ -76,15 +89,23 @@ int remaining(steady_clock::time_point until) {
 
 }  // namespace
 
+/// A daemon that computes, or waits for a disk, is busy: nothing is gained by replacing it.
 Error does_not_answer(pid_t daemon, const std::string& method) {
     const auto pid = std::to_string(daemon);
+    const auto doing = seen_doing(daemon);
+    const bool is_busy = doing == Doing::computes || doing == Doing::waits_for_disk;
     std::string text = "oranged (pid " + pid + ") does not answer. ";
+    if (is_busy) {
+        text = "oranged (pid " + pid + ") is busy: it " + (doing == Doing::computes ? "computes" : "waits for a disk") +
+               " and answers later. ";
+    } else if (doing == Doing::is_stopped) {
+        text = "oranged (pid " + pid + ") is stopped; `kill -CONT " + pid + "` lets it go on. ";
+    }
     if (!method.empty()) {
         text += method + " may have begun; check later with " + what_to_look_at(method) + ". ";
     }
-    return {ErrorCode::timeout,
-            text + "To replace the daemon:\n  orange daemon restart --force",
-            {{"pid", pid}, {"method", method}}};
+    text += is_busy ? "Try again in a moment." : "To replace the daemon:\n  orange daemon restart --force";
+    return {ErrorCode::timeout, text, {{"pid", pid}, {"method", method}, {"busy", is_busy ? "true" : "false"}}};
 }
 
 Connection& Connection::operator=(Connection&& other) noexcept {

@@ -36,7 +36,8 @@ struct Patience {
     std::chrono::milliseconds answer{2000};
 };
 
-/// Makes the error `timeout`: the daemon answers neither the call `method` (empty: none) nor a ping.
+/// Makes the error `timeout`: the daemon answers neither the call `method` (empty: none) nor a ping. Says what its
+/// process does: a busy one is not to be replaced.
 Error does_not_answer(pid_t daemon, const std::string& method);
 
 /// Reads a reply into its struct. Unknown keys are ignored, because a newer daemon may send more.

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 
@@ -58,7 +59,7 @@ Result<std::string> launch_agent_for(const std::filesystem::path& oranged, const
     text.insert(text.find(key), "    <key>EnvironmentVariables</key>\n    <dict>\n        " + std::string(k_home) +
                                     home + "</string>\n        <key>PATH</key>\n        <string>" + path +
                                     "</string>\n    </dict>\n");
-    const auto hash = content_hash(text);
+    const auto hash = sha256(text);
     text.insert(place_of_mark(text), std::string(k_own) + hash + std::string(k_own_end));
     return text;
 }
@@ -70,7 +71,7 @@ bool is_own_launch_agent(const std::string& text) {
     if (end == std::string::npos) return false;
     auto rest = text;
     rest.erase(begin, end + k_own_end.size() - begin);
-    return text.substr(begin + k_own.size(), end - begin - k_own.size()) == content_hash(rest);
+    return is_hash_of(text.substr(begin + k_own.size(), end - begin - k_own.size()), rest);
 }
 
 bool is_launch_agent_of(const std::string& text, const Paths& paths) {

@@ -8,6 +8,23 @@
 
 namespace orange::connection {
 
+namespace {
+
+Doing doing_in(char state) {
+    switch (state) {
+        case 'R':
+            return Doing::computes;
+        case 'D':
+            return Doing::waits_for_disk;
+        case 'T':
+            return Doing::is_stopped;
+        default:
+            return Doing::waits;
+    }
+}
+
+}  // namespace
+
 std::optional<ProcessFacts> process_facts(pid_t pid) {
     const int fd = ::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return std::nullopt;
@@ -23,7 +40,8 @@ std::optional<ProcessFacts> process_facts(pid_t pid) {
     if (open == std::string_view::npos || close == std::string_view::npos || close + 4 >= stat.size())
         return std::nullopt;
     return ProcessFacts{std::string(stat.substr(open + 1, close - open - 1)),
-                        static_cast<pid_t>(std::strtol(text + close + 4, nullptr, 10)), text[close + 2] == 'Z'};
+                        static_cast<pid_t>(std::strtol(text + close + 4, nullptr, 10)), text[close + 2] == 'Z',
+                        doing_in(text[close + 2])};
 }
 
 }  // namespace orange::connection

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "client/connection/child.hpp"
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 
@@ -65,7 +66,7 @@ std::optional<fs::path> home_in(const fs::path& unit) {
 std::string own_line(const std::string& rest) {
     std::string line(k_own_unit);
     line += ' ';
-    line += content_hash(rest);
+    line += sha256(rest);
     return line;
 }
 
@@ -103,7 +104,7 @@ bool is_own_unit(const std::string& unit) {
 bool is_edited_unit(const std::string& unit) {
     const auto end = unit.find('\n');
     if (!is_own_unit(unit) || end == std::string::npos) return false;
-    return unit.substr(0, end) != own_line(unit.substr(end + 1));
+    return !is_hash_of(unit.substr(k_own_unit.size() + 1, end - k_own_unit.size() - 1), unit.substr(end + 1));
 }
 
 std::optional<fs::path> home_of_service() {

@@ -84,12 +84,14 @@ Lines diff_lines(const Json& reply, std::size_t width) {
     Lines lines;
     const auto diff = read_as<rpc::TaskDiff::Reply>(reply, "", UnknownKeys::ignore);
     if (!diff) return lines;
-    if (diff->changes.files == 0) return {Line("The branch has no changes yet.", k_dim)};
     const auto& changes = diff->changes;
+    const auto large = output::large_files_text(changes);
+    if (changes.files == 0 && large.empty()) return {Line("The branch has no changes yet.", k_dim)};
     add_rows(lines,
              counted(static_cast<std::size_t>(changes.commits), "commit") +
                  (changes.uncommitted ? ", and some of it is not committed" : ""),
              width, k_bold);
+    if (!large.empty()) add_rows(lines, large, width, k_yellow);
     for (const auto row : split_lines(diff->stat)) {
         if (!trim(row).empty()) lines.push_back(stat_line(row));
     }

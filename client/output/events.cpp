@@ -72,12 +72,13 @@ std::string message_of(const Json& event) {
     return is_task ? message.substr(end + 2) : message;
 }
 
-/// Describes sections that a write of TASK.md removed.
+/// Describes lines that an edit removed from TASK.md.
 std::string lost_sentence(const Json& event) {
     const auto sections = text_of(event, "sections");
-    const auto kept = "the previous text is kept as " + text_of(event, "kept");
-    if (text_of(event, "put_back") != "true") return "a write of TASK.md removed " + sections + "; " + kept;
-    return "a write of TASK.md without frontmatter removed " + sections + "; Orange restored it, and " + kept;
+    const auto removed = "an edit of TASK.md removed another author's lines of " + sections;
+    const auto kept = text_of(event, "kept");
+    if (text_of(event, "put_back") == "true") return removed + "; Orange restored them once";
+    return removed + "; they are kept as " + kept;
 }
 
 /// Returns "pull request #7 is open, checks failing, review changes_requested, conflicts".
@@ -132,6 +133,8 @@ constexpr Named k_simple[] = {
     {"harness.changed", "started with a changed harness definition:", "harness"},
     {"review.started", "started review round", "round"},
     {"frontmatter.restored", "frontmatter of TASK.md restored", ""},
+    {"task_file.moved", "what stood in the place of TASK.md was moved, unread, to", "kept"},
+    {"task_file.unread", "TASK.md is too large and is not read; bytes:", "bytes"},
     {"body.conflict", "two edits of TASK.md conflict; the older text is kept as", "kept"},
     {"history.repaired", "removed an incomplete line of the history, bytes:", "bytes"},
     {"agent.out_of_memory", "memory was used up; processes of the agent that were ended:", "processes"},

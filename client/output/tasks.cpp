@@ -118,10 +118,12 @@ std::string use_text(const rpc::AgentUse& agent) {
 }
 
 std::string changes_text(const rpc::ChangeCounts& changes) {
-    if (changes.files == 0) return "none yet";
+    const auto large = large_files_text(changes);
+    if (changes.files == 0) return large.empty() ? "none yet" : large;
     return counted(static_cast<std::size_t>(changes.commits), "commit") + ", " +
            counted(static_cast<std::size_t>(changes.files), "file") + ", +" + std::to_string(changes.added) + " -" +
-           std::to_string(changes.removed) + (changes.uncommitted ? ", some of it uncommitted" : "");
+           std::to_string(changes.removed) + (changes.uncommitted ? ", some of it uncommitted" : "") +
+           (large.empty() ? "" : "; " + large);
 }
 
 /// Returns "passed on 1a2b3c4d5e6f merged with origin/main, 2m ago (12 s)"; for running checks, which one runs and what
@@ -267,6 +269,18 @@ std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const S
     return lines.empty() ? "Nothing needs you.\n" : style.paint(lines);
 }
 
+std::string large_files_text(const rpc::ChangeCounts& changes) {
+    constexpr std::size_t k_named = 5;
+    std::vector<std::string> texts;
+    for (const auto& file : changes.large) {
+        if (texts.size() == k_named) break;
+        texts.push_back(printable(file.path) + " (" + size_text(file.bytes) + ")");
+    }
+    if (texts.empty()) return {};
+    const auto more = changes.large.size() - texts.size();
+    return "not compared: " + join(texts, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+}
+
 std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style, bool searched) {
     Table::Shape first;
     return task_list_part(reply, now, style, searched, first);
@@ -356,6 +370,9 @@ Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style&
     for (const auto& notice : task.notices) {
         if (notice.text == task.needs.text) continue;
         fields.add("notice", notice.text, k_yellow);
+    }
+    if (!reply.kept.empty()) {
+        fields.add("kept", counted(reply.kept.size(), "text") + " removed from TASK.md: " + reply.kept.back(), k_yellow);
     }
     fields.more("unreadable", task.unreadable.value_or(""), k_red);
     fields.more("blocked by", related_text(task.blockers));

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "common/base/text.hpp"
+
 namespace orange {
 namespace {
 
@@ -20,6 +22,7 @@ constexpr std::array<std::uint32_t, 64> k_round = {
 constexpr std::array<std::uint32_t, 8> k_start = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                                   0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 constexpr std::size_t k_block = 64;
+constexpr std::size_t k_digits = 64, k_earlier = 16;  ///< of a hash, and of one that an older version recorded
 
 std::array<std::uint32_t, 64> schedule(std::string_view block) {
     std::array<std::uint32_t, 64> words{};
@@ -58,12 +61,21 @@ std::string sha256(std::string_view bytes) {
     auto state = k_start;
     for (std::size_t at = 0; at + k_block <= bytes.size(); at += k_block) mix(state, bytes.substr(at, k_block));
     for (std::size_t at = 0; at < rest.size(); at += k_block) mix(state, std::string_view(rest).substr(at, k_block));
-    constexpr char k_digits[] = "0123456789abcdef";
+    constexpr char k_hex[] = "0123456789abcdef";
     std::string hex;
     for (const auto word : state) {
-        for (int shift = 28; shift >= 0; shift -= 4) hex += k_digits[word >> shift & 0xf];
+        for (int shift = 28; shift >= 0; shift -= 4) hex += k_hex[word >> shift & 0xf];
     }
     return hex;
+}
+
+bool is_hash_of(std::string_view hash, std::string_view bytes) {
+    return hash == (hash.size() == k_earlier ? fast_hash(bytes) : sha256(bytes));
+}
+
+bool is_content_hash(std::string_view text) {
+    return (text.size() == k_earlier || text.size() == k_digits) &&
+           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 }  // namespace orange

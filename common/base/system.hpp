@@ -28,4 +28,7 @@ std::optional<std::chrono::seconds> uptime();
 /// Makes this process the parent of orphans among its descendants (child subreaper), if the kernel supports it.
 void adopt_orphans();
 
+/// Lets everybody else go first, for the processor and for the disk. Success is not needed.
+void be_idle();
+
 }  // namespace orange::system

@@ -1,6 +1,8 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,6 +38,12 @@ std::optional<std::chrono::seconds> uptime() {
 
 void adopt_orphans() {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+void be_idle() {
+    constexpr int k_lowest = 19, k_process = 1, k_idle_class = 3 << 13;  // IOPRIO_WHO_PROCESS, IOPRIO_CLASS_IDLE
+    (void)::setpriority(PRIO_PROCESS, 0, k_lowest);
+    (void)::syscall(SYS_ioprio_set, k_process, 0, k_idle_class);
 }
 
 }  // namespace orange::system

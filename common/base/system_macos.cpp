@@ -1,5 +1,6 @@
 // Compiled by scripts/check-macos, but never run.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/sysctl.h>
 #include <sys/time.h>
@@ -60,5 +61,9 @@ int wait_for_signal(const sigset_t& signals, std::optional<std::chrono::nanoseco
 }
 
 void adopt_orphans() {}
+
+void be_idle() {
+    (void)::setpriority(PRIO_DARWIN_PROCESS, 0, PRIO_DARWIN_BG);
+}
 
 }  // namespace orange::system

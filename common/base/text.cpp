@@ -217,7 +217,7 @@ std::string ellipsized(std::string_view text, std::size_t columns) {
     return std::string(first_columns(text, columns - 1)) + "…";
 }
 
-std::string content_hash(std::string_view bytes) {
+std::string fast_hash(std::string_view bytes) {
     std::uint64_t hash = 0xcbf29ce484222325ull;
     for (const char c : bytes) {
         hash ^= static_cast<unsigned char>(c);

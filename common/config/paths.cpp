@@ -5,13 +5,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/config/program_path.hpp"
 
@@ -22,15 +20,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr auto k_longest_socket_path = sizeof(sockaddr_un::sun_path) - 1;
-
-/// FNV-1a, which must be the same in every version, because a later daemon has to find the same tmux server.
-std::string stable_hash(const std::string& text) {
-    std::uint64_t hash = 14695981039346656037ULL;
-    for (const unsigned char c : text) hash = (hash ^ c) * 1099511628211ULL;
-    std::array<char, 17> digits{};
-    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash));
-    return digits.data();
-}
 
 /// Removes a slash at the end, which would make lstat() follow a link.
 fs::path plain(const fs::path& path) {
@@ -43,8 +32,8 @@ fs::path plain(const fs::path& path) {
 fs::path Paths::tmux_socket() const {
     auto near = home / "tmux.sock";
     if (near.string().size() <= k_longest_socket_path) return near;
-    return fs::path("/tmp") / ("orange-" + std::to_string(::geteuid()) + "-" + stable_hash(home.string())) /
-           "tmux.sock";
+    // The name must be the same in every version, because a later daemon has to find the same tmux server.
+    return fs::path("/tmp") / ("orange-" + std::to_string(::geteuid()) + "-" + fast_hash(home.string())) / "tmux.sock";
 }
 
 Result<Paths> paths_from_environment() {

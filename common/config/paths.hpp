@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "common/base/ids.hpp"
 #include "common/base/result.hpp"
@@ -37,6 +38,10 @@ struct Paths {
     std::filesystem::path executors() const { return home / "executors"; }
     std::filesystem::path workspaces() const { return home / "workspaces"; }
     std::filesystem::path tasks() const { return home / "tasks"; }
+    /// What the daemon has put aside to be removed: in the home, and in folders that may be on other file systems.
+    std::vector<std::filesystem::path> removed() const {
+        return {home / ".removed", tasks() / ".removed", workspaces() / ".removed"};
+    }
 };
 
 /// Returns the paths for ORANGE_HOME (must be absolute), or else for HOME, or else for the home folder in the password

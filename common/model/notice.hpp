@@ -40,6 +40,7 @@ enum class NoticeKind {
     agent_asks,
     hook_failed,
     task_file_conflict,
+    task_file_unread,
     unverified_review,
     message_undelivered,
     out_of_memory,
@@ -87,6 +88,7 @@ inline constexpr NoticeRule k_notice_rules[] = {
     {"agent_asks", true, NoticeEnd::transition},
     {"hook_failed", true, NoticeEnd::transition},
     {"task_file_conflict", true, NoticeEnd::transition},
+    {"task_file_unread", true, NoticeEnd::cause},  // until both copies of TASK.md are read again
     {"unverified_review", false, NoticeEnd::transition},
     {"message_undelivered", true, NoticeEnd::transition},
     {"out_of_memory", false, NoticeEnd::transition},

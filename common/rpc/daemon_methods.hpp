@@ -35,6 +35,7 @@ struct DaemonStatus : Empty {
         std::int64_t attention = 0;
         std::int64_t memory_kib = 0;
         std::int64_t connections = 0;
+        std::int64_t longest_turn_us = 0;
         std::string home;
         std::optional<std::string> last_poll;
         std::vector<std::string> problems;
@@ -48,6 +49,8 @@ struct DaemonStatus : Empty {
             v.required("attention", attention, "tasks that want a human");
             v.required("memory_kib", memory_kib, "resident memory");
             v.required("connections", connections, "open client connections");
+            v.required("longest_turn_us", longest_turn_us,
+                       "processor time, in microseconds, of the longest step in which everybody else had to wait");
             v.required("home", home, "ORANGE_HOME");
             v.optional("last_poll", last_poll, "when tmux was last looked at");
             v.optional("problems", problems, "files that could not be read, and why");

@@ -103,6 +103,9 @@ struct EventsList : EventSelector {
         std::vector<EventNotification> events;
         std::string cursor;
         bool resync = false;
+        /// What the daemon writes in pieces, since there may be thousands.
+        static constexpr const char* k_pieces = "events";
+        std::vector<EventNotification>& pieces() { return events; }
         template <class V>
         void describe(V& v) {
             v.required("events", events, "oldest first, as the notification `event` has them");

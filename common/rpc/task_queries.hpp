@@ -48,6 +48,9 @@ struct TaskList {
         std::optional<std::int64_t> count;
         bool counting = false;
         std::optional<std::string> next;
+        /// What the daemon writes in pieces, since there may be thousands.
+        static constexpr const char* k_pieces = "tasks";
+        std::vector<TaskView>& pieces() { return tasks; }
         template <class V>
         void describe(V& v) {
             v.required(
@@ -141,6 +144,7 @@ struct TaskShow : TaskSelector {
     struct Reply {
         TaskView task;
         std::string body;
+        std::vector<std::string> kept;
         std::optional<ChangeCounts> changes;
         std::vector<MessageView> messages;
         std::optional<RelatedTask> parent;
@@ -151,6 +155,7 @@ struct TaskShow : TaskSelector {
         void describe(V& v) {
             v.required("task", task, "the task");
             v.required("body", body, "TASK.md below the frontmatter");
+            v.sparse("kept", kept, "files with lines that went from TASK.md, oldest first");
             v.optional("messages", messages, "the last messages to its agents, oldest first");
             v.optional("changes", changes, "what its branch changes, committed and not; absent: git cannot say");
             v.optional("parent", parent, "the task that it is a part of");
@@ -231,6 +236,8 @@ struct TaskHistory : TaskSelector {
     struct Reply {
         Json events = Json::array();
         bool left_out = false;
+        static constexpr const char* k_pieces = "events";
+        Json& pieces() { return events; }
         template <class V>
         void describe(V& v) {
             v.required("events", events, "history.jsonl, oldest first");

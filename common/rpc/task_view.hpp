@@ -24,6 +24,16 @@ extern template Json schema_of<Task>();
 /// names (TaskStore::resolve), otherwise `cwd` selects the task whose workspace contains it.
 namespace orange::rpc {
 
+struct LargeFile {
+    std::string path;
+    std::int64_t bytes = 0;
+    template <class V>
+    void describe(V& v) {
+        v.required("path", path, "in the worktree");
+        v.required("bytes", bytes, "its size");
+    }
+};
+
 /// The size of a branch's changes since its base.
 struct ChangeCounts {
     std::int64_t commits = 0;
@@ -32,6 +42,7 @@ struct ChangeCounts {
     std::int64_t removed = 0;
     bool uncommitted = false;
     std::optional<Timestamp> counted_at = {};
+    std::vector<LargeFile> large = {};
     template <class V>
     void describe(V& v) {
         v.required("commits", commits, "commits of its own");
@@ -40,6 +51,7 @@ struct ChangeCounts {
         v.required("removed", removed, "lines removed");
         v.required("uncommitted", uncommitted, "some of it is not committed");
         v.optional("counted_at", counted_at, "in lists: when git said last that the branch has not moved since");
+        v.sparse("large", large, "uncommitted files that are too large to be read: neither counted nor shown");
     }
 };
 

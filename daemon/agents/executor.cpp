@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "common/base/sha256.hpp"
 #include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
 #include "daemon/agents/placeholders.hpp"
@@ -17,10 +18,6 @@ constexpr std::size_t k_longest_definition = 256 * 1024;
 bool is_file_name(std::string_view name) {
     return !name.empty() && name.size() <= 40 && name.front() != '-' &&
            name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos;
-}
-
-bool is_hash_of_definition(std::string_view hash) {
-    return hash.size() == 16 && hash.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 }  // namespace
@@ -99,7 +96,7 @@ ExecutorEntry ExecutorLibrary::read(const std::filesystem::path& path) const {
         return entry;
     }
     entry.executor = std::move(*loaded);
-    entry.hash = content_hash(*text);
+    entry.hash = sha256(*text);
     entry.text = std::move(*text);
     return entry;
 }
@@ -138,14 +135,14 @@ Result<Executor> ExecutorLibrary::pinned(const std::string& name, const std::str
     const auto way_out =
         ". To move the task to the present definition, or to another executor:\n  orange task update --executor " +
         printable(name);
-    if (!is_hash_of_definition(hash)) {
+    if (!is_content_hash(hash)) {
         return {ErrorCode::invalid_argument,
                 what + " is unknown, because \"" + printable(hash) + "\" is not a hash" + way_out};
     }
     const auto path = pin_path(hash);
     const auto text = files_.read(path);
     if (!text && text.error().code != ErrorCode::not_found) return in_context("reading " + what, text.error());
-    if (!text || content_hash(*text) != hash) {
+    if (!text || !is_hash_of(hash, *text)) {
         return {text ? ErrorCode::invalid_argument : ErrorCode::not_found,
                 what + " (" + path.string() + ") " + (text ? "was changed" : "is gone") + way_out};
     }

@@ -305,10 +305,12 @@ struct HarnessEntry {
     /// Hash of the definition and, if that names a program beside it, of the program's file. The hash of a shipped
     /// definition begins with "shipped <Orange's version> ".
     std::string hash;
+    std::string earlier_hash;  ///< what versions before 0.10 recorded for the same definition
 };
 
-/// True if a person has changed the definition or replaced it. False if a new version of Orange has brought its own.
-bool is_changed(const std::string& hash_before, const std::string& hash_now);
+/// True if a person has changed the definition or replaced it; the hashes are those of HarnessEntry. False if a new
+/// version of Orange has brought its own.
+bool is_changed(const std::string& hash_before, const std::string& hash_now, const std::string& earlier_hash);
 
 /// The harness definitions: ~/orange/harnesses/NAME.yml replaces a shipped one. The files are few and small, so each
 /// call reads them again, and parses those whose text has changed.

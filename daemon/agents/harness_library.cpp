@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "daemon/agents/harness.hpp"
 #include "daemon/process/environment.hpp"
@@ -64,10 +65,10 @@ void collect(const fs::path& folder, std::map<std::string, fs::path>& into) {
 
 }  // namespace
 
-bool is_changed(const std::string& hash_before, const std::string& hash_now) {
+bool is_changed(const std::string& hash_before, const std::string& hash_now, const std::string& earlier_hash) {
     const auto before = origin_of(hash_before), now = origin_of(hash_now);
     const bool other_version = !before.empty() && !now.empty() && before != now;
-    return hash_before != hash_now && !other_version;
+    return hash_before != hash_now && hash_before != earlier_hash && !other_version;
 }
 
 HarnessLibrary::HarnessLibrary(fs::path shipped, fs::path user, ProgramSearch search)
@@ -109,8 +110,10 @@ HarnessEntry HarnessLibrary::read(const fs::path& path) const {
     entry.program = std::move(found.file);
     entry.path_variable = std::move(found.path);
     entry.found_in = std::move(found.source);
-    entry.hash = content_hash(*text + '\n' + facts_of_own_program(entry));
-    if (path.parent_path() == shipped_) entry.hash = "shipped " ORANGE_VERSION " " + entry.hash;
+    const std::string origin = path.parent_path() == shipped_ ? "shipped " ORANGE_VERSION " " : "";
+    const auto whole = *text + '\n' + facts_of_own_program(entry);
+    entry.hash = origin + sha256(whole);
+    entry.earlier_hash = origin + fast_hash(whole);
     return entry;
 }
 

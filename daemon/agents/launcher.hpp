@@ -40,6 +40,7 @@ struct StartRequest {
     std::string inbox = {};                ///< the file from which its program reads messages; empty: they are typed
     std::string typed = {};                ///< the prompt, for a program that loses it on its command line
     std::vector<std::string> around = {};  ///< argv of an executor, with the word {inner} for the agent's shim
+    std::string earlier_hash = {};         ///< HarnessEntry::earlier_hash of its harness
     bool needs_socket = false;             ///< the agent can reach the daemon by the socket of its run only
 };
 

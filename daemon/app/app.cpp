@@ -4,10 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <optional>
 
 #include "common/base/ids.hpp"
@@ -24,6 +26,7 @@
 #include "daemon/app/settings.hpp"
 #include "daemon/app/shells.hpp"
 #include "daemon/app/status.hpp"
+#include "daemon/app/sweeper.hpp"
 #include "daemon/async/use_tuple.hpp"
 #include "daemon/files/native_file_watcher.hpp"
 #include "daemon/files/posix_file_system.hpp"
@@ -77,6 +80,26 @@ class DaemonContext : public asio::io_context {
   public:
     using asio::io_context::io_context;
     void destroy_coroutines() { shutdown(); }
+
+    /// Runs as run() does, and counts the time of the processor that each turn of the loop takes: while one lasts, all
+    /// others wait. Other programs on a busy machine do not make this time longer.
+    void run_counted() {
+        for (auto before = used(); run_one() > 0;) {
+            const auto now = used();
+            longest_turn_ = std::max(longest_turn_, now - before);
+            before = now;
+        }
+    }
+    std::chrono::nanoseconds longest_turn() const { return longest_turn_; }
+
+  private:
+    static std::chrono::nanoseconds used() {
+        timespec time{};
+        ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+        return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+    }
+
+    std::chrono::nanoseconds longest_turn_{};
 };
 
 /// Adds the user's ssh variables: those of the terminal that started the daemon, otherwise those of the login shell.
@@ -103,6 +126,7 @@ class App {
           home_watch_(home),
           paths_(paths),
           files_(disk_, home),
+          sweeper_(io_.get_executor(), files_, processes_, installation.bin / "orange-agent"),
           process_table_(paths.home.string()),
           git_(processes_, environment_of_git(shells.login.variables), {{process::k_daemon_variable, mark_}},
                paths.workspaces().string()),
@@ -110,7 +134,7 @@ class App {
           task_locks_(io_.get_executor()),
           repositories_(io_.get_executor()),
           tasks_(files_, paths.tasks()),
-          task_files_(files_, processes_, clock_),
+          task_files_(files_, clock_),
           projects_(files_, paths.projects()),
           pool_(files_, git_, processes_, repositories_, paths.workspaces(), mark_),
           workflows_(files_, installation.share / "workflows", paths.workflows()),
@@ -166,6 +190,7 @@ class App {
               io_.get_executor(), dispatcher_, [this](rpc::Peer peer) { return identify(peer); },
               rpc::Limits::of_process()),
           signals_(io_, SIGTERM, SIGINT, SIGHUP) {
+        git_.remove_with(remover_);
         git_.trust_ssh([this] {
             std::vector<std::string> commands;
             for (const auto& project : projects_.list()) {
@@ -208,7 +233,11 @@ class App {
         }
         run_sockets_.start(tasks_loaded_ && tasks_.unreadable().empty());
         cluster_.start();
-        monitor_.on_poll([this] { look_at_home(); });
+        monitor_.on_poll([this] {
+            look_at_home();
+            sweep();
+        });
+        sweep();
         monitor_.on_written([this](const TaskId& task) { api_.screens().wrote(task); });
         async::spawn(io_.get_executor(), "signals", handle_signals());
         async::spawn(io_.get_executor(), "home watch", watch_home());
@@ -220,7 +249,7 @@ class App {
         if (!reload_.problem().empty()) tell_of_config();
         log::info("daemon", "started", {{"version", ORANGE_VERSION}, {"pid", std::to_string(::getpid())}});
         tell_service_manager("READY=1");
-        io_.run();
+        io_.run_counted();
         io_.destroy_coroutines();
         log::info("daemon", "stopped");
         return 0;
@@ -230,6 +259,12 @@ class App {
     std::optional<OwnProgram> restarts_as() const { return restarts_ ? std::optional(program_) : std::nullopt; }
 
   private:
+    /// Removes what an earlier daemon, or an interrupted child, has left.
+    void sweep() {
+        if (stopping_) return;
+        for (auto& place : paths_.removed()) sweeper_.sweep(std::move(place));
+    }
+
     Awaitable<Caller> identify(rpc::Peer peer) {
         auto caller = co_await callers_.identify(peer);
         if (!caller.run.empty()) async::spawn(io_.get_executor(), "session", runner_.agents.learn_session(caller));
@@ -354,6 +389,7 @@ class App {
         auto reply = status_of(runner_, std::move(problems));
         reply.uptime_seconds = std::chrono::duration_cast<std::chrono::seconds>(async::now() - began_).count();
         reply.connections = static_cast<std::int64_t>(server_.connections());
+        reply.longest_turn_us = std::chrono::duration_cast<std::chrono::microseconds>(io_.longest_turn()).count();
         if (monitor_.last_poll()) reply.last_poll = to_rfc3339(*monitor_.last_poll());
         return reply;
     }
@@ -476,9 +512,11 @@ class App {
     const std::string mark_ = paths_.home.string() + "@" + random_id(10);
     async::Moment began_ = async::now();
     const Clock& clock_ = async::time();
-    PosixFileSystem disk_{{paths_.tasks(), paths_.workspaces()}};
+    const posix::Remover remover_{paths_.removed(), [this](Path place) { sweeper_.sweep(std::move(place)); }};
+    PosixFileSystem disk_{{paths_.tasks(), paths_.workspaces()}, remover_};
     HomeFiles files_;
     PosixProcessRunner processes_;
+    Sweeper sweeper_;
     PidfdExitWatcher exits_;
     agents::ProcProcessTable process_table_;
     CliGit git_;

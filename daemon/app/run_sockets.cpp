@@ -1,5 +1,7 @@
 #include "daemon/app/run_sockets.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -76,8 +78,9 @@ Result<void> RunSockets::open(const TaskId& id, const RunId& run) {
 void RunSockets::close(const RunId& run) {
     const auto socket = paths_.socket_of(run);
     server_.unlisten(socket);
-    std::error_code error;  // the next daemon removes what remains
-    std::filesystem::remove_all(socket.parent_path(), error);
+    // Usually nothing else is there. What remains, the next daemon removes.
+    ::unlink(socket.c_str());
+    if (::rmdir(socket.parent_path().c_str()) != 0) (void)files_.remove(socket.parent_path());
 }
 
 void RunSockets::note(const Result<void>& made) {

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "common/config/program_path.hpp"
-#include "daemon/process/unique_fd.hpp"
+#include "common/posix/fd.hpp"
 
 namespace orange {
 

@@ -9,6 +9,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/runner/placement.hpp"
 #include "daemon/runner/project_names.hpp"
+#include "daemon/store/task_texts.hpp"
 
 /// Checks of Orange's own files.
 namespace orange::doctor {
@@ -17,11 +18,6 @@ namespace {
 constexpr const char* k_restart = "orange daemon stop && orange daemon start";
 /// The log is rotated at 10 MB (daemon/log), so a file of twice that size was not.
 constexpr std::uintmax_t k_unrotated = std::uintmax_t{20} << 20;
-
-std::vector<std::string> names_in(Exam& exam, const Path& folder) {
-    auto names = exam.world.files.list(folder);
-    return names ? std::move(*names) : std::vector<std::string>();
-}
 
 /// The checks read only this much of a history, from its end.
 constexpr std::uintmax_t k_history_end = std::uintmax_t{4} << 20;
@@ -156,13 +152,13 @@ Awaitable<void> check_histories(Exam& exam) {
 
 Awaitable<void> check_conflicts(Exam& exam) {
     for (const auto& record : exam.tasks()) {
-        const auto folder = exam.world.tasks.folder(record);
-        for (const auto& name : names_in(exam, folder)) {
-            if (!name.starts_with("TASK.kept-") && !name.starts_with("TASK.md.conflict-")) continue;
-            exam.report.warn("this file has a text of TASK.md of " + record.task.id.value +
-                                 " that another edit replaced. Copy what you need into TASK.md, then remove the file",
-                             "rm " + shell_word((folder / name).string()), (folder / name).string());
-        }
+        const auto kept = store::kept_texts(exam.world.files, exam.world.tasks.folder(record));
+        if (kept.empty()) continue;
+        std::string command = "rm";
+        for (const auto& file : kept) command += " " + shell_word(file);
+        exam.report.warn(counted(kept.size(), "file") + " with lines that edits removed from TASK.md of " +
+                             record.task.id.value + ". Copy what you need into TASK.md, then remove them",
+                         command, kept.back());
     }
     co_return;
 }

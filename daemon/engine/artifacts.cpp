@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "daemon/engine/edges.hpp"
 
@@ -144,7 +145,7 @@ std::optional<Verdict> first_verdict_word(std::string_view line) {
 
 std::map<std::string, std::string> Artifacts::hashes() const {
     std::map<std::string, std::string> result;
-    for (const auto& [heading, section] : sections) result.emplace(heading, section.hash);
+    for (const auto& [heading, section] : sections) result.emplace(heading, sha256(section.text));
     return result;
 }
 
@@ -184,7 +185,8 @@ bool is_unchanged(const Artifacts& artifacts, const std::map<std::string, std::s
                   const std::string& heading) {
     const auto before = entry.find(heading);
     const auto now = artifacts.sections.find(heading);
-    return before != entry.end() && now != artifacts.sections.end() && before->second == now->second.hash;
+    return before != entry.end() && now != artifacts.sections.end() &&
+           orange::is_hash_of(before->second, now->second.text);
 }
 
 std::optional<std::string> gate_problem(const Gate& gate, const Artifacts& artifacts,

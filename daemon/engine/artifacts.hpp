@@ -10,7 +10,7 @@
 
 namespace orange::engine {
 
-/// A level-2 section of TASK.md's body: the raw text below its heading, and a hash that changes with the text.
+/// A level-2 section of TASK.md's body: the raw text below its heading, and a fast hash of it.
 struct Section {
     std::string text;
     std::string hash;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "daemon/engine/edges.hpp"
 
@@ -25,7 +26,7 @@ std::string files_text(const std::vector<std::string>& files) {
 /// Returns the last result if it is about this commit and these commands.
 const CheckRecord* result_of(const GateFacts& gate, const Facts& facts) {
     if (!facts.checked || facts.checked->commit != facts.commit) return nullptr;
-    return facts.checked->checks == hash_of(checks_of(gate, facts)) ? &*facts.checked : nullptr;
+    return is_hash_of(facts.checked->checks, checks_of(gate, facts)) ? &*facts.checked : nullptr;
 }
 
 /// Returns why a required fact could not be determined; empty if all could.
@@ -68,13 +69,25 @@ Argvs checks_of(const GateFacts& gate, const Facts& facts) {
     return gate.argvs.empty() ? facts.project_checks : gate.argvs;
 }
 
-std::string hash_of(const Argvs& checks) {
+namespace {
+
+std::string text_of_checks(const Argvs& checks) {
     std::string text;
     for (const auto& argv : checks) {
         for (const auto& word : argv) text += word + '\0';
         text += '\n';
     }
-    return content_hash(text);
+    return text;
+}
+
+}  // namespace
+
+std::string hash_of(const Argvs& checks) {
+    return sha256(text_of_checks(checks));
+}
+
+bool is_hash_of(const std::string& hash, const Argvs& checks) {
+    return orange::is_hash_of(hash, text_of_checks(checks));
 }
 
 std::optional<std::string> fact_problem(const GateFacts& gate, const Facts& facts) {

@@ -43,6 +43,8 @@ GateFacts facts_wanted(const Definition& definition, const Task& task, std::stri
 Argvs checks_of(const GateFacts& gate, const Facts& facts);
 /// Returns a hash that identifies a list of commands.
 std::string hash_of(const Argvs& checks);
+/// True if the hash is hash_of() of these checks, perhaps as an older version recorded it.
+bool is_hash_of(const std::string& hash, const Argvs& checks);
 
 /// Returns why a required fact does not hold, as a sentence that says what to do; nullopt if all hold, or if only
 /// checks have to run.

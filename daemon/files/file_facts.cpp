@@ -7,16 +7,16 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "common/base/ids.hpp"
 #include "common/base/try.hpp"
-#include "daemon/files/descriptor.hpp"
+#include "common/posix/fd.hpp"
+#include "daemon/files/unfinished.hpp"
 
 namespace orange::files {
 namespace {
 
 /// Syncs a file or folder; success if it does not exist.
 Result<void> sync_at(const Path& place, int flags, const Path& file) {
-    const Descriptor opened(::open(place.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags));
+    const UniqueFd opened(::open(place.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags));
     if (!opened && (errno == ENOENT || errno == ELOOP)) return {};
     if (!opened || ::fsync(opened.get()) != 0) return io_error("syncing " + file.string(), errno);
     return {};
@@ -45,6 +45,10 @@ Result<FileFacts> facts_of(const Path& path) {
                      std::chrono::sys_time<std::chrono::nanoseconds>(modified)};
 }
 
+bool is_forbidden(const Path& path) {
+    return ::access(path.c_str(), R_OK) != 0 && errno == EACCES;
+}
+
 bool modified_within(const Path& path, std::chrono::nanoseconds age) {
     const auto facts = facts_of(path);
     if (!facts) return false;
@@ -53,7 +57,7 @@ bool modified_within(const Path& path, std::chrono::nanoseconds age) {
 }
 
 Result<void> create_new(FileSystem& files, const Path& path, std::string_view content) {
-    const Path temporary = path.parent_path() / ("." + path.filename().string() + "." + random_id(10) + ".tmp");
+    const Path temporary = path.parent_path() / unfinished_name(path.filename().string());
     TRY(files.replace(temporary, content, Durability::atomic));
     // Use link() rather than rename(): on every POSIX system it fails if the name is taken.
     const int error = ::link(temporary.c_str(), path.c_str()) == 0 ? 0 : errno;

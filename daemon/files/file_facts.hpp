@@ -11,6 +11,9 @@ namespace orange::files {
 /// Returns the facts of the file on the real disk.
 Result<FileFacts> facts_of(const Path& path);
 
+/// Returns true if the rights of the file forbid this process to read it.
+bool is_forbidden(const Path& path);
+
 /// Returns true if the file was modified within `age` before now.
 bool modified_within(const Path& path, std::chrono::nanoseconds age);
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "daemon/files/descriptor.hpp"
+#include "common/posix/fd.hpp"
 #include "daemon/files/native_file_watcher.hpp"
 
 /// For a folder, kqueue reports a change of its names, but neither the name nor writes into its files. So this watcher
@@ -41,8 +41,8 @@ class KqueueFileWatcher final : public FileWatcher {
     struct Watch {
         Path folder;
         std::function<void(const std::string&)> changed;
-        files::Descriptor descriptor;
-        std::map<std::string, files::Descriptor> files;
+        UniqueFd descriptor;
+        std::map<std::string, UniqueFd> files;
     };
 
     /// The watcher and its pending wait share the state, so that a callback may destroy the watcher.
@@ -64,7 +64,7 @@ class KqueueFileWatcher final : public FileWatcher {
         }
 
         Result<WatchId> add(Path folder, std::function<void(const std::string&)> changed) {
-            files::Descriptor descriptor(::open(folder.c_str(), O_EVTONLY | O_DIRECTORY | O_CLOEXEC));
+            UniqueFd descriptor(::open(folder.c_str(), O_EVTONLY | O_DIRECTORY | O_CLOEXEC));
             const WatchId id = next;
             if (!descriptor || !subscribe(descriptor.get(), id)) {
                 auto error = io_error("watching " + folder.string(), errno);
@@ -95,7 +95,7 @@ class KqueueFileWatcher final : public FileWatcher {
             for (const auto& entry : std::filesystem::directory_iterator(watch.folder, error)) {
                 if (watch.files.size() >= k_most_files) break;
                 if (!entry.is_regular_file(error) || entry.is_symlink(error)) continue;
-                files::Descriptor file(::open(entry.path().c_str(), O_EVTONLY | O_NOFOLLOW | O_CLOEXEC));
+                UniqueFd file(::open(entry.path().c_str(), O_EVTONLY | O_NOFOLLOW | O_CLOEXEC));
                 if (file && subscribe(file.get(), id)) {
                     watch.files.emplace(entry.path().filename().string(), std::move(file));
                 }

@@ -10,8 +10,12 @@
 #include <memory>
 
 #include "common/base/try.hpp"
+#include "common/posix/dir.hpp"
+#include "common/posix/fd.hpp"
+#include "common/posix/read.hpp"
+#include "common/posix/retried.hpp"
+#include "common/posix/write.hpp"
 #include "daemon/files/beneath.hpp"
-#include "daemon/files/descriptor.hpp"
 #include "daemon/files/exchange.hpp"
 #include "daemon/files/file_facts.hpp"
 #include "daemon/files/unfinished.hpp"
@@ -29,17 +33,10 @@
 namespace orange {
 namespace {
 
-using files::Descriptor;
+using posix::retried;
 using Roots = std::vector<PosixFileSystem::Root>;
 
 constexpr int k_folder_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-
-template <class Call>
-auto retried(Call call) {
-    auto result = call();
-    while (result < 0 && errno == EINTR) result = call();
-    return result;
-}
 
 Error failed(std::string_view doing, const Path& path, int error_number) {
     Error error = io_error(std::string(doing) + " " + path.string(), error_number);
@@ -70,38 +67,38 @@ PosixFileSystem::Root* root_of(const Path& path, Roots& roots) {
 }
 
 /// Opens a path below the root in one call. An empty descriptor if that fails for any reason.
-Descriptor open_below(PosixFileSystem::Root& root, const Path& path, int flags) {
+UniqueFd open_below(PosixFileSystem::Root& root, const Path& path, int flags) {
     struct stat facts {};
     const bool same = ::stat(root.path.c_str(), &facts) == 0 &&
                       root.device == static_cast<std::uint64_t>(facts.st_dev) &&
                       root.inode == static_cast<std::uint64_t>(facts.st_ino);
     if (!same || !root.opened) {
-        root.opened = Descriptor(retried([&] { return ::open(root.path.c_str(), k_folder_flags); }));
-        if (!root.opened || ::fstat(root.opened.get(), &facts) != 0) return Descriptor();
+        root.opened = UniqueFd(retried([&] { return ::open(root.path.c_str(), k_folder_flags); }));
+        if (!root.opened || ::fstat(root.opened.get(), &facts) != 0) return UniqueFd();
         root.device = static_cast<std::uint64_t>(facts.st_dev);
         root.inode = static_cast<std::uint64_t>(facts.st_ino);
     }
     std::string below(text_below(root, path));
     if (below.empty()) below = path.lexically_relative(root.path).native();
-    if (below.empty() || below == ".") return Descriptor();
-    return Descriptor(retried([&] { return files::open_beneath(root.opened.get(), below.c_str(), flags); }));
+    if (below.empty() || below == ".") return UniqueFd();
+    return UniqueFd(retried([&] { return files::open_beneath(root.opened.get(), below.c_str(), flags); }));
 }
 
-Result<Descriptor> open_folder(const Path& folder, Roots& roots) {
+Result<UniqueFd> open_folder(const Path& folder, Roots& roots) {
     auto* root = root_of(folder, roots);
     if (root) {
         auto direct = open_below(*root, folder, k_folder_flags);
         if (direct) return direct;
     }
     Path at = root ? root->path : folder;
-    Descriptor opened(retried([&] { return ::open(at.c_str(), k_folder_flags); }));
+    UniqueFd opened(retried([&] { return ::open(at.c_str(), k_folder_flags); }));
     if (!opened) return failed("opening the folder", at, errno);
     if (!root) return opened;
     // Without openat2(), and to find the reason of its failure, open the folders one after the other.
     const auto parts = std::distance(root->path.begin(), root->path.end());
     for (auto name = std::next(folder.begin(), parts); name != folder.end(); ++name) {
         at /= *name;
-        Descriptor next(retried([&] { return ::openat(opened.get(), name->c_str(), k_folder_flags | O_NOFOLLOW); }));
+        UniqueFd next(retried([&] { return ::openat(opened.get(), name->c_str(), k_folder_flags | O_NOFOLLOW); }));
         const int error = next ? 0 : errno;
         struct stat facts {};
         if (error != 0 && ::fstatat(opened.get(), name->c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -135,58 +132,12 @@ Result<void> make_folders(const Path& folder, Roots& roots) {
     return make_folders(folder, roots);
 }
 
-Result<Descriptor> open_or_make_folder(const Path& folder, Roots& roots) {
+Result<UniqueFd> open_or_make_folder(const Path& folder, Roots& roots) {
     auto opened = open_folder(folder, roots);
     if (opened || opened.error().code != ErrorCode::not_found) return opened;
     TRY(make_folders(folder, roots));
     return open_folder(folder, roots);
 }
-
-int write_all(int fd, std::string_view content) {
-    while (!content.empty()) {
-        const auto written = retried([&] { return ::write(fd, content.data(), content.size()); });
-        if (written < 0) return errno;
-        content.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return 0;
-}
-
-/// A fsynced file under a temporary name. The destructor removes it unless it got its final name.
-class Temporary {
-  public:
-    Temporary(int folder, const Path& path)
-        : folder_(folder), path_(path), name_(files::unfinished_name(path.filename().string())) {}
-    ~Temporary() {
-        if (made_) ::unlinkat(folder_, name_.c_str(), 0);
-    }
-    Temporary(const Temporary&) = delete;
-    Temporary& operator=(const Temporary&) = delete;
-
-    Result<void> write(std::string_view content) {
-        constexpr int k_flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-        Descriptor file(retried([&] { return ::openat(folder_, name_.c_str(), k_flags, 0600); }));
-        if (!file) return failed("writing", path_, errno);
-        made_ = true;
-        if (const int error = write_all(file.get(), content)) return failed("writing", path_, error);
-        if (::fsync(file.get()) != 0) return failed("writing", path_, errno);
-        // Some file systems report a full disk or quota only at close.
-        if (::close(file.release()) != 0 && errno != EINTR) return failed("writing", path_, errno);
-        return {};
-    }
-
-    Result<void> take_name(const Path& name) {
-        const auto last = name.filename().string();
-        if (::renameat(folder_, name_.c_str(), folder_, last.c_str()) != 0) return failed("writing", path_, errno);
-        made_ = false;
-        return {};
-    }
-
-  private:
-    int folder_;
-    const Path& path_;
-    std::string name_;
-    bool made_ = false;
-};
 
 Error not_regular(const Path& path) {
     return {ErrorCode::io, "reading " + path.string() + ": it is not a regular file"};
@@ -195,8 +146,8 @@ Error not_regular(const Path& path) {
 // O_NONBLOCK, so that opening a FIFO does not wait for a writer. The flag has no effect on a regular file.
 constexpr int k_read_flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
 
-Result<Descriptor> open_to_read(const Path& path, Roots& roots) {
-    Descriptor folder(AT_FDCWD);
+Result<UniqueFd> open_to_read(const Path& path, Roots& roots) {
+    UniqueFd folder(AT_FDCWD);
     Path name = path;
     if (auto* root = root_of(path, roots)) {
         auto direct = open_below(*root, path, k_read_flags);
@@ -206,34 +157,23 @@ Result<Descriptor> open_to_read(const Path& path, Roots& roots) {
         folder = std::move(*opened);
         name = path.filename();
     }
-    Descriptor file(retried([&] { return ::openat(folder.get(), name.c_str(), k_read_flags); }));
+    UniqueFd file(retried([&] { return ::openat(folder.get(), name.c_str(), k_read_flags); }));
     if (!file) return failed("reading", path, errno);
     return file;
 }
 
 Result<std::string> read_all(int fd, const Path& path) {
-    struct stat facts {};
-    if (::fstat(fd, &facts) != 0) return failed("reading", path, errno);
-    if (!S_ISREG(facts.st_mode)) return not_regular(path);
     std::string content;
-    std::size_t filled = 0;
-    std::size_t room = static_cast<std::size_t>(facts.st_size) + 1;
-    for (;;) {
-        if (filled + room > PosixFileSystem::k_largest) {
-            return {ErrorCode::io, "reading " + path.string() + ": it is larger than " +
-                                       std::to_string(PosixFileSystem::k_largest >> 20) + " MiB"};
-        }
-        content.resize(filled + room);
-        const auto got = retried([&] { return ::read(fd, content.data() + filled, content.size() - filled); });
-        if (got < 0) return failed("reading", path, errno);
-        filled += static_cast<std::size_t>(got);
-        const bool is_whole = filled == static_cast<std::size_t>(facts.st_size);  // one byte more was asked for
-        if (got == 0 || is_whole) break;
-        room = std::max<std::size_t>(4096, filled / 2);  // the file may grow while it is read
-        if (filled < content.size()) room = content.size() - filled;
-    }
-    content.resize(filled);
-    return content;
+    const int error = posix::read_at_most(fd, PosixFileSystem::k_largest, content);
+    if (error == 0) return content;
+    if (error == EINVAL) return not_regular(path);
+    if (error != EFBIG) return failed("reading", path, error);
+    return {ErrorCode::io, "reading " + path.string() + ": it is larger than " +
+                               std::to_string(PosixFileSystem::k_largest >> 20) + " MiB"};
+}
+
+int replace_in(int folder, const std::string& name, std::string_view content, posix::Sync sync = posix::Sync::yes) {
+    return posix::replace_at(folder, name, files::unfinished_name(name), content, 0600, sync);
 }
 
 /// Keeps the old file open while a new one takes its name. If the write then fails, the old content is put back, so
@@ -253,14 +193,13 @@ class Previous {
         if (missing_) ::unlinkat(folder_, path_.filename().c_str(), 0);
         if (!file_) return;
         const auto content = read_all(file_.get(), path_);
-        Temporary again(folder_, path_);
-        if (content && again.write(*content)) (void)again.take_name(path_);
+        if (content) (void)replace_in(folder_, path_.filename().string(), *content);
     }
 
   private:
     int folder_;
     const Path& path_;
-    Descriptor file_;
+    UniqueFd file_;
     bool missing_;
 };
 
@@ -273,10 +212,10 @@ Result<std::string> PosixFileSystem::read(const Path& path) {
 
 void PosixFileSystem::read_each(const Path& folder, const std::vector<std::string>& names, const std::string& file,
                                 const std::function<void(const std::string& name, Result<std::string> content)>& take) {
-    const auto opened = root_of(folder, roots_) ? open_folder(folder, roots_) : Result<Descriptor>(Error());
+    const auto opened = root_of(folder, roots_) ? open_folder(folder, roots_) : Result<UniqueFd>(Error());
     for (const auto& name : names) {
         const auto below = name + "/" + file;
-        const Descriptor direct(
+        const UniqueFd direct(
             opened ? retried([&] { return files::open_beneath(opened->get(), below.c_str(), k_read_flags); }) : -1);
         auto content = direct ? read_all(direct.get(), folder) : Result<std::string>(Error());
         if (!content) content = read(folder / below);  // finds out what is wrong
@@ -312,10 +251,11 @@ Result<void> PosixFileSystem::replace(const Path& path, std::string_view content
     auto folder = open_or_make_folder(folder_of(path), roots_);
     if (!folder) return in_context("writing " + path.string(), folder.error());
     const Previous previous(folder->get(), path);
-    Temporary temporary(folder->get(), path);
-    TRY(temporary.write(content));
-    TRY(temporary.take_name(path));
-    if (durability == Durability::atomic) return {};
+    const auto sync = durability == Durability::unsynced ? posix::Sync::no : posix::Sync::yes;
+    if (const int error = replace_in(folder->get(), path.filename().string(), content, sync)) {
+        return failed("writing", path, error);
+    }
+    if (durability != Durability::synced) return {};
     auto synced = sync_folder(folder->get(), "writing", path);
     if (!synced) previous.put_back();
     return synced;
@@ -327,11 +267,12 @@ Result<void> PosixFileSystem::exchange(const Path& path, std::string_view conten
     if (!folder) return in_context("writing " + path.string(), folder.error());
     const auto name = path.filename().string();
     const auto other = displaced.filename().string();
-    Temporary temporary(folder->get(), path);
-    TRY(temporary.write(content));
     // The file is complete before it gets the displaced name, so that a file of that name which a killed daemon left is
     // whole.
-    TRY(temporary.take_name(displaced));
+    const auto temporary = files::unfinished_name(name);
+    if (const int error = posix::replace_at(folder->get(), other, temporary, content)) {
+        return failed("writing", path, error);
+    }
     if (retried([&] { return files::exchange_names(folder->get(), name.c_str(), other.c_str()); }) != 0) {
         const int error = errno;
         ::unlinkat(folder->get(), other.c_str(), 0);
@@ -345,14 +286,14 @@ Result<void> PosixFileSystem::append(const Path& path, std::string_view content)
     if (!folder) return in_context("appending to " + path.string(), folder.error());
     const auto name = path.filename().string();
     constexpr int k_flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-    Descriptor file(retried([&] { return ::openat(folder->get(), name.c_str(), k_flags, 0600); }));
+    UniqueFd file(retried([&] { return ::openat(folder->get(), name.c_str(), k_flags, 0600); }));
     if (!file) return failed("appending to", path, errno);
     struct stat before {};
     if (::fstat(file.get(), &before) != 0) return failed("appending to", path, errno);
     if (!S_ISREG(before.st_mode) || before.st_nlink != 1) {
         return {ErrorCode::io, "appending to " + path.string() + ": it is not a regular file with one name"};
     }
-    int error = write_all(file.get(), content);
+    int error = posix::write_all(file.get(), content);
     if (error == 0 && ::fsync(file.get()) != 0) error = errno;
     if (error == 0 && before.st_size == 0 && ::fsync(folder->get()) != 0) error = errno;  // the file may be new
     if (error != 0) {
@@ -391,22 +332,9 @@ Result<void> PosixFileSystem::remove(const Path& path) {
     auto folder = open_folder(folder_of(path), roots_);
     if (!folder && folder.error().code == ErrorCode::not_found) return {};
     if (!folder) return in_context("removing " + path.string(), folder.error());
-    auto doomed = path;
     const auto name = path.filename().string();
-    struct stat facts {};
-    const bool is_folder = ::fstatat(folder->get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
-                           S_ISDIR(facts.st_mode) && !files::is_unfinished(name);
-    if (is_folder) {  // rename it first: if the daemon is killed while it removes the contents, the name is free
-                      // already
-        doomed = folder_of(path) / files::unfinished_name(name);
-        if (::renameat(folder->get(), name.c_str(), folder->get(), doomed.filename().c_str()) != 0) {
-            return failed("removing", path, errno);
-        }
-    }
-    std::error_code error;
-    std::filesystem::remove_all(doomed, error);  // does not follow links
-    if (is_folder) error.clear();                // the rest has a temporary name, and the next daemon removes it
-    if (error && error != std::errc::no_such_file_or_directory) return failed("removing", path, error.value());
+    const bool is_folder = posix::is_folder_at(folder->get(), name);
+    TRY(remover_.remove(folder->get(), name, path));
     // A task whose removal was confirmed must not reappear after a power failure.
     return is_folder ? sync_folder(folder->get(), "removing", path) : Result<void>{};
 }

@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "daemon/files/descriptor.hpp"
+#include "common/posix/fd.hpp"
+#include "common/posix/remove.hpp"
 #include "daemon/files/file_system.hpp"
 
 namespace orange {
@@ -14,8 +15,9 @@ class PosixFileSystem final : public FileSystem {
   public:
     /// Below the folders `without_links` no link is followed at all: agents or repositories may have made the contents,
     /// and the daemon must not write or remove files elsewhere through them. These folders may be links themselves.
-    explicit PosixFileSystem(const std::vector<Path>& without_links = {}) {
-        for (const auto& path : without_links) roots_.push_back({path, files::Descriptor(), 0, 0});
+    explicit PosixFileSystem(const std::vector<Path>& without_links = {}, posix::Remover remover = posix::Remover())
+        : remover_(std::move(remover)) {
+        for (const auto& path : without_links) roots_.push_back({path, UniqueFd(), 0, 0});
     }
 
     /// Larger files are refused rather than read into memory.
@@ -38,12 +40,13 @@ class PosixFileSystem final : public FileSystem {
     /// A folder of `without_links`. The folder stays open, so that one system call opens a file below it.
     struct Root {
         Path path;
-        files::Descriptor opened;
+        UniqueFd opened;
         std::uint64_t device = 0, inode = 0;  ///< of the opened folder, to notice that another one has taken its place
     };
 
   private:
     std::vector<Root> roots_;
+    posix::Remover remover_;
 };
 
 }  // namespace orange

@@ -5,8 +5,9 @@
 
 #include "daemon/files/file_system.hpp"
 
-/// Temporary names for writing files and removing folders: `.<name>.<random>.tmp`. The daemon's only thread uses each
-/// within one call, so a file that has such a name when the daemon starts was left by a killed daemon.
+/// Temporary names for writing files: `.<name>.<random>.tmp` (earlier versions removed folders under such names). The
+/// daemon's only thread uses each within one call, so a file that has such a name when the daemon starts was left by a
+/// killed daemon.
 namespace orange::files {
 
 std::string unfinished_name(std::string_view name);

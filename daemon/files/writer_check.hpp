@@ -1,6 +1,6 @@
 #pragma once
 
-#include "daemon/files/descriptor.hpp"
+#include "common/posix/fd.hpp"
 #include "daemon/files/file_system.hpp"
 
 namespace orange {
@@ -16,7 +16,7 @@ class WriterCheck {
     bool is_open_elsewhere() const { return open_elsewhere_; }
 
   private:
-    files::Descriptor lease_;  ///< holds the lease until it is closed
+    UniqueFd lease_;  ///< holds the lease until it is closed
     bool open_elsewhere_ = false;
 };
 

@@ -1,6 +1,9 @@
 #include "daemon/git/ask.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 
 #include "common/base/text.hpp"
@@ -15,6 +18,12 @@ Awaitable<Result<std::string>> git_output(Git& git, GitCommand command) {
     CO_TRY(auto done, co_await git.run(std::move(command)));
     if (!done.ok()) co_return command_failed(argv, done);
     co_return std::move(done.out);
+}
+
+Result<void> remove_folder(Git& git, const std::filesystem::path& path) {
+    const UniqueFd folder(::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder) return git.remove(folder.get(), path.filename().string(), path.string());
+    return errno == ENOENT ? Result<void>{} : io_error("removing " + path.string(), errno);
 }
 
 namespace git {

@@ -22,13 +22,19 @@ class CliGit final : public Git {
     /// Sets the source of the trusted values of a repository's own core.sshCommand, one a line. Git runs no other
     /// value, because agents can write the repository's configuration.
     void trust_ssh(std::function<std::string()> commands) { trusted_ssh_ = std::move(commands); }
+    /// Sets how remove() removes.
+    void remove_with(posix::Remover remover) { remover_ = std::move(remover); }
     Awaitable<Result<Completed>> run(GitCommand command) override;
+    Result<void> remove(int folder, const std::string& name, const std::string& shown) override {
+        return remover_.remove(folder, name, shown);
+    }
 
   private:
     ProcessRunner& runner_;
     Environment env_;
     std::string worktrees_;
     std::function<std::string()> trusted_ssh_;
+    posix::Remover remover_;
 };
 
 }  // namespace orange

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/result.hpp"
+#include "common/posix/remove.hpp"
 #include "daemon/async/awaitable.hpp"
 #include "daemon/git/pinned.hpp"
 #include "daemon/process/process_runner.hpp"
@@ -61,9 +62,16 @@ class Git {
     virtual ~Git() = default;
     /// Runs the command as ProcessRunner::run does; a non-zero exit status is a result, not an error.
     virtual Awaitable<Result<Completed>> run(GitCommand command) = 0;
+    /// Removes what an agent may have filled, in constant time (posix::Remover::remove).
+    virtual Result<void> remove(int folder, const std::string& name, const std::string& shown) {
+        return posix::Remover().remove(folder, name, shown);
+    }
 };
 
 /// Runs git and returns its stdout; external_failed if it exits with anything but 0.
 Awaitable<Result<std::string>> git_output(Git& git, GitCommand command);
+
+/// Removes a folder with Git::remove(). Success if it does not exist.
+Result<void> remove_folder(Git& git, const std::filesystem::path& path);
 
 }  // namespace orange

@@ -100,8 +100,8 @@ Awaitable<Result<KeptIgnored>> keep_ignored(Git& git, Pinned worktree, std::vect
 Awaitable<Result<void>> write_files_of(Git& git, std::string repo, std::string commit, std::string folder) {
     const auto unfinished = folder + ".tmp";
     std::error_code error;
-    fs::remove_all(unfinished, error);
-    if (!error) fs::create_directory(unfinished, error);
+    CO_TRY(remove_folder(git, unfinished));
+    fs::create_directory(unfinished, error);
     if (error) co_return io_error("making " + unfinished, error.value());
     CO_TRY(const auto common, co_await common_dir(git, std::move(repo)));
     CO_TRY(auto opened, open_folder(unfinished));

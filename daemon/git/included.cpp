@@ -12,6 +12,7 @@
 #include "common/base/shown_path.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/posix/write.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/clone.hpp"
@@ -106,7 +107,8 @@ Awaitable<Result<void>> copy_contents(int from, int to, std::string file) {
         if (size < 0) co_return not_copied(file, std::strerror(errno));
         if (size == 0) co_return Result<void>{};
         const std::string_view read(piece.data(), static_cast<std::size_t>(size));
-        if (const int problem = write_all(to, read); problem != 0) co_return not_copied(file, std::strerror(problem));
+        if (const int problem = posix::write_all(to, read); problem != 0)
+            co_return not_copied(file, std::strerror(problem));
         co_await async::yield();
     }
 }

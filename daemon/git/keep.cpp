@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "common/base/ids.hpp"
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
@@ -110,7 +111,7 @@ Awaitable<Result<void>> fetch_from(Git& git, Source source, std::string below, s
     CO_TRY(const auto refs, co_await ask_inside(git, source.outer, words("ls-remote", "--quiet", "--", k_here)));
     if (trim(refs).empty()) co_return Result<void>{};
     // A repeated attempt for the same repository uses the same ref.
-    const auto ref = below + "/nested-" + content_hash(source.outer.path() + "\n" + refs).substr(0, 12);
+    const auto ref = below + "/nested-" + sha256(source.outer.path() + "\n" + refs).substr(0, 40);
     auto args = words("-c", "protocol.file.allow=always", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
                       "--no-auto-maintenance", "--no-recurse-submodules", k_upload_pack);
     if (repository && small_file_at(repository->admin(), "shallow", k_longest_shallow)) {
@@ -152,7 +153,7 @@ Awaitable<Result<void>> absorb(Git& git, Pinned top, Nested nested, std::string 
     if (nested.repository) CO_TRY(co_await keep_modules(git, top, *nested.repository, below, levels, kept));
     Source source{top.from(nested.outer.path(), nested.outer.folder()), nested.repository, nested.is_whole, false};
     CO_TRY(co_await fetch_from(git, std::move(source), below, kept));
-    co_return remove_git_of(nested);
+    co_return remove_git_of(git, nested);
 }
 
 Awaitable<Result<void>> keep_inside(Git& git, Pinned top, Pinned at, std::string below, int levels,

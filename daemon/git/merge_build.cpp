@@ -167,9 +167,7 @@ Awaitable<Result<void>> remove_scratch(Git& git, std::string repo, std::string s
     if (fs::exists(fs::symlink_status(fs::path(scratch) / ".git", error))) {
         CO_TRY(co_await remove_worktree(git, repo, scratch));
     }
-    fs::remove_all(scratch, error);
-    if (error) co_return io_error("removing " + scratch, error.value());
-    co_return Result<void>{};
+    co_return remove_folder(git, scratch);
 }
 
 }  // namespace orange::git

@@ -221,7 +221,7 @@ Awaitable<Result<std::vector<NestedPath>>> repositories_inside(Git& git, Pinned 
     co_return found;
 }
 
-Result<void> remove_git_of(const Nested& nested) {
+Result<void> remove_git_of(Git& git, const Nested& nested) {
     const auto shown = nested.outer.path() + "/.git";
     const auto folder = nested.outer.folder()->get();
     struct stat held {};
@@ -235,9 +235,7 @@ Result<void> remove_git_of(const Nested& nested) {
     if (!is_there || ::fstat(own, &held) != 0 || held.st_ino != there.st_ino || held.st_dev != there.st_dev) {
         return Error(ErrorCode::conflict, printable(shown) + " has been replaced meanwhile; nothing was removed");
     }
-    TRY(remove_all_below(own, shown));
-    if (::unlinkat(folder, ".git", AT_REMOVEDIR) == 0) return {};
-    return io_error("removing " + shown, errno);
+    return git.remove(folder, ".git", shown);
 }
 
 bool has_modules(const Pinned& repository) {
@@ -252,11 +250,11 @@ Result<std::vector<Module>> modules_of(const Pinned& repository) {
     return found;
 }
 
-Result<void> remove_module(const Pinned& repository, const Module& module) {
+Result<void> remove_module(Git& git, const Pinned& repository, const Module& module) {
     const auto relative = std::string(k_modules) + "/" + module.name;
     const auto slash = relative.rfind('/');
     TRY(const auto parent, open_folder_below(repository.admin(), relative.substr(0, slash), module.repository.path()));
-    return remove_at(parent.get(), relative.substr(slash + 1), module.repository.path());
+    return git.remove(parent.get(), relative.substr(slash + 1), module.repository.path());
 }
 
 }  // namespace orange::git

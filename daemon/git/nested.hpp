@@ -49,7 +49,7 @@ Error keeping_failed(const std::string& path, Error why);
 
 /// Removes the repository's .git, so that its files become the worktree's own. conflict if it has been replaced since
 /// it was opened.
-Result<void> remove_git_of(const Nested& nested);
+Result<void> remove_git_of(Git& git, const Nested& nested);
 
 /// The repository of a submodule. Its files do not need to be in the worktree, and git runs in its git directory.
 struct Module {
@@ -61,6 +61,6 @@ struct Module {
 /// Returns the modules of a worktree or of a repository, without nested modules.
 Result<std::vector<Module>> modules_of(const Pinned& repository);
 /// Deletes a module and its commits.
-Result<void> remove_module(const Pinned& repository, const Module& module);
+Result<void> remove_module(Git& git, const Pinned& repository, const Module& module);
 
 }  // namespace orange::git

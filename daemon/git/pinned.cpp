@@ -14,6 +14,7 @@
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/git/git.hpp"
 #include "daemon/git/small_files.hpp"
 
 namespace orange::git {
@@ -316,13 +317,10 @@ Result<Identity> identify(const std::string& common_dir, const std::string& path
     return found;
 }
 
-Result<void> forget(const std::string& common_dir, const std::string& path) {
+Result<void> forget(Git& git, const std::string& common_dir, const std::string& path) {
     TRY(const auto names, claiming(common_dir, path));
     for (const auto& name : names) {
-        const auto admin = common_dir + "/worktrees/" + name;
-        std::error_code error;
-        fs::remove_all(admin, error);
-        if (error) return io_error("removing " + admin, error.value());
+        TRY(remove_folder(git, common_dir + "/worktrees/" + name));
     }
     return {};
 }

@@ -7,10 +7,14 @@
 #include <vector>
 
 #include "common/base/result.hpp"
-#include "daemon/process/unique_fd.hpp"
+#include "common/posix/fd.hpp"
 
 /// Worktrees that agents can write. The `.git` of a worktree names its repository, and an agent can change that file.
 /// So the daemon identifies a worktree by facts that it recorded when it made the worktree, and holds its folders open.
+namespace orange {
+class Git;
+}
+
 namespace orange::git {
 
 /// The recorded facts of a worktree.
@@ -68,7 +72,7 @@ struct RestoredFile {
 Result<Identity> identify(const std::string& common_dir, const std::string& path);
 
 /// Removes git's own folders for a worktree at `path`, even if they are so damaged that `git worktree remove` refuses.
-Result<void> forget(const std::string& common_dir, const std::string& path);
+Result<void> forget(Git& git, const std::string& common_dir, const std::string& path);
 
 /// Opens the worktree and restores the three files by which it and its repository find each other. A replaced `.git` is
 /// moved into `aside`; the other two files, and pipes, are renamed in their folder. `mended` gets the restored files.

@@ -13,7 +13,6 @@
 namespace orange::git {
 namespace {
 
-constexpr std::chrono::milliseconds k_add_deadline = std::chrono::hours(1);
 constexpr std::size_t k_largest_index = std::size_t{256} << 20;  ///< some two million files
 
 }  // namespace
@@ -41,7 +40,8 @@ Result<void> PrivateIndex::copy_own() const {
 }
 
 Awaitable<Result<void>> add_files(Git& git, Pinned worktree, std::map<std::string, std::string> env,
-                                  std::vector<std::string> options, std::string paths) {
+                                  std::vector<std::string> options, std::string paths,
+                                  std::chrono::milliseconds deadline) {
     GitCommand add;
     add.place = std::move(worktree);
     add.args = words("add", "--sparse");
@@ -49,7 +49,7 @@ Awaitable<Result<void>> add_files(Git& git, Pinned worktree, std::map<std::strin
     if (!paths.empty()) add.args.insert(add.args.end(), {"--pathspec-from-file=-", "--pathspec-file-nul"});
     add.env = std::move(env);
     add.input = std::move(paths);
-    add.deadline = k_add_deadline;
+    add.deadline = deadline;
     CO_TRY(co_await git_output(git, std::move(add)));
     co_return Result<void>{};
 }

@@ -32,9 +32,14 @@ class PrivateIndex {
     UniqueFd repository_;  ///< its folder; open if the worktree is walled
 };
 
-/// Runs `git add` with a private index. The deadline is one hour, because gigabytes of files may take many minutes.
+/// The time for `git add` if files are to be kept: gigabytes may take many minutes.
+inline constexpr std::chrono::milliseconds k_add_deadline = std::chrono::hours(1);
+
+/// Runs `git add` with a private index, with a deadline: the filters of the repository's configuration run, and may
+/// hang.
 Awaitable<Result<void>> add_files(Git& git, Pinned worktree, std::map<std::string, std::string> env,
-                                  std::vector<std::string> options, std::string paths = {});
+                                  std::vector<std::string> options, std::string paths = {},
+                                  std::chrono::milliseconds deadline = k_add_deadline);
 
 /// Adds files to a private index, also ignored ones. `paths`: each ends with a NUL. Unlike `git add`, it runs no git in
 /// a repository that has come into the place of a file.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
@@ -107,8 +108,9 @@ Awaitable<Result<Programs>> configured(Git& git, Pinned worktree) {
     for (const auto& entry : settings) {
         const auto key = entry.substr(0, entry.find('\n'));
         if (!is_watched(key)) continue;
-        auto& hash = found[shown_name(key)];  // a hash of all values of the key, in their order
-        hash = content_hash(hash + "\n" + entry);
+        auto& [hash, earlier] = found[shown_name(key)];  // hashes of all values of the key, in their order
+        hash = sha256(hash + "\n" + entry);
+        earlier = fast_hash(earlier + "\n" + entry);
     }
     co_return found;
 }
@@ -119,7 +121,7 @@ std::vector<std::string> files_below(const fs::path& common, Programs& found) {
     std::vector<std::string> files;
     std::error_code error;
     fs::directory_iterator entry(common / "hooks", error);
-    if (error && error != std::errc::no_such_file_or_directory) found["hooks"] = k_unreadable;
+    if (error && error != std::errc::no_such_file_or_directory) found["hooks"] = {k_unreadable, k_unreadable};
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
         std::error_code gone;
         const auto status = entry->status(gone);
@@ -133,13 +135,17 @@ std::vector<std::string> files_below(const fs::path& common, Programs& found) {
     return files;
 }
 
-/// Returns size and time of a file that is unreadable, or too large to be hashed each time; nothing for any other file.
-std::optional<std::string> told_by_its_facts(const std::string& path) {
+/// Returns facts of a file that is unreadable, or too large to be hashed each time; nothing for any other file. Whoever
+/// writes to the file can choose its size and its time, but not the time of its last change.
+std::optional<Program> told_by_its_facts(const std::string& path) {
     std::error_code error;
     const auto size = fs::file_size(path, error);
     if (!error && size <= k_largest && ::access(path.c_str(), R_OK) == 0) return std::nullopt;
     const auto written = fs::last_write_time(path, error).time_since_epoch().count();
-    return k_unreadable + std::to_string(size) + " " + std::to_string(static_cast<std::int64_t>(written));
+    const auto text = k_unreadable + std::to_string(size) + " " + std::to_string(static_cast<std::int64_t>(written));
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0) return Program{text, text};
+    return Program{text + " " + std::to_string(facts.st_ino) + " " + std::to_string(facts.st_ctime), text};
 }
 
 Awaitable<Result<void>> add_files(Git& git, Pinned worktree, Programs& found) {
@@ -148,8 +154,9 @@ Awaitable<Result<void>> add_files(Git& git, Pinned worktree, Programs& found) {
     std::vector<std::string> hashed;
     for (const auto& file : files_below(common, found)) {
         const auto path = common + "/" + file;
-        const auto facts = hashed.size() < k_most ? told_by_its_facts(path) : k_unreadable;
-        found[printable(file)] = facts.value_or(k_unreadable);  // git runs it even if Orange does not hash it
+        const Program unknown{k_unreadable, k_unreadable};
+        const auto facts = hashed.size() < k_most ? told_by_its_facts(path) : unknown;
+        found[printable(file)] = facts.value_or(unknown);  // git runs it even if Orange does not hash it
         if (facts) continue;
         args.push_back(path);
         hashed.push_back(printable(file));
@@ -157,7 +164,9 @@ Awaitable<Result<void>> add_files(Git& git, Pinned worktree, Programs& found) {
     if (hashed.empty()) co_return Result<void>{};
     CO_TRY(const auto done, co_await attempt(git, worktree, std::move(args)));
     const auto lines = split_lines(done.out);  // ends early if a file was removed meanwhile
-    for (std::size_t i = 0; i < hashed.size() && i < lines.size(); ++i) found[hashed[i]] = std::string(lines[i]);
+    for (std::size_t i = 0; i < hashed.size() && i < lines.size(); ++i) {
+        found[hashed[i]] = {std::string(lines[i]), std::string(lines[i])};
+    }
     co_return Result<void>{};
 }
 
@@ -214,11 +223,12 @@ Awaitable<Result<Programs>> RememberedPrograms::of(Git& git, Pinned worktree) {
     co_return programs;
 }
 
-std::vector<std::string> changed_programs(const Programs& before, const Programs& now) {
+std::vector<std::string> changed_programs(const std::map<std::string, std::string>& before, const Programs& now) {
     std::vector<std::string> names;
-    for (const auto& [name, hash] : now) {
+    for (const auto& [name, program] : now) {
         const auto was = before.find(name);
-        if (was == before.end() || was->second != hash) names.push_back(name);
+        const bool is_same = was != before.end() && (was->second == program.hash || was->second == program.earlier);
+        if (!is_same) names.push_back(name);
     }
     for (const auto& [name, hash] : before) {
         if (!now.contains(name)) names.push_back(name);

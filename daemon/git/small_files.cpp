@@ -16,6 +16,8 @@
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/posix/read.hpp"
+#include "common/posix/write.hpp"
 
 namespace orange::git {
 namespace {
@@ -53,40 +55,6 @@ std::string real_path(const std::filesystem::path& path) {
     return error ? path.lexically_normal().string() : real.string();
 }
 
-int write_all(int file, std::string_view content) {
-    while (!content.empty()) {
-        const auto n = ::write(file, content.data(), content.size());
-        if (n < 0 && errno != EINTR) return errno;
-        if (n > 0) content.remove_prefix(static_cast<std::size_t>(n));
-    }
-    return 0;
-}
-
-Result<UniqueFd> open_folder_at(int folder, const std::string& name, const std::string& shown) {
-    UniqueFd opened(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!opened) return io_error("opening the folder " + shown, errno);
-    return opened;
-}
-
-Result<UniqueFd> open_folder(const std::string& path) {
-    return open_folder_at(AT_FDCWD, path, path);
-}
-
-Result<UniqueFd> open_folder_below(int folder, const std::string& relative, const std::string& shown) {
-    Result<UniqueFd> opened = UniqueFd();
-    for (const auto name : split(relative, '/')) {
-        auto next = open_folder_at(*opened ? opened->get() : folder, std::string(name), shown);
-        opened = std::move(next);
-        if (!opened) break;
-    }
-    return opened;
-}
-
-bool is_folder_at(int folder, const std::string& name) {
-    struct stat facts {};
-    return ::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(facts.st_mode);
-}
-
 bool is_link_downwards(int folder, const std::string& name) {
     std::string target(k_longest_pointer, '\0');
     const auto size = ::readlinkat(folder, name.c_str(), target.data(), target.size());
@@ -116,37 +84,10 @@ Result<void> see_all_below(int folder, const std::string& shown, const See& see)
     return see_below(folder, shown, see, left, k_most_levels);
 }
 
-Result<void> remove_all_below(int folder, const std::string& shown) {
-    return see_all_below(folder, shown, [&](int inner, const std::string& name, unsigned mode) -> Result<void> {
-        if (::unlinkat(inner, name.c_str(), S_ISDIR(mode) ? AT_REMOVEDIR : 0) == 0 || errno == ENOENT) return {};
-        return io_error("removing " + name + " in " + shown, errno);
-    });
-}
-
-Result<void> remove_at(int folder, const std::string& name, const std::string& shown) {
-    const bool is_folder = is_folder_at(folder, name);
-    if (is_folder) {
-        TRY(const auto inner, open_folder_at(folder, name, shown));
-        TRY(remove_all_below(inner.get(), shown));
-    }
-    if (::unlinkat(folder, name.c_str(), is_folder ? AT_REMOVEDIR : 0) == 0 || errno == ENOENT) return {};
-    return io_error("removing " + shown, errno);
-}
-
 std::optional<std::string> small_file_at(int folder, const std::string& name, std::size_t limit) {
     const UniqueFd file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    struct stat facts {};
-    if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
-    if (facts.st_size > static_cast<off_t>(limit)) return std::nullopt;
-    std::string text(limit + 1, '\0');  // one more byte, to notice that the file has grown
-    std::size_t size = 0;
-    for (ssize_t n = 1; n > 0 && size < text.size();) {
-        n = ::read(file.get(), text.data() + size, text.size() - size);
-        if (n < 0) return std::nullopt;
-        size += static_cast<std::size_t>(n);
-    }
-    if (size > limit) return std::nullopt;
-    text.resize(size);
+    std::string text;
+    if (!file || posix::read_at_most(file.get(), limit, text) != 0) return std::nullopt;
     return text;
 }
 
@@ -159,15 +100,8 @@ bool is_symbolic_ref(int folder, const std::string& name) {
 
 Result<void> replace_file_at(int folder, const std::string& name, std::string_view content, const std::string& shown) {
     const auto temporary = name + "." + random_id(10) + ".tmp";
-    constexpr int k_flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    const UniqueFd out(::openat(folder, temporary.c_str(), k_flags, 0666));
-    if (!out) return io_error("writing " + shown, errno);
-    int problem = write_all(out.get(), content);
-    if (problem == 0 && ::fsync(out.get()) != 0) problem = errno;
-    if (problem == 0 && ::renameat(folder, temporary.c_str(), folder, name.c_str()) != 0) problem = errno;
-    if (problem == 0) return {};
-    ::unlinkat(folder, temporary.c_str(), 0);
-    return io_error("writing " + shown, problem);
+    const int error = posix::replace_at(folder, name, temporary, content, 0666);
+    return error == 0 ? Result<void>{} : io_error("writing " + shown, error);
 }
 
 Result<void> copy_file_at(int folder, const std::string& from, int into, const std::string& to, std::size_t limit,
@@ -188,7 +122,7 @@ Result<void> copy_file_at(int folder, const std::string& from, int into, const s
         const auto n = ::read(in.get(), piece.data(), std::min(left, piece.size()));
         if (n < 0) return io_error("copying " + shown, errno);
         if (n == 0) break;  // the file has become shorter
-        const int problem = write_all(out.get(), {piece.data(), static_cast<std::size_t>(n)});
+        const int problem = posix::write_all(out.get(), {piece.data(), static_cast<std::size_t>(n)});
         if (problem != 0) return io_error("copying " + shown, problem);
         left -= static_cast<std::size_t>(n);
     }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/base/result.hpp"
-#include "daemon/process/unique_fd.hpp"
+#include "common/posix/dir.hpp"
 
 /// Reads and writes files in folders that agents can write. Every function works from a descriptor of the folder,
 /// follows no link and never blocks on a pipe. Limits keep an agent from slowing the daemon down with many or large
@@ -22,18 +22,10 @@ inline constexpr int k_most_levels = 64;               ///< of nested folders
 /// Resolves all links of a path, as git prints it. Returns the path itself if that fails.
 std::string real_path(const std::filesystem::path& path);
 
-/// Writes to an open file. Returns 0, or the errno.
-int write_all(int file, std::string_view content);
-
-/// Opens the folder of that very name; io if there is none, or if a link or a file has the name.
-Result<UniqueFd> open_folder(const std::string& path);
-Result<UniqueFd> open_folder_at(int folder, const std::string& name, const std::string& shown);
-
-/// Opens the folder at the end of a relative path; io if a folder on the way is a link.
-Result<UniqueFd> open_folder_below(int folder, const std::string& relative, const std::string& shown);
-
-/// Returns true for a folder; false for a link to one.
-bool is_folder_at(int folder, const std::string& name);
+using posix::is_folder_at;
+using posix::open_folder;
+using posix::open_folder_at;
+using posix::open_folder_below;
 
 /// Returns true for a relative link that leads downwards, like those that git makes: the folder then contains all it
 /// needs.
@@ -47,11 +39,6 @@ Result<std::vector<std::string>> names_in(int folder, const std::string& shown);
 /// than k_most_entries entries or k_most_levels levels.
 using See = std::function<Result<void>(int folder, const std::string& name, unsigned mode)>;
 Result<void> see_all_below(int folder, const std::string& shown, const See& see);
-
-/// Removes a file, a link, or a folder with its contents; success if it does not exist. If something else takes the
-/// folder's place meanwhile, it is not entered.
-Result<void> remove_at(int folder, const std::string& name, const std::string& shown);
-Result<void> remove_all_below(int folder, const std::string& shown);
 
 /// Copies `from` in `folder` to the new file `to` in `into`. not_found if there is none; io for a link, a pipe or a
 /// file above `limit`.

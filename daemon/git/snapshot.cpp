@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "common/base/shown_path.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
@@ -23,25 +24,46 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::int64_t k_at_once = 256;  ///< files between two yields to the daemon's other work
+constexpr std::int64_t k_largest_read = std::int64_t{32} << 20;
+constexpr std::chrono::milliseconds k_look_deadline = std::chrono::minutes(1);  ///< of a filter, for who only looks
+
+/// Returns the size of a regular file; -1 for anything else.
+std::int64_t size_of(const Pinned& worktree, const std::string& path) {
+    struct stat facts {};
+    const bool is_file =
+        ::fstatat(worktree.folder()->get(), path.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(facts.st_mode);
+    return is_file ? facts.st_size : -1;
+}
+
 /// Returns pathspecs for `git add` that leave out repositories which an agent made or cloned inside: git cannot add
 /// their content, and refuses those without a commit. keep_commits() turns them into plain folders first; otherwise
 /// they stay where they are. A submodule is added with the commit that it is on.
 ///
 /// In a walled worktree, submodules are left out, too: `git add` runs git in each submodule of the index that `env`
-/// names.
+/// names. With `large`, the large files that would have to be read are left out, too, and named there.
 Awaitable<Result<std::string>> pathspecs_without_nested_repositories(Git& git, Pinned worktree,
-                                                                     std::map<std::string, std::string> env) {
-    CO_TRY(
-        const auto others,
-        co_await ask_inside(git, worktree, words("ls-files", "-z", "--others", "--exclude-standard", "--full-name")));
+                                                                     std::map<std::string, std::string> env,
+                                                                     std::vector<LargeFile>* large) {
+    auto args = words("ls-files", "-z", "--others", "--exclude-standard", "--full-name");
+    if (large) args.emplace_back("--modified");
+    CO_TRY(const auto others, co_await ask_inside(git, worktree, std::move(args)));
     std::string specs = ":(top)";
     specs += '\0';
     const auto leave_out = [&specs](const std::string& folder) {
         specs += ":(top,exclude,literal)" + folder;
         specs += '\0';
     };
+    std::size_t seen = 0;
     for (const auto& path : pieces(others)) {
-        if (!path.ends_with('/')) continue;
+        if (large && ++seen % k_at_once == 0) co_await async::yield();
+        if (!path.ends_with('/')) {
+            const auto size = large ? size_of(worktree, path) : 0;
+            if (size <= k_largest_read) continue;
+            leave_out(path);
+            large->push_back({shown_path(path), size});
+            continue;
+        }
         const auto folder = path.substr(0, path.size() - 1);
         const auto nested = open_nested(worktree, {folder, {}});
         if (nested && nested->is_module && !worktree.is_walled()) {
@@ -177,31 +199,28 @@ Awaitable<Result<Trees>> trees_of(Git& git, Pinned worktree, Standing standing) 
 }  // namespace
 
 Awaitable<Result<Amount>> untracked_amount(Git& git, Pinned worktree) {
-    constexpr std::int64_t k_at_once = 256;  // files between two yields to the daemon's other work
     CO_TRY(
         const auto others,
         co_await ask_inside(git, worktree, words("ls-files", "-z", "--others", "--exclude-standard", "--full-name")));
     Amount amount;
     for (const auto& path : pieces(others)) {
-        struct stat facts {};
-        const bool is_file = ::fstatat(worktree.folder()->get(), path.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
-                             S_ISREG(facts.st_mode);
-        if (!is_file) continue;
-        ++amount.files;
-        amount.bytes += facts.st_size;
-        if (amount.files % k_at_once == 0) co_await async::yield();
+        const auto size = size_of(worktree, path);
+        if (size < 0) continue;
+        amount.bytes += size;
+        if (++amount.files % k_at_once == 0) co_await async::yield();
     }
     co_return amount;
 }
 
-Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree) {
+Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree, std::vector<LargeFile>* large) {
     const PrivateIndex index(worktree);
     CO_TRY(const auto head, co_await commit_of(git, worktree, "HEAD"));
     if (!head.empty()) CO_TRY(co_await ask_inside(git, worktree, words("read-tree", head), "", index.env()));
     CO_TRY(co_await leave_out_as_own_index(git, worktree, index.env()));
     auto env = index.env();
-    CO_TRY(const auto specs, co_await pathspecs_without_nested_repositories(git, worktree, std::move(env)));
-    CO_TRY(co_await add_files(git, worktree, index.env(), words("--all"), specs));
+    CO_TRY(const auto specs, co_await pathspecs_without_nested_repositories(git, worktree, std::move(env), large));
+    const auto deadline = large ? k_look_deadline : k_add_deadline;
+    CO_TRY(co_await add_files(git, worktree, index.env(), words("--all"), specs, deadline));
     auto same = index.env();
     CO_TRY(co_await add_tracked_ignored_files(git, worktree, std::move(same)));
     CO_TRY(const auto tree, co_await ask_inside(git, worktree, words("write-tree"), "", index.env()));

@@ -52,7 +52,7 @@ Awaitable<Result<void>> remove_files(Git& git, Nested nested) {
     const std::map<std::string, std::string> no_index = {
         {"GIT_INDEX_FILE", own.git_dir() + "/orange-none-" + random_id(12)}};
     CO_TRY(co_await ask_inside(git, own, words("clean", "--quiet", "-f", "-f", "-d", "-x"), "", no_index));
-    CO_TRY(remove_git_of(nested));
+    CO_TRY(remove_git_of(git, nested));
     if (!nested.recorded.empty() || ::rmdir(nested.outer.path().c_str()) == 0) co_return Result<void>{};
     co_return io_error("removing " + nested.outer.path(), errno);
 }
@@ -145,7 +145,7 @@ Awaitable<Result<void>> reset_submodules(Git& git, Pinned worktree) {
     }
     CO_TRY(const auto modules, modules_of(worktree));
     for (const auto& module : modules) {
-        if (!in_use.contains(module.repository.git_dir())) CO_TRY(remove_module(worktree, module));
+        if (!in_use.contains(module.repository.git_dir())) CO_TRY(remove_module(git, worktree, module));
     }
     co_return Result<void>{};
 }

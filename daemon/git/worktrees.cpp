@@ -77,7 +77,7 @@ Awaitable<Result<void>> end_operations(Git& git, Pinned worktree) {
     }
     for (const auto* name : {"rebase-merge", "rebase-apply", "sequencer", "BISECT_LOG", "BISECT_START", "BISECT_NAMES",
                              "BISECT_TERMS", "BISECT_EXPECTED_REV", "BISECT_ANCESTORS_OK", "BISECT_FIRST_PARENT"}) {
-        CO_TRY(remove_at(worktree.admin(), name, worktree.git_dir() + "/" + name));
+        CO_TRY(git.remove(worktree.admin(), name, worktree.git_dir() + "/" + name));
     }
     co_return Result<void>{};
 }
@@ -236,9 +236,7 @@ Awaitable<Result<void>> remove_worktree(Git& git, std::string repo, std::string 
     if (!was_read_only && !is_half_made(*old)) co_return command_failed(words("git", "worktree", "remove", path), done);
     // An unfinished worktree has no .git yet, so git refuses, but the folder is Orange's. If folders are read-only, git
     // has removed only a part of the worktree, and perhaps its registration.
-    std::error_code error;
-    fs::remove_all(path, error);
-    if (error) co_return io_error("removing " + path, error.value());
+    CO_TRY(remove_folder(git, path));
     CO_TRY(const auto left, co_await registered(git, repo, path));
     if (left) CO_TRY(co_await ask(git, repo, words("worktree", "remove", "--force", "--force", path)));
     co_return Result<void>{};

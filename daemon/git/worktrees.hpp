@@ -82,9 +82,17 @@ struct Amount {
 /// Counts the untracked files in a worktree, without ignored ones.
 Awaitable<Result<Amount>> untracked_amount(Git& git, Pinned worktree);
 
+/// A file of a worktree that is too large to be read each time that somebody looks.
+struct LargeFile {
+    std::string path;  ///< as shown_path()
+    std::int64_t bytes = 0;
+};
+
 /// Makes and returns the tree of all files as they are, with untracked and without ignored ones. The index, the files
-/// and the refs do not change.
-Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree);
+/// and the refs do not change. With `large`, files of more than 32 MiB that are new or have changed are in the tree as
+/// they are in HEAD, or not at all; `large` gets their names. Git would read and compress them, at 50 MB a second. It
+/// has one minute then, because a filter that the repository's configuration names may hang.
+Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree, std::vector<LargeFile>* large = nullptr);
 
 /// Saves all uncommitted changes, with untracked and without ignored files, as a commit on top of HEAD under `ref`
 /// (refs/orange/<task>/wip). The index, the files and the branch do not change. Returns the commit; empty if the

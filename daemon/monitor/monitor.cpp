@@ -12,7 +12,9 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Enough time for the second half of a save to arrive, and too short for users to notice.
-constexpr auto k_settle = 25ms;
+constexpr std::chrono::milliseconds k_settle = 25ms;
+/// Each look at a file that is written without pause waits for longer, so that its writer takes little from the others.
+constexpr std::chrono::milliseconds k_longest_settle = 1s;
 /// Editors that delete and create a file leave a moment without it; restoring it at once would disturb them.
 constexpr auto k_settle_missing = 300ms;
 constexpr auto k_default_interval = 30s;
@@ -354,8 +356,20 @@ void Monitor::body_touched(const TaskId& id, const Path& file) {
     async::spawn(world_.executor, "body", settle_body(id, file));
 }
 
+/// Returns how long to wait before the next look at a task's files: twice as long as last time if that was just now.
+std::chrono::milliseconds Monitor::pause_of(const TaskId& id) {
+    const auto watched = watched_.find(id);
+    if (watched == watched_.end()) return k_settle;
+    auto& [pause, due] = watched->second.pace;
+    const bool is_quiet = async::now() - due > k_longest_settle;
+    pause = is_quiet ? k_settle : std::min(2 * pause, k_longest_settle);
+    due = async::now() + pause;
+    return pause;
+}
+
 Awaitable<void> Monitor::settle_body(TaskId id, Path file) {
-    co_await async::sleep(k_settle);
+    const auto pause = pause_of(id);
+    co_await async::sleep(pause);
     if (is_missing(world_.files, file)) co_await async::sleep(k_settle_missing);
     settling_.erase(id);  // reset first: a change during the look causes another look
     if (!stopping_) co_await runner_.turns.body_changed(id);
@@ -371,7 +385,20 @@ Awaitable<void> Monitor::go_on_after_login(std::string harness) {
     if (slept && !stopping_) runner_.reconciler.room_changed();
 }
 
+/// Watches what the far side of an executor writes. The watch ends with the folder, which is removed with the run.
+void Monitor::watch_far_side(const TaskId& id, const AgentRun& run) {
+    const auto* task = world_.tasks.brief(id);
+    if (!run.place || !task) return;
+    const auto folder = agents::Launcher::inner_folder(world_.tasks.folder(*task) / "run", run.run);
+    const auto made = files_.watch(folder, [this, id_of_run = run.run](const std::string& changed) {
+        if (changed.empty() || changed == k_inner_started || changed == k_inner_exit)
+            runner_.placements.look_at(id_of_run);
+    });
+    if (!made) log::warn("monitor", made.error().message, {{"task", id.value}});  // placements look by themselves
+}
+
 void Monitor::watch_exit(const TaskId& id, const AgentRun& run) {
+    watch_far_side(id, run);
     runner_.placements.follow(id, run);
     async::spawn(world_.executor, "login", go_on_after_login(run.harness));
     if (!world_.settings.exit_notification || run.pid == 0) return;

@@ -47,6 +47,11 @@ class Monitor {
         Path mirror;  ///< empty: none
         FileWatcher::WatchId own_watch = 0;
         FileWatcher::WatchId mirror_watch = 0;
+        /// How long the last look was put off, and when it was due.
+        struct {
+            std::chrono::milliseconds pause{};
+            async::Moment due{};
+        } pace = {};
     };
 
     void watch_projects();
@@ -58,10 +63,12 @@ class Monitor {
     void unwatch_files(const TaskId& id);
     Awaitable<void> go_on_after_login(std::string harness);
     void watch_exit(const TaskId& id, const AgentRun& run);
+    void watch_far_side(const TaskId& id, const AgentRun& run);
     void body_touched(const TaskId& id, const Path& file);
     bool has_agent_elsewhere(const TaskId& id) const;
     Awaitable<void> look_elsewhere();
     Awaitable<void> wait_for_exit(TaskId id, AgentRun run);
+    std::chrono::milliseconds pause_of(const TaskId& id);
     Awaitable<void> settle_body(TaskId id, Path file);
     Awaitable<void> collect(Project project);
     Awaitable<void> look_at(TaskId id);

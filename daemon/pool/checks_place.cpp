@@ -40,7 +40,7 @@ Awaitable<Result<void>> Pool::drop_checks_place(Project project) {
     CO_TRY(files_.list(root_));  // git would create the folders of a home that was removed
     if (is_folder(files_, project.path)) {
         CO_TRY(const auto common, co_await known_.git_dir(git_, project.path));
-        CO_TRY(git::forget(common, path));
+        CO_TRY(git::forget(git_, common, path));
     }
     co_return files_.remove(path);
 }

@@ -127,7 +127,7 @@ Awaitable<Result<void>> Pool::discard(Project project, std::string name) {
     co_return co_await git::remove_worktree(git_, project.path, path);
 }
 
-Awaitable<Result<void>> Pool::remove_all(Project project) {
+Awaitable<Result<void>> Pool::remove_workspaces(Project project) {
     std::vector<std::string> names;
     for (const auto& [name, slot] : claims_.all()) {
         if (slot.project != project.name) continue;

@@ -109,7 +109,8 @@ class Pool {
     Awaitable<Result<Acquired>> acquire(Project project, Task task, std::vector<std::string> exclude);
 
     /// Removes from the repository the merged branches and refs that Orange made (git::clean_up), and the lines of
-    /// .git/info/exclude for Orange's own files. The caller has called remove_all() and holds the repository's lock.
+    /// .git/info/exclude for Orange's own files. The caller has called remove_workspaces() and holds the repository's
+    /// lock.
     Awaitable<Result<git::CleanedUp>> clean_up(Project project);
 
     /// Sets the function that returns the Surroundings of a workspace, before setup and teardown run.
@@ -181,7 +182,7 @@ class Pool {
     Awaitable<Result<std::vector<std::string>>> gc(Project project, std::function<bool(const TaskId&)> is_live);
 
     /// Removes the worktrees of a project that is being removed. Error conflict while a task has one.
-    Awaitable<Result<void>> remove_all(Project project);
+    Awaitable<Result<void>> remove_workspaces(Project project);
 
     /// Returns the folder in which checks of a project run if they are not to run in a workspace: a separate worktree
     /// beside the workspaces, which no task gets and in which no agent works. It stays, together with the files that

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/base/result.hpp"
+#include "common/posix/fd.hpp"
 #include "daemon/process/environment.hpp"
-#include "daemon/process/unique_fd.hpp"
 
 namespace orange {
 

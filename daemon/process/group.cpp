@@ -9,7 +9,7 @@
 #include <iterator>
 
 #include "common/base/text.hpp"
-#include "daemon/process/unique_fd.hpp"
+#include "common/posix/fd.hpp"
 
 namespace orange::process {
 namespace {

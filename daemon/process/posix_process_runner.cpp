@@ -132,7 +132,7 @@ Awaitable<void> read_all(std::shared_ptr<Running> self, asio::posix::stream_desc
     if (--self->open_pipes == 0) self->pipes_closed.notify();
 }
 
-Awaitable<void> write_all(std::shared_ptr<Running> self, std::string input) {
+Awaitable<void> feed(std::shared_ptr<Running> self, std::string input) {
     // A child may end without reading its input. An early end is no failure: the exit status counts.
     co_await asio::async_write(self->in, asio::buffer(input), use_tuple);
     std::error_code ignored;
@@ -213,7 +213,7 @@ Awaitable<Result<Completed>> PosixProcessRunner::run(Command command) {
     CO_TRY(const auto running, start(executor, orphans_, command));
     async::spawn(executor, "reading stdout", read_all(running, running->out, running->completed.out));
     async::spawn(executor, "reading stderr", read_all(running, running->err, running->completed.err));
-    async::spawn(executor, "writing stdin", write_all(running, std::move(command.input)));
+    async::spawn(executor, "writing stdin", feed(running, std::move(command.input)));
     Running::start_deadline(running, command.deadline);
     Running::obey(running, command.stop);
 

@@ -10,8 +10,8 @@
 #include <memory>
 
 #include "common/base/text.hpp"
+#include "common/posix/fd.hpp"
 #include "daemon/process/proc_info.hpp"
-#include "daemon/process/unique_fd.hpp"
 
 namespace orange::process {
 namespace {

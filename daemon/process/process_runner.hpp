@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "common/base/result.hpp"
+#include "common/posix/fd.hpp"
 #include "daemon/async/awaitable.hpp"
-#include "daemon/process/unique_fd.hpp"
 
 /// Runs programs and watches processes. All children of the daemon start through ProcessRunner: git, tmux, gh, the
 /// login shell, setup commands and checks. A command has a deadline, an output limit and no shell, and ends together

@@ -83,9 +83,11 @@ Json error_reply(const Json& id, int code, const std::string& message) {
     return {{"jsonrpc", "2.0"}, {"id", id}, {"error", {{"code", code}, {"message", message}}}};
 }
 
-Awaitable<Result<Json>> Dispatcher::invoke(const Method& method, Json params, WhoIs who, EventSink* sink) {
+Awaitable<Result<Json>> Dispatcher::invoke(const Method& method, Json params, WhoIs who, EventSink* sink,
+                                           std::string* text) {
     Call call;
     call.sink = sink;
+    call.text = text;
     std::string failure;
     try {
         if (method.access == Access::read) co_return co_await method.invoke(std::move(params), std::move(call));
@@ -142,12 +144,17 @@ Awaitable<std::optional<std::string>> Dispatcher::handle_one(Json request, WhoIs
         if (notification) co_return std::nullopt;
         co_return refused(k_invalid_params, "\"params\" must be an object: parameters go by name");
     }
+    const auto answered = [&id](const std::string& text) {
+        return "{\"id\":" + dump(id) + R"(,"jsonrpc":"2.0","result":)" + text + "}";
+    };
     if (method->is_fixed && params.empty() && !notification) {
         const auto result = co_await fixed_result(*method, who, sink);
-        co_return "{\"id\":" + dump(id) + R"(,"jsonrpc":"2.0","result":)" + result + "}";
+        co_return answered(result);
     }
-    auto result = co_await invoke(*method, std::move(params), std::move(who), sink);
+    std::string text;
+    auto result = co_await invoke(*method, std::move(params), std::move(who), sink, &text);
     if (notification) co_return std::nullopt;
+    if (!text.empty()) co_return answered(text);
     if (!result) result = complete_(result.error());
     co_return dump(reply_to(id, std::move(result)));
 }

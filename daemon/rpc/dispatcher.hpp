@@ -35,7 +35,9 @@ class Dispatcher {
     Awaitable<std::optional<std::string>> handle_one(Json request, WhoIs who, EventSink* sink);
     /// Returns the result of a method that is always the same, from a cache of its text.
     Awaitable<std::string> fixed_result(const Method& method, WhoIs who, EventSink* sink);
-    Awaitable<Result<Json>> invoke(const Method& method, Json params, WhoIs who, EventSink* sink);
+    /// `text`: see Call.
+    Awaitable<Result<Json>> invoke(const Method& method, Json params, WhoIs who, EventSink* sink,
+                                   std::string* text = nullptr);
 
     const MethodTable& table_;
     CompleteError complete_;

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "common/model/fields.hpp"
 #include "common/model/record.hpp"
 #include "common/rpc/errors.hpp"
+#include "daemon/async/async.hpp"
 #include "daemon/async/awaitable.hpp"
 #include "daemon/engine/permissions.hpp"
 
@@ -38,6 +40,8 @@ class EventSink {
 struct Call {
     Caller caller;
     EventSink* sink = nullptr;
+    /// If it is set, a reply with pieces is written there, as text, and the method returns null.
+    std::string* text = nullptr;
 };
 
 struct Method {
@@ -53,13 +57,48 @@ struct Method {
 
 namespace detail {
 
+inline std::string text_of(const Json& piece) {
+    return dump(piece);
+}
+template <class Piece>
+std::string text_of(const Piece& piece) {
+    return dump(written(piece));
+}
+
+/// Returns the reply as text. Its `pieces()`, of which there may be thousands, are written with everybody's turn in
+/// between.
+template <class Reply>
+Awaitable<std::string> text_in_pieces(Reply reply) {
+    constexpr std::size_t k_at_once = 16;
+    auto pieces = std::move(reply.pieces());
+    reply.pieces().clear();
+    auto rest = written(reply);
+    rest.erase(Reply::k_pieces);
+    auto text = dump(rest);
+    text.back() = rest.empty() ? ' ' : ',';
+    text += dump(Reply::k_pieces) + ":[";
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        if (i % k_at_once == k_at_once - 1) co_await async::yield();
+        text += (i > 0 ? "," : "") + text_of(pieces[i]);
+        pieces[i] = std::decay_t<decltype(pieces[i])>();  // frees its memory
+    }
+    co_return text + "]}";
+}
+
 /// Runs the handler in a coroutine of its own, whose frame keeps parameters and handler alive as long as the call runs.
 template <class Params, class Handler>
 Awaitable<Result<Json>> invoke_typed(Handler handler, Json params, Call call) {
     auto typed = read_as<Params>(params, "");
     if (!typed) co_return typed.error();
+    auto* text = call.text;
     auto reply = co_await handler(std::move(*typed), std::move(call));
     if (!reply) co_return std::move(reply).error();
+    if constexpr (requires { reply->pieces(); }) {
+        if (text) {
+            *text = co_await text_in_pieces(std::move(*reply));
+            co_return Json();
+        }
+    }
     co_return written(*reply);
 }
 

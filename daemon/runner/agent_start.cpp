@@ -181,6 +181,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     run.role = order.role;
     run.harness = harness.harness.name;
     run.harness_hash = harness.hash;
+    request.earlier_hash = harness.earlier_hash;
     run.model = launch.model.value_or("");
     run.prompt = order.prompt;
     run.intent = order.intent;
@@ -297,7 +298,7 @@ Awaitable<Result<bool>> AgentControl::use_existing(TaskRecord& record, const eng
 /// Saves the run as `starting` before its window opens.
 Result<void> AgentControl::note_starting(TaskRecord& record, const agents::StartRequest& request) {
     const auto role = request.run.role;
-    watch_harness(world_, record, request.run);
+    watch_harness(world_, record, request.run, request.earlier_hash);
     if (!request.run.resumed) {
         std::erase_if(record.sessions, [&](const NativeSession& old) { return old.role == role; });
         if (!request.native_session.empty()) {

@@ -100,7 +100,7 @@ Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record, Changes k
         CO_TRY(const auto dirty, co_await git::is_dirty(world.git, worktree));
         changes.uncommitted = dirty;
         if (dirty) {
-            CO_TRY(changes.tip, co_await git::tree_of_files(world.git, worktree));
+            CO_TRY(changes.tip, co_await git::tree_of_files(world.git, worktree, &changes.large));
             changes.files = changes.added = changes.removed = 0;
             is_counted = false;
         }

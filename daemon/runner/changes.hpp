@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "daemon/git/worktrees.hpp"
 #include "daemon/runner/world.hpp"
 
 namespace orange {
@@ -15,6 +16,7 @@ struct Changes {
     std::string tip;          ///< the branch's commit; with uncommitted changes, a tree of the worktree's files
     std::int64_t commits = 0, files = 0, added = 0, removed = 0;
     bool uncommitted = false;
+    std::vector<git::LargeFile> large = {};  ///< uncommitted files that are not in `tip`
 };
 
 /// Counts what the commits of `tip` change since it left `target`; both are names of commits. `known` is an earlier

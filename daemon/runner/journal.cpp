@@ -8,6 +8,7 @@
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/async/async.hpp"
 #include "daemon/log/log.hpp"
 
 namespace orange {
@@ -54,6 +55,8 @@ Timestamp oldest_of_last(const std::vector<StreamEvent>& events, std::size_t cou
 constexpr std::uintmax_t k_told_again_within = std::uintmax_t{1} << 20;
 /// After this many older events in a row, no newer event comes before them, even if the clock was set back.
 constexpr std::size_t k_surely_older = 256;
+/// Histories, and lines of one, that are read in one turn of the loop.
+constexpr std::size_t k_histories_at_once = 16, k_lines_at_once = 128;
 
 /// The fields of an event that go into the log. Texts that people and agents wrote never do.
 constexpr std::array k_logged = {"from",        "to",     "by",   "role",     "run",       "harness", "window",
@@ -197,94 +200,101 @@ Timestamp Journal::remembered_from() const {
     return recent_.empty() || recent_.front().number == 1 ? began_ : recent_.front().event.timestamp;
 }
 
-void Journal::read_back_of(const store::Brief& task, Timestamp after, Timestamp before,
-                           std::vector<StreamEvent>& into) const {
-    auto history = tasks_.read_history(task.id);
+/// Reads at most some thousand lines, and lets others have their turns in between.
+Awaitable<std::vector<StreamEvent>> Journal::read_back_of(TaskId id, Timestamp after, Timestamp before) const {
     std::vector<StreamEvent> found;
+    const auto* task = tasks_.brief(id);
+    if (!task) co_return found;
+    const std::string project = task->project;
+    auto history = tasks_.read_history(id);
     std::size_t older = 0;
     for (std::size_t seen = 0; seen < 2 * k_kept && older < k_surely_older; ++seen) {
+        if (seen % k_lines_at_once == k_lines_at_once - 1) co_await async::yield();
         const auto line = history.next_line();
         if (!line || !*line) break;
         auto event = store::event_from_line(**line);
         if (!event) continue;
         older = event->timestamp <= after ? older + 1 : 0;
         if (event->timestamp <= after || event->timestamp >= before) continue;
-        found.push_back(StreamEvent{0, task.id, task.project, std::move(*event)});
+        found.push_back(StreamEvent{0, id, project, std::move(*event)});
     }
-    into.insert(into.end(), std::make_move_iterator(found.rbegin()), std::make_move_iterator(found.rend()));
+    std::reverse(found.begin(), found.end());
+    co_return found;
 }
 
-std::vector<StreamEvent> Journal::read_back(const std::optional<TaskId>& wanted, Timestamp after,
-                                            Timestamp before) const {
+Awaitable<std::vector<StreamEvent>> Journal::read_back(std::optional<TaskId> wanted, Timestamp after,
+                                                       Timestamp before) const {
+    if (wanted) co_return co_await read_back_of(*wanted, after, before);
     std::vector<StreamEvent> events;
-    if (wanted) {
-        if (const auto* task = tasks_.brief(*wanted)) read_back_of(*task, after, before, events);
-        return events;
+    std::size_t looked = 0;
+    const auto all = tasks_.histories().all();
+    for (const auto& [written, id] : all) {
+        if (written < after - k_slack || events.size() > k_kept) break;
+        if (++looked % k_histories_at_once == 0) co_await async::yield();
+        auto found = co_await read_back_of(id, after, before);
+        events.insert(events.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
     }
-    tasks_.histories().each([&](const TaskId& id, Timestamp written) {
-        if (written < after - k_slack) return false;
-        if (const auto* task = tasks_.brief(id)) read_back_of(*task, after, before, events);
-        return events.size() <= k_kept;
-    });
     sort_by_time(events);
-    return events;
+    co_return events;
 }
 
-std::optional<std::vector<StreamEvent>> Journal::since(const std::string& cursor,
-                                                       const std::optional<TaskId>& task) const {
+Awaitable<std::optional<std::vector<StreamEvent>>> Journal::since(std::string cursor,
+                                                                  std::optional<TaskId> task) const {
     const auto place = place_from(cursor);
-    if (!place) return std::nullopt;
+    if (!place) co_return std::nullopt;
     const bool ours = place->boot == boot_;
-    if (ours ? place->number >= next_ : place->time > began_) return std::nullopt;
+    if (ours ? place->number >= next_ : place->time > began_) co_return std::nullopt;
     const auto oldest = recent_.empty() ? next_ : recent_.front().number;
     std::vector<StreamEvent> events;
     std::int64_t from = ours ? place->number + 1 : 1;
     if (from < oldest || place->number == 0 || !ours) {
-        events = read_back(task, place->time, remembered_from());
+        events = co_await read_back(task, place->time, remembered_from());
         from = oldest;
+        const bool is_all_here = recent_.empty() || recent_.front().number <= from;
+        if (!is_all_here) co_return std::nullopt;  // so much has happened while the histories were read
     }
     for (const auto& event : recent_) {
         if (event.number >= from && (!task || event.task == *task)) events.push_back(event);
     }
-    if (events.size() > k_kept) return std::nullopt;
-    return events;
+    if (events.size() > k_kept) co_return std::nullopt;
+    co_return events;
 }
 
-std::vector<StreamEvent> Journal::recent(const EventFilter& filter, std::size_t limit) const {
+Awaitable<std::vector<StreamEvent>> Journal::recent(EventFilter filter, std::size_t limit) const {
     std::vector<StreamEvent> events;
     for (auto at = recent_.rbegin(); at != recent_.rend() && events.size() < limit; ++at) {
         if (filter.wants(*at)) events.push_back(*at);
     }
     std::reverse(events.begin(), events.end());
-    if (events.size() == limit) return events;
+    if (events.size() == limit) co_return events;
+    auto older = co_await recent_before(std::move(filter), limit - events.size());
+    older.insert(older.end(), events.begin(), events.end());
+    co_return older;
+}
 
-    // Take the rest from the histories, the last written first, until no other history can have later events.
-    const auto missing = limit - events.size();
+/// Takes events from the histories, the last written first, until no other history can have later ones.
+Awaitable<std::vector<StreamEvent>> Journal::recent_before(EventFilter filter, std::size_t missing) const {
     std::vector<StreamEvent> older;
+    const auto before = remembered_from();
+    auto all = tasks_.histories().all();
+    if (filter.task) all = {{Timestamp::max(), *filter.task}};
     // In a copied or restored home, each history may be newer than its events: read from each only what can count.
     Timestamp after{};
-    const auto look_at = [&](const store::Brief& task) {
-        std::vector<StreamEvent> found;
-        read_back_of(task, after, remembered_from(), found);
+    std::size_t looked = 0;
+    for (const auto& [written, id] : all) {
+        if (written < after - k_slack) break;
+        const auto* task = tasks_.brief(id);
+        if (!task || (filter.project && task->project.text() != *filter.project)) continue;
+        if (++looked % k_histories_at_once == 0) co_await async::yield();
+        const auto found = co_await read_back_of(id, after, before);
         std::copy_if(found.begin(), found.end(), std::back_inserter(older),
                      [&](const StreamEvent& event) { return filter.wants(event); });
-        if (found.empty() || older.size() < missing) return;
+        if (found.empty() || older.size() < missing) continue;
         if (older.size() > 2 * missing) keep_last(older, missing);
         after = oldest_of_last(older, missing) - std::chrono::milliseconds(1);
-    };
-    if (filter.task) {
-        if (const auto* task = tasks_.brief(*filter.task)) look_at(*task);
-    } else {
-        tasks_.histories().each([&](const TaskId& id, Timestamp written) {
-            if (written < after - k_slack) return false;
-            const auto* task = tasks_.brief(id);
-            if (task && (!filter.project || task->project.text() == *filter.project)) look_at(*task);
-            return true;
-        });
     }
     keep_last(older, missing);
-    older.insert(older.end(), events.begin(), events.end());
-    return older;
+    co_return older;
 }
 
 }  // namespace orange

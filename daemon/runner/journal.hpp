@@ -11,6 +11,7 @@
 #include "common/base/clock.hpp"
 #include "common/model/history.hpp"
 #include "common/model/record.hpp"
+#include "daemon/async/awaitable.hpp"
 #include "daemon/store/task_store.hpp"
 
 namespace orange {
@@ -65,11 +66,12 @@ class Journal {
     /// Returns the events after a cursor, oldest first; with `task` only this task's. nullopt if they are not known:
     /// the text is no cursor, its time is in the future (a clock was set back), or there are so many events that
     /// reading the state again is cheaper.
-    std::optional<std::vector<StreamEvent>> since(const std::string& cursor,
-                                                  const std::optional<TaskId>& task = {}) const;
+    /// Histories are read in pieces, with everybody's turn in between; nothing happens between the last piece and the
+    /// return.
+    Awaitable<std::optional<std::vector<StreamEvent>>> since(std::string cursor, std::optional<TaskId> task = {}) const;
     /// Returns the last `limit` events that match `filter`, oldest first, also those of earlier daemons. Of a history,
     /// at most the last few thousand events are read.
-    std::vector<StreamEvent> recent(const EventFilter& filter, std::size_t limit) const;
+    Awaitable<std::vector<StreamEvent>> recent(EventFilter filter, std::size_t limit) const;
 
   private:
     static constexpr std::size_t k_kept = 4096;
@@ -88,9 +90,9 @@ class Journal {
     void send(const TaskId& task, const std::string& project, HistoryEvent event);
     /// Returns the time since which all events are in memory.
     Timestamp remembered_from() const;
-    std::vector<StreamEvent> read_back(const std::optional<TaskId>& task, Timestamp after, Timestamp before) const;
-    void read_back_of(const store::Brief& task, Timestamp after, Timestamp before,
-                      std::vector<StreamEvent>& into) const;
+    Awaitable<std::vector<StreamEvent>> read_back(std::optional<TaskId> task, Timestamp after, Timestamp before) const;
+    Awaitable<std::vector<StreamEvent>> read_back_of(TaskId id, Timestamp after, Timestamp before) const;
+    Awaitable<std::vector<StreamEvent>> recent_before(EventFilter filter, std::size_t missing) const;
 
     store::TaskStore& tasks_;
     const Clock& clock_;

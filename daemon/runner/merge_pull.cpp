@@ -1,4 +1,5 @@
 #include "common/base/ids.hpp"
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
@@ -76,9 +77,14 @@ Error is_draft(const TaskRecord& record, const PullRequest& pull) {
             {{"why", "pull_request_draft"}, {"command", command}, {"url", pull.url}}};
 }
 
-/// Returns the key under which the record remembers that this text was reported.
-std::string key_of(const std::string& left) {
-    return "merged_without@" + content_hash(left);
+/// Notes in the record that this text was reported. Returns false if it already was.
+bool note_told(TaskRecord& record, const std::string& text) {
+    const std::string begin = "merged_without@";
+    const bool was_told = std::ranges::any_of(record.pull_told, [&](const std::string& key) {
+        return key.starts_with(begin) && is_hash_of(key.substr(begin.size()), text);
+    });
+    if (!was_told) record.pull_told.insert(begin + sha256(text));
+    return !was_told;
 }
 
 Result<PullMethod> method_for(const std::optional<git::MergeStrategy>& wanted, const std::vector<PullMethod>& allowed) {
@@ -165,7 +171,7 @@ Awaitable<Result<MergeOutcome>> Merges::finish_merged(TaskRecord record, PullReq
     if (!left.empty()) {
         const auto text = pulls::name_of(pull) + " was merged without " + join(left, " and ");
         const auto command = merge_command(record.task.id, " --local");
-        if (record.pull_told.insert(key_of(text)).second) {
+        if (note_told(record, text)) {
             raise(world_, record, NoticeKind::merged_without, text, command);
         }
         if (record != before) CO_TRY(turns_.try_save(record));

@@ -25,12 +25,15 @@ using namespace std::chrono_literals;
 
 /// A controller that is down answers after many seconds, or never.
 constexpr std::chrono::milliseconds k_executor_patience = 15s;
-/// The pauses between two looks for the agent's start, and between two probes. Each grows from the first to the second.
-constexpr std::chrono::milliseconds k_first_start_look = 20ms, k_longest_start_look = 500ms;
+/// The kernel reports the files of an agent on this machine. For one on another machine, the pauses between two looks
+/// for its start grow with the time that it has been waited for, since it may stand in a queue for days.
+constexpr std::chrono::milliseconds k_first_look = 20ms, k_longest_look = 10s;
+constexpr int k_part_of_wait = 4;
+/// The pauses between two probes grow from the first to the second.
 constexpr std::chrono::milliseconds k_first_probe = 500ms, k_longest_probe = 10s;
 
-/// The pause between two looks for the agent's end, and how long an executor may go on after it.
-constexpr std::chrono::milliseconds k_end_look = 1s, k_executor_end = 5s;
+/// How long an executor may go on after the end of its agent.
+constexpr std::chrono::milliseconds k_executor_end = 5s;
 /// Executors need a moment until they say why they have ended a run.
 constexpr std::chrono::milliseconds k_why_patience = 5s, k_first_why_look = 250ms, k_longest_why_look = 1s;
 constexpr std::size_t k_token_length = 32;
@@ -352,18 +355,24 @@ std::optional<AgentRun> Placements::find(const TaskId& id, const RunId& run) con
 }
 
 void Placements::follow(const TaskId& id, const AgentRun& run) {
-    if (!run.place || !followed_.insert(run.run.value).second) return;
-    async::spawn(world_.executor, "executor", watch_over(id, run));
+    if (!run.place || followed_.contains(run.run.value)) return;
+    const auto news = std::make_shared<async::Notifier>(world_.executor);
+    followed_[run.run.value] = news;
+    async::spawn(world_.executor, "executor", watch_over(id, run, news));
 }
 
-Awaitable<void> Placements::watch_over(TaskId id, AgentRun run) {
+void Placements::look_at(const RunId& run) {
+    if (const auto found = followed_.find(run.value); found != followed_.end()) found->second->notify();
+}
+
+Awaitable<void> Placements::watch_over(TaskId id, AgentRun run, News news) {
     const auto* task = world_.tasks.brief(id);
     const auto run_folder = task ? world_.tasks.folder(*task) / "run" : Path();
     starting_.insert(run.run.value);
-    co_await wait_for_start(id, run, run_folder);
+    co_await wait_for_start(id, run, run_folder, news);
     starting_.erase(run.run.value);
     if (starting_.empty() && unknown_.empty()) answers_.clear();
-    co_await end_executor(id, run, run_folder);
+    co_await end_executor(id, run, run_folder, news);
     followed_.erase(run.run.value);
 }
 
@@ -385,9 +394,10 @@ Awaitable<Result<std::optional<agents::ProbedRun>>> Placements::probe(TaskId id,
     co_return Seen(agents::probed(**answer, agents::name_in_executor(run.run.value), run.place->queued));
 }
 
-Awaitable<void> Placements::wait_for_start(TaskId id, AgentRun run, Path run_folder) {
-    auto pause = k_first_start_look, probe_pause = k_first_probe;
-    auto probe_at = async::now() + probe_pause;
+Awaitable<void> Placements::wait_for_start(TaskId id, AgentRun run, Path run_folder, News news) {
+    const auto since = async::now();
+    auto probe_pause = k_first_probe;
+    auto probe_at = since + probe_pause;
     for (;;) {
         const auto now = find(id, run.run);
         if (!now || now->ending || now->has_begun()) break;
@@ -401,14 +411,14 @@ Awaitable<void> Placements::wait_for_start(TaskId id, AgentRun run, Path run_fol
             probe_pause = std::min(probe_pause * 2, k_longest_probe);
             probe_at = async::now() + probe_pause;
         }
-        const bool slept = co_await async::sleep(pause);
-        if (!slept) break;
-        pause = std::min(pause * 2, k_longest_start_look);
+        const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(async::now() - since);
+        const auto pause = std::clamp(waited / k_part_of_wait, k_first_look, k_longest_look);
+        (void)co_await news->wait(pause);
     }
 }
 
 /// Ends an executor that goes on although its agent has ended. Its shim knows how the agent did.
-Awaitable<void> Placements::end_executor(TaskId id, AgentRun run, Path run_folder) {
+Awaitable<void> Placements::end_executor(TaskId id, AgentRun run, Path run_folder, News news) {
     std::optional<async::Moment> ended_at;
     for (;;) {
         const auto now = find(id, run.run);
@@ -420,8 +430,9 @@ Awaitable<void> Placements::end_executor(TaskId id, AgentRun run, Path run_folde
             signal_process(now->pid, now->start_time, SIGHUP);
             co_return;
         }
-        const bool slept = co_await async::sleep(k_end_look);
-        if (!slept) co_return;
+        auto pause = k_longest_look;
+        if (ended_at) pause = k_executor_end;
+        (void)co_await news->wait(pause);
     }
 }
 

@@ -78,6 +78,8 @@ class Placements {
 
     /// Follows a run from its start to its end. Called for each run that begins or is adopted.
     void follow(const TaskId& id, const AgentRun& run);
+    /// Looks at the files of a run that is followed: the far side has written one.
+    void look_at(const RunId& run);
 
     /// Returns true if a run whose shim is gone has certainly ended. If its executor does not answer, marks the run as
     /// unknown, and asks again until it answers.
@@ -93,9 +95,10 @@ class Placements {
     /// Returns what the executor says of the run; nothing if the run is not there; an error if it cannot be asked.
     Awaitable<Result<std::optional<agents::ProbedRun>>> probe(TaskId id, AgentRun run);
     std::optional<AgentRun> find(const TaskId& id, const RunId& run) const;
-    Awaitable<void> watch_over(TaskId id, AgentRun run);
-    Awaitable<void> wait_for_start(TaskId id, AgentRun run, Path run_folder);
-    Awaitable<void> end_executor(TaskId id, AgentRun run, Path run_folder);
+    using News = std::shared_ptr<async::Notifier>;
+    Awaitable<void> watch_over(TaskId id, AgentRun run, News news);
+    Awaitable<void> wait_for_start(TaskId id, AgentRun run, Path run_folder, News news);
+    Awaitable<void> end_executor(TaskId id, AgentRun run, Path run_folder, News news);
     /// Marks the run as unknown until its executor answers.
     void wait_for_answer(const TaskId& id, const AgentRun& run, const Error& why);
     Awaitable<void> wait_for_end(TaskId id, AgentRun run);
@@ -106,9 +109,9 @@ class Placements {
     Turns& turns_;
     std::function<void(const TaskId&, const RunId&)> ended_ = [](const TaskId&, const RunId&) {};
     std::function<void(const AgentRun&)> placed_ = [](const AgentRun&) {};
-    std::set<std::string> followed_;  ///< runs
-    std::set<std::string> starting_;  ///< runs
-    std::set<std::string> unknown_;   ///< runs
+    std::map<std::string, News> followed_;  ///< by run
+    std::set<std::string> starting_;        ///< runs
+    std::set<std::string> unknown_;         ///< runs
     /// The last answers of `probe`, by command and environment.
     std::map<std::pair<std::vector<std::string>, Environment>, std::shared_ptr<async::SharedAnswer<Text>>> answers_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "daemon/agents/harness.hpp"
 #include "daemon/git/programs.hpp"
@@ -25,23 +26,24 @@ std::string list_of(const std::vector<std::string>& names) {
 
 }  // namespace
 
-Awaitable<void> note_programs(World& world, TaskRecord& record) {
+Awaitable<std::optional<git::Programs>> note_programs(World& world, TaskRecord& record) {
     const auto worktree = co_await open_worktree(world, record);
     Result<git::Programs> found = git::Programs{};
     if (worktree) found = co_await world.programs.of(world.git, *worktree);
     if (!worktree) found = worktree.error();
     if (!found) {
         log::warn("runner", found.error().message, {{"task", record.task.id.value}});
-        co_return;
+        co_return std::nullopt;
     }
-    record.programs = std::move(*found);
+    record.programs.emplace();
+    for (const auto& [name, program] : *found) record.programs->emplace(name, program.hash);
+    co_return std::move(*found);
 }
 
 namespace {
 
 /// Adds the names of changed programs to the record's alarm, and returns them.
-std::vector<std::string> add_changed(TaskRecord& record, const git::Programs& before, const git::Programs& now) {
-    auto names = git::changed_programs(before, now);
+std::vector<std::string> add_changed(TaskRecord& record, std::vector<std::string> names) {
     auto& changed = record.programs_changed;
     for (const auto& name : names) {
         if (std::find(changed.begin(), changed.end(), name) == changed.end()) changed.push_back(name);
@@ -54,14 +56,14 @@ std::vector<std::string> add_changed(TaskRecord& record, const git::Programs& be
 Awaitable<void> watch_programs(World& world, TaskRecord& record) {
     if (!record.task.workspace) co_return;
     const auto before = record.programs;
-    co_await note_programs(world, record);
-    if (!before || !record.programs) co_return;  // not known, or the task is from an older version
-    const auto names = add_changed(record, *before, *record.programs);
+    const auto found = co_await note_programs(world, record);
+    if (!before || !found) co_return;  // not known, or the task is from an older version
+    const auto names = add_changed(record, git::changed_programs(*before, *found));
     if (names.empty()) co_return;
     std::string state;  // the same names may change again
     for (const auto& [name, hash] : *record.programs) state += name + " " + hash + "\n";
     const std::map<std::string, Scalar> fields = {{"what", ellipsized(join(names, ", "), k_told)},
-                                                  {"state", content_hash(state)}};
+                                                  {"state", sha256(state)}};
     if (!world.journal.note_once(record, "repository.changed", fields)) {
         record.programs = before;  // the next look finds the change again
     }
@@ -75,13 +77,14 @@ Awaitable<std::string> current_alarm(World& world, TaskRecord record) {
     const auto worktree = co_await world.pool.verify(std::move(copy), std::move(name));  // repairs nothing
     Result<git::Programs> found = git::Programs{};
     if (worktree) found = co_await world.programs.of(world.git, *worktree);
-    if (worktree && found) add_changed(record, *record.programs, *found);
+    if (worktree && found) add_changed(record, git::changed_programs(*record.programs, *found));
     co_return alarm_of(record);
 }
 
-void watch_harness(World& world, TaskRecord& record, const AgentRun& run) {
+void watch_harness(World& world, TaskRecord& record, const AgentRun& run, const std::string& earlier_hash) {
     const auto known = record.harness_hashes.find(run.harness);
-    const bool changed = known != record.harness_hashes.end() && agents::is_changed(known->second, run.harness_hash);
+    const bool changed =
+        known != record.harness_hashes.end() && agents::is_changed(known->second, run.harness_hash, earlier_hash);
     if (changed) {
         world.journal.note_once(record, "harness.changed",
                                 {{"harness", run.harness},

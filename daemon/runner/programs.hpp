@@ -9,8 +9,9 @@
 /// not prevent that (docs/security.md), but shows it to the human.
 namespace orange {
 
-/// Records the programs for a task that has just got its workspace. Later changes are compared with them.
-Awaitable<void> note_programs(World& world, TaskRecord& record);
+/// Records the programs for a task that has just got its workspace, and returns them; nothing if they cannot be found
+/// out. Later changes are compared with them.
+Awaitable<std::optional<git::Programs>> note_programs(World& world, TaskRecord& record);
 
 /// Records what has changed since the last call, and adds it to the task's alarm; the caller saves the record. Called
 /// before a merge and by `orange task ack`.
@@ -22,8 +23,8 @@ Awaitable<std::string> current_alarm(World& world, TaskRecord record);
 
 /// Does the same as watch_programs() for the definition of the harness with which a run is about to begin. It is
 /// compared with the one that a human created the task with, chose for it, or acknowledged. Called before the run is
-/// saved.
-void watch_harness(World& world, TaskRecord& record, const AgentRun& run);
+/// saved. `earlier_hash`: HarnessEntry::earlier_hash.
+void watch_harness(World& world, TaskRecord& record, const AgentRun& run, const std::string& earlier_hash);
 
 /// Return the texts of the alarms, which stand until `orange task ack`; empty if nothing was changed.
 std::string programs_alarm(const TaskRecord& record);

@@ -7,7 +7,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/publish.hpp"
 #include "daemon/store/sections.hpp"
-#include "daemon/store/task_file.hpp"
+#include "daemon/store/task_texts.hpp"
 
 namespace orange::pulls {
 namespace {
@@ -64,8 +64,8 @@ std::string joined_body(std::string_view summary, std::string_view background, s
 
 Awaitable<Result<std::string>> pull_request_body(World& world, const TaskRecord& record, Project project) {
     const auto file = world.tasks.folder(record) / "TASK.md";
-    CO_TRY(const auto text, world.files.read(file));
-    const auto artifacts = store::parse_sections(store::split_task_text(text).body);
+    CO_TRY(const auto body, store::read_body(world.files, file));
+    const auto artifacts = store::parse_sections(body);
     const auto found = artifacts.sections.find("Context");
     const auto background = found == artifacts.sections.end() ? std::string() : found->second.text;
     CO_TRY(const auto repository_text, co_await template_text(world.git, std::move(project)));

@@ -10,7 +10,7 @@
 #include "daemon/runner/notification.hpp"
 #include "daemon/runner/sight.hpp"
 #include "daemon/store/sections.hpp"
-#include "daemon/store/task_file.hpp"
+#include "daemon/store/task_texts.hpp"
 
 namespace orange {
 namespace {
@@ -101,9 +101,9 @@ Json Replies::described(const TaskRecord& record, const std::string& text, bool 
                  {"need", name_text(needs.kind)},
                  {"text", text},
                  {"choices", choices_of(record, needs)}};
-    const auto file = world_.files.read(world_.tasks.folder(record) / "TASK.md");
-    if (file && record.question_stands()) {
-        const auto sections = store::parse_sections(store::split_task_text(*file).body).sections;
+    const auto body = store::read_body(world_.files, world_.tasks.folder(record) / "TASK.md");
+    if (body && record.question_stands()) {
+        const auto sections = store::parse_sections(*body).sections;
         const auto asked = sections.find("Questions");
         if (asked != sections.end()) json["question"] = std::string(trim(asked->second.text));
     }

@@ -107,7 +107,7 @@ Awaitable<Result<Outcome>> Transitions::request(TaskRecord record, engine::Reque
     request.by = by.role;
     request.vouched = by.through.empty();
     CO_TRY(request.to, engine::target_of(*definition, record.task, request));
-    CO_TRY(auto synced, co_await turns_.sync_bodies(record));
+    CO_TRY(auto synced, co_await read_bodies(record, *definition, request));
     const auto facts = co_await facts_of(world_, record, *definition, request.to, world_.clock.now());
     const engine::Situation situation{record.task, synced.artifacts, record.entry_sections, facts};
     auto outcome = engine::decide_request(*definition, situation, request);
@@ -118,6 +118,24 @@ Awaitable<Result<Outcome>> Transitions::request(TaskRecord record, engine::Reque
     }
     co_return co_await perform(std::move(record), definition, std::get<engine::Decision>(std::move(outcome)),
                                std::move(synced), std::move(by), std::move(edit));
+}
+
+/// Reads TASK.md for a transition. A cancel does not depend on it, and an end not on all of it.
+Awaitable<Result<SyncedBodies>> Transitions::read_bodies(TaskRecord& record, const engine::Definition& definition,
+                                                         const engine::Request& request) {
+    auto synced = co_await turns_.sync_bodies(record);
+    if (!synced && definition.means(request.to, engine::Meaning::cancelled)) {
+        log::warn("runner", synced.error().message, {{"task", record.task.id.value}});
+        SyncedBodies unread;
+        unread.notices_before = record.notices;
+        co_return unread;
+    }
+    const auto* to = definition.state(request.to);
+    const bool needs_all = !request.force && !(to && to->terminal);
+    if (synced && needs_all && !synced->unread.empty()) {
+        co_return Error(ErrorCode::invalid_argument, synced->unread);
+    }
+    co_return synced;
 }
 
 /// The worker of a stuck task may ask for a step that only a human can take: then its question says that it is ready.

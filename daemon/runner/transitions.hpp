@@ -64,6 +64,8 @@ class Transitions {
         std::string workspace;  ///< taken for the transition; empty: none was needed
         std::vector<std::string> notes;
     };
+    Awaitable<Result<SyncedBodies>> read_bodies(TaskRecord& record, const engine::Definition& definition,
+                                                const engine::Request& request);
     void remember_readiness(TaskRecord& record, const engine::Definition& definition, const Caller& by,
                             const engine::Refusal& refusal);
     /// Does everything that can fail and be undone. A failure has changed nothing.

@@ -13,6 +13,17 @@ namespace {
 constexpr const char* k_questions = "Questions";
 constexpr std::chrono::milliseconds k_late_writer{300};  ///< until a file that its writer had open is read again
 
+/// Adds the sections that the workflow's gates and rules ask for: they belong to the agents.
+store::Copies with_sections(store::Copies copies, const Result<workflow::Library::DefinitionPtr>& definition) {
+    if (!definition) return copies;
+    const auto add = [&](const std::optional<engine::Gate>& gate) {
+        if (gate && !gate->section.empty()) copies.sections.insert(gate->section);
+    };
+    for (const auto& transition : (*definition)->transitions) add(transition.gate);
+    for (const auto& rule : (*definition)->exit_rules) add(rule.has_artifact);
+    return copies;
+}
+
 }  // namespace
 
 Awaitable<Result<TaskTurn>> Turns::begin_turn(TaskId id) {
@@ -41,7 +52,7 @@ Result<workflow::Library::DefinitionPtr> Turns::definition_of(const Task& task) 
 }
 
 Awaitable<Result<SyncedBodies>> Turns::sync_bodies(TaskRecord& record) {
-    const auto copies = copies_of(world_, record);
+    const auto copies = with_sections(copies_of(world_, record), definition_of(record.task));
     Result<store::Synced> written = Error{};
     if (record.unwritten_feedback.empty()) {
         written = co_await world_.task_files.sync(record, copies);
@@ -51,7 +62,7 @@ Awaitable<Result<SyncedBodies>> Turns::sync_bodies(TaskRecord& record) {
     if (!written) co_return written.error();
     SyncedBodies synced;
     synced.notices_before = record.notices;
-    synced.artifacts = store::parse_sections(written->body);
+    synced.artifacts = written->text->artifacts();
     for (const auto& [heading, time] : written->rewritten) {
         if (record.entered_at && time > *record.entered_at) synced.artifacts.rewritten.insert(heading);
     }
@@ -66,6 +77,7 @@ Awaitable<Result<SyncedBodies>> Turns::sync_bodies(TaskRecord& record) {
         async::spawn(world_.executor, "late writer", sync_after(time, record.task.id));
     }
     synced.body = std::move(written->body);
+    synced.unread = std::move(written->unread);
     co_return synced;
 }
 
@@ -82,7 +94,7 @@ Awaitable<void> Turns::body_changed(TaskId id) {
 }
 
 Awaitable<Result<void>> Turns::retire_mirror(TaskRecord& record) {
-    const auto copies = copies_of(world_, record);
+    const auto copies = with_sections(copies_of(world_, record), definition_of(record.task));
     if (!copies.mirror) co_return Result<void>{};
     CO_TRY(const auto retired, co_await world_.task_files.retire_mirror(record, copies));
     apply(record, retired);
@@ -92,6 +104,11 @@ Awaitable<Result<void>> Turns::retire_mirror(TaskRecord& record) {
 void Turns::apply(TaskRecord& record, const store::Synced& synced) {
     for (const auto& event : synced.events) world_.journal.write(record, event);
     if (synced.attention) raise(world_, record, NoticeKind::task_file_conflict, *synced.attention);
+    if (synced.unread.empty()) {
+        clear(record, NoticeKind::task_file_unread);
+    } else if (!engine::find_notice(record, NoticeKind::task_file_unread)) {
+        raise(world_, record, NoticeKind::task_file_unread, synced.unread);
+    }
     if (synced.extra_frontmatter) record.task.extra_frontmatter = *synced.extra_frontmatter;
     record.body_hash = synced.body_hash;
     if (const auto known = world_.tasks.read(record.task.id); known && **known == record) return;

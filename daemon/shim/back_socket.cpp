@@ -23,10 +23,10 @@
 #include "common/config/cluster_address.hpp"
 #include "common/config/socket_address.hpp"
 #include "common/model/json.hpp"
+#include "common/posix/fd.hpp"
 #include "common/rpc/errors.hpp"
 #include "common/rpc/node_hello.hpp"
 #include "daemon/process/environment.hpp"
-#include "daemon/process/unique_fd.hpp"
 #include "daemon/shim/harness.hpp"
 
 namespace orange::shim {

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "common/base/system.hpp"
+#include "common/posix/fd.hpp"
 #include "daemon/process/environment.hpp"
-#include "daemon/process/unique_fd.hpp"
 #include "daemon/shim/harness.hpp"
 
 extern char** environ;

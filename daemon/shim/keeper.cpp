@@ -9,7 +9,7 @@
 #include <cstdio>
 
 #include "common/base/system.hpp"
-#include "daemon/process/unique_fd.hpp"
+#include "common/posix/fd.hpp"
 
 namespace orange::shim {
 namespace {

@@ -6,6 +6,7 @@
 #include "daemon/shim/agent.hpp"
 #include "daemon/shim/event.hpp"
 #include "daemon/shim/keeper.hpp"
+#include "daemon/shim/removal.hpp"
 #include "daemon/shim/scope.hpp"
 
 /// orange-agent has several uses. It is not called by hand.
@@ -13,6 +14,7 @@
 /// - `orange-agent --inner SPEC`: an executor, which the first use has started, does the same on its far side.
 /// - `orange-agent --keep …`: the daemon starts the tmux server with it.
 /// - `orange-agent --event …`: a hook of an agent's program reports an event.
+/// - `orange-agent --remove PATH...`: the daemon removes folders that agents may have filled.
 /// - `orange-agent --join PID`: systemd starts it for the first use, to move that process into a scope.
 int main(int argc, char** argv) {
     constexpr int k_usage = 2, k_failed = 126;
@@ -27,16 +29,20 @@ int main(int argc, char** argv) {
     if (argc >= 3 && std::string_view(argv[1]) == orange::k_event_option) {
         return orange::shim::write_event(argv[2], {argv + 3, argv + argc});
     }
+    if (argc >= 3 && std::string_view(argv[1]) == orange::k_remove_option) return orange::shim::remove_paths(argv + 2);
     const bool is_inner = argc == 3 && std::string_view(argv[1]) == orange::k_inner_option;
     if (argc != 2 && !is_inner) {
         std::fputs(
             "usage: orange-agent SPEC\n       orange-agent --inner SPEC\n       orange-agent --keep HOME COMMAND "
             "[ARG...]\n"
-            "       orange-agent --event FILE [WORD...]\n       orange-agent --join PID\n\n"
+            "       orange-agent --event FILE [WORD...]\n       orange-agent --join PID\n"
+            "       orange-agent --remove PATH...\n\n"
             "Runs one agent in a pane, or the tmux server of all panes; started by oranged. With --inner it does so\n"
             "below the program of an executor. With --event it adds what\n"
             "an agent's program says about itself to FILE: the words, or the object of JSON that is on stdin. With\n"
-            "--join it moves the process PID into its own systemd scope.\n",
+            "--join it moves the process PID into its own systemd scope. With --remove it removes files and whole "
+            "folders\n"
+            "for the daemon, at idle priority.\n",
             stderr);
         return k_usage;
     }

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "common/base/system.hpp"
+#include "common/posix/fd.hpp"
 #include "daemon/process/group.hpp"
-#include "daemon/process/unique_fd.hpp"
 
 extern char** environ;
 

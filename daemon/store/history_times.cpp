@@ -17,10 +17,13 @@ void HistoryTimes::forget(const TaskId& id) {
     times_.erase(known);
 }
 
-void HistoryTimes::each(const std::function<bool(const TaskId&, Timestamp)>& visit) const {
+std::vector<std::pair<Timestamp, TaskId>> HistoryTimes::all() const {
+    std::vector<std::pair<Timestamp, TaskId>> found;
+    found.reserve(by_time_.size());
     for (auto entry = by_time_.rbegin(); entry != by_time_.rend(); ++entry) {
-        if (!visit(*entry->second, entry->first)) return;
+        found.emplace_back(entry->first, *entry->second);
     }
+    return found;
 }
 
 }  // namespace orange::store

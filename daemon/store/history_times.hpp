@@ -1,9 +1,9 @@
 #pragma once
 
-#include <functional>
 #include <set>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "common/base/clock.hpp"
 #include "common/base/ids.hpp"
@@ -18,8 +18,8 @@ class HistoryTimes {
     /// Records an event of that time. An earlier time does not replace a later one.
     void note(const TaskId& id, Timestamp time);
     void forget(const TaskId& id);
-    /// Calls `visit` for each history, the latest one first, until it returns false.
-    void each(const std::function<bool(const TaskId&, Timestamp)>& visit) const;
+    /// Returns all histories with their times, the latest one first. A search may take many turns of the loop.
+    std::vector<std::pair<Timestamp, TaskId>> all() const;
     std::size_t size() const { return times_.size(); }
 
   private:

@@ -1,8 +1,8 @@
 #include "daemon/store/sections.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "common/base/text.hpp"
@@ -102,14 +102,30 @@ engine::Artifacts parse_sections(std::string_view body) {
     return artifacts;
 }
 
-std::vector<std::string> section_headings(std::string_view body) {
+std::vector<Block> blocks_of(std::string_view body) {
     const Lines lines(body);
-    std::vector<std::string> found;
-    std::set<std::string, std::less<>> seen;
-    for (auto& span : spans(headings(markdown::outline_of(lines), lines), lines)) {
-        if (seen.insert(span.heading).second) found.push_back(std::move(span.heading));
+    const auto outline = markdown::outline_of(lines);
+    std::vector<Block> blocks;
+    std::map<std::string, int> times;
+    std::size_t start = 0;
+    std::string heading;
+    const auto end_at = [&](std::size_t end) {
+        if (end > start) blocks.push_back({heading, times[heading]++, body.substr(start, end - start)});
+        start = end;
+    };
+    if (outline.closer.empty()) {
+        for (const auto& each : headings(outline, lines)) {
+            if (each.atx.level > 2) continue;
+            end_at(lines.start(each.line));
+            heading = (each.atx.level == 1 ? "# " : "") + std::string(each.atx.text);
+        }
     }
-    return found;
+    end_at(body.size());
+    return blocks;
+}
+
+bool is_open(std::string_view text) {
+    return !markdown::outline_of(Lines(text)).closer.empty();
 }
 
 std::string with_section(std::string_view body, std::string_view heading, std::string_view text) {

@@ -13,8 +13,22 @@ namespace orange::store {
 /// or 2; the last of duplicates counts. markdown::outline_of() knows which lines are headings.
 engine::Artifacts parse_sections(std::string_view body);
 
-/// Returns the headings of a body's sections in their order, each once.
-std::vector<std::string> section_headings(std::string_view body);
+/// A part of a body: a section with its heading, the text before the first heading, or a heading of level 1 with the
+/// text below it. The blocks of a body make up the whole of it.
+struct Block {
+    std::string heading;  ///< "Plan"; "# Title" of a heading of level 1; empty for the text before the first heading
+    int nth = 0;          ///< the number of blocks with this heading before it
+    std::string_view text;
+
+    bool is_same_place(const Block& other) const { return heading == other.heading && nth == other.nth; }
+};
+
+/// Returns the blocks of a body. If a fence or comment is open at its end, so that it may hide headings, the whole body
+/// is one block.
+std::vector<Block> blocks_of(std::string_view body);
+
+/// Returns true if a fence or comment is open at the end of the text.
+bool is_open(std::string_view text);
 
 /// Returns `body` with the text of that section replaced (of the last one among duplicates), or with the section
 /// appended. All other bytes stay the same.

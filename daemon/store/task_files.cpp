@@ -4,15 +4,14 @@
 
 namespace orange::store {
 
-TaskFiles::TaskFiles(FileSystem& files, ProcessRunner& processes, const Clock& clock,
-                     std::chrono::milliseconds keeps_displaced)
-    : files_(files), processes_(processes), clock_(clock), keeps_displaced_(keeps_displaced) {}
+TaskFiles::TaskFiles(FileSystem& files, const Clock& clock, std::chrono::milliseconds keeps_displaced)
+    : files_(files), clock_(clock), keeps_displaced_(keeps_displaced) {}
 
 TaskFiles::~TaskFiles() = default;
 
 Awaitable<Result<Synced>> TaskFiles::sync(TaskRecord record, Copies copies) {
     auto memory = memory_for(record.task.id);
-    TaskSync sync(files_, processes_, clock_, keeps_displaced_, std::move(memory), std::move(record),
+    TaskSync sync(files_, clock_, keeps_displaced_, std::move(memory), std::move(record),
                   std::move(copies));
     co_return co_await sync.run(std::nullopt, false);
 }
@@ -20,7 +19,7 @@ Awaitable<Result<Synced>> TaskFiles::sync(TaskRecord record, Copies copies) {
 Awaitable<Result<Synced>> TaskFiles::write_section(TaskRecord record, Copies copies, std::string heading,
                                                    std::string text) {
     auto memory = memory_for(record.task.id);
-    TaskSync sync(files_, processes_, clock_, keeps_displaced_, std::move(memory), std::move(record),
+    TaskSync sync(files_, clock_, keeps_displaced_, std::move(memory), std::move(record),
                   std::move(copies));
     std::optional<SectionEdit> edit(std::in_place);
     edit->heading = std::move(heading);
@@ -30,7 +29,7 @@ Awaitable<Result<Synced>> TaskFiles::write_section(TaskRecord record, Copies cop
 
 Awaitable<Result<Synced>> TaskFiles::retire_mirror(TaskRecord record, Copies copies) {
     auto memory = memory_for(record.task.id);
-    TaskSync sync(files_, processes_, clock_, keeps_displaced_, std::move(memory), std::move(record),
+    TaskSync sync(files_, clock_, keeps_displaced_, std::move(memory), std::move(record),
                   std::move(copies));
     co_return co_await sync.run(std::nullopt, true);
 }

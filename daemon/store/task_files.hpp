@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@
 #include "common/model/record.hpp"
 #include "daemon/async/awaitable.hpp"
 #include "daemon/files/file_system.hpp"
-#include "daemon/process/process_runner.hpp"
+#include "daemon/store/text.hpp"
 
 namespace orange::store {
 
@@ -21,15 +22,18 @@ namespace orange::store {
 struct Copies {
     Path own;
     std::optional<Path> mirror;
+    std::set<std::string, std::less<>> sections = {};  ///< sections that the workflow asks its agents for
 };
 
 /// The result of a call of TaskFiles; the caller saves its values in the record.
 struct Synced {
-    std::string body;                      ///< the body of both copies
+    TextPtr text;                          ///< the body of both copies, parsed at most once
+    std::string body;                      ///< the same
     std::string body_hash;                 ///< for TaskRecord::body_hash; the caller saves it
     bool body_changed = false;             ///< the body was edited since record.body_hash
-    std::vector<HistoryEvent> events;      ///< frontmatter.restored, body.conflict, section.lost
-    std::optional<std::string> attention;  ///< two edits contradict each other: names the file with the text that lost
+    std::vector<HistoryEvent> events;      ///< frontmatter.restored, section.lost, task_file.moved, task_file.unread
+    std::optional<std::string> attention;  ///< what the human should know, with the file that has what went
+    std::string unread;                    ///< a copy is too large and was not read; empty: both were
     bool unsettled = false;                ///< a writer has a copy open: call again soon
     bool waiting = false;                  ///< a displaced file is not yet removed: call again after keeps_displaced()
     /// The unknown fields of the frontmatter, if they changed. The caller saves them with the hash.
@@ -47,23 +51,22 @@ struct TaskMemory;
 /// Editors honour no lock. So a call prevents no edit, but finds the edits that happened:
 ///
 /// 1. It reads both copies, and waits a quarter of a second if one is being saved at this moment.
-/// 2. It decides on the body. A copy was edited if its body differs from the one that it showed last. An edit of one
-///    copy counts. Edits of both are merged (`git merge-file` against the last common body); if they contradict each
-///    other, the newer one counts.
+/// 2. It decides on the body. A copy was edited if its body differs from the one that it showed last. Each edit is
+///    merged into the body (save_merge.hpp) from the text that its author had read: of those that stood in the copy since
+///    its last save, the one that differs least from it (bases.hpp).
 /// 3. It exchanges the new text into each copy that does not have it, and reads the displaced file. If that is another
 ///    text than step 1 read, an editor was faster: its edit is merged in like one of step 2, and step 3 repeats.
 /// 4. A process that had a displaced file open can still write to it. The file stays beside TASK.md for a second and
 ///    until no process has it open; text that comes into it is merged in.
 ///
-/// A text that does not count is kept as TASK.kept-<time>.md in the task's folder. So is the body before an edit that
-/// removes a section, or that removes lines right after the daemon has changed them: its author may not have seen them.
+/// Lines of another author that an edit removes twice are kept as TASK.kept-<time>.md in the task's folder, and told.
+/// What is no regular file in the place of a copy is moved to TASK.md.found, and a copy above 1 MiB is not read.
 /// The frontmatter always shows record.task; an edit of it is undone and reported as frontmatter.restored.
 ///
 /// An Error (for example a full disk) loses nothing: the next call finds the same edits again.
 class TaskFiles {
   public:
-    TaskFiles(FileSystem& files, ProcessRunner& processes, const Clock& clock,
-              std::chrono::milliseconds keeps_displaced = std::chrono::seconds(1));
+    TaskFiles(FileSystem& files, const Clock& clock, std::chrono::milliseconds keeps_displaced = std::chrono::seconds(1));
     ~TaskFiles();
 
     /// Makes both copies equal.
@@ -85,7 +88,6 @@ class TaskFiles {
     std::shared_ptr<TaskMemory> memory_for(const TaskId& id);
 
     FileSystem& files_;
-    ProcessRunner& processes_;
     const Clock& clock_;
     const std::chrono::milliseconds keeps_displaced_;
     std::map<TaskId, std::shared_ptr<TaskMemory>> memories_;

@@ -8,7 +8,6 @@
 #include "daemon/async/async.hpp"
 #include "daemon/files/file_facts.hpp"
 #include "daemon/files/writer_check.hpp"
-#include "daemon/store/lost_sections.hpp"
 #include "daemon/store/sections.hpp"
 #include "daemon/store/task_file.hpp"
 #include "daemon/store/task_texts.hpp"
@@ -21,49 +20,34 @@ using namespace std::chrono_literals;
 constexpr auto k_patience = 250ms;  ///< the total time that a call waits for editors that are saving
 constexpr auto k_step = 5ms;
 constexpr auto k_gone_for = 100ms;  ///< an editor that deletes a copy creates it again within this time
-constexpr auto k_unseen = 3s;       ///< the longest time of an editor between reading a copy and writing it back
 constexpr int k_most_held_back = 40;
 constexpr std::size_t k_most_written = 16;
-constexpr std::size_t k_longest_list = 1000;
 
-/// Returns a time as "20261120T104903.120Z", which sorts by time and is a valid name in every file system.
-std::string file_time(Timestamp time) {
-    std::string text = to_rfc3339(time);
-    std::erase_if(text, [](char c) { return c == '-' || c == ':'; });
-    return text;
-}
-
-/// Returns true if `longer` is `base` with whole lines appended.
-bool is_appended(const std::string& longer, const std::string& base) {
-    return base.ends_with('\n') && longer.starts_with(base);
-}
-
-std::string appended(std::string text, std::string_view more) {
-    if (!text.ends_with('\n')) text += '\n';
-    return text.append(more);
-}
-
-/// Returns `base` with the additions of both texts. A common beginning of the additions appears once.
-std::string both_appended(const std::string& base, const std::string& one, const std::string& other) {
-    auto same = static_cast<std::size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
-    same = std::max(base.size(), one.rfind('\n', same == 0 ? 0 : same - 1) + 1);
-    return appended(one, std::string_view(other).substr(same));
+std::string_view name_of(FileFacts::Kind kind) {
+    switch (kind) {
+        case FileFacts::Kind::folder: return "a folder";
+        case FileFacts::Kind::link: return "a link";
+        default: return "a pipe or a device";
+    }
 }
 
 }  // namespace
 
-TaskSync::TaskSync(FileSystem& files, ProcessRunner& processes, const Clock& clock,
-                   std::chrono::milliseconds keeps_displaced, std::shared_ptr<TaskMemory> memory, TaskRecord record,
-                   Copies copies)
+TaskSync::TaskSync(FileSystem& files, const Clock& clock, std::chrono::milliseconds keeps_displaced,
+                   std::shared_ptr<TaskMemory> memory, TaskRecord record, Copies copies)
     : files_(files),
-      processes_(processes),
       clock_(clock),
       keeps_displaced_(keeps_displaced),
       memory_(std::move(memory)),
       now_(*memory_),
       record_(std::move(record)),
       copies_(std::move(copies)),
-      patience_(async::now() + k_patience) {}
+      bases_(files, copies_.own.parent_path(), now_.bases),
+      patience_(async::now() + k_patience) {
+    for (const auto* text : {&now_.body, &now_.own.body, &now_.own.saved, &now_.mirror.body, &now_.mirror.saved}) {
+        if (*text) bases_.hold(*text);
+    }
+}
 
 /// If the call failed before it wrote anything, drops its changes of the memory; the displaced files will be counted
 /// again. If it has written, the memory keeps what it wrote, so that the next call does not take it for an edit.
@@ -72,7 +56,10 @@ TaskSync::~TaskSync() {
     if (wrote_) {
         for (auto& displaced : now_.displaced) displaced.counted_then = displaced.counted;
         now_.body = body_;
-        for (auto& side : sides_) side.memory->seen = side.facts;
+        for (auto& side : sides_) {
+            side.memory->seen = side.facts;
+            if (side.memory->body) side.memory->stood.add(side.memory->body->hash());
+        }
         *memory_ = std::move(now_);
         return;
     }
@@ -86,6 +73,7 @@ TaskSync::~TaskSync() {
 }
 
 Awaitable<Result<Synced>> TaskSync::run(std::optional<SectionEdit> edit, bool retire_mirror) {
+    retires_ = retire_mirror;
     set_up();
     for (auto& side : sides_) {
         CO_TRY(sweep(side.path.parent_path()));
@@ -98,12 +86,13 @@ Awaitable<Result<Synced>> TaskSync::run(std::optional<SectionEdit> edit, bool re
         }
     }
     const bool saved_again = std::ranges::any_of(sides_, [this](const Side& side) { return is_saved_again(side); });
-    CO_TRY(co_await decide());
+    CO_TRY(decide());
     CO_TRY(co_await count_displaced());
     note_rewritten(saved_again);
-    edited_ = content_hash(body_) != record_.body_hash;
-    if (edit) body_ = with_section(body_, edit->heading, edit->text);
+    edited_ = body_->hash() != record_.body_hash;
+    if (edit) body_ = text_of(with_section(body_->body(), edit->heading, edit->text));
     CO_TRY(co_await write_all());
+    for (auto& side : sides_) give(*side.memory);
     CO_TRY(sync_edited());
     if (retire_mirror) {
         CO_TRY(co_await remove_mirror());
@@ -126,18 +115,46 @@ void TaskSync::set_up() {
 }
 
 Result<void> TaskSync::read(Side& side) {
-    side.held = side.damaged = false;
+    side.exists = side.held = side.damaged = false;
+    side.text.clear();
+    side.body.reset();
     const auto facts = files_.facts_of(side.path);
-    side.link = facts && facts->kind == FileFacts::Kind::link;
-    std::optional<std::string> content;
-    if (facts) {
-        TRY(content, read_copy(files_, side.path, *facts));
-    }
-    side.exists = side.link || content.has_value();
     side.facts = facts ? std::optional(*facts) : std::nullopt;
-    side.text = std::move(content).value_or("");
-    side.damaged = now_.body && side.counts() && is_blank(side.text);
+    if (!facts) return {};
+    if (facts->kind != FileFacts::Kind::file) {
+        TRY(set_aside(side.path, side.is_mirror, std::string(name_of(facts->kind))));
+        return {};
+    }
+    if (facts->size > k_largest_text) {
+        if (is_left_large(side)) {
+            side.exists = side.held = true;
+            note_large(side);
+        } else {
+            TRY(set_aside(side.path, side.is_mirror, "a file of more than 1 MiB"));
+        }
+        return {};
+    }
+    side.memory->told_large = false;
+    return read_file(side);
+}
+
+Result<void> TaskSync::read_file(Side& side) {
+    auto content = files_.read(side.path);
+    if (!content && content.error().code == ErrorCode::not_found) return {};
+    if (!content && files::is_forbidden(side.path)) {
+        return set_aside(side.path, side.is_mirror, "a file that may not be read");
+    }
+    if (!content) return content.error();
+    side.exists = true;
+    side.text = std::move(*content);
+    side.body = body_in(*side.memory, body_of(side.text));
+    side.damaged = now_.body && is_blank(side.text);
     return {};
+}
+
+/// A text that is too large is left alone as long as its writer may go on with it.
+bool TaskSync::is_left_large(const Side& side) const {
+    return !side.is_mirror || (!retires_ && !record_.runs.empty());
 }
 
 /// Reads a copy. Waits for an editor that is saving: one that has deleted the copy and will create it again, has
@@ -150,10 +167,11 @@ Awaitable<Result<void>> TaskSync::look_at(Side& side) {
         co_await async::sleep(k_step);
         CO_TRY(read(side));
     }
-    if (side.counts() ? !is_edited(side) : !side.damaged) co_return Result<void>{};
+    if (side.held || (side.counts() ? !is_edited(side) : !side.damaged)) co_return Result<void>{};
     CO_TRY(const auto left, co_await when_left(side.path, [this, &side] { return read(side); }));
-    const bool looks_whole = left || !side.exists || !seems_cut(side.text, side.memory->body.value_or(""));
-    if (looks_whole || ++now_.held_back > k_most_held_back) {
+    const bool is_cut = side.counts() && side.memory->body && seems_cut(side.text, side.memory->body->body());
+    const bool looks_whole = left || !side.exists || !is_cut;
+    if (looks_whole || side.held || ++now_.held_back > k_most_held_back) {
         now_.held_back = 0;
     } else {
         side.held = true;
@@ -186,128 +204,52 @@ void TaskSync::find_damaged() {
 }
 
 bool TaskSync::is_edited(const Side& side) const {
-    const auto body = body_of(side.text);
-    if (side.memory->body) return *side.memory->body != body;
-    return now_.body ? *now_.body != body : content_hash(body) != record_.body_hash;
+    const auto& shown = side.memory->body ? side.memory->body : now_.body;
+    return shown ? !are_same(shown, side.body) : side.body->hash() != record_.body_hash;
 }
 
-/// Returns true if the daemon changed the copy recently, so that its editor may have read the text before that.
-bool TaskSync::may_be_unseen(const Side& side) const {
-    return side.memory->given_at && async::now() - *side.memory->given_at < k_unseen;
+/// Returns the last body that both copies had. A new daemon has its hash, and finds it in a copy that was not edited or
+/// among the bases; null if it is in neither.
+TextPtr TaskSync::known_body() {
+    if (now_.body) return now_.body;
+    TextPtr known;
+    for (const auto& side : sides_) {
+        if (side.counts() && side.body->hash() == record_.body_hash) known = side.body;
+    }
+    if (!known) known = bases_.find(record_.body_hash);
+    if (!known) return nullptr;
+    bases_.add(known);
+    const auto stood = bases_.until(known->hash());
+    for (const auto& side : sides_) {
+        side.memory->stood = stood;
+        side.memory->saved = known;
+    }
+    return known;
 }
 
-Awaitable<Result<void>> TaskSync::decide() {
+/// Takes the edits of both copies in, the older one first.
+Result<void> TaskSync::decide() {
+    const auto known = known_body();
     std::vector<Side*> edited;
-    auto known = now_.body;
     for (auto& side : sides_) {
-        if (!side.counts()) continue;
-        side.edited = is_edited(side);
+        side.edited = side.counts() && is_edited(side);
         if (side.edited) edited.push_back(&side);
-        if (!side.edited && !known) known = body_of(side.text);
     }
-    if (edited.size() == 2) {
-        const auto time = [this](const Side* side) {
-            const auto facts = files_.facts_of(side->path);
-            return facts ? facts->modified : decltype(facts->modified){};
-        };
-        if (time(edited[0]) < time(edited[1])) std::swap(edited[0], edited[1]);
-        if (is_blank(body_of(edited[1]->text))) edited.pop_back();
+    if (edited.size() == 2 && edited[0]->facts->modified > edited[1]->facts->modified) {
+        std::swap(edited[0], edited[1]);
     }
+    if (edited.size() == 2 && is_blank(edited[0]->body->body())) edited.erase(edited.begin());
     if (!known && edited.empty() && !record_.body_hash.empty() && record_.body_hash != content_hash("")) {
-        out_.attention = "TASK.md is gone from " + copies_.own.parent_path().string() + ", and no other copy was left";
+        ask_for_attention("TASK.md is gone from " + copies_.own.parent_path().string() +
+                          ", and no other copy was left");
     }
-    body_ = known ? *known : edited.empty() ? std::string() : body_of(edited[0]->text);
+    body_ = known ? known : edited.empty() ? text_of("") : edited.back()->body;
     for (const auto* side : edited) {
-        Edit edit;
-        edit.base = side->memory->body ? side->memory->body : known;
-        edit.text = side->text;
-        edit.of_mirror = side->is_mirror;
-        edit.older = side != edited[0];
-        edit.unsure = !now_.body || may_be_unseen(*side);
-        CO_TRY(co_await take_in(std::move(edit)));
+        TRY(take_in({side->body, side->is_mirror, split_task_text(side->text).has_frontmatter}));
     }
     for (auto& side : sides_) {
-        if (side.counts()) side.memory->body = body_of(side.text);
+        if (side.counts()) side.memory->body = side.body;
     }
-    co_return Result<void>{};
-}
-
-Awaitable<Result<void>> TaskSync::take_in(Edit edit) {
-    const auto found = body_of(edit.text);
-    const auto before = body_;
-    if (found == body_ || (edit.base && found == *edit.base)) co_return Result<void>{};
-    edited_ = true;
-    if (edit.base && (body_ == *edit.base || is_appended(found, body_))) {
-        body_ = found;
-    } else if (edit.base && is_appended(found, *edit.base) && is_appended(body_, *edit.base)) {
-        body_ = both_appended(*edit.base, body_, found);
-    } else if (edit.base && is_appended(found, *edit.base)) {
-        body_ = appended(body_, std::string_view(found).substr(edit.base->size()));
-    } else if (edit.base && is_appended(body_, *edit.base)) {
-        body_ = appended(found, std::string_view(before).substr(edit.base->size()));
-    } else {
-        std::optional<std::string> merged;
-        if (edit.base) {
-            auto folder = copies_.own.parent_path();
-            auto done = co_await merge_bodies(files_, processes_, folder, body_, *edit.base, found);
-            if (done) merged = std::move(*done);
-        }
-        if (merged) {
-            body_ = std::move(*merged);
-        } else {
-            co_return resolve(edit, found);
-        }
-    }
-    co_return keep_lost(edit, before);
-}
-
-/// Settles two contradicting edits: the newer one counts, and the other is kept in a file.
-Result<void> TaskSync::resolve(const Edit& edit, const std::string& found) {
-    const auto before = body_;
-    TRY(const auto kept, keep(edit.older ? edit.text : task_text(record_.task, before)));
-    if (!edit.older) {
-        // Put sections back that the author of the new text cannot have seen.
-        auto unseen = lost_sections(before, found);
-        if (edit.base) {
-            const auto seen = section_headings(*edit.base);
-            std::erase_if(unseen, [&](const auto& heading) { return std::ranges::find(seen, heading) != seen.end(); });
-        }
-        body_ = unseen.empty() ? found : with_sections_back(before, found, unseen);
-    }
-    HistoryEvent event;
-    event.type = "body.conflict";
-    event.timestamp = clock_.now();
-    event.fields["stayed"] = std::string(edit.of_mirror != edit.older ? "mirror" : "own");
-    event.fields["kept"] = kept.filename().string();
-    out_.events.push_back(std::move(event));
-    ask_for_attention("TASK.md was edited in two places at once; the text that does not count is kept as " +
-                      kept.string());
-    return {};
-}
-
-/// Keeps the old body in a file if an edit removed a section, or lines that its author may not have seen. A text
-/// without frontmatter shows that its author replaced the file unread (`cat >TASK.md`); sections that such an author
-/// removed are put back.
-Result<void> TaskSync::keep_lost(const Edit& edit, const std::string& before) {
-    const auto lost = lost_sections(before, body_);
-    const bool blind = edit.unsure || !split_task_text(edit.text).has_frontmatter;
-    if (lost.empty() && (!edit.unsure || has_all_lines(body_, before))) return {};
-    TRY(const auto kept, keep(task_text(record_.task, before)));
-    if (lost.empty()) return {};
-    bool put_back = false;
-    if (blind) {
-        auto whole = with_sections_back(before, body_, lost);
-        put_back = whole != body_;
-        body_ = std::move(whole);
-    }
-    HistoryEvent event;
-    event.type = "section.lost";
-    event.timestamp = clock_.now();
-    event.fields["copy"] = std::string(edit.of_mirror ? "mirror" : "own");
-    event.fields["sections"] = ellipsized(join(lost, ", "), k_longest_list);
-    event.fields["kept"] = kept.filename().string();
-    event.fields["put_back"] = put_back;
-    out_.events.push_back(std::move(event));
     return {};
 }
 
@@ -353,21 +295,6 @@ bool TaskSync::is_before_memory(const std::string& frontmatter) const {
                                 : found->updated_at < now_.written.front().updated_at;
 }
 
-Result<Path> TaskSync::keep(const std::string& text) {
-    const auto name = "TASK.kept-" + file_time(clock_.now());
-    const auto folder = copies_.own.parent_path();
-    for (int n = 1;; ++n) {
-        const auto path = folder / (name + (n == 1 ? "" : "-" + std::to_string(n)) + ".md");
-        auto created = files::create_new(files_, path, text);
-        if (created) return path;
-        if (created.error().code != ErrorCode::conflict) return created.error();
-    }
-}
-
-void TaskSync::ask_for_attention(const std::string& why) {
-    out_.attention = out_.attention ? *out_.attention + "; " + why : why;
-}
-
 void TaskSync::note_written() {
     if (!now_.written.empty() && now_.written.back() == record_.task) return;
     now_.written.push_back(record_.task);
@@ -383,12 +310,12 @@ bool TaskSync::is_saved_again(const Side& side) const {
 }
 
 void TaskSync::note_rewritten(bool saved_again) {
-    if (!now_.body || (body_ == *now_.body && !saved_again)) return;
-    const auto before = parse_sections(*now_.body).sections, sections = parse_sections(body_).sections;
+    if (!now_.body || (are_same(body_, now_.body) && !saved_again)) return;
+    const auto &before = now_.body->artifacts().sections, &sections = body_->artifacts().sections;
     for (const auto& [heading, section] : sections) {
         const auto old = before.find(heading);
         const bool changed = old == before.end() || old->second.hash != section.hash;
-        if (changed || body_ == *now_.body) now_.rewritten[heading] = clock_.now();
+        if (changed || are_same(body_, now_.body)) now_.rewritten[heading] = clock_.now();
     }
     std::erase_if(now_.rewritten, [&](const auto& each) { return !sections.contains(each.first); });
 }
@@ -396,11 +323,14 @@ void TaskSync::note_rewritten(bool saved_again) {
 Synced TaskSync::finish() {
     for (auto& displaced : now_.displaced) displaced.counted_then = displaced.counted;
     for (auto& side : sides_) side.memory->seen = side.facts;
+    bases_.keep_only(record_.ended ? std::vector<const Stood*>{}
+                                   : std::vector<const Stood*>{&now_.own.stood, &now_.mirror.stood});
     out_.rewritten = now_.rewritten;
     note_written();
     now_.body = body_;
-    out_.body = body_;
-    out_.body_hash = content_hash(body_);
+    out_.text = body_;
+    out_.body = body_->body();
+    out_.body_hash = body_->hash();
     out_.body_changed = edited_;
     *memory_ = std::move(now_);
     succeeded_ = true;

@@ -12,37 +12,45 @@
 
 #include "common/model/task.hpp"
 #include "daemon/async/time.hpp"
+#include "daemon/store/bases.hpp"
+#include "daemon/store/save_merge.hpp"
 #include "daemon/store/task_files.hpp"
+#include "daemon/store/text.hpp"
 
 namespace orange::store {
 
 /// The state of a copy at the end of the last call.
 struct CopyMemory {
     Path path;
-    std::optional<std::string> body;        ///< unset: unknown
-    std::optional<async::Moment> given_at;  ///< the last time the daemon changed its body
-    std::optional<FileFacts> seen;          ///< facts of the file when it was last read or written
+    TextPtr body;                   ///< the body that it showed; null: unknown
+    TextPtr saved;                  ///< the last body that an editor saved there; null: unknown
+    Stood stood;                    ///< the bodies from which its next save may start
+    LineSet returned;               ///< the lines that were merged back into `saved`
+    std::optional<FileFacts> seen;  ///< facts of the file when it was last read or written
+    bool told_large = false;        ///< the human knows that it is too large to be read
 };
 
 /// A file that was exchanged out of its place. A process may still have it open, or be about to open it.
 struct Displaced {
     Path path;
-    std::string counted;       ///< the part of its body that has been merged into the task's
-    std::string counted_then;  ///< `counted` at the end of the last call that succeeded
+    TextPtr counted;       ///< the part of its body that has been merged into the task's
+    TextPtr counted_then;  ///< `counted` at the end of the last call that succeeded
     bool of_mirror = false;
     bool leftover = false;  ///< a killed daemon left the file, and it has not been read yet
     bool open = true;       ///< at the last read, a process had it open for writing
-    bool gone = false;      ///< an agent removed it
+    bool gone = false;      ///< an agent removed it, or it was set aside
     async::Moment since{};
     std::optional<FileFacts> seen = {};  ///< facts at the last read
     async::Moment read_at{};
 };
 
-/// The memory of TaskFiles about a task between calls. After a restart only the record's hash of the body is known.
+/// The memory of TaskFiles about a task between calls. After a restart only the record's hash of the body is known, and
+/// the bases that lie beside TASK.md.
 struct TaskMemory {
-    std::optional<std::string> body;  ///< the last body that both copies had
+    TextPtr body;  ///< the last body that both copies had
     CopyMemory own;
     CopyMemory mirror;
+    Bases::Known bases;
     std::vector<Displaced> displaced;
     std::set<Path> swept;                        ///< folders that were searched for leftovers of a killed daemon
     std::deque<Task> written;                    ///< the last tasks whose frontmatter was written, newest last
@@ -58,7 +66,7 @@ struct SectionEdit {
 /// A call of TaskFiles. The call works on a copy of the memory, which replaces the old one if the call succeeds.
 class TaskSync {
   public:
-    TaskSync(FileSystem& files, ProcessRunner& processes, const Clock& clock, std::chrono::milliseconds keeps_displaced,
+    TaskSync(FileSystem& files, const Clock& clock, std::chrono::milliseconds keeps_displaced,
              std::shared_ptr<TaskMemory> memory, TaskRecord record, Copies copies);
     ~TaskSync();
     TaskSync(const TaskSync&) = delete;
@@ -73,65 +81,84 @@ class TaskSync {
         Path path;
         CopyMemory* memory = nullptr;
         bool exists = false;
-        bool link = false;     ///< it is a symbolic link: not read, but replaced
-        bool held = false;     ///< half-written: left alone in this call
+        bool held = false;     ///< half-written, or too large: left alone in this call
         bool damaged = false;  ///< blank although its text is known: replaced
         bool edited = false;   ///< an editor wrote it, perhaps without a sync
         std::string text = {};
+        TextPtr body = {};
         std::optional<FileFacts> facts = {};
 
-        bool counts() const { return exists && !held && !link && !damaged; }
+        bool counts() const { return exists && !held && !damaged; }
     };
     /// A text that an editor wrote.
     struct Edit {
-        std::optional<std::string> base;  ///< the body that the editor started from; unset: unknown
-        std::string text;
+        TextPtr text;
         bool of_mirror = false;
-        bool older = false;   ///< it is older than the present body
-        bool unsure = false;  ///< its author may not have seen the present body
+        bool has_frontmatter = true;
+        TextPtr counted = {};  ///< what was merged of a displaced file; null: the text stands in its place
     };
 
+    // task_sync.cpp: reads both copies and decides on the body
     void set_up();
-    Result<void> sweep(const Path& folder);
     Result<void> read(Side& side);
+    Result<void> read_file(Side& side);
+    bool is_left_large(const Side& side) const;
     Awaitable<Result<void>> look_at(Side& side);
     Awaitable<Result<bool>> when_left(Path path, std::function<Result<void>()> read);
     void find_damaged();
     bool is_edited(const Side& side) const;
-    bool may_be_unseen(const Side& side) const;
-    Awaitable<Result<void>> decide();
-    Awaitable<Result<void>> take_in(Edit edit);
-    Result<void> resolve(const Edit& edit, const std::string& found);
-    Result<void> keep_lost(const Edit& edit, const std::string& before);
+    Result<void> decide();
+    TextPtr known_body();
     Result<void> check_frontmatter(bool of_mirror, const std::string& text);
     void note_written();
     bool is_saved_again(const Side& side) const;
     void note_rewritten(bool saved_again);
     bool is_before_memory(const std::string& frontmatter) const;
-    Result<Path> keep(const std::string& text);
-    void ask_for_attention(const std::string& why);
+    Synced finish();
 
+    // task_sync_merge.cpp: merges a save, keeps and tells what goes
+    TextPtr body_in(const CopyMemory& memory, std::string body) const;
+    Result<void> take_in(const Edit& edit);
+    Save save_of(const Edit& edit) const;
+    void note_save(const Edit& edit);
+    bool lives(Role role) const;
+    bool owns(bool of_mirror, std::string_view heading) const;
+    Result<void> tell_removed(const MergedSave& merged, bool of_mirror);
+    std::size_t room_for_kept() const;
+    Result<Path> keep(const std::string& text);
+    Result<void> set_aside(const Path& path, bool of_mirror, const std::string& what);
+    void note_large(const Side& side);
+    void ask_for_attention(const std::string& why);
+    void give(CopyMemory& memory);
+
+    // task_sync_write.cpp: writes both copies, and watches the files that this displaces
+    Result<void> sweep(const Path& folder);
     Awaitable<Result<void>> write_all();
     void note_facts(Side& side);
     Awaitable<Result<void>> put(Side& side, std::string desired);
     Awaitable<Result<void>> exchange(Side& side, std::string desired);
+    Awaitable<Result<void>> count_faster_editor(Side& side, TextPtr expected);
     Awaitable<Result<bool>> count_displaced();
+    Result<bool> count(Displaced& displaced, const FileFacts& facts);
     Result<void> count_leftover(Displaced& displaced, const std::string& text);
     Awaitable<Result<void>> remove_mirror();
     Result<void> remove_displaced();
     Result<void> sync_edited();
-    Synced finish();
+
+    CopyMemory& memory_of(bool of_mirror) { return of_mirror ? now_.mirror : now_.own; }
+    const CopyMemory& memory_of(bool of_mirror) const { return of_mirror ? now_.mirror : now_.own; }
 
     FileSystem& files_;
-    ProcessRunner& processes_;
     const Clock& clock_;
     const std::chrono::milliseconds keeps_displaced_;
     std::shared_ptr<TaskMemory> memory_;
     TaskMemory now_;  ///< the memory after this call
     TaskRecord record_;
     Copies copies_;
+    Bases bases_;
     std::vector<Side> sides_;  ///< the task's own copy first
-    std::string body_;
+    TextPtr body_;
+    bool retires_ = false;
     bool edited_ = false;
     bool written_ = false;  ///< both copies have body_
     bool wrote_ = false;    ///< this call has changed a copy

@@ -14,16 +14,17 @@ namespace orange::store {
 namespace {
 
 constexpr int k_most_rounds = 5;  ///< against a writer that never stops; the next call goes on
-/// Each call looks at all displaced files of its task, so their number has a limit: enough for about a quarter of a
+/// Each call looks at all displaced files of its task, so their number and size have a limit: enough for about a quarter of a
 /// second of calls one after the other. Beyond it, the oldest goes early.
 constexpr std::ptrdiff_t k_most_waiting = 256;
+constexpr std::uintmax_t k_most_waiting_bytes = 16 << 20;
 constexpr std::string_view k_displaced = ".TASK.md.orange-";
 constexpr std::size_t k_hash_length = 16;
 
 /// Returns a new name that contains the hash of the body, so that a later daemon sees if a process wrote to the file
 /// afterwards.
-std::string displaced_name(const std::string& body) {
-    return std::string(k_displaced) + content_hash(body).substr(0, k_hash_length) + "-" + random_id(10);
+std::string displaced_name(const Text& body) {
+    return std::string(k_displaced) + body.hash().substr(0, k_hash_length) + "-" + random_id(10);
 }
 
 bool same(const FileFacts& a, const FileFacts& b) {
@@ -42,6 +43,7 @@ Result<void> TaskSync::sweep(const Path& folder) {
         const auto path = folder / name;
         const bool is_ours = name.starts_with(".TASK.md.") || name.starts_with("..TASK.md.");
         const bool is_obsolete = is_own && name == ".projections";  // older daemons kept hashes in it
+        if (is_own && bases_.note(name)) continue;
         if (is_obsolete || (name.ends_with(".tmp") && (is_ours || (is_own && name.starts_with('.'))))) {
             TRY(files_.remove(path));
         } else if (name.starts_with(k_displaced)) {
@@ -63,8 +65,8 @@ Awaitable<Result<void>> TaskSync::write_all() {
     for (int round = 0; round < k_most_rounds; ++round) {
         bool all_right = true;
         for (auto& side : sides_) {
-            auto desired = task_text(record_.task, body_);
-            if (side.held || (side.exists && !side.link && side.text == desired)) continue;
+            auto desired = task_text(record_.task, body_->body());
+            if (side.held || (side.exists && side.text == desired)) continue;
             all_right = false;
             note_written();
             CO_TRY(co_await put(side, std::move(desired)));
@@ -93,7 +95,7 @@ Awaitable<Result<void>> TaskSync::put(Side& side, std::string desired) {
             wrote_ = side.exists = true;
             note_facts(side);
             side.text = std::move(desired);
-            side.memory->body = body_;
+            side.body = side.memory->body = body_;
             co_return Result<void>{};
         }
     }
@@ -102,28 +104,24 @@ Awaitable<Result<void>> TaskSync::put(Side& side, std::string desired) {
     if (!side.counts()) co_return Result<void>{};
     CO_TRY(check_frontmatter(side.is_mirror, side.text));
     side.edited = side.edited || is_edited(side);
-    if (!is_edited(side)) co_return Result<void>{};
-    Edit edit;
-    edit.base = side.memory->body ? side.memory->body : now_.body;
-    edit.text = side.text;
-    edit.of_mirror = side.is_mirror;
-    edit.unsure = true;
-    CO_TRY(co_await take_in(std::move(edit)));
-    side.memory->body = body_of(side.text);
+    if (is_edited(side)) {
+        CO_TRY(take_in({side.body, side.is_mirror, split_task_text(side.text).has_frontmatter}));
+    }
+    side.memory->body = side.body;
     co_return Result<void>{};
 }
 
 Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
-    const auto expected = side.damaged ? side.memory->body.value_or("") : body_of(side.text);
-    const auto given = body_;
-    const auto name = displaced_name(expected);
+    const auto shown = side.memory->body ? side.memory->body : text_of("");
+    const auto expected = side.damaged ? shown : side.body;
+    const auto name = displaced_name(*expected);
     Displaced displaced;
     displaced.path = side.path.parent_path() / name;
     displaced.counted = displaced.counted_then = expected;
     displaced.of_mirror = side.is_mirror;
     displaced.since = displaced.read_at = async::now();
     // If only the frontmatter changed, no sync is needed, because the record has it.
-    const auto durability = expected == given ? Durability::atomic : Durability::synced;
+    const auto durability = are_same(expected, body_) ? Durability::atomic : Durability::synced;
     if (auto done = files_.exchange(side.path, desired, displaced.path, durability); !done) {
         // If only the sync failed, the exchange has happened: search the folder again, so that the displaced file is
         // found.
@@ -138,36 +136,40 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
     }
     wrote_ = true;
     note_facts(side);
-    const auto path = displaced.path;
     now_.displaced.push_back(std::move(displaced));
     side.text = std::move(desired);
-    side.link = false;
     side.damaged = false;
-    if (expected != given) side.memory->given_at = async::now();
-    side.memory->body = given;
+    side.body = side.memory->body = body_;
+    give(*side.memory);
+    co_return co_await count_faster_editor(side, expected);
+}
+
+/// Reads the file that was just displaced: its editor may have saved after it was read.
+Awaitable<Result<void>> TaskSync::count_faster_editor(Side& side, TextPtr expected) {
+    const auto path = now_.displaced.back().path;
     std::optional<std::string> text;
     std::optional<FileFacts> facts;
     const auto read_it = [&]() -> Result<void> {
         const auto seen = files_.facts_of(path);
         if (!seen) return {};
         facts = *seen;
-        TRY(text, read_copy(files_, path, *seen));
+        if (seen->kind != FileFacts::Kind::file || seen->size > k_largest_text) {
+            return set_aside(path, side.is_mirror, "no file of at most 1 MiB");
+        }
+        TRY(text, files_.read(path));
         return {};
     };
     CO_TRY(const auto left, co_await when_left(path, read_it));
     auto& entry = now_.displaced.back();
     entry.open = !left;
     entry.seen = facts;
-    const auto found = body_of(text.value_or(""));
-    const bool looks_whole = left || !seems_cut(text.value_or(""), expected);
-    if (!text || is_blank(*text) || found == expected || !looks_whole) co_return Result<void>{};
+    if (!text || is_blank(*text)) co_return Result<void>{};
+    const auto parts = split_task_text(*text);
+    const bool looks_whole = left || !seems_cut(*text, expected->body());
+    if (parts.body == expected->body() || !looks_whole) co_return Result<void>{};
     CO_TRY(check_frontmatter(side.is_mirror, *text));
-    Edit edit;
-    edit.base = expected;
-    edit.text = std::move(*text);
-    edit.of_mirror = side.is_mirror;
-    edit.unsure = true;
-    CO_TRY(co_await take_in(std::move(edit)));
+    const auto found = text_of(parts.body);
+    CO_TRY(take_in({found, side.is_mirror, parts.has_frontmatter, expected}));
     now_.displaced.back().counted = found;
     co_return Result<void>{};
 }
@@ -180,38 +182,43 @@ Awaitable<Result<bool>> TaskSync::count_displaced() {
         displaced.gone = !facts && facts.error().code == ErrorCode::not_found;
         const bool is_due = async::now() - displaced.read_at >= keeps_displaced_;
         if (!facts || (displaced.seen && same(*facts, *displaced.seen) && !is_due)) continue;
-        std::optional<std::string> text;
-        {
-            const WriterCheck writers(displaced.path);
-            CO_TRY(text, read_copy(files_, displaced.path, *facts));
-            displaced.open = writers.is_open_elsewhere();
-        }
-        displaced.seen = *facts;
-        displaced.read_at = async::now();
-        if (!text || is_blank(*text)) continue;
-        if (displaced.leftover) {
-            CO_TRY(count_leftover(displaced, *text));
-        }
-        const auto found = body_of(*text);
-        if (found == displaced.counted || (displaced.open && seems_cut(*text, displaced.counted))) continue;
-        Edit edit;
-        edit.base = displaced.counted;
-        edit.text = std::move(*text);
-        edit.of_mirror = displaced.of_mirror;
-        edit.unsure = true;
-        CO_TRY(co_await take_in(std::move(edit)));
-        displaced.counted = found;
-        changed = true;
+        CO_TRY(const auto counted, count(displaced, *facts));
+        changed = changed || counted;
     }
     co_return changed;
+}
+
+Result<bool> TaskSync::count(Displaced& displaced, const FileFacts& facts) {
+    if (facts.kind != FileFacts::Kind::file || facts.size > k_largest_text) {
+        TRY(set_aside(displaced.path, displaced.of_mirror, "no file of at most 1 MiB"));
+        displaced.gone = true;
+        return false;
+    }
+    std::string text;
+    {
+        const WriterCheck writers(displaced.path);
+        TRY(text, files_.read(displaced.path));
+        displaced.open = writers.is_open_elsewhere();
+    }
+    displaced.seen = facts;
+    displaced.read_at = async::now();
+    if (is_blank(text)) return false;
+    if (displaced.leftover) TRY(count_leftover(displaced, text));
+    const auto parts = split_task_text(text);
+    const auto& counted = displaced.counted->body();
+    if (parts.body == counted || (displaced.open && seems_cut(text, counted))) return false;
+    const auto found = text_of(parts.body);
+    TRY(take_in({found, displaced.of_mirror, parts.has_frontmatter, displaced.counted}));
+    displaced.counted = found;
+    return true;
 }
 
 /// Handles a displaced file of an earlier daemon. The body that a late writer started from is unknown, so a text with
 /// lines of its own is kept in a file.
 Result<void> TaskSync::count_leftover(Displaced& displaced, const std::string& text) {
-    const auto found = body_of(text);
+    const auto found = text_of(body_of(text));
     const auto hash = displaced.path.filename().string().substr(k_displaced.size(), k_hash_length);
-    if (!content_hash(found).starts_with(hash) && !has_all_lines(body_, found)) {
+    if (!found->hash().starts_with(hash) && !has_all_lines(body_->body(), found->body())) {
         TRY(const auto kept, keep(text));
         ask_for_attention("a process wrote to TASK.md while it was replaced; its text is kept as " + kept.string());
     }
@@ -225,8 +232,8 @@ Awaitable<Result<void>> TaskSync::remove_mirror() {
     const Side mirror = std::move(sides_[1]);
     sides_.pop_back();
     Displaced displaced;
-    displaced.counted = displaced.counted_then = body_of(mirror.text);
-    displaced.path = copies_.own.parent_path() / displaced_name(displaced.counted);
+    displaced.counted = displaced.counted_then = mirror.body ? mirror.body : text_of("");
+    displaced.path = copies_.own.parent_path() / displaced_name(*displaced.counted);
     displaced.of_mirror = true;
     displaced.since = async::now();
     // The process that wrote half a text is about to be ended. Keep the half in a file, so that it does not count as
@@ -260,17 +267,22 @@ Awaitable<Result<void>> TaskSync::remove_mirror() {
 /// may stand still within open(), with the file found and not yet open.
 Result<void> TaskSync::remove_displaced() {
     const auto now = async::now();
+    const auto size_of = [](const Displaced& each) { return each.seen ? each.seen->size : 0; };
     auto waiting = std::ranges::count(now_.displaced, false, &Displaced::open);
+    std::uintmax_t bytes = 0;
+    for (const auto& each : now_.displaced) bytes += size_of(each);
     for (auto displaced = now_.displaced.begin(); displaced != now_.displaced.end();) {
         const bool is_counted = displaced->seen && written_;
         const bool is_old =
             now - displaced->since >= keeps_displaced_ && displaced->read_at - displaced->since >= keeps_displaced_;
-        if (!displaced->gone && (displaced->open || !is_counted || (!is_old && waiting <= k_most_waiting))) {
+        const bool may_wait = !is_old && waiting <= k_most_waiting && bytes <= k_most_waiting_bytes;
+        if (!displaced->gone && (displaced->open || !is_counted || may_wait)) {
             const bool is_writing = displaced->open && now - displaced->since < keeps_displaced_;
             (is_writing ? out_.unsettled : out_.waiting) = true;
             ++displaced;
             continue;
         }
+        bytes -= size_of(*displaced);
         TRY(files_.remove(displaced->path));
         displaced = now_.displaced.erase(displaced);
         --waiting;

@@ -1,17 +1,20 @@
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/result.hpp"
-#include "daemon/async/awaitable.hpp"
 #include "daemon/files/file_system.hpp"
-#include "daemon/process/process_runner.hpp"
 
-/// Helpers of TaskSync for the text of a TASK.md and for its files.
+/// Helpers for the text of a TASK.md and for its files.
 namespace orange::store {
+
+/// A longer TASK.md is not read: it is useless to its readers, and the daemon's loop would wait for it.
+constexpr std::size_t k_largest_text = 1 << 20;
+constexpr std::string_view k_kept_prefix = "TASK.kept-";
+constexpr std::string_view k_found = "TASK.md.found";  ///< what stood in the place of a TASK.md and was none
 
 /// Returns the body of a whole TASK.md (task_file.hpp).
 std::string body_of(const std::string& text);
@@ -27,16 +30,13 @@ bool has_all_lines(const std::string& body, const std::string& text);
 /// lines of the previous body, or ends within a line.
 bool seems_cut(const std::string& text, const std::string& body_before);
 
-/// Reads a copy of TASK.md. Nothing if there is no such file, or if it is a link: an agent could point the link at a
-/// file that its sandbox hides, and the daemon would copy that file to a place where the agent can read it.
-/// invalid_argument, with the way out, if the file has more than 8 MiB.
-Result<std::optional<std::string>> read_copy(FileSystem& files, const Path& path);
-/// Reads a copy as above, with facts that are known already.
-Result<std::optional<std::string>> read_copy(FileSystem& files, const Path& path, const FileFacts& facts);
+/// Returns true for the name of a file with lines that went from TASK.md, also of one that an older version made.
+bool is_kept_text(std::string_view name);
 
-/// Merges the changes from `base` to `current` and from `base` to `other` (`git merge-file`). Nothing if they
-/// contradict each other. An Error if the disk or git fails. Temporary files are made in `folder` and removed.
-Awaitable<Result<std::optional<std::string>>> merge_bodies(FileSystem& files, ProcessRunner& processes, Path folder,
-                                                           std::string current, std::string base, std::string other);
+/// Returns the paths of such files in a task's folder, oldest first.
+std::vector<std::string> kept_texts(FileSystem& files, const Path& folder);
+
+/// Returns the body of a task's own TASK.md. An Error if it is no regular file of at most 1 MiB.
+Result<std::string> read_body(FileSystem& files, const Path& task_file);
 
 }  // namespace orange::store

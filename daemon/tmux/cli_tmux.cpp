@@ -14,10 +14,10 @@
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/posix/fd.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/process/scopes.hpp"
-#include "daemon/process/unique_fd.hpp"
 #include "daemon/tmux/attaching.hpp"
 #include "daemon/tmux/names.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "common/base/sha256.hpp"
 #include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -16,10 +17,6 @@ constexpr std::string_view k_suffix = ".yml";
 bool is_safe_name(std::string_view name) {
     return !name.empty() && name.size() <= 40 && name.front() != '-' &&
            name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos;
-}
-
-bool is_hash(std::string_view hash) {
-    return hash.size() == 16 && hash.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 }  // namespace
@@ -118,16 +115,16 @@ Result<Library::DefinitionPtr> Library::pinned(const std::string& name, const st
     const std::string way_out =
         ". Move the task to the current definition, or to another workflow: orange task update --workflow " +
         printable(name);
-    if (!is_hash(hash)) {
+    if (!is_content_hash(hash)) {
         return Error(ErrorCode::invalid_argument,
                      what + " is unknown, because \"" + printable(hash) + "\" is not a hash" + way_out);
     }
     const auto path = pin_path(hash);
     const auto text = files_.read(path);
     if (!text && text.error().code != ErrorCode::not_found) return in_context("reading " + what, text.error());
-    if (!text || content_hash(*text) != hash) {
+    if (!text || !is_hash_of(hash, *text)) {
         const auto current = find(name);
-        if (current && (*current)->hash == hash) return *current;
+        if (current && is_hash_of(hash, current_.at(name).good_text)) return *current;
         return Error(text ? ErrorCode::workflow_invalid : ErrorCode::not_found,
                      what + " (" + path.string() + ") " + (text ? "was changed" : "is gone") + way_out);
     }

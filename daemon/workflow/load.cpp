@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "daemon/workflow/reader.hpp"
 
@@ -225,7 +226,7 @@ Loaded load(std::string_view text, std::string_view file_name, std::string_view 
     });
     if (loaded.ok()) loaded.warnings = warnings_of(source);
     loaded.definition = std::move(source.definition);
-    loaded.definition.hash = content_hash(text);
+    loaded.definition.hash = sha256(text);
     return loaded;
 }
 

@@ -1,3 +1,6 @@
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -51,6 +54,13 @@ void delete_and_create(Sandbox&, const fs::path& file, const std::string& line) 
     const auto text = read_file(file);
     fs::remove(file);
     write_file(file, text + line + "\n");
+}
+
+bool has_notice(Sandbox& orange, const std::string& id, const std::string& kind) {
+    rpc::TaskShow show;
+    show.id = id;
+    const auto notices = orange.call(show).task.notices;
+    return std::ranges::any_of(notices, [&](const auto& notice) { return name_of(notice.kind) == kind; });
 }
 
 std::string everything(Sandbox& orange, const std::string& id) {
@@ -158,7 +168,7 @@ TEST_CASE("An edit of one copy arrives in the other, and a deleted mirror comes 
     CHECK(orange.git({"status", "--porcelain"}, orange.worktree(id)).empty());
 }
 
-TEST_CASE("Both copies edited while no daemon ran: the newer stays, the other is kept beside it") {
+TEST_CASE("Both copies edited while no daemon ran: both edits stay") {
     Sandbox orange;
     orange.add_project("shop");
     const auto id = orange.create("shop", "Wait demo:clarify");
@@ -166,15 +176,13 @@ TEST_CASE("Both copies edited while no daemon ran: the newer stays, the other is
     const auto mirror = orange.worktree(id) / "TASK.md";
     const auto own = orange.folder(id) / "TASK.md";
     orange.kill_daemon();
-    append(orange, own, "the older edit");
-    fs::last_write_time(own, fs::last_write_time(own) - 10s);
-    append(orange, mirror, "the newer edit");
+    append(orange, own, "the edit of the human");
+    append(orange, mirror, "the edit of the agent");
     orange.start_daemon();
     orange.eventually("both are in step", [&] { return read_file(own) == read_file(mirror); });
     INFO(Json(orange.history(id)).dump(1) << orange.fields(id).dump(1));
-    CHECK_THAT(read_file(own), Holds("the newer edit"));
-    CHECK_THAT(everything(orange, id), Holds("the older edit"));
-    orange.eventually("it asks for attention", [&] { return orange.fields(id).at("attention").is_string(); });
+    CHECK_THAT(read_file(own), Holds("the edit of the human") && Holds("the edit of the agent"));
+    CHECK(orange.history(id, "section.lost").empty());
 }
 
 TEST_CASE("A repository with a TASK.md of its own keeps it") {
@@ -238,6 +246,7 @@ TEST_CASE(
     const auto refused = orange.try_call(update);
     REQUIRE_FALSE(refused);
     CHECK_THAT(refused.error().message, Tells(mirror.string()));
+    CHECK(has_notice(orange, id, "task_file_unread"));
     CHECK(orange.status(id) == "clarification");
     rpc::TaskUpdate summary;
     summary.id = other;
@@ -251,6 +260,68 @@ TEST_CASE(
     write_file(mirror, whole + "\nand a line\n");
     orange.eventually("it goes on", [&] { return holds(read_file(own), "and a line"); });
     CHECK_THAT(orange.body(id), Holds(body));
+    orange.eventually("the notice ends", [&] { return !has_notice(orange, id, "task_file_unread"); });
+}
+
+TEST_CASE("Whatever stands in the place of TASK.md, the task shows it, and can be cancelled and merged") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto put = [](const std::string& kind, const fs::path& file) {
+        fs::remove(file);
+        if (kind == "pipe") REQUIRE(::mkfifo(file.c_str(), 0600) == 0);
+        if (kind == "folder") fs::create_directories(file / "inside");
+        if (kind == "link") fs::create_symlink("/dev/zero", file);
+        if (kind != "large") return;
+        write_file(file, "---\n");
+        fs::resize_file(file, std::uintmax_t{2} << 30);
+    };
+    for (const std::string kind : {"pipe", "folder", "link", "large"}) {
+        INFO(kind);
+        const auto id = orange.create("shop", "Wait demo:clarify");
+        wait_for_question(orange, id);
+        const auto mirror = orange.worktree(id) / "TASK.md";
+        put(kind, mirror);
+        const auto* notice = kind == "large" ? "task_file_unread" : "task_file_conflict";
+        orange.eventually("the human is told", [&] { return has_notice(orange, id, notice); });
+        put(kind, mirror);  // once more, at the very end
+        rpc::TaskCancel cancel;
+        cancel.id = id;
+        CHECK(orange.try_call(cancel).has_value());
+        orange.wait_for_status(id, "cancelled");
+        CHECK(fs::exists(fs::symlink_status(orange.folder(id) / "TASK.md.found")));
+    }
+}
+
+TEST_CASE("A line that an agent removes twice is kept, and the human is told everywhere") {
+    Sandbox orange;
+    orange.add_project("shop");
+    rpc::TaskCreate params;
+    params.project = "shop";
+    params.summary = "Wait demo:clarify";
+    params.context = "Mind the rounding.";
+    params.harness = params.review_harness = "demo";
+    const auto id = orange.call(params).task.fields.id.value;
+    wait_for_question(orange, id);
+    const auto mirror = orange.worktree(id) / "TASK.md";
+    const auto remove_line = [&] {
+        auto text = read_file(mirror);
+        text.erase(text.find("Mind the rounding.\n"), std::string("Mind the rounding.\n").size());
+        write_file(orange.root() / "edited", text);
+        fs::rename(orange.root() / "edited", mirror);
+    };
+    remove_line();
+    orange.eventually("it comes back", [&] { return holds(read_file(mirror), "Mind the rounding."); });
+    CHECK_FALSE(has_notice(orange, id, "task_file_conflict"));
+    remove_line();
+    orange.eventually("the human is told", [&] { return has_notice(orange, id, "task_file_conflict"); });
+    rpc::TaskShow show;
+    show.id = id;
+    const auto shown = orange.call(show);
+    REQUIRE(shown.kept.size() == 1);
+    CHECK_THAT(read_file(shown.kept[0]), Holds("Mind the rounding."));
+    CHECK_THAT(orange.orange({"task", "show", id}).out, Tells(shown.kept[0]));
+    REQUIRE(orange.history(id, "section.lost").size() == 2);
+    CHECK(orange.history(id, "section.lost")[1].at("kept") == fs::path(shown.kept[0]).filename().string());
 }
 
 TEST_CASE("A TASK.md that Markdown parsers take minutes for is read like any other") {
@@ -261,8 +332,8 @@ TEST_CASE("A TASK.md that Markdown parsers take minutes for is read like any oth
     const auto mirror = orange.worktree(id) / "TASK.md";
     for (const std::string_view piece : {"![[]()", "- ", "> "}) {
         std::string hostile;
-        while (hostile.size() < (400 << 10)) hostile += piece;
-        if (piece == "- ") hostile += "x" + std::string(200 << 10, '\n');
+        while (hostile.size() < (200 << 10)) hostile += piece;
+        if (piece == "- ") hostile += "x" + std::string(100 << 10, '\n');
         write_file(mirror, read_file(mirror) + "\n" + hostile + "\n\n## After " + std::string(piece) + "\n\nx\n");
         orange.eventually("its last section is seen",
                           [&] { return holds(orange.body(id), "## After " + std::string(piece)); });
@@ -290,16 +361,8 @@ TEST_CASE("A TASK.md that is replaced without frontmatter keeps what the human w
         return text.find("Mind the rounding.") != std::string::npos &&
                text.find("APPROACH: other") != std::string::npos;
     });
-    // A daemon that writes TASK.md at that moment may find the text in both places, and tells it of each.
-    orange.eventually("the history tells", [&] { return !orange.history(id, "section.lost").empty(); });
-    for (const auto& event : orange.history(id, "section.lost")) {
-        CHECK_THAT(event.at("sections").get<std::string>(), Tells("Context"));
-        CHECK(event.at("put_back") == true);
-        CHECK_THAT(read_file(orange.folder(id) / event.at("kept").get<std::string>()), Holds("Mind the rounding."));
-    }
     CHECK(orange.git({"status", "--porcelain", "--ignored"}, orange.worktree(id)) == before);
-    const auto told = orange.orange({"task", "history", id});
-    CHECK_THAT(told.out, Tells("Context"));
+    CHECK(orange.history(id, "section.lost").empty());
 }
 
 }  // namespace orange::tests

@@ -12,7 +12,7 @@
 #include "common/model/record.hpp"
 #include "common/rpc/errors.hpp"
 #include "common/rpc/node_hello.hpp"
-#include "daemon/process/unique_fd.hpp"
+#include "common/posix/fd.hpp"
 #include "tests/catch.hpp"
 #include "tests/integration/sandbox.hpp"
 

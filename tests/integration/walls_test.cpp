@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "common/base/ids.hpp"
-#include "daemon/process/unique_fd.hpp"
+#include "common/posix/fd.hpp"
 #include "tests/catch.hpp"
 #include "tests/integration/sandbox.hpp"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/process/unique_fd.hpp"
+#include "common/posix/fd.hpp"
 
 namespace orange::test {
 

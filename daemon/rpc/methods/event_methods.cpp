@@ -54,25 +54,25 @@ Awaitable<Result<EventsSubscribe::Reply>> subscribe(Api& api, EventsSubscribe pa
     }
     auto& world = api.world();
     auto* sink = call.sink;
-    if (params.since && !filter.task) {  // a later call of the connection may be quicker
+    EventsSubscribe::Reply reply;
+    std::optional<std::vector<StreamEvent>> missed;
+    if (params.since) {  // a later call of the connection may be quicker
         const auto is_wanted = std::make_shared<bool>(true);
         sink->set_subscription([is_wanted] { *is_wanted = false; });
-        co_await find_histories(world);
+        if (!filter.task) co_await find_histories(world);
+        auto task = filter.task;
+        missed = co_await world.journal.since(*params.since, std::move(task));
         if (!*is_wanted) {
             co_return Error(ErrorCode::conflict, "the connection has ended or replaced this subscription already");
         }
+        reply.resync = !missed;
     }
-    EventsSubscribe::Reply reply;
     reply.cursor = world.journal.cursor();
     const auto tell = [sink, wanted = filter, &world](const StreamEvent& event) {
         if (wanted.wants(event)) sink->notify(EventNotification::k_name, written(notification_of(world, event)));
     };
-    if (params.since) {
-        const auto missed = world.journal.since(*params.since, filter.task);
-        reply.resync = !missed;
-        if (missed) {
-            for (const auto& event : *missed) tell(event);
-        }
+    if (missed) {
+        for (const auto& event : *missed) tell(event);
     }
     const int listener = world.journal.listen(tell);
     const int viewer = seen ? api.screens().listen(*seen,
@@ -100,10 +100,12 @@ Awaitable<Result<EventsList::Reply>> list(Api& api, EventsList params) {
     reply.cursor = world.journal.cursor();
     std::optional<std::vector<StreamEvent>> events;
     if (params.since) {
-        events = world.journal.since(*params.since, filter.task);
+        auto task = filter.task;
+        events = co_await world.journal.since(*params.since, std::move(task));
         reply.resync = !events;
+        reply.cursor = world.journal.cursor();
     }
-    if (!events) events = world.journal.recent(filter, static_cast<std::size_t>(params.limit));
+    if (!events) events = co_await world.journal.recent(filter, static_cast<std::size_t>(params.limit));
     for (const auto& event : *events) {
         if (filter.wants(event)) reply.events.push_back(notification_of(world, event));
     }

@@ -125,7 +125,7 @@ Awaitable<Result<ProjectRemove::Reply>> remove(Api& api, ProjectRemove params) {
     const auto lock = co_await api.change_projects();
     CO_TRY(auto project, co_await api.select_project(params.name, std::nullopt));
     CO_TRY(check_no_tasks(api, project));
-    CO_TRY(co_await world.pool.remove_all(project));
+    CO_TRY(co_await world.pool.remove_workspaces(project));
     ProjectRemove::Reply reply;
     if (params.clean) {
         CO_TRY(reply.notes, co_await clean_up(api, project));

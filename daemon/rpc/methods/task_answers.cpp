@@ -113,7 +113,9 @@ Awaitable<Result<TaskDiff::Reply>> diff(Api& api, TaskDiff params, Call call) {
 }  // namespace
 
 ChangeCounts counts_of(const Changes& changes) {
-    return {changes.commits, changes.files, changes.added, changes.removed, changes.uncommitted};
+    ChangeCounts counts{changes.commits, changes.files, changes.added, changes.removed, changes.uncommitted};
+    for (const auto& file : changes.large) counts.large.push_back({file.path, file.bytes});
+    return counts;
 }
 
 void add_task_answers(MethodTable& table, Api& api) {

@@ -16,7 +16,7 @@
 #include "daemon/runner/children.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/runner/sight.hpp"
-#include "daemon/store/task_file.hpp"
+#include "daemon/store/task_texts.hpp"
 
 /// Methods that only read tasks; they are open to everybody.
 namespace orange::rpc {
@@ -56,8 +56,8 @@ Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
         reply.children.push_back(api.related(child));
     }
     reply.agents = uses_of(world, *record);
-    const auto text = world.files.read(world.tasks.folder(*record) / "TASK.md");
-    if (text) reply.body = store::split_task_text(*text).body;
+    reply.body = store::read_body(world.files, world.tasks.folder(*record) / "TASK.md").value_or("");
+    reply.kept = store::kept_texts(world.files, world.tasks.folder(*record));
     if (params.changes && !store::has_ended(*record)) {
         auto known = api.runner().committed.known(id);
         if (const auto changes = co_await changes_of(world, *record, std::move(known))) {

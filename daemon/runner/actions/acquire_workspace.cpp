@@ -17,7 +17,7 @@ Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, Task
     record.task.workspace = acquired.name;
     record.task_file = acquired.task_file;
     if (record.branch_start.empty()) record.branch_start = acquired.branch_start;
-    co_await note_programs(world, record);
+    (void)co_await note_programs(world, record);
     co_return std::move(acquired.notes);
 }
 

@@ -204,6 +204,16 @@ TEST_CASE("A pinned definition of an executor outlives its file, and says when i
     CHECK(shelf.library.pinned("box", "../x").error().code == ErrorCode::invalid_argument);
 }
 
+TEST_CASE("A definition that an older version pinned is found under its old name") {
+    Shelf shelf;
+    const auto old = fast_hash(k_box);
+    const Path pin = "/home/u/orange/executors/.pinned/" + old + ".yml";
+    shelf.files.files[pin] = k_box;
+    CHECK(shelf.library.pinned("box", old)->run.front() == "box");
+    shelf.files.files[pin] += "# changed\n";
+    CHECK(shelf.library.pinned("box", old).error().code == ErrorCode::invalid_argument);
+}
+
 TEST_CASE("Every shipped executor can be used, and local starts no process of its own") {
     PosixFileSystem files;
     const ExecutorLibrary library(files, Path(ORANGE_SOURCE_DIR) / "executors", "/nowhere");

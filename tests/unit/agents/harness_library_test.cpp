@@ -143,6 +143,9 @@ TEST_CASE("every shipped definition is valid") {
 TEST_CASE("a definition is known by its text and by the program beside it, and by the version that has shipped it") {
     Folders folders;
     const auto hash = [&] { return folders.library().find("mine")->hash; };
+    const auto is_changed = [](const std::string& was, const std::string& now) {
+        return orange::agents::is_changed(was, now, "none");
+    };
     folders.define("user", "mine", "./agent");
     folders.install("user/agent");
     const auto before = hash();
@@ -159,4 +162,9 @@ TEST_CASE("a definition is known by its text and by the program beside it, and b
     CHECK(is_changed(shipped.substr(0, shipped.rfind(' ')) + " 0123456789abcdef", shipped));
     folders.define("user", "theirs", "theirs");
     CHECK(is_changed(shipped, folders.library().find("theirs")->hash));
+
+    const auto mine = *folders.library().find("mine");  // as an older version knew it
+    CHECK(mine.earlier_hash.size() == 16);
+    CHECK_FALSE(orange::agents::is_changed(mine.earlier_hash, mine.hash, mine.earlier_hash));
+    CHECK(orange::agents::is_changed("0123456789abcdef", mine.hash, mine.earlier_hash));
 }

@@ -10,9 +10,9 @@
 #include "common/config/home_check.hpp"
 #include "common/config/home_lock.hpp"
 #include "common/config/socket_address.hpp"
+#include "common/posix/fd.hpp"
 #include "daemon/app/home_files.hpp"
 #include "daemon/files/posix_file_system.hpp"
-#include "daemon/process/unique_fd.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/os_fixture.hpp"
 

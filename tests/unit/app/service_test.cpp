@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "common/posix/fd.hpp"
 #include "daemon/process/environment.hpp"
-#include "daemon/process/unique_fd.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/os_fixture.hpp"
 

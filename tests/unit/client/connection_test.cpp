@@ -217,9 +217,9 @@ TEST_CASE("A daemon that answers no ping either is named, with the call that may
     CHECK(reply.error().code == ErrorCode::timeout);
     CHECK(reply.error().details.at("pid") == std::to_string(::getpid()));
     CHECK(reply.error().details.at("method") == "task.create");
-    CHECK_THAT(reply.error().message, Tells(std::to_string(::getpid())) && Tells("task.create") &&
-                                          Tells("orange list --all") &&
-                                          Catch::EndsWith("orange daemon restart --force"));
+    CHECK(reply.error().details.at("busy") == "true");  // it is this process, which computes while it looks at itself
+    CHECK_THAT(reply.error().message,
+               Tells(std::to_string(::getpid())) && Tells("task.create") && Tells("orange list --all"));
 }
 
 TEST_CASE("A daemon that does not take the request, and one that stops listening, are found out like a silent one") {

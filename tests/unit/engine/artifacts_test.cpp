@@ -1,5 +1,7 @@
 #include "daemon/engine/artifacts.hpp"
 
+#include "common/base/sha256.hpp"
+#include "common/base/text.hpp"
 #include "tests/catch.hpp"
 
 using namespace orange::engine;
@@ -8,9 +10,9 @@ namespace {
 
 using Entry = std::map<std::string, std::string>;
 
-Artifacts with(const std::string& heading, const std::string& text, const std::string& hash = "new") {
+Artifacts with(const std::string& heading, const std::string& text) {
     Artifacts artifacts;
-    artifacts.sections[heading] = {text, hash};
+    artifacts.sections[heading] = {text, {}};
     return artifacts;
 }
 
@@ -76,13 +78,13 @@ TEST_CASE("one of the fields with text after its colon is enough, at a line's be
 }
 
 TEST_CASE("a section from before the state was entered is stale, whatever it says") {
-    const Entry entry{{"Handoff", "old"}};
-    CHECK_THAT(problem(handoff(), with("Handoff", "DONE: x", "old"), entry),
+    const Entry entry{{"Handoff", orange::sha256("DONE: x")}};
+    CHECK_THAT(problem(handoff(), with("Handoff", "DONE: x"), entry),
                Tells("## Handoff") && Tells("changed") && Tells("DONE: …") && Tells("UNCERTAIN: …"));
-    CHECK(problem(handoff(), with("Handoff", "DONE: x", "new"), entry) == "holds");
+    CHECK(problem(handoff(), with("Handoff", "DONE: y"), entry) == "holds");
     Gate tolerant = handoff();
     tolerant.fresh = false;
-    CHECK(problem(tolerant, with("Handoff", "DONE: x", "old"), entry) == "holds");
+    CHECK(problem(tolerant, with("Handoff", "DONE: x"), entry) == "holds");
 }
 
 TEST_CASE("a verdict on the first non-empty line is read in any case, and nothing else is one") {
@@ -115,8 +117,12 @@ TEST_CASE("a verdict that does not fit says so") {
                Tells("## Review") && Tells("FAIL") && !Holds("Verdict:"));
 }
 
-TEST_CASE("hashes are those of the sections") {
-    CHECK(with("Plan", "x", "h").hashes() == Entry{{"Plan", "h"}});
+TEST_CASE("hashes are those of the sections, and those that an older version recorded are understood") {
+    const auto plan = with("Plan", "x");
+    CHECK(plan.hashes() == Entry{{"Plan", orange::sha256("x")}});
+    CHECK(is_unchanged(plan, plan.hashes(), "Plan"));
+    CHECK(is_unchanged(plan, {{"Plan", orange::fast_hash("x")}}, "Plan"));
+    CHECK_FALSE(is_unchanged(plan, {{"Plan", orange::fast_hash("y")}}, "Plan"));
 }
 
 TEST_CASE("what is wanted of a section names the verdict and the fields that its gate asks for, and no more") {

@@ -1,5 +1,6 @@
 #include "daemon/engine/decide.hpp"
 
+#include "common/base/sha256.hpp"
 #include "daemon/engine/edges.hpp"
 #include "daemon/engine/explain.hpp"
 #include "daemon/engine/permissions.hpp"
@@ -157,10 +158,10 @@ TEST_CASE("a gate that does not hold says what to write, and nothing is decided"
     const auto missing = world.ask("review", Role::worker);
     refused(missing, ErrorCode::gate_failed, {"## Handoff", "missing"});
     CHECK(missing.error().details == std::map<std::string, std::string>{{"section", "Handoff"}});
-    world.section("Handoff", "DONE: x", "old");
-    world.entry["Handoff"] = "old";
+    world.section("Handoff", "DONE: x");
+    world.entry["Handoff"] = orange::sha256("DONE: x");
     refused(world.ask("review", Role::human), ErrorCode::gate_failed, {"## Handoff", "changed"});
-    world.section("Handoff", "DONE: x", "new");
+    world.section("Handoff", "DONE: y");
     CHECK(world.ask("review", Role::worker));
     world.task.status = "review";
     world.section("Review", "Verdict: FAIL");

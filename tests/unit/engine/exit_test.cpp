@@ -1,3 +1,4 @@
+#include "common/base/sha256.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/engine/world.hpp"
 
@@ -18,8 +19,8 @@ TEST_CASE("a worker that leaves its artifact advances the task, as the system") 
 
 TEST_CASE("a stale artifact is none") {
     World world("working");
-    world.section("Handoff", "DONE: x", "old");
-    world.entry["Handoff"] = "old";
+    world.section("Handoff", "DONE: x");
+    world.entry["Handoff"] = orange::sha256("DONE: x");
     CHECK(std::get<Crash>(world.exit(Role::worker)).crash_count == 1);
 }
 

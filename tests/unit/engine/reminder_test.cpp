@@ -1,5 +1,6 @@
 #include "daemon/engine/reminder.hpp"
 
+#include "common/base/sha256.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/engine/world.hpp"
 
@@ -34,8 +35,8 @@ TEST_CASE("an agent whose section is missing is told what the gate needs, and ev
     const auto text = forgotten(world.definition, world.situation());
     REQUIRE(text);
     CHECK_THAT(*text, Holds("## Handoff is missing") && Holds("DONE") && Holds("orange task update --status review."));
-    world.section("Handoff", "DONE: x", "old");
-    world.entry["Handoff"] = "old";
+    world.section("Handoff", "DONE: x");
+    world.entry["Handoff"] = orange::sha256("DONE: x");
     CHECK_THAT(*forgotten(world.definition, world.situation()), Holds("has not changed"));
     World review("review");
     CHECK_THAT(*forgotten(review.definition, review.situation()),

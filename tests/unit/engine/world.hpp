@@ -97,8 +97,8 @@ struct World {
         task.id.value = "0123456789abcdefghijk";
         task.status = std::move(status);
     }
-    World& section(const std::string& heading, const std::string& text, const std::string& hash = "new") {
-        artifacts.sections[heading] = {text, hash};
+    World& section(const std::string& heading, const std::string& text) {
+        artifacts.sections[heading] = {text, {}};
         return *this;
     }
     Situation situation() const { return {task, artifacts, entry, facts}; }

@@ -149,6 +149,47 @@ TEST_CASE("removing a folder does not follow links out of it") {
     CHECK(read_text(folder / "kept/file") == "x");
 }
 
+TEST_CASE("a large folder is put aside in one step, and somebody is told; of a small one nothing is left") {
+    TemporaryFolder folder;
+    const Path home = folder / "home";
+    fs::create_directory(home);
+    std::vector<Path> told;
+    PosixFileSystem files({}, posix::Remover({home / ".removed"}, [&](Path place) { told.push_back(place); }));
+    write_text(folder / "small/a/file", "x");
+    REQUIRE(files.remove(folder / "small"));
+    CHECK(told.empty());
+    CHECK(files.list(home / ".removed")->empty());
+
+    for (int i = 0; i < 200; ++i) write_text(folder / "large/f" / std::to_string(i), "x");
+    REQUIRE(files.remove(folder / "large"));
+    CHECK_FALSE(fs::exists(folder / "large"));
+    REQUIRE(told == std::vector<Path>{home / ".removed"});
+    const auto names = files.list(home / ".removed").value();
+    REQUIRE(names.size() == 1);
+    CHECK(files.list(home / ".removed" / names[0] / "f")->size() > 100);
+    CHECK(mode_of(home / ".removed") == 0700);
+
+    write_text(folder / "file", "");
+    fs::resize_file(folder / "file", std::uintmax_t{1} << 30);  // to free a large file takes time, too
+    REQUIRE(files.remove(folder / "file"));
+    CHECK_FALSE(fs::exists(folder / "file"));
+    CHECK(told.size() == 2);
+}
+
+TEST_CASE("a folder that cannot be put into the home is put beside it, and leaves no folder there") {
+    TemporaryFolder folder;
+    write_text(folder / "home", "no folder");
+    std::vector<Path> told;
+    PosixFileSystem files({}, posix::Remover({folder / "home/.removed"}, [&](Path place) { told.push_back(place); }));
+    write_text(folder / "a/small/file", "x");
+    REQUIRE(files.remove(folder / "a/small"));
+    CHECK(files.list(folder / "a")->empty());
+    for (int i = 0; i < 200; ++i) write_text(folder / "a/large" / std::to_string(i), "x");
+    REQUIRE(files.remove(folder / "a/large"));
+    CHECK(*files.list(folder / "a") == std::vector<std::string>{".removed"});
+    CHECK(told == std::vector<Path>{folder / "a/.removed"});
+}
+
 TEST_CASE("below a folder that is named to it, no folder on the way to a file may be a link") {
     TemporaryFolder folder;
     fs::create_directory(folder / "real");

@@ -1,5 +1,6 @@
 #include "daemon/git/programs.hpp"
 
+#include "common/base/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/git/git_fixture.hpp"
 
@@ -18,7 +19,13 @@ struct ProgramsFixture : GitFixture {
         before = now();
     }
     git::Programs now() { return go(git::programs_of(git, at(tree))).value(); }
-    std::vector<std::string> changed() { return git::changed_programs(before, now()); }
+    /// As they are recorded, now or, `earlier`, by an older version.
+    static std::map<std::string, std::string> recorded(const git::Programs& programs, bool earlier = false) {
+        std::map<std::string, std::string> hashes;
+        for (const auto& [name, program] : programs) hashes[name] = earlier ? program.earlier : program.hash;
+        return hashes;
+    }
+    std::vector<std::string> changed() { return git::changed_programs(recorded(before), now()); }
     void hook(const std::string& name, const std::string& text) {
         write_file(repo + "/.git/hooks/" + name, text);
         std::filesystem::permissions(repo + "/.git/hooks/" + name, std::filesystem::perms::owner_all);
@@ -51,6 +58,25 @@ TEST_CASE_METHOD(ProgramsFixture,
     // The main worktree's own is seen from no other, and is what the user's git, and merges, go by.
     plain(repo, {"config", "--worktree", "core.sshCommand", "evil"});
     CHECK(changed() == Names{"config.worktree"});
+}
+
+TEST_CASE_METHOD(ProgramsFixture,
+                 "another value with the same fast hash is a change; what an older version recorded is none") {
+    // Found with a program in two seconds.
+    const std::string original = "git-lfs clean -- %f";
+    const std::string other =
+        "sh -c evil #524y\x1a\x1c"
+        "4\x01\xfc\x11\x16\x18\x05"
+        "1\x07\x0e\x1d";
+    REQUIRE(fast_hash("\nfilter.lfs.clean\n" + other) == fast_hash("\nfilter.lfs.clean\n" + original));
+    plain(repo, {"config", "filter.lfs.clean", original});
+    before = now();
+    CHECK(before.at("filter.lfs.clean").earlier == fast_hash("\nfilter.lfs.clean\n" + original));
+    CHECK(git::changed_programs(recorded(before, true), now()).empty());
+    plain(repo, {"config", "filter.lfs.clean", other});
+    CHECK(changed() == Names{"filter.lfs.clean"});
+    plain(repo, {"config", "filter.lfs.clean", "sh"});
+    CHECK(git::changed_programs(recorded(before, true), now()) == Names{"filter.lfs.clean"});
 }
 
 TEST_CASE_METHOD(ProgramsFixture, "a password in an address is not part of the name that is told") {

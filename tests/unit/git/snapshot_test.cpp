@@ -72,6 +72,22 @@ class SwappedGit final : public Git {
 
 }  // namespace
 
+TEST_CASE_METHOD(SnapshotFixture, "large files are named to who only looks, and not read; who keeps them reads them") {
+    constexpr std::int64_t k_size = std::int64_t{33} << 20;
+    write_file(tree + "/small", "x");
+    for (const char* name : {"/large", "/README"}) {
+        write_file(tree + name, "");
+        std::filesystem::resize_file(tree + name, static_cast<std::uintmax_t>(k_size));
+    }
+    std::vector<LargeFile> large;
+    const auto looked = go(tree_of_files(git, at(tree), &large)).value();
+    REQUIRE(large.size() == 2);
+    for (const auto& file : large) CHECK(file.bytes == k_size);
+    CHECK(plain(tree, {"diff", "--name-only", "HEAD", looked}) == "small");
+    const auto kept = go(tree_of_files(git, at(tree))).value();
+    CHECK(plain(tree, {"diff", "--name-only", "HEAD", kept}) == "README\nlarge\nsmall");
+}
+
 TEST_CASE_METHOD(SnapshotFixture, "dirty is anything uncommitted: changed, staged, untracked, hidden from status") {
     CHECK_FALSE(go(is_dirty(git, at(tree))).value());
     SECTION("changed") {

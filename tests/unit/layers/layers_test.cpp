@@ -146,12 +146,12 @@ const std::map<std::string, std::vector<std::string>>& allowed() {
                                                         "daemon/process/process_runner.hpp",
                                                         "daemon/process/environment.hpp",
                                                         "daemon/process/proc_info.hpp",
-                                                        "daemon/process/scopes.hpp",
-                                                        "daemon/process/unique_fd.hpp"};
+                                                        "daemon/process/scopes.hpp"};
     static const std::map<std::string, std::vector<std::string>> table = {
         {"common/base", {}},
+        {"common/posix", {"common/base/"}},
         {"common/model", {"common/base/"}},
-        {"common/config", {"common/base/"}},
+        {"common/config", {"common/base/", "common/posix/"}},
         {"common/rpc", {"common/base/", "common/model/"}},
         {"common/log", {"common/base/", "common/model/"}},
         {"client", {"common/", "client/"}},
@@ -351,6 +351,7 @@ TEST_CASE("Every folder has the namespaces of the table") {
         {"common/config", {own}},
         {"common/log", {"orange::log"}},
         {"common/model", {own}},
+        {"common/posix", {own, "orange::posix"}},
         {"common/rpc", {own, "orange::rpc"}},
         {"daemon/agents", {"orange::agents"}},
         {"daemon/app", {own}},
@@ -384,6 +385,20 @@ TEST_CASE("Every folder has the namespaces of the table") {
             if (known == namespaces.end() || !known->second.contains(name)) return "has the namespace " + name;
         }
         return "";
+    });
+}
+
+TEST_CASE("Files are written, and folders emptied, in one place") {
+    static const std::regex definition(R"(\n[a-z]\S* write_all\()"), emptying(R"(\bremove_all\()");
+    std::vector<std::string> writers;
+    for (const auto& source : product()) {
+        if (std::regex_search(source.text, definition) && source.path.ends_with(".cpp")) writers.push_back(source.path);
+    }
+    CHECK(writers == std::vector<std::string>{"common/posix/write.cpp"});
+    none(product(), [](const Source& source) -> std::string {
+        // A folder may have a million files: the daemon puts it aside, and a process of its own removes it.
+        if (is_in(source.path, {"common/posix/remove.", "daemon/shim/removal.cpp", "client/commands/"})) return "";
+        return std::regex_search(source.text, emptying) ? "empties a folder itself: see common/posix/remove.hpp" : "";
     });
 }
 

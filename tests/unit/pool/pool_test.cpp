@@ -275,9 +275,9 @@ TEST_CASE_METHOD(PoolFixture, "gc forgets a workspace whose folder is gone") {
 
 TEST_CASE_METHOD(PoolFixture, "a project with a taken workspace cannot leave") {
     taken(task("a"));
-    CHECK(go(pool.remove_all(project)).error().code == ErrorCode::conflict);
+    CHECK(go(pool.remove_workspaces(project)).error().code == ErrorCode::conflict);
     REQUIRE(go(pool.release(project, task("a"))));
-    CHECK(go(pool.remove_all(project)));
+    CHECK(go(pool.remove_workspaces(project)));
     CHECK(pool.list("shop").empty());
     CHECK_THAT(plain(project.path, {"worktree", "list", "--porcelain"}), !Holds("shop--1"));
 }

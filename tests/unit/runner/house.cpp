@@ -18,7 +18,7 @@ struct House::Parts {
           task_locks(io.get_executor()),
           repositories(io.get_executor()),
           tasks(files, Paths{home}.tasks()),
-          task_files(files, processes, outside.clock, std::chrono::milliseconds(10)),
+          task_files(files, outside.clock, std::chrono::milliseconds(10)),
           projects(files, Paths{home}.projects()),
           pool(files, git, processes, repositories, Paths{home}.workspaces(), home.string() + "@test"),
           workflows(files, fs::path(ORANGE_SOURCE_DIR) / "workflows", Paths{home}.workflows()),

@@ -92,6 +92,13 @@ std::string line(const std::string& type, Timestamp time) {
     return "{\"type\":\"" + type + "\",\"timestamp\":\"" + to_rfc3339(time) + "\"}\n";
 }
 
+/// Runs to its end on a loop of its own.
+template <class T>
+T go(Awaitable<T> coroutine) {
+    asio::io_context io;
+    return test::run(io, std::move(coroutine));
+}
+
 std::vector<std::string> types_of(const std::vector<StreamEvent>& events) {
     std::vector<std::string> types;
     for (const auto& event : events) types.push_back(event.event.type);
@@ -106,9 +113,9 @@ TEST_CASE("a cursor gives what came after it, and nothing twice") {
     world.publish("one");
     const auto between = world.journal.cursor();
     world.publish("two");
-    CHECK(types_of(world.journal.since(start).value()) == std::vector<std::string>{"one", "two"});
-    CHECK(types_of(world.journal.since(between).value()) == std::vector<std::string>{"two"});
-    CHECK(world.journal.since(world.journal.cursor()).value().empty());
+    CHECK(types_of(go(world.journal.since(start)).value()) == std::vector<std::string>{"one", "two"});
+    CHECK(types_of(go(world.journal.since(between)).value()) == std::vector<std::string>{"two"});
+    CHECK(go(world.journal.since(world.journal.cursor())).value().empty());
 }
 
 TEST_CASE("what is no cursor, or one of the future, is told from an old one") {
@@ -117,13 +124,13 @@ TEST_CASE("what is no cursor, or one of the future, is told from an old one") {
     const auto cursor = world.journal.cursor();
     const auto boot = cursor.substr(0, cursor.find('-'));
     const auto late = std::to_string((world.clock.now() + std::chrono::hours(1)).time_since_epoch().count());
-    CHECK_FALSE(world.journal.since(boot + "-2-" + late));
-    CHECK_FALSE(world.journal.since("elsewhere-1-" + late));
+    CHECK_FALSE(go(world.journal.since(boot + "-2-" + late)));
+    CHECK_FALSE(go(world.journal.since("elsewhere-1-" + late)));
     for (const char* wrong : {"", "-", "--", "a-1", "-1-1", "a--1", "a-1-", "a-1-1-1"}) {
-        CHECK_FALSE(world.journal.since(wrong));
+        CHECK_FALSE(go(world.journal.since(wrong)));
     }
-    CHECK_FALSE(world.journal.since(boot + "--1-5"));
-    CHECK_FALSE(world.journal.since(cursor + "x"));
+    CHECK_FALSE(go(world.journal.since(boot + "--1-5")));
+    CHECK_FALSE(go(world.journal.since(cursor + "x")));
 }
 
 TEST_CASE("a cursor of a daemon before this one goes on with what stands in the histories") {
@@ -133,24 +140,24 @@ TEST_CASE("a cursor of a daemon before this one goes on with what stands in the 
     // In the same millisecond, as far as the clock can tell; the last one was written and told to nobody.
     world.journal.write(world.record, "two");
     world.journal.write(world.record, "three");
-    CHECK(types_of(world.journal.since(cursor).value()) == std::vector<std::string>{"two", "three"});
+    CHECK(types_of(go(world.journal.since(cursor)).value()) == std::vector<std::string>{"two", "three"});
 
     while (world.clock.now() <= world.tasks.history(world.record.task.id).value().back().timestamp) {
     }
     Journal next(world.tasks, world.clock);
-    CHECK(types_of(next.since(cursor).value()) == std::vector<std::string>{"two", "three"});
-    const auto read_back = next.since(cursor).value();
-    CHECK(types_of(next.since(next.cursor_of(read_back[0])).value()) == std::vector<std::string>{"three"});
+    CHECK(types_of(go(next.since(cursor)).value()) == std::vector<std::string>{"two", "three"});
+    const auto read_back = go(next.since(cursor)).value();
+    CHECK(types_of(go(next.since(next.cursor_of(read_back[0]))).value()) == std::vector<std::string>{"three"});
     next.write(world.record, "four");
-    CHECK(types_of(next.since(cursor).value()) == std::vector<std::string>{"two", "three", "four"});
-    CHECK(types_of(next.since(next.cursor_of(read_back[1])).value()) == std::vector<std::string>{"four"});
-    CHECK(types_of(next.since(next.cursor()).value()).empty());
-    CHECK(types_of(next.recent({}, 3)) == std::vector<std::string>{"two", "three", "four"});
+    CHECK(types_of(go(next.since(cursor)).value()) == std::vector<std::string>{"two", "three", "four"});
+    CHECK(types_of(go(next.since(next.cursor_of(read_back[1]))).value()) == std::vector<std::string>{"four"});
+    CHECK(types_of(go(next.since(next.cursor())).value()).empty());
+    CHECK(types_of(go(next.recent({}, 3))) == std::vector<std::string>{"two", "three", "four"});
     EventFilter filter;
     filter.types = {"one", "four"};
-    CHECK(types_of(next.recent(filter, 10)) == std::vector<std::string>{"one", "four"});
+    CHECK(types_of(go(next.recent(filter, 10))) == std::vector<std::string>{"one", "four"});
     filter.task = TaskId{"another"};
-    CHECK(next.recent(filter, 10).empty());
+    CHECK(go(next.recent(filter, 10)).empty());
 }
 
 TEST_CASE("a filter takes a whole type, or what stands before its dot") {
@@ -173,14 +180,14 @@ TEST_CASE("a cursor that is older than what is kept is read back, up to as much 
     world.publish("first");
     const auto first = world.journal.cursor();
     for (int i = 0; i < 4096; ++i) world.publish("more");
-    CHECK(world.journal.since(first).value().size() == 4096);
+    CHECK(go(world.journal.since(first)).value().size() == 4096);
     world.journal.write(world.record, "more");
-    CHECK(world.journal.since(start).value().size() == 4096);  // "first" had no history to stand in
+    CHECK(go(world.journal.since(start)).value().size() == 4096);  // "first" had no history to stand in
 
     JournalWorld busy;
     const auto before = busy.journal.cursor();
     for (int i = 0; i < 4097; ++i) busy.journal.write(busy.record, "more");
-    CHECK_FALSE(busy.journal.since(before));
+    CHECK_FALSE(go(busy.journal.since(before)));
 }
 
 TEST_CASE("a listener may leave, or send others away, while it is called") {
@@ -275,18 +282,18 @@ TEST_CASE("the last events are those of the histories that were written to last"
     shelf.write(elsewhere, line("elsewhere", now - minutes(1)), minutes(1));
     Journal journal(shelf.load(), shelf.clock);
     EventFilter filter;
-    CHECK(types_of(journal.recent(filter, 2)) == std::vector<std::string>{"younger", "elsewhere"});
-    CHECK(types_of(journal.recent(filter, 9)) ==
+    CHECK(types_of(go(journal.recent(filter, 2))) == std::vector<std::string>{"younger", "elsewhere"});
+    CHECK(types_of(go(journal.recent(filter, 9))) ==
           std::vector<std::string>{"old", "older", "young", "younger", "elsewhere"});
     filter.project = "shop";
-    CHECK(types_of(journal.recent(filter, 1)) == std::vector<std::string>{"younger"});
-    CHECK(types_of(journal.recent(filter, 3)) == std::vector<std::string>{"older", "young", "younger"});
+    CHECK(types_of(go(journal.recent(filter, 1))) == std::vector<std::string>{"younger"});
+    CHECK(types_of(go(journal.recent(filter, 3))) == std::vector<std::string>{"older", "young", "younger"});
     filter.task = old.task.id;
-    CHECK(types_of(journal.recent(filter, 3)) == std::vector<std::string>{"old", "older"});
+    CHECK(types_of(go(journal.recent(filter, 3))) == std::vector<std::string>{"old", "older"});
     journal.write(old, "now");
     journal.write(young, "also now");
-    CHECK(types_of(journal.recent({}, 1)) == std::vector<std::string>{"also now"});
-    CHECK(types_of(journal.recent(filter, 2)) == std::vector<std::string>{"older", "now"});
+    CHECK(types_of(go(journal.recent({}, 1))) == std::vector<std::string>{"also now"});
+    CHECK(types_of(go(journal.recent(filter, 2))) == std::vector<std::string>{"older", "now"});
 }
 
 TEST_CASE("of a restored home, whose histories are all newer than their events, the last events cost little more") {
@@ -319,7 +326,7 @@ TEST_CASE("of a restored home, whose histories are all newer than their events, 
     store::TaskStore restored(world.files, "/tasks");
     restored.load().value();
     const Journal journal(restored, world.clock);
-    const auto recent = ticks_of([&] { last = types_of(journal.recent({}, 100)); });
+    const auto recent = ticks_of([&] { last = types_of(go(journal.recent({}, 100))); });
     REQUIRE(last.size() == 100);
     for (int i = 0; i < 100; ++i) {
         CHECK(last[static_cast<std::size_t>(i)] == "e" + std::to_string(k_tasks * k_events - 100 + i));
@@ -353,7 +360,7 @@ TEST_CASE("the last events and a cursor cost the disk nothing for tasks that hav
         return std::pair(files.looks, files.reads);
     };
     std::vector<std::string> found;
-    const auto recent = asked_for([&] { found = types_of(journal.recent({}, 2)); });
+    const auto recent = asked_for([&] { found = types_of(go(journal.recent({}, 2))); });
     CHECK(found == std::vector<std::string>{"e198", "e199"});
     CHECK(recent == std::pair(0, 2));
     // Its own writes are noted, too: the task that was idle for longest has the last event.
@@ -361,11 +368,11 @@ TEST_CASE("the last events and a cursor cost the disk nothing for tasks that hav
     for (const auto wrote = clock.now(); clock.now() - wrote < std::chrono::milliseconds(5);) {
     }
     Journal next(tasks, clock);
-    const auto again = asked_for([&] { found = types_of(next.recent({}, 1)); });
+    const auto again = asked_for([&] { found = types_of(go(next.recent({}, 1))); });
     CHECK(found == std::vector<std::string>{"now"});
     CHECK(again == std::pair(0, 1));
     const auto cursor = "before-1-" + std::to_string((now - std::chrono::seconds(90)).time_since_epoch().count());
-    const auto since = asked_for([&] { found = types_of(next.since(cursor).value()); });
+    const auto since = asked_for([&] { found = types_of(go(next.since(cursor)).value()); });
     CHECK(found == std::vector<std::string>{"e199", "now"});
     CHECK(since == std::pair(0, 2));
     tasks.remove(records[0].task.id).value();
@@ -392,8 +399,8 @@ TEST_CASE("the events of one task cost the disk nothing for other tasks, not eve
     EventFilter filter;
     filter.task = records[7].task.id;
     files.looks = files.reads = 0;
-    CHECK(types_of(journal.recent(filter, 10)) == std::vector<std::string>{"its"});
-    CHECK(types_of(journal.since("before-1-1", filter.task).value()) == std::vector<std::string>{"its"});
+    CHECK(types_of(go(journal.recent(filter, 10))) == std::vector<std::string>{"its"});
+    CHECK(types_of(go(journal.since("before-1-1", filter.task)).value()) == std::vector<std::string>{"its"});
     CHECK(files.looks == 0);
     CHECK(files.reads == 2);
 }
@@ -413,7 +420,7 @@ TEST_CASE("a history that cannot be looked at when the daemon begins is read all
     }
     store::TaskStore tasks(files, "/tasks");
     tasks.load().value();
-    CHECK(types_of(Journal(tasks, clock).recent({}, 1)) == std::vector<std::string>{"hidden"});
+    CHECK(types_of(go(Journal(tasks, clock).recent({}, 1))) == std::vector<std::string>{"hidden"});
 }
 
 TEST_CASE("a cursor reads no history that was not written to since") {
@@ -430,7 +437,7 @@ TEST_CASE("a cursor reads no history that was not written to since") {
     const auto since = [&](const std::string& lines) {
         shelf.write(busy, lines, std::chrono::minutes(0));
         Journal next(shelf.load(), shelf.clock);
-        return types_of(next.since(cursor).value());
+        return types_of(go(next.since(cursor)).value());
     };
     CHECK(since(line("new", later)) == std::vector<std::string>{"new"});
     std::string old, noise;

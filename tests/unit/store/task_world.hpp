@@ -25,7 +25,7 @@ struct TaskWorld {
     PosixProcessRunner processes;
     SystemClock clock;
     asio::io_context context;
-    std::optional<store::TaskFiles> task_files{std::in_place, files, processes, clock};
+    std::optional<store::TaskFiles> task_files{std::in_place, files, clock};
     TaskRecord record = example_record();
     store::Copies copies{home / "task/TASK.md", home / "work/TASK.md"};
 
@@ -40,7 +40,7 @@ struct TaskWorld {
         record.body_hash = content_hash(body);
         sync();
     }
-    void restart() { task_files.emplace(files, processes, clock); }
+    void restart() { task_files.emplace(files, clock); }
 
     template <class T>
     T wait(Awaitable<T> call) {
@@ -70,11 +70,13 @@ struct TaskWorld {
     std::string projected(const std::string& body) const { return store::task_text(record.task, body); }
     bool in_step(const std::string& body) const { return own() == projected(body) && mirror() == projected(body); }
     std::vector<std::string> names(const std::string& folder) { return *real.list(home / folder); }
-    /// Files in the task's folder that are neither TASK.md nor displaced ones, which go soon.
+    /// Files in the task's folder that are neither TASK.md, nor displaced ones, which go soon, nor bases of later saves.
     std::vector<std::string> others() {
         auto all = names("task");
         std::erase(all, "TASK.md");
-        std::erase_if(all, [](const std::string& name) { return name.starts_with(".TASK.md.orange-"); });
+        std::erase_if(all, [](const std::string& name) {
+            return name.starts_with(".TASK.md.orange-") || name.starts_with(".TASK.md.base-");
+        });
         return all;
     }
     /// All texts of the task: the body, and what was kept beside it.

@@ -16,6 +16,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "common/base/sha256.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/explain.hpp"
 #include "daemon/workflow/load.hpp"
@@ -182,8 +183,8 @@ class Exploration {
             const bool stale = world.sections[i] == Text::stale;
             std::string content = contents_.at(sections_[i]) + "text\n";
             if (verdicts_.contains(sections_[i])) content = world.pass[i] ? "Verdict: PASS\n" : "Verdict: FAIL\n";
-            view.artifacts.sections[sections_[i]] = {content, stale ? "old" : "new"};
-            if (stale) view.entry[sections_[i]] = "old";
+            view.artifacts.sections[sections_[i]] = {content, {}};
+            if (stale) view.entry[sections_[i]] = sha256(content);
             if (sections_[i] == split_) view.facts.children = children_in({ChildState::open, ChildState::open});
         }
         if (waits_in(world.status)) view.facts.children = children_in(world.kids);

@@ -1,5 +1,6 @@
 #include "daemon/workflow/library.hpp"
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/fakes/memory_file_system.hpp"
@@ -29,12 +30,12 @@ struct LibraryWorld {
 
 TEST_CASE("a user's workflow wins over the shipped one of that name, and its removal brings that back") {
     LibraryWorld world;
-    CHECK((*world.library.find("small"))->hash == content_hash(k_small));
+    CHECK((*world.library.find("small"))->hash == sha256(k_small));
     world.files.files["/home/workflows/small.yml"] = with_comment("mine");
-    CHECK((*world.library.find("small"))->hash == content_hash(with_comment("mine")));
+    CHECK((*world.library.find("small"))->hash == sha256(with_comment("mine")));
     CHECK(*world.library.text("small") == with_comment("mine"));
     world.files.files.erase("/home/workflows/small.yml");
-    CHECK((*world.library.find("small"))->hash == content_hash(k_small));
+    CHECK((*world.library.find("small"))->hash == sha256(k_small));
 }
 
 TEST_CASE("the same text is not read into a second definition") {
@@ -73,7 +74,7 @@ TEST_CASE("an edit that does not validate leaves the last good one in force, and
     CHECK_THAT(after.error().message, Tells("small.yml:2:10: version"));
 
     world.files.files[path] = with_comment("repaired");
-    CHECK((*world.library.find("small"))->hash == content_hash(with_comment("repaired")));
+    CHECK((*world.library.find("small"))->hash == sha256(with_comment("repaired")));
     CHECK(world.library.list()[0].valid);
 }
 
@@ -98,8 +99,21 @@ TEST_CASE("a pinned definition outlives every edit of its file") {
 
     Library restarted(world.files, "/share/workflows", "/home/workflows");
     CHECK((*restarted.pinned("small", hash))->hash == hash);
-    CHECK((*restarted.pinned("small", ""))->hash == content_hash(with_comment("new")));
+    CHECK((*restarted.pinned("small", ""))->hash == sha256(with_comment("new")));
     CHECK(restarted.list().size() == 1);
+}
+
+TEST_CASE("a definition that an older version pinned is found under its old name, pinned or current") {
+    LibraryWorld world;
+    const auto old = fast_hash(k_small);
+    CHECK((*world.library.pinned("small", old))->hash == sha256(k_small));
+    world.files.files["/home/workflows/.pinned/" + old + ".yml"] = k_small;
+    world.files.files["/share/workflows/small.yml"] = with_comment("new");
+    Library restarted(world.files, "/share/workflows", "/home/workflows");
+    CHECK((*restarted.pinned("small", old))->hash == sha256(k_small));
+    world.files.files["/home/workflows/.pinned/" + old + ".yml"] += "# by hand\n";
+    Library later(world.files, "/share/workflows", "/home/workflows");
+    CHECK(later.pinned("small", old).error().code == ErrorCode::workflow_invalid);
 }
 
 TEST_CASE("a pinned definition that is gone or was changed is an error that says what to do") {
@@ -120,7 +134,6 @@ TEST_CASE("a pinned definition that is gone or was changed is an error that says
 
 TEST_CASE("pinning that cannot be written is an error") {
     LibraryWorld world;
-    world.files.failures["/home/workflows/.pinned/" + content_hash(k_small) + ".yml"] = {ErrorCode::io,
-                                                                                         "No space left"};
+    world.files.failures["/home/workflows/.pinned/" + sha256(k_small) + ".yml"] = {ErrorCode::io, "No space left"};
     CHECK(world.library.pin("small").error().code == ErrorCode::io);
 }

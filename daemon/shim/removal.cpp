@@ -1,0 +1,38 @@
+#include "daemon/shim/removal.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "common/base/system.hpp"
+#include "common/base/text.hpp"
+#include "common/posix/remove.hpp"
+
+namespace orange::shim {
+namespace {
+
+/// Returns 0 or an errno. The daemon passes whole paths of single things, and nothing else is removed.
+int remove_path(const std::filesystem::path& path) {
+    const auto name = path.filename();
+    if (!path.is_absolute() || name.empty() || name == "." || name == "..") return EINVAL;
+    return posix::remove_all(AT_FDCWD, path.string());
+}
+
+}  // namespace
+
+int remove_paths(char** paths) {
+    system::be_idle();
+    int status = 0;
+    for (; *paths; ++paths) {
+        const int error = remove_path(*paths);
+        if (error == 0) continue;
+        std::fprintf(stderr, "orange-agent: cannot remove %s: %s\n", printable(*paths).c_str(), std::strerror(error));
+        status = 1;
+    }
+    return status;
+}
+
+}  // namespace orange::shim
