@@ -54,7 +54,6 @@ constexpr Explained k_explained[] = {
      "The place in which a person types. above: the beginnings of the lines directly above it. empty: the\n"
      "line itself when nothing is typed. below: texts of all lines that stand below it. Without it, Orange\n"
      "types nothing."},
-    {"pasted", "The beginning of the mark that stands in the prompt for a long paste. Remove it if there is none."},
     {"delivery",
      "How a message reaches the program. keys: Orange types it into the prompt. inbox: the program reads it from a\n"
      "file, and says so with an event."},

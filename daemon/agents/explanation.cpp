@@ -61,11 +61,11 @@ class Lookup {
         }
     }
 
-    void empty_prompt(const PromptSigns& prompt) {
+    void empty_prompt(const PromptSigns& prompt, std::string_view styled, std::optional<std::size_t> cursor) {
         for (const auto& line : prompt.empty) {
             Harness one;
             one.prompt = {prompt.above, {line}, prompt.below, prompt.dimmed};
-            const bool found = prompt_on(one, screen_).state == Prompt::State::empty;
+            const bool found = prompt_on(one, styled.empty() ? screen_ : styled, cursor).state == Prompt::State::empty;
             add("prompt.empty", line, found ? (line.empty() ? "a blank line" : line) : std::string());
         }
     }
@@ -95,7 +95,8 @@ class Lookup {
 }  // namespace
 
 std::vector<LookedFor> looked_for(const Harness& harness, std::string_view screen, std::string_view title,
-                                  const Reading& reading) {
+                                  const Reading& reading, std::string_view styled,
+                                  std::optional<std::size_t> cursor) {
     Lookup lookup(harness, screen, title);
     const auto activity = name_text(reading.activity);
     const bool elsewhere = !reading.source.empty() && reading.source != "title" && reading.source != "screen";
@@ -116,7 +117,7 @@ std::vector<LookedFor> looked_for(const Harness& harness, std::string_view scree
     lookup.titles("title.idle", harness.titles.idle);
     lookup.on_screen("screen.idle", harness.screen.idle);
     lookup.tries(harness.screen.retrying);
-    lookup.empty_prompt(harness.prompt);
+    lookup.empty_prompt(harness.prompt, styled, cursor);
     const auto key = reading.source + "." + activity;
     bool decided = elsewhere ? lookup.decide(reading.source, {})
                              : lookup.decide(key, reading.source == "title" ? std::string() : reading.text);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +20,9 @@ struct LookedFor {
 
 /// Returns every text that the definition looks for in a screen and a title, in the order in which they count, and
 /// marks those that decide the reading. `reading` is the result of these sources and others, such as a state file.
+/// `styled` and `cursor` are those of prompt_on(), if they are known.
 std::vector<LookedFor> looked_for(const Harness& harness, std::string_view screen, std::string_view title,
-                                  const Reading& reading);
+                                  const Reading& reading, std::string_view styled = {},
+                                  std::optional<std::size_t> cursor = std::nullopt);
 
 }  // namespace orange::agents

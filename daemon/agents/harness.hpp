@@ -130,7 +130,6 @@ struct Harness {
     Signs screen;                      ///< texts at the end of the pane
     UsageLimit usage_limit;
     PromptSigns prompt;
-    std::vector<std::string> pasted;  ///< beginnings of the mark, up to "]", that stands in the prompt for a long paste
     std::optional<std::chrono::milliseconds> idle_after;  ///< replaces the setting
     bool otherwise_idle = false;                          ///< a window without any sign belongs to an idle agent
     Signs titles;                                         ///< beginnings of the pane's title

@@ -43,7 +43,6 @@ class Loader : DefinitionReader {
              {"screen", [&](const Node& node) { read_screen(node); }},
              {"prompt", [&](const Node& node) { read_prompt(node); }},
              {"delivery", [&](const Node& node) { read_delivery(node); }},
-             {"pasted", [&](const Node& node) { list(node, "pasted", harness_.pasted); }},
              {"usage_limit", [&](const Node& node) { read_usage_limit(node); }},
              {"title", [&](const Node& node) { read_signs(node, "title", harness_.titles); }},
              {"state_file", [&](const Node& node) { read_state_file(node); }},
@@ -315,7 +314,7 @@ class Loader : DefinitionReader {
         if (prompt.above.empty() && std::ranges::any_of(prompt.empty, blank)) {
             problem(node.place, "a blank prompt needs prompt.above: the lines between which it stands");
         }
-        for (const auto* texts : {&prompt.above, &prompt.below, &harness_.pasted}) {
+        for (const auto* texts : {&prompt.above, &prompt.below}) {
             if (std::ranges::any_of(*texts, blank)) {
                 problem(node.place, "a blank text in prompt.above or prompt.below fits every line: leave it out");
             }

@@ -157,9 +157,23 @@ class Screen {
         for (auto at = below; at-- > 0;) {
             if (!stands_below(at) || !sign_of(at)) continue;
             auto text = text_between(at, below);
-            if (!text.empty()) return {Prompt::State::filled, std::move(text)};
+            if (text.empty()) continue;
+            const bool has_cursor = !cursor || (*cursor >= at && *cursor < below) || is_in_sight(at, cursor);
+            return has_cursor ? Prompt{Prompt::State::filled, std::move(text)} : Prompt{};
         }
         return {};
+    }
+
+    /// True if exactly this dense text stands in the prompt. A line of it may contain a text of `below`.
+    bool holds(std::string_view text) const {
+        for (auto at = lines_.size(); at-- > 0;) {
+            if (!stands_below(at) || !sign_of(at)) continue;
+            for (auto end = std::max(at + 1, end_of_prompt()); end <= lines_.size(); ++end) {
+                if (text_between(at, end) == text) return true;
+            }
+            if (at < end_of_prompt()) return false;
+        }
+        return false;
     }
 
   private:
@@ -171,11 +185,17 @@ class Screen {
                });
     }
 
-    /// Returns the line behind the last one that is neither blank nor named by `below`.
+    /// Returns the line behind the last one that is neither blank nor named by `below`. What stands in the prompt may
+    /// contain a text of `below`.
     std::size_t end_of_prompt() const {
         auto end = lines_.size();
-        while (end > 0 && is_named_below(end - 1)) --end;
+        while (end > 0 && is_named_below(end - 1) && !is_written_in(end - 1)) --end;
         return end;
+    }
+
+    bool is_written_in(std::size_t at) const {
+        const auto sign = sign_of(at);
+        return sign && !sign->empty() && stands_below(at) && !typed_behind(lines_[at], *sign).empty();
     }
 
     /// The cursor stands in an empty prompt that reads keys. A menu or a search that leaves the prompt on the screen
@@ -232,13 +252,12 @@ Prompt prompt_on(const Harness& harness, std::string_view styled, std::optional<
 
 Pasted pasted_in(const Harness& harness, std::string_view styled, std::string_view text) {
     constexpr std::size_t k_beginning = 20, k_telling = 8;  // the rest may have scrolled away
-    const auto prompt = prompt_on(harness, styled);
-    if (prompt.state != Prompt::State::filled) return Pasted::gone;
+    if (!names_prompt(harness)) return Pasted::gone;
     const auto pasted = dense(text);
-    const bool is_mark = std::ranges::any_of(harness.pasted, [&](const std::string& mark) {
-        return prompt.text.starts_with(dense(mark)) && prompt.text.find(']') == prompt.text.size() - 1;
-    });
-    if (is_mark || prompt.text == pasted) return Pasted::alone;
+    const Screen screen(harness.prompt, styled);
+    if (screen.holds(pasted)) return Pasted::alone;
+    const auto prompt = screen.read(std::nullopt);
+    if (prompt.state != Prompt::State::filled) return Pasted::gone;
     const bool is_cut_off = prompt.text.size() >= k_telling && pasted.starts_with(prompt.text);
     const bool has_more = prompt.text.find(pasted.substr(0, k_beginning)) != std::string::npos;
     return is_cut_off || has_more ? Pasted::beside : Pasted::gone;

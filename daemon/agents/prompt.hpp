@@ -25,13 +25,13 @@ struct Prompt {
 
 /// Reads the prompt. `styled` is a screen line by line, as the terminal broke it, with its SGR escapes: a suggestion
 /// differs from typed text only by being dimmed. Dimmed text does not count as text in the prompt. `cursor` is the line
-/// of the terminal's cursor, from 0: if it is known, an empty prompt without the cursor counts as absent.
+/// of the terminal's cursor, from 0: if it is known, a prompt without the cursor counts as absent.
 Prompt prompt_on(const Harness& harness, std::string_view styled, std::optional<std::size_t> cursor = std::nullopt);
 
-/// Where a pasted text is.
+/// Where a pasted text is. A program's mark for a long paste is not that text: it may stand for a person's.
 enum class Pasted {
     gone,    ///< not in the prompt
-    alone,   ///< the prompt holds exactly that text, however it is wrapped, or only the program's mark for a paste
+    alone,   ///< the prompt holds exactly that text, however it is wrapped
     beside,  ///< the prompt holds the text, or a part of it, together with other text or cut off
 };
 Pasted pasted_in(const Harness& harness, std::string_view styled, std::string_view text);

@@ -140,12 +140,15 @@ Awaitable<Activities::WindowFacts> Activities::see(const TaskRecord& record, Rol
         sight.touched_at = view->touched_at;
     }
     sight.text = screen;
+    const bool composer =
+        agents::prompt_on(harness, sight.styled, sight.cursor).state == agents::Prompt::State::empty;
+    sight.reading.composer = composer;
     if (known.said) {
         const auto told = told_by(harness, known, sight.reading);
         sight.reading = agents::reading_of(harness, file, screen, title, told);
     }
     auto& reading = sight.reading;
-    reading.composer = agents::prompt_on(harness, sight.styled, sight.cursor).state == agents::Prompt::State::empty;
+    reading.composer = composer;
     known.recognised = known.recognised || known.said || reading.composer || reading.activity == Activity::busy;
     // A window in which nothing was ever recognised is no evidence.
     if (reading.by_default && !known.recognised) sight.reading = agents::Reading{};
@@ -167,7 +170,10 @@ Awaitable<Activities::Window> Activities::look_before_typing(const TaskRecord& r
     agents::Standing standing;
     standing.reads_input = reads_input(entry->harness, *run, known_of(record, *run));
     const auto patience = idle_times(world_, record, role).idle_after;
-    standing.keys_lately = sight.touched_at && world_.clock.now() - *sight.touched_at < patience;
+    // A negative age means that the clock was set back.
+    const Timestamp::duration ago = sight.touched_at ? world_.clock.now() - *sight.touched_at : patience;
+    standing.keys_lately = ago >= ago.zero() && ago < patience;
+    window.keys_lately = standing.keys_lately;
     const auto prompt = agents::prompt_on(entry->harness, sight.styled, sight.cursor);
     window.typing = agents::typing_into(entry->harness, window.reading, prompt, standing);
     window.styled = std::move(sight.styled);

@@ -47,6 +47,7 @@ class Activities {
         agents::Reading reading;
         std::string styled = {};  ///< PaneView::styled
         agents::Typing typing = agents::Typing::later;
+        bool keys_lately = false;  ///< Standing::keys_lately
     };
     Awaitable<Window> look_before_typing(const TaskRecord& record, Role role);
 

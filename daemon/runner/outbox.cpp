@@ -84,7 +84,9 @@ Outbox::Line Outbox::line_for(const TaskRecord& record, const AgentRun& run, con
                             ? agents_.run_folder(record)
                             : agents::Launcher::inner_folder(agents_.run_folder(record), run.run);
     auto file = folder / ("message-" + message.id + ".md");
-    return {"[orange] Your next message is long: read it in " + file.string() + " and follow it.", std::move(file)};
+    // The id stands first: a message is known by its beginning.
+    return {"[orange] Message " + message.id + " is long: read it in " + file.string() + " and follow it.",
+            std::move(file)};
 }
 
 Awaitable<bool> Outbox::paste(AgentRun run, Line line, std::string whole) {
@@ -100,7 +102,9 @@ Awaitable<void> Outbox::enter(AgentRun run, std::string line) {
     const auto entry = world_.harnesses.find(run.harness);
     if (!entry) co_return;
     auto holds = [harness = entry->harness, text = std::move(line)](const PaneView& view) {
-        return agents::pasted_in(harness, view.styled, text) == agents::Pasted::alone;
+        const auto reading = agents::reading_of(harness, Activity::unknown, view.screen, view.title);
+        const bool asks = reading.dialog || reading.activity == Activity::waiting;  // Enter would answer it
+        return !asks && agents::pasted_in(harness, view.styled, text) == agents::Pasted::alone;
     };
     std::function<bool(const PaneView&)> alone = std::move(holds);
     const auto entered = co_await world_.tmux.press_enter(run.pane_id, std::move(alone));
@@ -133,10 +137,13 @@ Awaitable<Outbox::Typed> Outbox::type(const TaskRecord& record, AgentRun run, Me
     // A daemon that was killed in between may have pasted it.
     const bool is_there = agents::pasted_in(entry->harness, window.styled, line.text) == agents::Pasted::alone;
     if (!is_there && window.reading.usage_limit) {
-        if (co_await is_held_by_limit(run, window.typing)) co_return typed;
+        if (co_await is_held_by_limit(run, window.keys_lately || window.typing == agents::Typing::writing)) {
+            co_return typed;
+        }
     }
     if (!is_there && window.typing != agents::Typing::safe) co_return typed;
     const auto text = line.text;
+    typed.at = world_.clock.now();
     if (!is_there) {
         if (!co_await paste(run, std::move(line), std::move(message.text))) co_return typed;
     }
@@ -146,24 +153,41 @@ Awaitable<Outbox::Typed> Outbox::type(const TaskRecord& record, AgentRun run, Me
 }
 
 /// A dialog about the limit would swallow the text, so the dialog is closed first, unless a person is at the window.
-Awaitable<bool> Outbox::is_held_by_limit(AgentRun run, agents::Typing typing) {
+Awaitable<bool> Outbox::is_held_by_limit(AgentRun run, bool is_attended) {
     if (usage_.of(run.harness)) co_return true;
     const auto harness = world_.harnesses.find(run.harness);
     const auto view = co_await world_.tmux.view_pane(run.pane_id);
     if (!harness || !view || !agents::shows_limit_dialog(harness->harness, view->screen)) co_return false;
-    if (typing == agents::Typing::writing) co_return true;
+    if (is_attended) co_return true;
     const auto closed = co_await world_.tmux.press_escape(run.pane_id);
     if (!closed) log::warn("outbox", closed.error().message);
     co_return true;
 }
 
 Awaitable<Result<std::optional<engine::Hold>>> Outbox::deliver_next(TaskRecord& record, Tries tries) {
-    const auto id = record.outbox.front().id;
-    if (is_outdated(record, record.outbox.front())) {
-        CO_TRY(drop_first(record));
+    std::optional<engine::Hold> first;
+    for (const Role role : {Role::worker, Role::reviewer}) {
+        const auto found = std::ranges::find(record.outbox, role, &Message::to);
+        if (found == record.outbox.end()) continue;
+        auto id = found->id;
+        CO_TRY(auto hold, co_await deliver_one(record, std::move(id), tries));
+        if (!hold) co_return hold;
+        if (first) hold->counts = hold->counts || first->counts;
+        if (!first || !first->left || (hold->left && *hold->left < *first->left)) {
+            first = std::move(hold);
+        } else {
+            first->counts = hold->counts;
+        }
+    }
+    co_return first;
+}
+
+Awaitable<Result<std::optional<engine::Hold>>> Outbox::deliver_one(TaskRecord& record, std::string id, Tries tries) {
+    const auto message = *std::ranges::find(record.outbox, id, &Message::id);
+    if (is_outdated(record, message)) {
+        CO_TRY(drop(record, id));
         co_return std::nullopt;
     }
-    const auto message = record.outbox.front();
     const auto* run = record.run_of(message.to);
     const bool is_alive = run && agents_.alive(record, message.to);
     if (is_alive && !run->has_begun()) {
@@ -173,48 +197,49 @@ Awaitable<Result<std::optional<engine::Hold>>> Outbox::deliver_next(TaskRecord& 
     Typed typed{unwritten_.contains(id) || is_dropped};
     if (!typed.done && is_alive) typed = co_await type(record, *run, message);
     if (typed.done) {
+        if (is_dropped) {
+            CO_TRY(drop(record, id));
+            co_return std::nullopt;
+        }
         // Saved after the keys were typed: a crash in between repeats the message. A repetition is harmless, a loss is
         // not.
-        if (!is_dropped) unwritten_.insert(id);
-        CO_TRY(note_typed(record, message, !is_dropped, typed.seen));
+        unwritten_.insert(id);
+        CO_TRY(note_typed(record, message, typed));
         unwritten_.erase(id);
         co_return std::nullopt;
     }
     co_await activities_.update_in_turn(record);
     engine::Hold hold{k_first_delay, reason_for(message.to, typed.window), false};
-    hold.counts = tell_undelivered(record, record.outbox.front(), typed.window, tries.since);
+    const auto waiting = std::ranges::find(record.outbox, id, &Message::id);
+    if (waiting != record.outbox.end()) hold.counts = tell_undelivered(record, *waiting, typed.window, tries.since);
     for (int i = 0; i < tries.count && *hold.left < k_longest_delay; ++i) hold.left = *hold.left * 5 / 4;
     hold.left = std::min(*hold.left, k_longest_delay);
     co_return hold;
 }
 
-Result<void> Outbox::drop_first(TaskRecord& record) {
-    record.outbox.erase(record.outbox.begin());
+Result<void> Outbox::drop(TaskRecord& record, const std::string& id) {
+    std::erase_if(record.outbox, [&](const Message& message) { return message.id == id; });
     if (record.outbox.empty()) (void)clear(record, NoticeKind::message_undelivered);
     return turns_.try_save(record);
 }
 
-/// `heard`: the message was typed into an agent's window, or put into its inbox. `seen`: its program has taken it.
-Result<void> Outbox::note_typed(TaskRecord& record, const Message& message, bool heard, bool seen) {
-    if (heard) {
-        auto typed = message;
-        typed.typed_at = world_.clock.now();
-        ++typed.times;
-        typed.seen = seen;
-        record.typed.push_back(std::move(typed));
-        if (record.typed.size() > k_kept_messages) record.typed.erase(record.typed.begin());
-        if (message.from == Role::human) record.answered = record.questions;
-    }
-    TRY(drop_first(record));
-    if (heard) {
-        world_.journal.write(record, "agent.notified", {{"role", name_text(message.to)}, {"message", message.text}});
-    }
+/// The message was typed into an agent's window, or taken from its inbox.
+Result<void> Outbox::note_typed(TaskRecord& record, const Message& message, const Typed& how) {
+    auto typed = message;
+    typed.typed_at = how.at == Timestamp{} ? world_.clock.now() : how.at;
+    ++typed.times;
+    typed.seen = how.seen;
+    record.typed.push_back(std::move(typed));
+    if (record.typed.size() > k_kept_messages) record.typed.erase(record.typed.begin());
+    if (message.from == Role::human) record.answered = record.questions;
+    TRY(drop(record, message.id));
+    world_.journal.write(record, "agent.notified", {{"role", name_text(message.to)}, {"message", message.text}});
     return {};
 }
 
 /// Reads the window of a message's agent. The program has taken the message if it began to work since, or if it rests
-/// and shows the message above its empty prompt. A program that works may only have queued it. After long work, a
-/// program may no longer show the message.
+/// and shows the message above its empty prompt, or did so before. A program that works may only have queued it. After
+/// long work, a program may no longer show the message.
 Awaitable<std::optional<Outbox::Traces>> Outbox::traces_of(const TaskRecord& record, AgentRun run, Message message) {
     const auto entry = world_.harnesses.find(run.harness);
     const auto view = co_await world_.tmux.view_pane(run.pane_id);
@@ -234,7 +259,10 @@ Awaitable<std::optional<Outbox::Traces>> Outbox::traces_of(const TaskRecord& rec
     const bool answered = traces.age > k_queued_after && message.times == 1 && reading.activity == Activity::idle &&
                           activities_.worked_since(record, run, *message.typed_at);
     const bool began = activities_.began_since(record, run, *message.typed_at);
+    if (is_gone && traces.shown) shown_.insert(message.id);
+    traces.shown = traces.shown || shown_.contains(message.id);
     traces.taken = moved || (is_gone && (began || (traces.shown && rests) || answered));
+    if (traces.taken) shown_.erase(message.id);
     co_return traces;
 }
 
@@ -252,24 +280,27 @@ Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
     }
     const bool stands = traces->pasted != agents::Pasted::gone;
     const auto line = line_for(record, run, message);
-    if (traces->pasted == agents::Pasted::alone && !message.told) co_await enter(run, line.text);
+    const bool asks = traces->activity == Activity::waiting;
+    if (traces->pasted == agents::Pasted::alone && !message.told && !asks) co_await enter(run, line.text);
     if (traces->age <= k_swallowed_after) co_return false;
     if (traces->activity == Activity::unknown && !stands) co_return true;  // a window without signs proves nothing
     if (!stands && (traces->activity != Activity::idle || traces->shown)) co_return false;
-    if (stands || message.times > 1) {
+    const bool is_late = traces->age > k_queued_after;  // the agent may have read it, and gets no message twice
+    if (is_late && !stands && activities_.worked_since(record, run, *message.typed_at)) co_return true;
+    if (stands || message.times > 1 || is_late) {
         tell_not_taken(record, message, traces->pasted);
         co_return true;
     }
-    if (traces->age > k_queued_after) co_return true;  // the agent may have read it, and gets no message twice
     if (!unwritten_.contains(message.id)) {
         const auto window = co_await activities_.look_before_typing(record, message.to);
         if (window.typing != agents::Typing::safe) co_return false;
+        const auto before = world_.clock.now();
         if (!co_await paste(run, line, message.text)) co_return false;
+        message.typed_at = before;
         unwritten_.insert(message.id);
         co_await enter(run, line.text);
     }
     ++message.times;
-    message.typed_at = world_.clock.now();
     co_return false;
 }
 
@@ -280,7 +311,8 @@ void Outbox::tell_not_taken(TaskRecord& record, Message& message, agents::Pasted
                           ? "the " + role + " did not take a message; press Enter in its window to send it: "
                       : pasted == agents::Pasted::beside
                           ? "a message stands beside other text in the prompt of the " + role + "; send or remove it: "
-                          : "the " + role + " did not take a message that was typed twice: ";
+                      : message.times > 1 ? "the " + role + " did not take a message that was typed twice: "
+                                          : "the " + role + " may not have got a message: ";
     raise(world_, record, NoticeKind::message_undelivered, what + message.text,
           "orange task attach " + record.task.id.value, role);
 }
@@ -337,8 +369,9 @@ bool Outbox::tell_undelivered(TaskRecord& record, Message& message, agents::Typi
     // agent.
     if (message.from == Role::system && activities_.awaited(record).empty()) return false;
     const auto seen = activities_.of(record, message.to);
-    // A turn ends by itself, and a dialog has a notice of its own.
-    if (seen && (seen->activity == Activity::busy || seen->activity == Activity::waiting)) return false;
+    // A turn ends by itself, but not what a person writes meanwhile. A dialog has a notice of its own.
+    const bool is_busy = seen && seen->activity == Activity::busy && window != agents::Typing::writing;
+    if (is_busy || (seen && seen->activity == Activity::waiting)) return false;
     if (!waits_too_long(record, message, window, since)) return true;
     const bool waiting_helps = window == agents::Typing::later || window == agents::Typing::writing;
     if (!waiting_helps && message.acknowledged) return true;

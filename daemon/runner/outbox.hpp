@@ -40,9 +40,9 @@ class Outbox {
     /// Puts a human's message into the outbox of an agent that may not run yet. The agent gets it when it runs.
     Awaitable<Result<void>> leave(TaskId id, Role to, std::string text);
 
-    /// Types the first message of the outbox into its agent's window, or drops it if it is out of date. `record` is
-    /// that of the task's turn and has a message. Returns a Hold if the message cannot be typed yet. If a message waits
-    /// for long, the human gets a notice.
+    /// Types the first message of the outbox that can be typed into its agent's window, or drops it if it is out of
+    /// date; the messages to one agent keep their order. `record` is that of the task's turn and has a message. Returns
+    /// a Hold if none can be typed yet. If a message waits for long, the human gets a notice.
     Awaitable<Result<std::optional<engine::Hold>>> deliver_next(TaskRecord& record, Tries tries);
 
     /// Looks whether the agents have taken the typed messages. A message that an idle program swallowed is typed once
@@ -62,6 +62,7 @@ class Outbox {
         bool done = false;
         agents::Typing window = agents::Typing::later;  ///< whether the agent's window could be typed into
         bool seen = false;                              ///< the program has said that it has the message
+        Timestamp at = {};                              ///< before the first key
     };
     /// Adds the message to the run's inbox, unless it is there. It is done when the program has taken it: until then it
     /// stays in the outbox, for the next run if this one ends.
@@ -80,8 +81,10 @@ class Outbox {
     Awaitable<bool> paste(AgentRun run, Line line, std::string whole);
     Awaitable<Typed> type(const TaskRecord& record, AgentRun run, Message message);
     bool is_outdated(const TaskRecord& record, const Message& message) const;
-    Result<void> drop_first(TaskRecord& record);
-    Result<void> note_typed(TaskRecord& record, const Message& message, bool heard, bool seen);
+    /// Delivers that message of the outbox, or returns why not yet.
+    Awaitable<Result<std::optional<engine::Hold>>> deliver_one(TaskRecord& record, std::string id, Tries tries);
+    Result<void> drop(TaskRecord& record, const std::string& id);
+    Result<void> note_typed(TaskRecord& record, const Message& message, const Typed& typed);
     /// The traces of a typed message in the agent's window.
     struct Traces {
         Activity activity = Activity::unknown;
@@ -93,7 +96,7 @@ class Outbox {
     Awaitable<std::optional<Traces>> traces_of(const TaskRecord& record, AgentRun run, Message message);
     Awaitable<bool> acknowledge_one(TaskRecord& record, Message& message);
     void tell_not_taken(TaskRecord& record, Message& message, agents::Pasted pasted);
-    Awaitable<bool> is_held_by_limit(AgentRun run, agents::Typing typing);
+    Awaitable<bool> is_held_by_limit(AgentRun run, bool is_attended);
     /// Returns false if the message only waits until its agent has time for it.
     bool tell_undelivered(TaskRecord& record, Message& message, agents::Typing window, async::Moment since);
     bool waits_too_long(const TaskRecord& record, const Message& message, agents::Typing window,
@@ -106,6 +109,8 @@ class Outbox {
     const UsageHolds& usage_;
     /// Messages that were typed while their records could not be written: they are not typed again.
     std::set<std::string> unwritten_;
+    /// Typed messages that stood on the screen outside the prompt: their programs have them, and none is typed again.
+    std::set<std::string> shown_;
 };
 
 }  // namespace orange

@@ -153,13 +153,15 @@ class FakeTmux final : public Tmux {
         co_return Result<void>{};
     }
     /// A program that takes each line. `entered` says otherwise.
-    Awaitable<Result<Entered>> press_enter(std::string pane_id, std::function<bool(const PaneView&)>) override {
+    Awaitable<Result<Entered>> press_enter(std::string pane_id, std::function<bool(const PaneView&)> holds) override {
         before();
+        if (views_hold && !holds(PaneView{{}, shown_in(pane_id), shown_in(pane_id)})) co_return Entered::no;
         ++enters;
         if (entered != Entered::no) state.sent.emplace_back(pane_id, state.pasted[pane_id]);
         co_return entered;
     }
     Entered entered = Entered::taken;
+    bool views_hold = false;  ///< Enter is pressed only if the screen shows that the prompt holds the text
     int enters = 0;
     Awaitable<Result<std::string>> capture(std::string pane_id, int, bool) override {
         const bool there = std::any_of(state.panes.begin(), state.panes.end(),

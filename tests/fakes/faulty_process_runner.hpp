@@ -27,6 +27,7 @@ struct ChildFaults {
     ChildFault fault = ChildFault::does_not_start;
     int nth = 0;  ///< from now; 0: none
     int started = 0;
+    int running = 0;
     std::vector<std::string> commands;  ///< those that were started, without git's settings
     bool struck = false;
     std::string last;  ///< of the one that struck: git's command, else the program
@@ -48,7 +49,12 @@ class FaultyProcessRunner final : public ProcessRunner {
 
     Awaitable<Result<Completed>> run(Command command) override {
         faults_.commands.push_back(shown(command.argv));
-        if (++faults_.started != faults_.nth) co_return co_await real_.run(std::move(command));
+        if (++faults_.started != faults_.nth) {
+            ++faults_.running;
+            auto completed = co_await real_.run(std::move(command));
+            --faults_.running;
+            co_return completed;
+        }
         faults_.struck = true;
         faults_.last = what(command.argv);
         const auto name = command.argv.front();

@@ -74,26 +74,25 @@ TEST_CASE("task diff pages with what is there if the pager is not, or prints pla
     with_work(box, id);
     const auto folder = box.root() / "pagers";
     fs::create_directory(folder);
-    std::string variable;
-    SECTION("one of git's own choice") {}
-    SECTION("a variable") {
-        variable = "GIT_PAGER='LESS=R no-such-pager -R' ";
-    }
-    SECTION("a setting") {
-        box.git({"config", "--global", "core.pager", "no-such-pager -R"}, repo);
-    }
-    SECTION("the setting of git diff") {
-        box.git({"config", "--global", "pager.diff", "/no/such/pager"}, repo);
-    }
-    const auto command = variable + "PATH=" + folder.string() + ":$PATH orange task diff " + id;
-    const auto plain = box.on_terminal(command, repo);
-    CHECK(plain.status == 0);
-    CHECK_THAT(plain.out, Holds("+work"));
-    write_file(folder / "more", "#!/bin/sh\necho paged\nexec cat\n");
-    fs::permissions(folder / "more", fs::perms::owner_all);
-    const auto paged = box.on_terminal(command, repo);
-    CHECK(paged.status == 0);
-    CHECK_THAT(paged.out, Holds("paged") && Holds("+work"));
+    const auto shows = [&](const std::string& how, const std::string& variable) {
+        INFO(how);
+        const auto command = variable + "PATH=" + folder.string() + ":$PATH orange task diff " + id;
+        fs::remove(folder / "more");
+        const auto plain = box.on_terminal(command, repo);
+        CHECK(plain.status == 0);
+        CHECK_THAT(plain.out, Holds("+work"));
+        write_file(folder / "more", "#!/bin/sh\necho paged\nexec cat\n");
+        fs::permissions(folder / "more", fs::perms::owner_all);
+        const auto paged = box.on_terminal(command, repo);
+        CHECK(paged.status == 0);
+        CHECK_THAT(paged.out, Holds("paged") && Holds("+work"));
+    };
+    shows("one of git's own choice", "");
+    shows("a variable", "GIT_PAGER='LESS=R no-such-pager -R' ");
+    box.git({"config", "--global", "core.pager", "no-such-pager -R"}, repo);
+    shows("a setting", "");
+    box.git({"config", "--global", "pager.diff", "/no/such/pager"}, repo);
+    shows("the setting of git diff", "");
 }
 
 }  // namespace orange::tests

@@ -9,8 +9,8 @@
 namespace orange::rpc {
 namespace {
 
-HarnessExplain::Reply explained(const agents::Harness& harness, std::string screen, std::string title,
-                                const agents::Reading& reading, Timestamp now) {
+HarnessExplain::Reply explained(const agents::Harness& harness, PaneView view, const agents::Reading& reading,
+                                Timestamp now) {
     HarnessExplain::Reply reply;
     reply.harness = harness.name;
     if (!harness.measured.empty()) reply.measured = harness.measured;
@@ -18,7 +18,7 @@ HarnessExplain::Reply explained(const agents::Harness& harness, std::string scre
     reply.reading.since = now;
     reply.reading.source = reading.source;
     reply.reading.text = reading.text;
-    for (auto& each : agents::looked_for(harness, screen, title, reading)) {
+    for (auto& each : agents::looked_for(harness, view.screen, view.title, reading, view.styled, view.cursor)) {
         HarnessExplain::Text text;
         text.key = std::move(each.key);
         text.text = std::move(each.text);
@@ -27,12 +27,12 @@ HarnessExplain::Reply explained(const agents::Harness& harness, std::string scre
         reply.texts.push_back(std::move(text));
     }
     if (reading.activity == Activity::idle) {
-        for (auto& each : agents::news_on(harness, screen, title)) {
+        for (auto& each : agents::news_on(harness, view.screen, view.title)) {
             reply.news.push_back({std::move(each.key), std::move(each.text), each.is_seen});
         }
     }
-    reply.screen = std::move(screen);
-    reply.title = std::move(title);
+    reply.screen = std::move(view.screen);
+    reply.title = std::move(view.title);
     return reply;
 }
 
@@ -43,9 +43,11 @@ Awaitable<Result<HarnessExplain::Reply>> explain(Api& api, HarnessExplain params
             co_return Error(ErrorCode::invalid_argument, "a saved screen needs the name of a harness: --harness NAME");
         }
         CO_TRY(const auto entry, world.harnesses.find(*params.harness));
-        auto title = params.title.value_or("");
-        const auto reading = agents::reading_of(entry.harness, Activity::unknown, *params.screen, title);
-        co_return explained(entry.harness, std::move(*params.screen), std::move(title), reading, world.clock.now());
+        PaneView saved;
+        saved.title = params.title.value_or("");
+        saved.screen = std::move(*params.screen);
+        const auto reading = agents::reading_of(entry.harness, Activity::unknown, saved.screen, saved.title);
+        co_return explained(entry.harness, std::move(saved), reading, world.clock.now());
     }
     CO_TRY(const auto id, api.select(params, call));
     CO_TRY(const auto run, pick_run(api, id, params.role));
@@ -58,7 +60,7 @@ Awaitable<Result<HarnessExplain::Reply>> explain(Api& api, HarnessExplain params
         const auto now = *record;  // the store may change while tmux answers
         reading = co_await api.runner().activities.read(now, run.role);
     }
-    auto reply = explained(entry.harness, std::move(view.screen), std::move(view.title), reading, world.clock.now());
+    auto reply = explained(entry.harness, std::move(view), reading, world.clock.now());
     record = world.tasks.awake(id);
     if (record) reply.told = api.runner().activities.of(*record, run.role);
     co_return reply;

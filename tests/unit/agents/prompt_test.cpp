@@ -17,7 +17,6 @@ namespace {
 Harness with(std::vector<std::string> above, std::vector<std::string> empty, std::vector<std::string> below) {
     Harness made;
     made.prompt = {std::move(above), std::move(empty), std::move(below), {}};
-    made.pasted = {"[Pasted text #"};
     return made;
 }
 
@@ -129,7 +128,7 @@ TEST_CASE("a pasted text stands in the prompt alone, beside other text, or not a
     const auto pasted = [&](const std::string& prompt) { return pasted_in(claude, k_rule + prompt + k_rule, text); };
     CHECK(pasted("❯ " + text + "\n") == Pasted::alone);
     CHECK(pasted("❯ [orange] The review fai\n  led. Read ## Review\n  in TASK.md.\n") == Pasted::alone);
-    CHECK(pasted("❯ [Pasted text #1 +3 lines]\n") == Pasted::alone);
+    CHECK(pasted("❯ [Pasted text #1 +3 lines]\n") == Pasted::gone);  // it may be a person's
     CHECK(pasted("❯ [Pasted text #1] and [Pasted text #2]\n") == Pasted::gone);
     CHECK(pasted("❯ rm -rf x[Pasted text #1]\n") == Pasted::gone);
     CHECK(pasted("❯ never touch the folder " + text + "\n") == Pasted::beside);
@@ -139,6 +138,13 @@ TEST_CASE("a pasted text stands in the prompt alone, beside other text, or not a
     CHECK(pasted("❯ \n") == Pasted::gone);
     CHECK(pasted("❯ \x1b[2m" + text + "\x1b[0m\n") == Pasted::gone);
     CHECK(pasted_in(claude, text, text) == Pasted::gone);
+    // It may have the words of a status line.
+    const std::string odd = "[orange] Type ? for shortcuts, or look at the ─ signs.";
+    const std::string whole = k_rule + "❯ " + odd + "\n" + k_rule;
+    CHECK(pasted_in(claude, whole, odd) == Pasted::alone);
+    CHECK(pasted_in(claude, k_rule + "❯ [orange] Type\n  ? for shortcuts, or look at the ─ signs.\n" + k_rule, odd) ==
+          Pasted::alone);
+    CHECK(state(claude, whole).starts_with("filled"));
 }
 
 // Screens of the real programs, with their escapes (tests/data/screens/prompts). The name says what they show:

@@ -38,7 +38,7 @@ struct BranchesWorld : RunnerWorld {
         const auto* counted = house().runner().committed.of(id);
         return counted ? counted->changes.commits : -1;
     }
-    /// Time enough for the kernel's notes, for the quiet time, and for git.
+    /// Time enough for the kernel's notes and for the quiet time. While git runs, it stands still.
     void pass_some_seconds() {
         for (int i = 0; i < 100; ++i) {
             time.advance(100ms);
@@ -49,7 +49,7 @@ struct BranchesWorld : RunnerWorld {
                 has = true;
             }(ended));
             house().io.restart();
-            while (!ended) house().io.run_one();
+            while (!ended || outside.children.running > 0) house().io.run_one();
         }
     }
     auto counts_by_git() {

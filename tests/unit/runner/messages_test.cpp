@@ -25,7 +25,8 @@ struct TalkWorld : RunnerWorld {
                    "screen:\n  busy: [working]\n  otherwise: idle\n  composer_empty: [\"❯\"]\n");
         write_file(home() / "harnesses/slow.yml",
                    "name: slow\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\n"
-                   "screen:\n  busy: [working]\n  otherwise: idle\nprompt: {empty: [\">\"], below: [status]}\n");
+                   "screen:\n  waiting: [\"Really?\"]\n  busy: [working]\n  otherwise: idle\n"
+                   "prompt: {empty: [\">\"], below: [status]}\n");
         write_file(home() / "harnesses/filed.yml",
                    "name: filed\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\n"
                    "state_file:\n  path: " +
@@ -336,11 +337,27 @@ TEST_CASE("a message is seen, held or swallowed as the window shows") {
         CHECK(world.typed().size() == 2);
         CHECK_THAT(world.attention(id), Tells("orange task attach " + id.value));
     }
-    SECTION("nobody knows, and it is not typed again long afterwards") {
+    SECTION("nobody knows: it is not typed again long afterwards, and its human is told") {
         world.outside.clock.pass(31s);
         CHECK(acknowledge());
         CHECK(state() == "typed");
         CHECK(world.typed().size() == 1);
+        CHECK_THAT(world.attention(id), Holds("may not have got") && Tells("orange task attach " + id.value));
+    }
+    SECTION("shown once, and scrolled away since: it is not typed again") {
+        show("> " + text + "\nmuch\n> a half line\nstatus");
+        CHECK_FALSE(acknowledge());
+        world.outside.clock.pass(9s);
+        show("much\n>\nstatus");
+        CHECK(acknowledge());
+        CHECK(state() == "seen");
+        CHECK(world.typed().size() == 1);
+    }
+    SECTION("in its prompt below a question: no Enter, which would answer it") {
+        tmux.views_hold = true;
+        show("Really?\n> " + text + "\nstatus");
+        CHECK_FALSE(acknowledge());
+        CHECK(tmux.enters == 1);
     }
 }
 
@@ -402,6 +419,40 @@ TEST_CASE("a message waits while somebody writes in the window or was there late
     }
     CHECK(world.typed().size() == 1);
     CHECK(world.outside.tmux.enters == 1);
+}
+
+TEST_CASE("what holds a message to one agent does not hold one to the other") {
+    TalkWorld world;
+    const auto id = world.started_with("slow");
+    auto& tmux = world.outside.tmux;
+    auto record = world.record(id);
+    auto run = *record.run_of(Role::worker);
+    run.role = Role::reviewer;
+    run.run = "anotherRun00";
+    run.pane_id = "%77";
+    record.runs.push_back(run);
+    world.house().world().tasks.save(record).value();
+    auto pane = tmux.state.panes.at(0);
+    pane.ref.pane_id = run.pane_id;
+    tmux.state.panes.push_back(pane);
+    const auto worker = world.record(id).run_of(Role::worker)->pane_id;
+    tmux.screens[run.pane_id] = "working\n>\nstatus";
+    tmux.screens[worker] = "working\n>\nstatus";
+    world.look(id);
+    tmux.screens[run.pane_id] = "idle\n>\nstatus";
+    tmux.screens[worker] = "idle\n> a half line\nstatus";
+    world.look(id);
+    world.send(id, "go on").value();
+    world.send(id, "and on").value();
+    REQUIRE(world.house().go(world.house().runner().outbox.send(id, Role::reviewer, "look closely")));
+    REQUIRE(world.typed().size() == 1);
+    CHECK_THAT(world.typed()[0].second, Holds("look closely"));
+    tmux.screens[worker] = "idle\n>\nstatus";
+    world.look(id);
+    CHECK(world.deliver(id));
+    REQUIRE(world.typed().size() == 3);
+    CHECK_THAT(world.typed()[1].second, Holds("go on"));
+    CHECK_THAT(world.typed()[2].second, Holds("and on"));
 }
 
 TEST_CASE("a long message goes as a file, whose path is typed") {
