@@ -369,7 +369,7 @@ inline Change leaving() {
     };
     change.act = [](RunnerWorld& world, const TaskId&) {
         auto& parts = world.house().world();
-        if (auto freed = world.house().go(parts.pool.remove_all(shop(world))); !freed) return freed;
+        if (auto freed = world.house().go(parts.pool.remove_workspaces(shop(world))); !freed) return freed;
         return parts.projects.remove("shop");
     };
     change.is_done = [](RunnerWorld& world, const TaskId&) {

@@ -428,7 +428,7 @@ TEST_CASE("what holds a message to one agent does not hold one to the other") {
     auto record = world.record(id);
     auto run = *record.run_of(Role::worker);
     run.role = Role::reviewer;
-    run.run = "anotherRun00";
+    run.run = RunId{"anotherRun00"};
     run.pane_id = "%77";
     record.runs.push_back(run);
     world.house().world().tasks.save(record).value();
