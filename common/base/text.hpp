@@ -56,11 +56,6 @@ std::size_t columns_of(std::string_view text);
 /// Another text with the same hash is found within seconds, so nothing may be decided by it (sha256.hpp).
 std::string fast_hash(std::string_view bytes);
 
-/// The name under which the store still calls it, for texts that both sides of a TASK.md have.
-inline std::string content_hash(std::string_view bytes) {
-    return fast_hash(bytes);
-}
-
 /// Returns "1 task", "2 tasks".
 std::string counted(std::size_t n, std::string_view noun);
 

@@ -47,7 +47,8 @@ Awaitable<bool> Sweeper::empty(Path place) {
     if (done && done->ok()) co_return true;
     log::warn("daemon", "removing folders in " + place.string() + ": " +
                             (done ? std::string(trim(done->err)) : done.error().message));
-    if (!done) co_return false;
+    constexpr int k_signal = 128;  // it was killed, which says nothing about the folders
+    if (!done || done->exit_status >= k_signal) co_return false;
     for (auto& path : doomed) {
         if (!is_missing(files_, path)) stuck_.insert(std::move(path));
     }

@@ -10,10 +10,9 @@
 
 namespace orange::engine {
 
-/// A level-2 section of TASK.md's body: the raw text below its heading, and a fast hash of it.
+/// A level-2 section of TASK.md's body: the raw text below its heading.
 struct Section {
     std::string text;
-    std::string hash;
 
     bool operator==(const Section&) const = default;
 };

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "common/base/shown_path.hpp"
@@ -55,6 +56,19 @@ Awaitable<Result<std::string>> pathspecs_without_nested_repositories(Git& git, P
         specs += '\0';
     };
     std::size_t seen = 0;
+    if (large) {  // what is staged is new to `env`, and neither "other" nor modified
+        CO_TRY(const auto staged, co_await ask_inside(git, worktree,
+                                                      words("diff", "--cached", "--name-only", "-z", "--no-renames",
+                                                            "--diff-filter=d")));
+        const auto known = pieces(others);
+        for (const auto& path : pieces(staged)) {
+            if (++seen % k_at_once == 0) co_await async::yield();
+            const auto size = size_of(worktree, path);
+            if (size <= k_largest_read || std::ranges::find(known, path) != known.end()) continue;
+            leave_out(path);
+            large->push_back({shown_path(path), size});
+        }
+    }
     for (const auto& path : pieces(others)) {
         if (large && ++seen % k_at_once == 0) co_await async::yield();
         if (!path.ends_with('/')) {

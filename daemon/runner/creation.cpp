@@ -1,5 +1,6 @@
 #include "daemon/runner/creation.hpp"
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/engine/enter.hpp"
@@ -35,7 +36,7 @@ Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string conte
     if (!no_spawn) queue_.enqueue(record);
     std::string body;
     if (!context.empty()) body = store::with_section("", "Context", store::demoted(context));
-    record.body_hash = content_hash(body);
+    record.body_hash = sha256(body);
     if (record.start) {
         CO_TRY(const auto decision, engine::decide_start(*definition, record.task, *record.start));
         if (!engine::needs_workspace(decision) && !record.blocked()) {

@@ -1,5 +1,6 @@
 #include "daemon/runner/turns.hpp"
 
+#include "common/base/sha256.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/log/log.hpp"
@@ -68,9 +69,10 @@ Awaitable<Result<SyncedBodies>> Turns::sync_bodies(TaskRecord& record) {
     }
     record.unwritten_feedback.clear();
     const auto asked = synced.artifacts.sections.find(k_questions);
-    const auto questions = asked == synced.artifacts.sections.end() ? engine::Section{} : asked->second;
-    record.questions = questions.hash;
-    record.question = engine::first_question(questions.text);
+    const auto questions = asked == synced.artifacts.sections.end() ? std::string() : asked->second.text;
+    if (questions.empty()) record.questions.clear();
+    if (!questions.empty() && !is_hash_of(record.questions, questions)) record.questions = sha256(questions);
+    record.question = engine::first_question(questions);
     apply(record, *written);
     if ((written->unsettled || written->waiting) && syncing_soon_.insert(record.task.id).second) {
         const auto time = written->unsettled ? k_late_writer : world_.task_files.keeps_displaced();

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <set>
 
+#include "daemon/async/async.hpp"
 #include "daemon/store/line_merge.hpp"
 
 namespace orange::store {
 namespace {
 
 constexpr std::size_t k_most = 8;
+constexpr std::size_t k_long = 64 << 10;  ///< comparing such a text takes a turn of its own
 constexpr std::string_view k_prefix = ".TASK.md.base-";
 
 }  // namespace
@@ -33,7 +35,8 @@ bool Bases::note(const std::string& name) {
 
 void Bases::add(const TextPtr& text) {
     hold(text);
-    if (known_.contains(text->hash())) return;
+    const auto newest = std::ranges::max_element(known_, {}, [](const auto& each) { return each.second.modified; });
+    if (newest != known_.end() && newest->first == text->hash()) return;  // until() goes by the files' times
     const auto path = path_of(text->hash());
     if (!files_.replace(path, text->body(), Durability::unsynced)) return;
     known_[text->hash()] = files_.facts_of(path).value_or(FileFacts());
@@ -49,23 +52,24 @@ TextPtr Bases::find(const std::string& hash) const {
     return text;
 }
 
-TextPtr Bases::nearest(const Stood& stood, const Text& saved) const {
+Awaitable<TextPtr> Bases::nearest(Stood stood, TextPtr saved) const {
     TextPtr nearest;
     bool is_unknown = stood.dropped;
     std::size_t least = 0;
     for (const auto& hash : stood.hashes) {
-        if (hash == saved.hash() && &hash != &stood.hashes.back()) continue;
+        if (hash == saved->hash() && &hash != &stood.hashes.back()) continue;
         const auto text = find(hash);
         is_unknown = is_unknown || !text;
         if (!text) continue;
-        const auto differs = distance(text->line_hashes(), saved.line_hashes());
+        const auto differs = distance(text->line_hashes(), saved->line_hashes());
+        if (text->body().size() >= k_long) co_await async::yield();
         if (nearest && differs >= least) continue;
         nearest = text;
         least = differs;
     }
-    if (!nearest || !is_unknown || nearest->hash() == stood.hashes.back()) return nearest;
-    const auto &has = saved.line_hashes(), &had = nearest->line_hashes();
-    return std::ranges::includes(has, had) ? nearest : nullptr;
+    if (!nearest || !is_unknown || nearest->hash() == stood.hashes.back()) co_return nearest;
+    const auto &has = saved->line_hashes(), &had = nearest->line_hashes();
+    co_return std::ranges::includes(has, had) ? nearest : nullptr;
 }
 
 Stood Bases::until(const std::string& body_hash) const {

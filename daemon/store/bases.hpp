@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/async/awaitable.hpp"
 #include "daemon/files/file_system.hpp"
 #include "daemon/store/text.hpp"
 
@@ -36,7 +37,7 @@ class Bases {
     /// Returns the text that differs least from a save, and of equal ones the oldest. A save that is an older text again
     /// counts as a removal of what came since. Null if it is unknown which text the author had: if some are not
     /// remembered, a line of an older text that the save does not have need not have been removed by it.
-    TextPtr nearest(const Stood& stood, const Text& saved) const;
+    Awaitable<TextPtr> nearest(Stood stood, TextPtr saved) const;
     /// Returns what a new daemon knows of both copies: the texts up to the body of state.json.
     Stood until(const std::string& body_hash) const;
     /// Removes the files of all other texts.

@@ -156,6 +156,28 @@ class Matcher {
     std::vector<Seen> in_a_, in_b_;
 };
 
+std::vector<std::string> words_of(std::string_view line) {
+    std::vector<std::string> words;
+    bool open = false;
+    for (const char c : line) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (std::isalnum(byte) == 0 && byte < 0x80) {
+            open = false;
+            continue;
+        }
+        if (!open) words.emplace_back();
+        open = true;
+        words.back() += static_cast<char>(std::tolower(byte));
+    }
+    return words;
+}
+
+/// A line that means something only together with its neighbours: a fence, a bracket, a rule.
+bool is_structure(Line line) {
+    const auto text = trim(line);
+    return text.starts_with("```") || text.starts_with("~~~") || words_of(text).empty();
+}
+
 class Merge {
   public:
     Merge(std::string_view base, std::string_view mine, std::string_view theirs)
@@ -188,7 +210,7 @@ class Merge {
     void add(Chunk chunk) {
         for (const auto line : chunk) add(line);
     }
-    /// Adds the lines that are in none of the others. Of blank lines, one stays between two others.
+    /// Adds the lines that are in none of the others, and all that only structure them. Of blank lines, one stays between two others.
     void add_new(Chunk chunk, std::initializer_list<Chunk> others) {
         std::unordered_set<Line> known;
         for (const auto other : others) {
@@ -196,7 +218,8 @@ class Merge {
         }
         for (const auto line : chunk) {
             const bool is_doubled = is_blank_line(line) && (out_.empty() || out_.ends_with("\n\n"));
-            if (is_blank_line(line) ? is_doubled : known.contains(without_end(line))) continue;
+            const bool is_known = known.contains(without_end(line)) && !is_structure(line);
+            if (is_blank_line(line) ? is_doubled : is_known) continue;
             if (line.starts_with("## ") && !out_.empty() && !out_.ends_with("\n\n")) add("\n");
             add(line);
         }
@@ -205,6 +228,8 @@ class Merge {
     void add_chunk(Chunk base, Chunk mine, Chunk theirs) {
         if (are_same(base, theirs) || are_same(mine, theirs)) return add(mine);
         if (are_same(base, mine)) return add(theirs);
+        if (begins(theirs, mine) && begins(mine, base)) return add(theirs);
+        if (begins(mine, theirs) && begins(theirs, base)) return add(mine);
         if (begins(theirs, base)) {
             add(mine);
             return add_new(theirs.subspan(base.size()), {mine});
@@ -244,22 +269,6 @@ std::string unticked(std::string_view line) {
     return text;
 }
 
-std::vector<std::string> words_of(std::string_view line) {
-    std::vector<std::string> words;
-    bool open = false;
-    for (const char c : line) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (std::isalnum(byte) == 0 && byte < 0x80) {
-            open = false;
-            continue;
-        }
-        if (!open) words.emplace_back();
-        open = true;
-        words.back() += static_cast<char>(std::tolower(byte));
-    }
-    return words;
-}
-
 }  // namespace
 
 std::string merge_lines(std::string_view base, std::string_view mine, std::string_view theirs) {
@@ -289,12 +298,9 @@ std::unordered_set<std::string_view> lines_of(std::string_view text) {
 bool is_changed_line(std::string_view before, std::string_view now) {
     const auto old = unticked(trim(before)), changed = unticked(trim(now));
     if (old == changed) return true;
-    const auto words = words_of(old);
-    std::size_t stayed = 0;
-    for (const auto& word : words_of(changed)) {
-        if (stayed < words.size() && word == words[stayed]) ++stayed;
-    }
-    return !words.empty() && stayed == words.size();
+    const auto before_words = words_of(old), now_words = words_of(changed);
+    return !before_words.empty() && before_words.size() <= now_words.size() &&
+           std::equal(before_words.begin(), before_words.end(), now_words.begin());
 }
 
 std::vector<std::size_t> line_hashes(std::string_view text) {

@@ -20,8 +20,8 @@ std::string all_lines(std::string_view mine, std::string_view theirs);
 /// Returns the lines that are not blank, without the blanks around them.
 std::unordered_set<std::string_view> lines_of(std::string_view text);
 
-/// Returns true if `now` is the line `before` with more words, or with the box of a list ticked: its author changed the
-/// line and did not remove it.
+/// Returns true if `now` is the line `before` with more words at its end, or with the box of a list ticked: its author
+/// changed the line and did not remove it.
 bool is_changed_line(std::string_view before, std::string_view now);
 
 /// Returns the hashes of the lines that are not blank, sorted; a ticked box counts like an empty one.

@@ -143,8 +143,11 @@ class Merger {
         if (from && is_same_text(base, mine)) return text(theirs);
         if (!theirs) return text(mine);
         if (!mine) return base ? std::string() : text(theirs);  // a removed section has no place for new lines
-        if (!base) return all_lines(mine->text, theirs->text);
-        return merge_lines(base->text, mine->text, theirs->text);
+        auto merged = base ? merge_lines(base->text, mine->text, theirs->text) : all_lines(mine->text, theirs->text);
+        if (!is_open(merged)) return merged;
+        std::string both(mine->text);  // a fence that is not closed would hide all sections below it
+        add_part(both, theirs->text);
+        return both;
     }
 
     /// Returns true if the author may remove the line.
@@ -158,6 +161,8 @@ class Merger {
         return last_;
     }
 
+    static const char* begin_of(std::string_view line) { return line.data(); }
+
     bool is_changed(const Block& block, std::string_view line, const std::vector<std::string_view>& fresh) {
         const auto* place = theirs_.find(block);
         if (!place) return false;
@@ -165,7 +170,9 @@ class Merger {
         for (const auto now : fresh) {
             if (++comparisons_ > k_most_comparisons) return false;
             const bool is_there = now.data() >= begin && now.data() < begin + place->text.size();
-            if (is_there && is_changed_line(line, now)) return true;
+            if (!is_there || replaced_.contains(begin_of(now)) || !is_changed_line(line, now)) continue;
+            replaced_.insert(begin_of(now));  // it stands for one line
+            return true;
         }
         return false;
     }
@@ -200,6 +207,7 @@ class Merger {
                     is_left = is_left || !line.empty();
                 } else {
                     back_.note(block.heading);
+                    out_.returned.insert(hash_of(line));
                 }
             }
             if (is_left || trim(block.text).empty()) without += left;
@@ -246,6 +254,7 @@ class Merger {
     MergedSave out_;
     Headings back_, gone_;
     std::size_t comparisons_ = 0;
+    std::set<const char*> replaced_;  ///< the lines of the save that stand for one that went
     mutable std::unordered_set<std::string_view> last_;
 };
 
@@ -255,13 +264,10 @@ MergedSave merge_save(const Text& current, const Save& save) {
     return Merger(current, save).run();
 }
 
-LineSet lines_merged_back(const Text& body, const Text& saved) {
-    const auto known = lines_of(saved.body());
-    LineSet back;
-    for (const auto line : lines_of(body.body())) {
-        if (!known.contains(line)) back.insert(hash_of(line));
-    }
-    return back;
+LineSet missing_in(const Text& text, const LineSet& lines) {
+    auto missing = lines;
+    for (const auto line : lines_of(text.body())) missing.erase(hash_of(line));
+    return missing;
 }
 
 }  // namespace orange::store

@@ -32,6 +32,7 @@ struct MergedSave {
     std::vector<std::string> back;  ///< the headings of the sections of which lines were merged back
     std::vector<std::string> gone;  ///< the headings of the sections of which lines are in `kept` alone
     std::string kept;               ///< these sections as they were; empty: no line of another author went
+    LineSet returned;               ///< the lines that were merged back
 };
 
 /// Merges a save into the current body, section by section, and line by line within a section that both changed.
@@ -41,7 +42,7 @@ struct MergedSave {
 /// the save that has no place, because its section was removed meanwhile, goes to `kept`, too.
 MergedSave merge_save(const Text& current, const Save& save);
 
-/// Returns the lines of `body` that are not in `saved`: they were merged back into that save.
-LineSet lines_merged_back(const Text& body, const Text& saved);
+/// Returns those of `lines` that the text does not have.
+LineSet missing_in(const Text& text, const LineSet& lines);
 
 }  // namespace orange::store

@@ -89,7 +89,7 @@ engine::Artifacts parse_sections(std::string_view body) {
     engine::Artifacts artifacts;
     for (const auto& span : spans(headings(outline, lines), lines)) {
         const auto text = text_of(span, lines);
-        artifacts.sections[span.heading] = {std::string(text), content_hash(text)};
+        artifacts.sections[span.heading] = {std::string(text)};
     }
     if (const auto fence = outline.open_fence) {
         for (int line = *fence + 1; line <= lines.count(); ++line) {

@@ -1,6 +1,7 @@
 // Reads the tasks when the daemon starts.
 #include <algorithm>
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/model/json.hpp"
@@ -182,7 +183,7 @@ Result<TaskRecord> TaskStore::import_folder(const std::string& project, const st
         if (facts) record.task.created_at = std::chrono::floor<std::chrono::milliseconds>(facts->modified);
     }
     if (record.task.updated_at == Timestamp{}) record.task.updated_at = record.task.created_at;
-    record.body_hash = content_hash(text.body);
+    record.body_hash = sha256(text.body);
     record.imported = true;
     TRY(files_.replace(folder / k_state, state_text(record)));
     return record;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
@@ -47,6 +48,8 @@ TaskSync::TaskSync(FileSystem& files, const Clock& clock, std::chrono::milliseco
     for (const auto* text : {&now_.body, &now_.own.body, &now_.own.saved, &now_.mirror.body, &now_.mirror.saved}) {
         if (*text) bases_.hold(*text);
     }
+    out_.events = std::exchange(now_.untold, {});
+    out_.attention = std::exchange(now_.untold_attention, {});
 }
 
 /// If the call failed before it wrote anything, drops its changes of the memory; the displaced files will be counted
@@ -60,9 +63,12 @@ TaskSync::~TaskSync() {
             side.memory->seen = side.facts;
             if (side.memory->body) side.memory->stood.add(side.memory->body->hash());
         }
+        now_.untold = std::move(out_.events);
+        now_.untold_attention = std::move(out_.attention);
         *memory_ = std::move(now_);
         return;
     }
+    for (const auto& path : kept_) (void)files_.remove(path);  // the next call keeps it again
     for (auto& displaced : now_.displaced) {
         displaced.counted = displaced.counted_then;
         displaced.seen.reset();
@@ -86,10 +92,10 @@ Awaitable<Result<Synced>> TaskSync::run(std::optional<SectionEdit> edit, bool re
         }
     }
     const bool saved_again = std::ranges::any_of(sides_, [this](const Side& side) { return is_saved_again(side); });
-    CO_TRY(decide());
+    CO_TRY(co_await decide());
     CO_TRY(co_await count_displaced());
     note_rewritten(saved_again);
-    edited_ = body_->hash() != record_.body_hash;
+    edited_ = !body_->has_hash(record_.body_hash);
     if (edit) body_ = text_of(with_section(body_->body(), edit->heading, edit->text));
     CO_TRY(co_await write_all());
     for (auto& side : sides_) give(*side.memory);
@@ -125,17 +131,15 @@ Result<void> TaskSync::read(Side& side) {
         TRY(set_aside(side.path, side.is_mirror, std::string(name_of(facts->kind))));
         return {};
     }
-    if (facts->size > k_largest_text) {
-        if (is_left_large(side)) {
-            side.exists = side.held = true;
-            note_large(side);
-        } else {
-            TRY(set_aside(side.path, side.is_mirror, "a file of more than 1 MiB"));
-        }
-        return {};
-    }
-    side.memory->told_large = false;
+    if (facts->size > k_largest_text) return leave_large(side);
     return read_file(side);
+}
+
+Result<void> TaskSync::leave_large(Side& side) {
+    if (!is_left_large(side)) return set_aside(side.path, side.is_mirror, "a file that is too large");
+    side.exists = side.held = true;
+    note_large(side);
+    return {};
 }
 
 Result<void> TaskSync::read_file(Side& side) {
@@ -145,6 +149,8 @@ Result<void> TaskSync::read_file(Side& side) {
         return set_aside(side.path, side.is_mirror, "a file that may not be read");
     }
     if (!content) return content.error();
+    if (std::ranges::count(*content, '\n') > k_most_lines) return leave_large(side);
+    side.memory->told_large = false;
     side.exists = true;
     side.text = std::move(*content);
     side.body = body_in(*side.memory, body_of(side.text));
@@ -205,7 +211,7 @@ void TaskSync::find_damaged() {
 
 bool TaskSync::is_edited(const Side& side) const {
     const auto& shown = side.memory->body ? side.memory->body : now_.body;
-    return shown ? !are_same(shown, side.body) : side.body->hash() != record_.body_hash;
+    return shown ? !are_same(shown, side.body) : !side.body->has_hash(record_.body_hash);
 }
 
 /// Returns the last body that both copies had. A new daemon has its hash, and finds it in a copy that was not edited or
@@ -214,7 +220,7 @@ TextPtr TaskSync::known_body() {
     if (now_.body) return now_.body;
     TextPtr known;
     for (const auto& side : sides_) {
-        if (side.counts() && side.body->hash() == record_.body_hash) known = side.body;
+        if (side.counts() && side.body->has_hash(record_.body_hash)) known = side.body;
     }
     if (!known) known = bases_.find(record_.body_hash);
     if (!known) return nullptr;
@@ -228,7 +234,7 @@ TextPtr TaskSync::known_body() {
 }
 
 /// Takes the edits of both copies in, the older one first.
-Result<void> TaskSync::decide() {
+Awaitable<Result<void>> TaskSync::decide() {
     const auto known = known_body();
     std::vector<Side*> edited;
     for (auto& side : sides_) {
@@ -239,18 +245,19 @@ Result<void> TaskSync::decide() {
         std::swap(edited[0], edited[1]);
     }
     if (edited.size() == 2 && is_blank(edited[0]->body->body())) edited.erase(edited.begin());
-    if (!known && edited.empty() && !record_.body_hash.empty() && record_.body_hash != content_hash("")) {
+    if (!known && edited.empty() && !record_.body_hash.empty() && !is_hash_of(record_.body_hash, "")) {
         ask_for_attention("TASK.md is gone from " + copies_.own.parent_path().string() +
                           ", and no other copy was left");
     }
     body_ = known ? known : edited.empty() ? text_of("") : edited.back()->body;
     for (const auto* side : edited) {
-        TRY(take_in({side->body, side->is_mirror, split_task_text(side->text).has_frontmatter}));
+        Edit edit{side->body, side->is_mirror, split_task_text(side->text).has_frontmatter};
+        CO_TRY(co_await take_in(std::move(edit)));
     }
     for (auto& side : sides_) {
         if (side.counts()) side.memory->body = side.body;
     }
-    return {};
+    co_return Result<void>{};
 }
 
 Result<void> TaskSync::check_frontmatter(bool of_mirror, const std::string& text) {
@@ -314,7 +321,7 @@ void TaskSync::note_rewritten(bool saved_again) {
     const auto &before = now_.body->artifacts().sections, &sections = body_->artifacts().sections;
     for (const auto& [heading, section] : sections) {
         const auto old = before.find(heading);
-        const bool changed = old == before.end() || old->second.hash != section.hash;
+        const bool changed = old == before.end() || old->second.text != section.text;
         if (changed || are_same(body_, now_.body)) now_.rewritten[heading] = clock_.now();
     }
     std::erase_if(now_.rewritten, [&](const auto& each) { return !sections.contains(each.first); });

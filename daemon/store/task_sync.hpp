@@ -56,6 +56,8 @@ struct TaskMemory {
     std::deque<Task> written;                    ///< the last tasks whose frontmatter was written, newest last
     int held_back = 0;                           ///< consecutive calls that left a half-written copy alone
     std::map<std::string, Timestamp> rewritten;  ///< heading → when an editor last wrote this section
+    std::vector<HistoryEvent> untold;            ///< of a call that wrote a copy and then failed
+    std::optional<std::string> untold_attention;
 };
 
 struct SectionEdit {
@@ -103,11 +105,12 @@ class TaskSync {
     Result<void> read(Side& side);
     Result<void> read_file(Side& side);
     bool is_left_large(const Side& side) const;
+    Result<void> leave_large(Side& side);
     Awaitable<Result<void>> look_at(Side& side);
     Awaitable<Result<bool>> when_left(Path path, std::function<Result<void>()> read);
     void find_damaged();
     bool is_edited(const Side& side) const;
-    Result<void> decide();
+    Awaitable<Result<void>> decide();
     TextPtr known_body();
     Result<void> check_frontmatter(bool of_mirror, const std::string& text);
     void note_written();
@@ -118,9 +121,9 @@ class TaskSync {
 
     // task_sync_merge.cpp: merges a save, keeps and tells what goes
     TextPtr body_in(const CopyMemory& memory, std::string body) const;
-    Result<void> take_in(const Edit& edit);
-    Save save_of(const Edit& edit) const;
-    void note_save(const Edit& edit);
+    Awaitable<Result<void>> take_in(Edit edit);
+    Awaitable<Save> save_of(const Edit& edit) const;
+    void note_save(const Edit& edit, LineSet returned);
     bool lives(Role role) const;
     bool owns(bool of_mirror, std::string_view heading) const;
     Result<void> tell_removed(const MergedSave& merged, bool of_mirror);
@@ -139,7 +142,7 @@ class TaskSync {
     Awaitable<Result<void>> exchange(Side& side, std::string desired);
     Awaitable<Result<void>> count_faster_editor(Side& side, TextPtr expected);
     Awaitable<Result<bool>> count_displaced();
-    Result<bool> count(Displaced& displaced, const FileFacts& facts);
+    Awaitable<Result<bool>> count(Displaced& displaced, FileFacts facts);
     Result<void> count_leftover(Displaced& displaced, const std::string& text);
     Awaitable<Result<void>> remove_mirror();
     Result<void> remove_displaced();
@@ -163,6 +166,7 @@ class TaskSync {
     bool written_ = false;  ///< both copies have body_
     bool wrote_ = false;    ///< this call has changed a copy
     bool succeeded_ = false;
+    std::vector<Path> kept_;  ///< what this call has kept
     async::Moment patience_;
     Synced out_;
 };

@@ -59,13 +59,13 @@ bool TaskSync::owns(bool of_mirror, std::string_view heading) const {
     return heading == k_review && (lives(Role::reviewer) || !lives(Role::worker));
 }
 
-Save TaskSync::save_of(const Edit& edit) const {
+Awaitable<Save> TaskSync::save_of(const Edit& edit) const {
     const auto& memory = memory_of(edit.of_mirror);
     auto stood = memory.stood;
     if (edit.counted) stood.add(edit.counted->hash());
     Save save;
     save.text = edit.text;
-    save.base = bases_.nearest(stood, *edit.text);
+    save.base = co_await bases_.nearest(stood, edit.text);
     // Only the reviewer writes its section, and it knows what it wrote there before.
     const bool may_be_review = edit.of_mirror && !edit.counted && memory.body && lives(Role::reviewer);
     if (may_be_review && others_than_review(*edit.text) == others_than_review(*memory.body)) save.base = memory.body;
@@ -74,36 +74,46 @@ Save TaskSync::save_of(const Edit& edit) const {
     if (is_cut) save.base = nullptr;
     save.last = memory.saved;
     save.whole = edit.has_frontmatter;
-    save.owns = [this, of_mirror = edit.of_mirror](std::string_view heading) { return owns(of_mirror, heading); };
+    const bool are_two = edit.of_mirror && lives(Role::worker) && lives(Role::reviewer);
+    const bool is_older = !stood.hashes.empty() && edit.text->hash() != stood.hashes.back() &&
+                          std::ranges::find(stood.hashes, edit.text->hash()) != stood.hashes.end();
+    // Of two agents, one may have written an old text again: then nobody knows whose lines are missing.
+    const bool is_anybodys = are_two && save.base != memory.body && (is_older || stood.dropped);
+    save.owns = [this, of_mirror = edit.of_mirror, is_anybodys](std::string_view heading) {
+        return !is_anybodys && owns(of_mirror, heading);
+    };
     save.returned = &memory.returned;
     save.may_keep = room_for_kept();
-    return save;
+    co_return save;
 }
 
-Result<void> TaskSync::take_in(const Edit& edit) {
+Awaitable<Result<void>> TaskSync::take_in(Edit edit) {
     if (edit.counted) bases_.add(edit.counted);
+    LineSet returned;
     if (!are_same(edit.text, body_)) {
-        const auto save = save_of(edit);
+        const auto save = co_await save_of(edit);
         if (!are_same(save.base, edit.text)) {
             edited_ = true;
             auto merged = merge_save(*body_, save);
-            TRY(tell_removed(merged, edit.of_mirror));
+            CO_TRY(tell_removed(merged, edit.of_mirror));
+            returned = std::move(merged.returned);
             body_ = merged.body == edit.text->body() ? edit.text : body_in({}, std::move(merged.body));
         }
     }
-    if (!edit.counted) note_save(edit);
-    return {};
+    if (!edit.counted) note_save(edit, std::move(returned));
+    co_return Result<void>{};
 }
 
 /// Notes a save of the text that stands in its place: the next one starts from it, or from what the daemon makes of it.
-void TaskSync::note_save(const Edit& edit) {
+void TaskSync::note_save(const Edit& edit, LineSet returned) {
     auto& memory = memory_of(edit.of_mirror);
     const bool are_two = edit.of_mirror && lives(Role::worker) && lives(Role::reviewer);
     if (!are_two) memory.stood = {};
     memory.stood.add(edit.text->hash());
     bases_.add(edit.text);
     memory.saved = edit.text;
-    memory.returned = are_same(body_, edit.text) ? LineSet() : lines_merged_back(*body_, *edit.text);
+    returned.merge(missing_in(*edit.text, memory.returned));
+    memory.returned = std::move(returned);
 }
 
 /// Notes that the body stands in a copy, so that its next save may start from it.
@@ -158,13 +168,13 @@ Result<Path> TaskSync::keep(const std::string& text) {
     for (int n = 1;; ++n) {
         const auto path = folder / (name + (n == 1 ? "" : "-" + std::to_string(n)) + ".md");
         auto created = files::create_new(files_, path, text);
+        if (created) kept_.push_back(path);
         if (created) return path;
         if (created.error().code != ErrorCode::conflict) return created.error();
     }
 }
 
-/// Moves what cannot be a TASK.md out of its place, unread. If there are many already, the oldest one is replaced, if
-/// it is no folder with something in it.
+/// Moves what cannot be a TASK.md out of its place, unread. If there are many already, the last one is replaced.
 Result<void> TaskSync::set_aside(const Path& path, bool of_mirror, const std::string& what) {
     const auto name_at = [](const Path& folder, int n) {
         return folder / (n == 1 ? std::string(k_found) : std::string(k_found) + "-" + std::to_string(n));
@@ -173,6 +183,7 @@ Result<void> TaskSync::set_aside(const Path& path, bool of_mirror, const std::st
     int n = 1;
     while (n < k_most_found && !is_missing(files_, name_at(folder, n))) ++n;
     auto found = name_at(folder, n);
+    if (n == k_most_found) TRY(files_.remove(found));
     auto moved = files::move_aside(path, found);
     if (!moved && of_mirror && moved.error().code != ErrorCode::not_found) {  // the worktree is on another disk
         found = name_at(path.parent_path(), 1);
@@ -193,8 +204,9 @@ Result<void> TaskSync::set_aside(const Path& path, bool of_mirror, const std::st
 }
 
 void TaskSync::note_large(const Side& side) {
-    out_.unread = side.path.string() + " has more than " + std::to_string(k_largest_text >> 20) +
-                  " MiB and is not read any more; move what is too much into a file of its own";
+    out_.unread = side.path.string() + " has more than " + std::to_string(k_largest_text >> 20) + " MiB or " +
+                  std::to_string(k_most_lines) + " lines, and is not read any more; move what is too much into a file "
+                  "of its own";
     if (side.memory->told_large) return;
     side.memory->told_large = true;
     HistoryEvent event;

@@ -182,35 +182,36 @@ Awaitable<Result<bool>> TaskSync::count_displaced() {
         displaced.gone = !facts && facts.error().code == ErrorCode::not_found;
         const bool is_due = async::now() - displaced.read_at >= keeps_displaced_;
         if (!facts || (displaced.seen && same(*facts, *displaced.seen) && !is_due)) continue;
-        CO_TRY(const auto counted, count(displaced, *facts));
+        CO_TRY(const auto counted, co_await count(displaced, *facts));
         changed = changed || counted;
     }
     co_return changed;
 }
 
-Result<bool> TaskSync::count(Displaced& displaced, const FileFacts& facts) {
+Awaitable<Result<bool>> TaskSync::count(Displaced& displaced, FileFacts facts) {
     if (facts.kind != FileFacts::Kind::file || facts.size > k_largest_text) {
-        TRY(set_aside(displaced.path, displaced.of_mirror, "no file of at most 1 MiB"));
+        CO_TRY(set_aside(displaced.path, displaced.of_mirror, "no file of at most 1 MiB"));
         displaced.gone = true;
-        return false;
+        co_return false;
     }
     std::string text;
     {
         const WriterCheck writers(displaced.path);
-        TRY(text, files_.read(displaced.path));
+        CO_TRY(text, files_.read(displaced.path));
         displaced.open = writers.is_open_elsewhere();
     }
     displaced.seen = facts;
     displaced.read_at = async::now();
-    if (is_blank(text)) return false;
-    if (displaced.leftover) TRY(count_leftover(displaced, text));
+    if (is_blank(text)) co_return false;
+    if (displaced.leftover) CO_TRY(count_leftover(displaced, text));
     const auto parts = split_task_text(text);
     const auto& counted = displaced.counted->body();
-    if (parts.body == counted || (displaced.open && seems_cut(text, counted))) return false;
+    if (parts.body == counted || (displaced.open && seems_cut(text, counted))) co_return false;
     const auto found = text_of(parts.body);
-    TRY(take_in({found, displaced.of_mirror, parts.has_frontmatter, displaced.counted}));
+    Edit edit{found, displaced.of_mirror, parts.has_frontmatter, displaced.counted};
+    CO_TRY(co_await take_in(std::move(edit)));
     displaced.counted = found;
-    return true;
+    co_return true;
 }
 
 /// Handles a displaced file of an earlier daemon. The body that a late writer started from is unknown, so a text with
@@ -219,8 +220,12 @@ Result<void> TaskSync::count_leftover(Displaced& displaced, const std::string& t
     const auto found = text_of(body_of(text));
     const auto hash = displaced.path.filename().string().substr(k_displaced.size(), k_hash_length);
     if (!found->hash().starts_with(hash) && !has_all_lines(body_->body(), found->body())) {
-        TRY(const auto kept, keep(text));
-        ask_for_attention("a process wrote to TASK.md while it was replaced; its text is kept as " + kept.string());
+        if (room_for_kept() < text.size()) {
+            body_ = text_of(all_lines(body_->body(), found->body()));
+        } else {
+            TRY(const auto kept, keep(text));
+            ask_for_attention("a process wrote to TASK.md while it was replaced; its text is kept as " + kept.string());
+        }
     }
     displaced.leftover = false;
     displaced.counted = displaced.counted_then = found;
@@ -238,8 +243,10 @@ Awaitable<Result<void>> TaskSync::remove_mirror() {
     displaced.since = async::now();
     // The process that wrote half a text is about to be ended. Keep the half in a file, so that it does not count as
     // the whole.
-    if (mirror.held) {
-        CO_TRY(keep(mirror.text));
+    if (mirror.held && !mirror.text.empty()) {
+        CO_TRY(const auto kept, keep(mirror.text));
+        ask_for_attention("the worktree's TASK.md was half written when its agent ended; it is kept as " +
+                          kept.string());
     }
     auto moved = files::move_aside(mirror.path, displaced.path);
     if (!moved && moved.error().code != ErrorCode::not_found) {  // the worktree is on another disk

@@ -1,13 +1,17 @@
 #include "daemon/store/text.hpp"
 
-#include "common/base/text.hpp"
+#include "common/base/sha256.hpp"
 #include "daemon/store/line_merge.hpp"
 
 namespace orange::store {
 
 const std::string& Text::hash() const {
-    if (hash_.empty()) hash_ = content_hash(body_);
+    if (hash_.empty()) hash_ = sha256(body_);
     return hash_;
+}
+
+bool Text::has_hash(const std::string& hash) const {
+    return hash == this->hash() || (hash.size() != this->hash().size() && is_hash_of(hash, body_));
 }
 
 const engine::Artifacts& Text::artifacts() const {

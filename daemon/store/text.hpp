@@ -19,7 +19,8 @@ class Text {
     Text& operator=(const Text&) = delete;
 
     const std::string& body() const { return body_; }
-    const std::string& hash() const;  ///< content_hash()
+    const std::string& hash() const;               ///< sha256()
+    bool has_hash(const std::string& hash) const;  ///< is_hash_of()
     const engine::Artifacts& artifacts() const;
     const std::vector<Block>& blocks() const;
     const std::vector<std::size_t>& line_hashes() const;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "tests/catch.hpp"
 
@@ -310,7 +311,7 @@ bool Stage::is_quiet(const std::string& id) {
     const auto own = read_file(folder / "TASK.md");
     const auto body = own.find("\n---\n");
     return read_file(mirror) == own && body != std::string::npos &&
-           content_hash(own.substr(body + 5)) == state.at("body_hash").get<std::string>();
+           sha256(own.substr(body + 5)) == state.at("body_hash").get<std::string>();
 }
 
 Stage::Files Stage::quiet_files() {

@@ -128,7 +128,7 @@ std::string with_same_ages(const std::string& text, const std::string& title) {
 std::string commit_name(std::ptrdiff_t place) {
     std::string name;
     for (int round = 0; name.size() < 40; ++round) {
-        auto part = content_hash(std::to_string(place) + "." + std::to_string(round));
+        auto part = fast_hash(std::to_string(place) + "." + std::to_string(round));
         std::reverse(part.begin(), part.end());
         name += part;
     }

@@ -23,9 +23,12 @@ Awaitable<Result<void>> follow_renamed_branch(Context& context, Project project,
 /// Retires the mirror of TASK.md, saves the uncommitted work, and releases the workspace.
 Awaitable<Result<void>> empty_workspace(Context& context, Project project) {
     auto& record = context.record;
-    CO_TRY(co_await context.turns.retire_mirror(record));
     const auto* state = context.definition.state(record.task.status);
-    if (state && state->meaning == engine::Meaning::cancelled) {
+    const bool is_cancelled = state && state->meaning == engine::Meaning::cancelled;
+    const auto retired = co_await context.turns.retire_mirror(record);
+    if (!retired && !is_cancelled) co_return retired.error();
+    if (!retired) context.notes.push_back(retired.error().message);
+    if (is_cancelled) {
         const auto notes = co_await context.world.pool.ignored_notes(project, record.task.id);
         context.notes.insert(context.notes.end(), notes.begin(), notes.end());
     }

@@ -19,6 +19,13 @@ TEST_CASE("changes at different places are merged, and at one place all addition
     CHECK(merge_lines("a\r\nb\r\n", "a\r\nb\r\nx\r\n", "y\r\na\r\nb\r\n") == "y\r\na\r\nb\r\nx\r\n");
 }
 
+TEST_CASE("what only structures other lines stands for none of another author") {
+    CHECK(merge_lines("a\n", "a\n```\nmake\n```\n", "a\n```python\nrun()\n```\n") ==
+          "a\n```\nmake\n```\n```python\nrun()\n```\n");
+    CHECK(merge_lines("a\n", "a\n```\nmake\n```\n", "a\n```\nmake\n```\nand\n") == "a\n```\nmake\n```\nand\n");
+    CHECK(merge_lines("", "{\nx\n}\n", "{\ny\n}\n") == "{\nx\n}\n{\ny\n}\n");
+}
+
 TEST_CASE("what one removes is gone, although the other adds beside it") {
     CHECK(merge_lines("a\nb\nc\n", "a\nc\n", "a\nb\nc\nd\n") == "a\nc\nd\n");
     CHECK(merge_lines("a\nb\n", "a\nb\nx\n", "a\n") == "a\nx\n");
@@ -35,6 +42,7 @@ TEST_CASE("a line that was changed is told from one that was removed") {
     CHECK(is_changed_line("Mind the rounding.", "Mind the rounding of cents."));
     CHECK_FALSE(is_changed_line("line 2 of writer 1", "line 12 of writer 1"));
     CHECK_FALSE(is_changed_line("body", "new"));
+    CHECK_FALSE(is_changed_line("- Use Redis.", "- Do not use Redis; all tests pass."));
     CHECK_FALSE(is_changed_line("", "new"));
 }
 

@@ -552,7 +552,7 @@ TEST_CASE_METHOD(TaskWorld,
     start("one\ntwo\nthree\n");
     restart();
     const auto name = [](const std::string& body) {
-        return ".TASK.md.orange-" + content_hash(body).substr(0, 16) + "-";
+        return ".TASK.md.orange-" + sha256(body).substr(0, 16) + "-";
     };
     const bool is_late = GENERATE(true, false);
     const std::string old = "an older text\n";
@@ -659,7 +659,7 @@ TEST_CASE_METHOD(FailingWorld, "whatever fails while a file of a killed daemon i
         record.task.summary = "Round " + std::to_string(n);
         start("now\n");
         restart();
-        write_text(home / ("task/.TASK.md.orange-" + content_hash("then\n").substr(0, 16) + "-0123456789"),
+        write_text(home / ("task/.TASK.md.orange-" + sha256("then\n").substr(0, 16) + "-0123456789"),
                    projected("then\n"));
         record.task.summary += " and more";
     };

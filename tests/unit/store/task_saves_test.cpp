@@ -304,6 +304,41 @@ TEST_CASE_METHOD(Play, "a TASK.md that is replaced without frontmatter takes no 
     CHECK(others().empty());
 }
 
+TEST_CASE_METHOD(Play, "an old text that one of two agents writes again takes no line of the other away") {
+    record.runs = {run_of(Role::worker), run_of(Role::reviewer)};
+    start(k_start);
+    save(Who::agent, k_start + "of the worker\n");
+    CHECK(sync().body == k_start + "of the worker\n");
+    save(Who::agent, k_start);
+    CHECK(sync().body == k_start + "of the worker\n");
+    CHECK(others().empty());
+}
+
+TEST_CASE_METHOD(Play, "a line that came meanwhile goes only if it is removed after it was merged back") {
+    start(k_start);
+    save(Who::human, in_place_of("n1", "n1\nof the human")(k_start));
+    save(Who::agent, in_place_of("DONE: one", "DONE: two")(k_start));
+    const auto both = in_place_of("n1", "n1\nof the human")(in_place_of("DONE: one", "DONE: two")(k_start));
+    CHECK(sync().body == both);
+    for (int n = 0; n < 2; ++n) {
+        save(Who::agent, in_place_of("DONE: one", "DONE: two")(k_start));
+        const auto synced = sync();
+        CHECK((synced.body == both) == (n == 0));
+        CHECK(synced.attention.has_value() == (n == 1));
+    }
+}
+
+TEST_CASE_METHOD(Play, "folders in the place of TASK.md do not stop a task, however often") {
+    start(k_start);
+    for (int n = 0; n < 12; ++n) {
+        fs::remove_all(*copies.mirror);
+        fs::create_directory(*copies.mirror);
+        write_text(*copies.mirror / "x", "x");
+        CHECK(try_sync());
+    }
+    CHECK(in_step(k_start));
+}
+
 TEST_CASE_METHOD(Play, "kept texts have a bound: beyond it, what is removed comes back") {
     start("## Notes\n\nbegin\n");
     int removed = 0;

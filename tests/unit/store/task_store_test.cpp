@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "common/model/json.hpp"
 #include "daemon/files/posix_file_system.hpp"
@@ -65,7 +66,7 @@ HistoryEvent event(const std::string& type) {
 TEST_CASE("state.json on disk looks as it always has") {
     Stored s;
     auto record = example_record();
-    record.body_hash = content_hash("body\n");
+    record.body_hash = sha256("body\n");
     record.queued = true;
     record.queued_seq = 4;
     record.intent =
@@ -510,7 +511,7 @@ TEST_CASE_METHOD(Stored, "a folder without state.json is imported once") {
     CHECK(record->task.branch == "orange-tasks/abc123");
     CHECK(!record->task.workspace);
     CHECK(record->task.created_at != Timestamp{});
-    CHECK(record->body_hash == content_hash("body\n"));
+    CHECK(record->body_hash == sha256("body\n"));
     CHECK(read_text(task) == text);
     write_text(task, "---\nstatus: done\n---\n");
     CHECK(reloaded().read({"abc123"}).value()->task.status == "reviewing");

@@ -5,6 +5,7 @@
 #include <exception>
 #include <optional>
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "daemon/files/posix_file_system.hpp"
 #include "daemon/process/posix_process_runner.hpp"
@@ -37,7 +38,7 @@ struct TaskWorld {
     /// Both copies in step, with that body.
     void start(const std::string& body) {
         write_text(copies.own, store::task_text(record.task, body));
-        record.body_hash = content_hash(body);
+        record.body_hash = sha256(body);
         sync();
     }
     void restart() { task_files.emplace(files, clock); }
