@@ -6,6 +6,7 @@
 #include "common/base/try.hpp"
 #include "daemon/files/file_facts.hpp"
 #include "daemon/files/writer_check.hpp"
+#include "daemon/store/line_merge.hpp"
 #include "daemon/store/task_file.hpp"
 #include "daemon/store/task_sync.hpp"
 #include "daemon/store/task_texts.hpp"
@@ -105,7 +106,8 @@ Awaitable<Result<void>> TaskSync::put(Side& side, std::string desired) {
     CO_TRY(check_frontmatter(side.is_mirror, side.text));
     side.edited = side.edited || is_edited(side);
     if (is_edited(side)) {
-        CO_TRY(take_in({side.body, side.is_mirror, split_task_text(side.text).has_frontmatter}));
+        Edit edit{side.body, side.is_mirror, split_task_text(side.text).has_frontmatter};
+        CO_TRY(co_await take_in(std::move(edit)));
     }
     side.memory->body = side.body;
     co_return Result<void>{};
@@ -169,7 +171,8 @@ Awaitable<Result<void>> TaskSync::count_faster_editor(Side& side, TextPtr expect
     if (parts.body == expected->body() || !looks_whole) co_return Result<void>{};
     CO_TRY(check_frontmatter(side.is_mirror, *text));
     const auto found = text_of(parts.body);
-    CO_TRY(take_in({found, side.is_mirror, parts.has_frontmatter, expected}));
+    Edit edit{found, side.is_mirror, parts.has_frontmatter, expected};
+    CO_TRY(co_await take_in(std::move(edit)));
     now_.displaced.back().counted = found;
     co_return Result<void>{};
 }

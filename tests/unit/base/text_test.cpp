@@ -81,7 +81,7 @@ TEST_CASE("A text is cut to columns without splitting a character") {
 TEST_CASE("A count has its noun in the right number, a hash tells texts apart") {
     CHECK(counted(1, "task") == "1 task");
     CHECK(counted(0, "task") == "0 tasks");
-    CHECK(fast_hash("a") != content_hash("b"));
+    CHECK(fast_hash("a") != fast_hash("b"));
     CHECK(fast_hash("") == "cbf29ce484222325");
 }
 

@@ -98,7 +98,7 @@ struct World {
         task.status = std::move(status);
     }
     World& section(const std::string& heading, const std::string& text) {
-        artifacts.sections[heading] = {text, {}};
+        artifacts.sections[heading] = {text};
         return *this;
     }
     Situation situation() const { return {task, artifacts, entry, facts}; }

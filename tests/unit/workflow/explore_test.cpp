@@ -183,7 +183,7 @@ class Exploration {
             const bool stale = world.sections[i] == Text::stale;
             std::string content = contents_.at(sections_[i]) + "text\n";
             if (verdicts_.contains(sections_[i])) content = world.pass[i] ? "Verdict: PASS\n" : "Verdict: FAIL\n";
-            view.artifacts.sections[sections_[i]] = {content, {}};
+            view.artifacts.sections[sections_[i]] = {content};
             if (stale) view.entry[sections_[i]] = sha256(content);
             if (sections_[i] == split_) view.facts.children = children_in({ChildState::open, ChildState::open});
         }
