@@ -159,7 +159,7 @@ class Screen {
             auto text = text_between(at, below);
             if (text.empty()) continue;
             const bool has_cursor = !cursor || (*cursor >= at && *cursor < below) || is_in_sight(at, cursor);
-            return has_cursor ? Prompt{Prompt::State::filled, std::move(text)} : Prompt{};
+            if (has_cursor) return {Prompt::State::filled, std::move(text)};
         }
         return {};
     }

@@ -35,8 +35,7 @@ bool Bases::note(const std::string& name) {
 
 void Bases::add(const TextPtr& text) {
     hold(text);
-    const auto newest = std::ranges::max_element(known_, {}, [](const auto& each) { return each.second.modified; });
-    if (newest != known_.end() && newest->first == text->hash()) return;  // until() goes by the files' times
+    if (known_.contains(text->hash())) return;
     const auto path = path_of(text->hash());
     if (!files_.replace(path, text->body(), Durability::unsynced)) return;
     known_[text->hash()] = files_.facts_of(path).value_or(FileFacts());
@@ -63,7 +62,7 @@ Awaitable<TextPtr> Bases::nearest(Stood stood, TextPtr saved) const {
         if (!text) continue;
         const auto differs = distance(text->line_hashes(), saved->line_hashes());
         if (text->body().size() >= k_long) co_await async::yield();
-        if (nearest && differs >= least) continue;
+        if (nearest && differs > least) continue;
         nearest = text;
         least = differs;
     }

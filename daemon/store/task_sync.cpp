@@ -149,7 +149,6 @@ Result<void> TaskSync::read_file(Side& side) {
         return set_aside(side.path, side.is_mirror, "a file that may not be read");
     }
     if (!content) return content.error();
-    if (std::ranges::count(*content, '\n') > k_most_lines) return leave_large(side);
     side.memory->told_large = false;
     side.exists = true;
     side.text = std::move(*content);

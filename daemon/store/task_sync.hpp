@@ -122,6 +122,7 @@ class TaskSync {
     // task_sync_merge.cpp: merges a save, keeps and tells what goes
     TextPtr body_in(const CopyMemory& memory, std::string body) const;
     Awaitable<Result<void>> take_in(Edit edit);
+    bool is_cut(const Edit& edit) const;
     Awaitable<Save> save_of(const Edit& edit) const;
     void note_save(const Edit& edit, LineSet returned);
     bool lives(Role role) const;

@@ -59,6 +59,11 @@ bool TaskSync::owns(bool of_mirror, std::string_view heading) const {
     return heading == k_review && (lives(Role::reviewer) || !lives(Role::worker));
 }
 
+/// A save that a loss of power has cut has removed nothing, and nobody goes on from it.
+bool TaskSync::is_cut(const Edit& edit) const {
+    return !now_.body && body_->body().ends_with('\n') && !edit.text->body().ends_with('\n');
+}
+
 Awaitable<Save> TaskSync::save_of(const Edit& edit) const {
     const auto& memory = memory_of(edit.of_mirror);
     auto stood = memory.stood;
@@ -68,17 +73,16 @@ Awaitable<Save> TaskSync::save_of(const Edit& edit) const {
     save.base = co_await bases_.nearest(stood, edit.text);
     // Only the reviewer writes its section, and it knows what it wrote there before.
     const bool may_be_review = edit.of_mirror && !edit.counted && memory.body && lives(Role::reviewer);
-    if (may_be_review && others_than_review(*edit.text) == others_than_review(*memory.body)) save.base = memory.body;
-    // A save that a loss of power has cut has removed nothing.
-    const bool is_cut = !now_.body && body_->body().ends_with('\n') && !edit.text->body().ends_with('\n');
-    if (is_cut) save.base = nullptr;
+    const bool is_review = may_be_review && others_than_review(*edit.text) == others_than_review(*memory.body);
+    if (is_review) save.base = memory.body;
+    if (is_cut(edit)) save.base = nullptr;
     save.last = memory.saved;
     save.whole = edit.has_frontmatter;
     const bool are_two = edit.of_mirror && lives(Role::worker) && lives(Role::reviewer);
     const bool is_older = !stood.hashes.empty() && edit.text->hash() != stood.hashes.back() &&
                           std::ranges::find(stood.hashes, edit.text->hash()) != stood.hashes.end();
     // Of two agents, one may have written an old text again: then nobody knows whose lines are missing.
-    const bool is_anybodys = are_two && save.base != memory.body && (is_older || stood.dropped);
+    const bool is_anybodys = are_two && !is_review && (is_older || stood.dropped);
     save.owns = [this, of_mirror = edit.of_mirror, is_anybodys](std::string_view heading) {
         return !is_anybodys && owns(of_mirror, heading);
     };
@@ -90,6 +94,7 @@ Awaitable<Save> TaskSync::save_of(const Edit& edit) const {
 Awaitable<Result<void>> TaskSync::take_in(Edit edit) {
     if (edit.counted) bases_.add(edit.counted);
     LineSet returned;
+    const bool is_start = !edit.counted && !is_cut(edit);
     if (!are_same(edit.text, body_)) {
         const auto save = co_await save_of(edit);
         if (!are_same(save.base, edit.text)) {
@@ -100,7 +105,7 @@ Awaitable<Result<void>> TaskSync::take_in(Edit edit) {
             body_ = merged.body == edit.text->body() ? edit.text : body_in({}, std::move(merged.body));
         }
     }
-    if (!edit.counted) note_save(edit, std::move(returned));
+    if (is_start) note_save(edit, std::move(returned));
     co_return Result<void>{};
 }
 
@@ -204,9 +209,8 @@ Result<void> TaskSync::set_aside(const Path& path, bool of_mirror, const std::st
 }
 
 void TaskSync::note_large(const Side& side) {
-    out_.unread = side.path.string() + " has more than " + std::to_string(k_largest_text >> 20) + " MiB or " +
-                  std::to_string(k_most_lines) + " lines, and is not read any more; move what is too much into a file "
-                  "of its own";
+    out_.unread = side.path.string() + " has more than " + std::to_string(k_largest_text >> 20) +
+                  " MiB and is not read any more; move what is too much into a file of its own";
     if (side.memory->told_large) return;
     side.memory->told_large = true;
     HistoryEvent event;

@@ -13,7 +13,6 @@ namespace orange::store {
 
 /// A longer TASK.md is not read: it is useless to its readers, and the daemon's loop would wait for it.
 constexpr std::size_t k_largest_text = 1 << 20;
-constexpr std::ptrdiff_t k_most_lines = 10'000;
 constexpr std::string_view k_kept_prefix = "TASK.kept-";
 constexpr std::string_view k_found = "TASK.md.found";  ///< what stood in the place of a TASK.md and was none
 

@@ -149,7 +149,7 @@ TEST_CASE("removing a folder does not follow links out of it") {
     CHECK(read_text(folder / "kept/file") == "x");
 }
 
-TEST_CASE("a large folder is put aside in one step, and somebody is told; of a small one nothing is left") {
+TEST_CASE("a large folder is put aside in one step and somebody is told, and of a small one nothing is left") {
     TemporaryFolder folder;
     const Path home = folder / "home";
     fs::create_directory(home);

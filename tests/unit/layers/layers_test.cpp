@@ -513,10 +513,9 @@ TEST_CASE("Who decides asks the disk through FileSystem alone: std::filesystem::
         {"daemon/git/branch_names.cpp", 1},
         {"daemon/git/branches.cpp", 2},
         {"daemon/git/checkout.cpp", 5},
-        {"daemon/git/ignored.cpp", 3},
-        {"daemon/git/merge_build.cpp", 8},
+        {"daemon/git/ignored.cpp", 2},
+        {"daemon/git/merge_build.cpp", 7},
         {"daemon/git/merge_publish.cpp", 2},
-        {"daemon/git/pinned.cpp", 1},
         {"daemon/git/programs.cpp", 8},
         {"daemon/git/repository.cpp", 1},
         {"daemon/git/small_files.cpp", 2},
@@ -524,7 +523,7 @@ TEST_CASE("Who decides asks the disk through FileSystem alone: std::filesystem::
         {"daemon/git/sparse.cpp", 2},
         {"daemon/git/standing.cpp", 4},
         {"daemon/git/update.cpp", 3},
-        {"daemon/git/worktrees.cpp", 7},
+        {"daemon/git/worktrees.cpp", 6},
         {"daemon/store/task_sync_write.cpp", 1},
     };
     static const std::regex call(

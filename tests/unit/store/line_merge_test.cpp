@@ -11,7 +11,7 @@ TEST_CASE("changes at different places are merged, and at one place all addition
     CHECK(merge_lines(base, base + "x\n", "b\nc\nd\ne\n") == "b\nc\nd\ne\nx\n");
     CHECK(merge_lines(base, base + "x\n", base + "y\n") == base + "x\ny\n");
     CHECK(merge_lines(base, base + "x\ny\n", base + "x\nz\n") == base + "x\ny\nz\n");
-    CHECK(merge_lines(base, "x\n" + base, "y\n" + base) == "y\nx\n" + base);
+    CHECK(merge_lines(base, "x\n" + base, "y\n" + base) == "x\ny\n" + base);
     CHECK(merge_lines(base, "x\n", "y\n") == "x\ny\n");
     CHECK(merge_lines("p1\np2\np3\n", "p1\nP2\np3\n", "q1\nq2\n") == "P2\nq1\nq2\n");
     CHECK(merge_lines("a\n", "a\nb", "c\na\n") == "c\na\nb");

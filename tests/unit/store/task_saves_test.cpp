@@ -383,6 +383,7 @@ TEST_CASE_METHOD(Play, "a daemon that is killed at each write loses no line, and
         task_files.emplace(mortal, clock);
         const auto body = sync().body;
         for (const std::string line : {"of the human\n", "of the agent\n", "c1\n", "n1\n", "DONE: one\n"}) {
+            INFO(line << "in " << body);
             CHECK(count(body, line) == 1);
         }
         CHECK(in_step(body));
