@@ -210,7 +210,7 @@ TEST_CASE("a trial answers no question of trust, and waits for an answer only wh
     define_script(
         box, "asks",
         "printf '%s\\n' \"$@\" >'" + notes.string() +
-            "'\necho 'Do you trust it? (y/n)'\nread -r answer\necho \"answered $answer\" >>'" + notes.string() +
+            "'\necho 'Do you trust it? (y/n)'\nread -r answer && echo \"answered $answer\" >>'" + notes.string() +
             "'\nexec sleep 600\n",
         "trust: {args: [--trust], dialog: [\"Do you trust it?\"]}\nwaiting_patterns: [\"Do you trust it?\"]\n");
     const auto file = box.home() / "harnesses/asks.yml";

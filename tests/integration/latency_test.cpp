@@ -1,5 +1,8 @@
+#include <algorithm>
+#include <ctime>
 #include <fstream>
 
+#include "common/base/sha256.hpp"
 #include "common/rpc/watch_methods.hpp"
 #include "tests/catch.hpp"
 #include "tests/integration/sandbox.hpp"
@@ -12,11 +15,21 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr std::int64_t k_longest_turn_us = 200'000;
-#else
-constexpr std::int64_t k_longest_turn_us = 20'000;
-#endif
+/// 20 ms, and a third, on the machine on which they were measured, which takes 6 ms for the reference below. On a slower
+/// one, and with a sanitizer, as much more as the reference takes there.
+std::int64_t longest_turn_us() {
+    constexpr std::int64_t k_turn_us = 27'000, k_reference_us = 6'000;
+    const std::string text(1 << 20, 'x');
+    const auto now = [] {
+        timespec time{};
+        ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+        return std::int64_t{time.tv_sec} * 1'000'000 + time.tv_nsec / 1000;
+    };
+    const auto before = now();
+    const auto hash = sha256(text);
+    const auto took = now() - before;
+    return hash.empty() ? 0 : std::max(k_turn_us, k_turn_us * took / k_reference_us);
+}
 
 /// A daemon with an idle agent behind a wall. The object pings the daemon on a connection of its own.
 class Scene {
@@ -91,7 +104,7 @@ TEST_CASE("A full run folder makes nobody wait when its agent ends, and is remov
         std::error_code none;
         return !fs::exists(orange.home() / ".removed") || fs::is_empty(orange.home() / ".removed", none);
     });
-    CHECK(scene.longest_turn() <= k_longest_turn_us);
+    CHECK(scene.longest_turn() <= longest_turn_us());
 }
 
 TEST_CASE("What a killed daemon had put aside is removed by the next one, and what links lead to stays") {
@@ -119,7 +132,7 @@ TEST_CASE("A full worktree makes nobody wait, while it is shown, compared and ke
     cancel.id = id;
     orange.call(cancel);
     scene.ping_until_polled();
-    CHECK(scene.longest_turn() <= k_longest_turn_us);
+    CHECK(scene.longest_turn() <= longest_turn_us());
 }
 
 TEST_CASE("A large TASK.md makes nobody wait, however often it is saved") {
@@ -134,7 +147,7 @@ TEST_CASE("A large TASK.md makes nobody wait, however often it is saved") {
         fs::rename(orange.worktree(id) / "new", file);
         scene.ping_until("it is read", [&] { return orange.body(id).find(last) != std::string::npos; });
     }
-    CHECK(scene.longest_turn() <= k_longest_turn_us);
+    CHECK(scene.longest_turn() <= longest_turn_us());
 }
 
 TEST_CASE("A large history makes nobody wait, while it is shown and searched") {
@@ -157,7 +170,7 @@ TEST_CASE("A large history makes nobody wait, while it is shown and searched") {
     cancel.id = id;
     orange.call(cancel);
     scene.ping_until_polled();
-    CHECK(scene.longest_turn() <= k_longest_turn_us);
+    CHECK(scene.longest_turn() <= longest_turn_us());
 }
 
 TEST_CASE("An agent that writes to its terminal without end makes nobody wait") {
@@ -171,7 +184,7 @@ TEST_CASE("An agent that writes to its terminal without end makes nobody wait") 
     rpc::TaskLog log;
     log.id = id;
     CHECK(orange.try_call(log));
-    CHECK(scene.longest_turn() <= k_longest_turn_us);
+    CHECK(scene.longest_turn() <= longest_turn_us());
 }
 
 TEST_CASE("An agent whose program reports events without end makes nobody wait") {
@@ -184,7 +197,7 @@ TEST_CASE("An agent whose program reports events without end makes nobody wait")
         grow(file, R"({"hook_event_name":"PreToolUse","tool":"x"})", 4 << 20);
         scene.ping_until_polled();
     }
-    CHECK(scene.longest_turn() <= k_longest_turn_us);
+    CHECK(scene.longest_turn() <= longest_turn_us());
 }
 
 }  // namespace orange::tests
