@@ -372,7 +372,8 @@ Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style&
         fields.add("notice", notice.text, k_yellow);
     }
     if (!reply.kept.empty()) {
-        fields.add("kept", counted(reply.kept.size(), "text") + " removed from TASK.md: " + reply.kept.back(), k_yellow);
+        fields.add("kept", counted(reply.kept.size(), "text") + " removed from TASK.md: " + reply.kept.back(),
+                   k_yellow);
     }
     fields.more("unreadable", task.unreadable.value_or(""), k_red);
     fields.more("blocked by", related_text(task.blockers));

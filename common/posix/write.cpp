@@ -32,8 +32,8 @@ int write_new(int folder, const std::string& name, std::string_view content, mod
     return error;
 }
 
-int replace_at(int folder, const std::string& name, const std::string& temporary, std::string_view content,
-               mode_t mode, Sync sync) {
+int replace_at(int folder, const std::string& name, const std::string& temporary, std::string_view content, mode_t mode,
+               Sync sync) {
     if (const int error = write_new(folder, temporary, content, mode, sync)) return error;
     if (::renameat(folder, temporary.c_str(), folder, name.c_str()) == 0) return 0;
     const int error = errno;

@@ -17,8 +17,7 @@ enum class Sync { yes, no };
 
 /// Writes a new file, by default with an fsync; EEXIST if the name is taken. After any other error there is no such
 /// file.
-int write_new(int folder, const std::string& name, std::string_view content, mode_t mode = 0600,
-              Sync sync = Sync::yes);
+int write_new(int folder, const std::string& name, std::string_view content, mode_t mode = 0600, Sync sync = Sync::yes);
 
 /// Replaces the file `name`: writes the new file `temporary` in the same folder, fsyncs it, and renames it. After an
 /// error the old content is in place and there is no temporary file. The caller fsyncs the folder if the new name has

@@ -95,8 +95,7 @@ class Lookup {
 }  // namespace
 
 std::vector<LookedFor> looked_for(const Harness& harness, std::string_view screen, std::string_view title,
-                                  const Reading& reading, std::string_view styled,
-                                  std::optional<std::size_t> cursor) {
+                                  const Reading& reading, std::string_view styled, std::optional<std::size_t> cursor) {
     Lookup lookup(harness, screen, title);
     const auto activity = name_text(reading.activity);
     const bool elsewhere = !reading.source.empty() && reading.source != "title" && reading.source != "screen";

@@ -23,8 +23,8 @@ using Path = std::filesystem::path;
 
 /// The guarantee of a write after a power failure. A killed daemon loses nothing in either case.
 enum class Durability {
-    synced,  ///< the new content is on the disk
-    atomic,  ///< either the old content or the new one, whole: for a write that the next daemon would repeat
+    synced,    ///< the new content is on the disk
+    atomic,    ///< either the old content or the new one, whole: for a write that the next daemon would repeat
     unsynced,  ///< a power failure may leave anything: for content whose reader knows its hash
 };
 

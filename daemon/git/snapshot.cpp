@@ -57,9 +57,9 @@ Awaitable<Result<std::string>> pathspecs_without_nested_repositories(Git& git, P
     };
     std::size_t seen = 0;
     if (large) {  // what is staged is new to `env`, and neither "other" nor modified
-        CO_TRY(const auto staged, co_await ask_inside(git, worktree,
-                                                      words("diff", "--cached", "--name-only", "-z", "--no-renames",
-                                                            "--diff-filter=d")));
+        CO_TRY(const auto staged,
+               co_await ask_inside(git, worktree,
+                                   words("diff", "--cached", "--name-only", "-z", "--no-renames", "--diff-filter=d")));
         const auto known = pieces(others);
         for (const auto& path : pieces(staged)) {
             if (++seen % k_at_once == 0) co_await async::yield();

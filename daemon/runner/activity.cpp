@@ -140,8 +140,7 @@ Awaitable<Activities::WindowFacts> Activities::see(const TaskRecord& record, Rol
         sight.touched_at = view->touched_at;
     }
     sight.text = screen;
-    const bool composer =
-        agents::prompt_on(harness, sight.styled, sight.cursor).state == agents::Prompt::State::empty;
+    const bool composer = agents::prompt_on(harness, sight.styled, sight.cursor).state == agents::Prompt::State::empty;
     sight.reading.composer = composer;
     if (known.said) {
         const auto told = told_by(harness, known, sight.reading);

@@ -37,7 +37,7 @@ struct TaskTurn {
 struct SyncedBodies {
     engine::Artifacts artifacts;
     std::string body;
-    std::string unread;                    ///< a copy of TASK.md is too large and was not read; empty: both were
+    std::string unread;                  ///< a copy of TASK.md is too large and was not read; empty: both were
     std::vector<Notice> notices_before;  ///< before the sync: a transition clears only these
 };
 

@@ -34,8 +34,8 @@ class Bases {
     void add(const TextPtr& text);
     /// Returns a text; null if it is unknown.
     TextPtr find(const std::string& hash) const;
-    /// Returns the text that differs least from a save, and of equal ones the newest. A save that is an older text again
-    /// counts as a removal of what came since. Null if it is unknown which text the author had: if some are not
+    /// Returns the text that differs least from a save, and of equal ones the newest. A save that is an older text
+    /// again counts as a removal of what came since. Null if it is unknown which text the author had: if some are not
     /// remembered, a line of an older text that the save does not have need not have been removed by it.
     Awaitable<TextPtr> nearest(Stood stood, TextPtr saved) const;
     /// Returns what a new daemon knows of both copies: the texts up to the body of state.json.

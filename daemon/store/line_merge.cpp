@@ -210,7 +210,8 @@ class Merge {
     void add(Chunk chunk) {
         for (const auto line : chunk) add(line);
     }
-    /// Adds the lines that are in none of the others, and all that only structure them. Of blank lines, one stays between two others.
+    /// Adds the lines that are in none of the others, and all that only structure them. Of blank lines, one stays
+    /// between two others.
     void add_new(Chunk chunk, std::initializer_list<Chunk> others) {
         std::unordered_set<Line> known;
         for (const auto other : others) {
@@ -263,7 +264,8 @@ class Merge {
 /// Returns the line with every ticked box of a list emptied.
 std::string unticked(std::string_view line) {
     std::string text(line);
-    for (std::size_t at = text.find('['); at != std::string::npos && at + 2 < text.size(); at = text.find('[', at + 1)) {
+    for (std::size_t at = text.find('['); at != std::string::npos && at + 2 < text.size();
+         at = text.find('[', at + 1)) {
         if (text[at + 2] == ']' && (text[at + 1] == 'x' || text[at + 1] == 'X')) text[at + 1] = ' ';
     }
     return text;

@@ -152,6 +152,7 @@ class Merger {
 
     /// Returns true if the author may remove the line.
     bool may_remove(const Block& block, std::string_view line) const {
+        if (save_.added && save_.added->contains(hash_of(line))) return true;
         if (!save_.owns(block.heading)) return false;
         return !save_.last || lines_of_last().contains(line);
     }
@@ -191,6 +192,7 @@ class Merger {
     void bring_back() {
         const auto there = lines_of(out_.body);
         const auto fresh = fresh_lines();
+        for (const auto line : fresh) out_.added.insert(hash_of(line));
         std::string without;  // the current body without the lines that come back
         for (const auto& block : current_.blocks()) {
             std::string left;
@@ -199,8 +201,8 @@ class Merger {
                 const auto whole = rest.substr(0, std::min(rest.find('\n'), rest.size() - 1) + 1);
                 const auto line = trim(whole);
                 rest.remove_prefix(whole.size());
-                const bool stays = line.empty() || there.contains(line) || may_remove(block, line) ||
-                                   is_changed(block, line, fresh);
+                const bool stays =
+                    line.empty() || there.contains(line) || may_remove(block, line) || is_changed(block, line, fresh);
                 goes = goes || (!stays && may_go(block, line));
                 if (stays || may_go(block, line)) {
                     left += whole;

@@ -23,6 +23,7 @@ struct Save {
     bool whole = true;  ///< it has a frontmatter: a section that is missing was removed
     std::function<bool(std::string_view heading)> owns;
     const LineSet* returned = nullptr;  ///< the lines that were merged back into this side's last save
+    const LineSet* added = nullptr;     ///< the lines that this side has added: they are its own in every section
     std::size_t may_keep = 0;           ///< how many bytes may go out of both copies
 };
 
@@ -33,6 +34,7 @@ struct MergedSave {
     std::vector<std::string> gone;  ///< the headings of the sections of which lines are in `kept` alone
     std::string kept;               ///< these sections as they were; empty: no line of another author went
     LineSet returned;               ///< the lines that were merged back
+    LineSet added;                  ///< the lines of the save that were new
 };
 
 /// Merges a save into the current body, section by section, and line by line within a section that both changed.

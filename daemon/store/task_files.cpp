@@ -11,16 +11,14 @@ TaskFiles::~TaskFiles() = default;
 
 Awaitable<Result<Synced>> TaskFiles::sync(TaskRecord record, Copies copies) {
     auto memory = memory_for(record.task.id);
-    TaskSync sync(files_, clock_, keeps_displaced_, std::move(memory), std::move(record),
-                  std::move(copies));
+    TaskSync sync(files_, clock_, keeps_displaced_, std::move(memory), std::move(record), std::move(copies));
     co_return co_await sync.run(std::nullopt, false);
 }
 
 Awaitable<Result<Synced>> TaskFiles::write_section(TaskRecord record, Copies copies, std::string heading,
                                                    std::string text) {
     auto memory = memory_for(record.task.id);
-    TaskSync sync(files_, clock_, keeps_displaced_, std::move(memory), std::move(record),
-                  std::move(copies));
+    TaskSync sync(files_, clock_, keeps_displaced_, std::move(memory), std::move(record), std::move(copies));
     std::optional<SectionEdit> edit(std::in_place);
     edit->heading = std::move(heading);
     edit->text = std::move(text);
@@ -29,8 +27,7 @@ Awaitable<Result<Synced>> TaskFiles::write_section(TaskRecord record, Copies cop
 
 Awaitable<Result<Synced>> TaskFiles::retire_mirror(TaskRecord record, Copies copies) {
     auto memory = memory_for(record.task.id);
-    TaskSync sync(files_, clock_, keeps_displaced_, std::move(memory), std::move(record),
-                  std::move(copies));
+    TaskSync sync(files_, clock_, keeps_displaced_, std::move(memory), std::move(record), std::move(copies));
     co_return co_await sync.run(std::nullopt, true);
 }
 

@@ -52,8 +52,8 @@ struct TaskMemory;
 ///
 /// 1. It reads both copies, and waits a quarter of a second if one is being saved at this moment.
 /// 2. It decides on the body. A copy was edited if its body differs from the one that it showed last. Each edit is
-///    merged into the body (save_merge.hpp) from the text that its author had read: of those that stood in the copy since
-///    its last save, the one that differs least from it (bases.hpp).
+///    merged into the body (save_merge.hpp) from the text that its author had read: of those that stood in the copy
+///    since its last save, the one that differs least from it (bases.hpp).
 /// 3. It exchanges the new text into each copy that does not have it, and reads the displaced file. If that is another
 ///    text than step 1 read, an editor was faster: its edit is merged in like one of step 2, and step 3 repeats.
 /// 4. A process that had a displaced file open can still write to it. The file stays beside TASK.md for a second and
@@ -66,7 +66,8 @@ struct TaskMemory;
 /// An Error (for example a full disk) loses nothing: the next call finds the same edits again.
 class TaskFiles {
   public:
-    TaskFiles(FileSystem& files, const Clock& clock, std::chrono::milliseconds keeps_displaced = std::chrono::seconds(1));
+    TaskFiles(FileSystem& files, const Clock& clock,
+              std::chrono::milliseconds keeps_displaced = std::chrono::seconds(1));
     ~TaskFiles();
 
     /// Makes both copies equal.

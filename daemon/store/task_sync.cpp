@@ -26,9 +26,12 @@ constexpr std::size_t k_most_written = 16;
 
 std::string_view name_of(FileFacts::Kind kind) {
     switch (kind) {
-        case FileFacts::Kind::folder: return "a folder";
-        case FileFacts::Kind::link: return "a link";
-        default: return "a pipe or a device";
+        case FileFacts::Kind::folder:
+            return "a folder";
+        case FileFacts::Kind::link:
+            return "a link";
+        default:
+            return "a pipe or a device";
     }
 }
 

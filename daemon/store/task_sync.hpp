@@ -26,6 +26,7 @@ struct CopyMemory {
     TextPtr saved;                  ///< the last body that an editor saved there; null: unknown
     Stood stood;                    ///< the bodies from which its next save may start
     LineSet returned;               ///< the lines that were merged back into `saved`
+    LineSet added;                  ///< the lines that its editors have added, and that are still there
     std::optional<FileFacts> seen;  ///< facts of the file when it was last read or written
     bool told_large = false;        ///< the human knows that it is too large to be read
 };
@@ -124,7 +125,7 @@ class TaskSync {
     Awaitable<Result<void>> take_in(Edit edit);
     bool is_cut(const Edit& edit) const;
     Awaitable<Save> save_of(const Edit& edit) const;
-    void note_save(const Edit& edit, LineSet returned);
+    void note_save(const Edit& edit, LineSet returned, LineSet added);
     bool lives(Role role) const;
     bool owns(bool of_mirror, std::string_view heading) const;
     Result<void> tell_removed(const MergedSave& merged, bool of_mirror);

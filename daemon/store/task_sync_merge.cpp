@@ -12,7 +12,7 @@ namespace orange::store {
 namespace {
 
 constexpr std::size_t k_longest_list = 1000;
-constexpr std::size_t k_most_kept = 32;           ///< files of a task
+constexpr std::size_t k_most_kept = 32;  ///< files of a task
 constexpr std::size_t k_most_kept_bytes = 1 << 20;
 constexpr int k_most_found = 8;
 constexpr std::string_view k_review = "Review";
@@ -87,13 +87,14 @@ Awaitable<Save> TaskSync::save_of(const Edit& edit) const {
         return !is_anybodys && owns(of_mirror, heading);
     };
     save.returned = &memory.returned;
+    if (!are_two) save.added = &memory.added;
     save.may_keep = room_for_kept();
     co_return save;
 }
 
 Awaitable<Result<void>> TaskSync::take_in(Edit edit) {
     if (edit.counted) bases_.add(edit.counted);
-    LineSet returned;
+    LineSet returned, added;
     const bool is_start = !edit.counted && !is_cut(edit);
     if (!are_same(edit.text, body_)) {
         const auto save = co_await save_of(edit);
@@ -102,15 +103,16 @@ Awaitable<Result<void>> TaskSync::take_in(Edit edit) {
             auto merged = merge_save(*body_, save);
             CO_TRY(tell_removed(merged, edit.of_mirror));
             returned = std::move(merged.returned);
+            added = std::move(merged.added);
             body_ = merged.body == edit.text->body() ? edit.text : body_in({}, std::move(merged.body));
         }
     }
-    if (is_start) note_save(edit, std::move(returned));
+    if (is_start) note_save(edit, std::move(returned), std::move(added));
     co_return Result<void>{};
 }
 
 /// Notes a save of the text that stands in its place: the next one starts from it, or from what the daemon makes of it.
-void TaskSync::note_save(const Edit& edit, LineSet returned) {
+void TaskSync::note_save(const Edit& edit, LineSet returned, LineSet added) {
     auto& memory = memory_of(edit.of_mirror);
     const bool are_two = edit.of_mirror && lives(Role::worker) && lives(Role::reviewer);
     if (!are_two) memory.stood = {};
@@ -119,6 +121,9 @@ void TaskSync::note_save(const Edit& edit, LineSet returned) {
     memory.saved = edit.text;
     returned.merge(missing_in(*edit.text, memory.returned));
     memory.returned = std::move(returned);
+    memory.added.merge(added);
+    const auto gone = missing_in(*body_, memory.added);
+    std::erase_if(memory.added, [&](std::size_t line) { return gone.contains(line); });
 }
 
 /// Notes that the body stands in a copy, so that its next save may start from it.

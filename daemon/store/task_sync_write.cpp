@@ -15,8 +15,8 @@ namespace orange::store {
 namespace {
 
 constexpr int k_most_rounds = 5;  ///< against a writer that never stops; the next call goes on
-/// Each call looks at all displaced files of its task, so their number and size have a limit: enough for about a quarter of a
-/// second of calls one after the other. Beyond it, the oldest goes early.
+/// Each call looks at all displaced files of its task, so their number and size have a limit: enough for about a
+/// quarter of a second of calls one after the other. Beyond it, the oldest goes early.
 constexpr std::ptrdiff_t k_most_waiting = 256;
 constexpr std::uintmax_t k_most_waiting_bytes = 16 << 20;
 constexpr std::string_view k_displaced = ".TASK.md.orange-";

@@ -10,9 +10,9 @@
 #include "common/base/text.hpp"
 #include "common/config/cluster_address.hpp"
 #include "common/model/record.hpp"
+#include "common/posix/fd.hpp"
 #include "common/rpc/errors.hpp"
 #include "common/rpc/node_hello.hpp"
-#include "common/posix/fd.hpp"
 #include "tests/catch.hpp"
 #include "tests/integration/sandbox.hpp"
 

@@ -15,8 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-/// 20 ms, and a third, on the machine on which they were measured, which takes 6 ms for the reference below. On a slower
-/// one, and with a sanitizer, as much more as the reference takes there.
+/// 20 ms, and a third, on the machine on which they were measured, which takes 6 ms for the reference below. On a
+/// slower one, and with a sanitizer, as much more as the reference takes there.
 std::int64_t longest_turn_us() {
     constexpr std::int64_t k_turn_us = 27'000, k_reference_us = 6'000;
     const std::string text(1 << 20, 'x');

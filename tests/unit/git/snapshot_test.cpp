@@ -72,7 +72,8 @@ class SwappedGit final : public Git {
 
 }  // namespace
 
-TEST_CASE_METHOD(SnapshotFixture, "large files are named to who only looks, and not read, and who keeps them reads them") {
+TEST_CASE_METHOD(SnapshotFixture,
+                 "large files are named to who only looks, and not read, and who keeps them reads them") {
     constexpr std::int64_t k_size = std::int64_t{33} << 20;
     write_file(tree + "/small", "x");
     for (const char* name : {"/large", "/README"}) {

@@ -326,10 +326,12 @@ TEST_CASE_METHOD(TaskWorld, "fields that Orange does not know are kept, and told
     CHECK(!sync().extra_frontmatter);
 }
 
-TEST_CASE_METHOD(TaskWorld, "what is no file in a copy's place is moved away unread and told, and the other copy counts") {
+TEST_CASE_METHOD(TaskWorld,
+                 "what is no file in a copy's place is moved away unread and told, and the other copy counts") {
     const bool of_mirror = GENERATE(true, false);
     const auto copy = of_mirror ? *copies.mirror : copies.own;
-    const auto kind = GENERATE(as<std::string>{}, "link", "dangling link", "link to the other copy", "folder", "pipe", "forbidden");
+    const auto kind =
+        GENERATE(as<std::string>{}, "link", "dangling link", "link to the other copy", "folder", "pipe", "forbidden");
     INFO(kind << " in the place of " << copy);
     if (kind == "forbidden" && ::geteuid() == 0) return;  // root may read everything
     start("body\n");
@@ -551,9 +553,7 @@ TEST_CASE_METHOD(TaskWorld,
                  "what a killed daemon left is kept if it has lines of its own, and editors' files are let be") {
     start("one\ntwo\nthree\n");
     restart();
-    const auto name = [](const std::string& body) {
-        return ".TASK.md.orange-" + sha256(body).substr(0, 16) + "-";
-    };
+    const auto name = [](const std::string& body) { return ".TASK.md.orange-" + sha256(body).substr(0, 16) + "-"; };
     const bool is_late = GENERATE(true, false);
     const std::string old = "an older text\n";
     write_text(home / ("work/" + name("one\n") + "0123456789"), projected("one\nlate\n"));

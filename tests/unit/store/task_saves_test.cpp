@@ -1,5 +1,5 @@
-// Plays the two copies of TASK.md, their editors, and the daemon: what becomes of each save, of one that is late, and of
-// what it does not have.
+// Plays the two copies of TASK.md, their editors, and the daemon: what becomes of each save, of one that is late, and
+// of what it does not have.
 #include <functional>
 #include <random>
 
@@ -125,7 +125,8 @@ const std::vector<Scenario>& scenarios() {
         {"a line of the human's that the agent rewords",
          k_start,
          false,
-         {{Who::agent, -1, in_place_of("n1", "n1 of all")}, {Who::agent, -1, in_place_of("n1 of all", "n1 of all rooms")}},
+         {{Who::agent, -1, in_place_of("n1", "n1 of all")},
+          {Who::agent, -1, in_place_of("n1 of all", "n1 of all rooms")}},
          "## Context\n\nc1\n\n## Notes\n\nn1 of all rooms\n\n## Handoff\n\nDONE: one\n"},
         {"both append to the same place",
          k_start,
@@ -168,7 +169,8 @@ const std::vector<Scenario>& scenarios() {
          true,
          {{Who::agent, -1, adding("\n## Review\n\nVerdict: FAIL\nno test\n")},
           {Who::agent, -1, in_place_of("Verdict: FAIL\nno test\n", "Verdict: PASS\nwell done, all of it\n")},
-          {Who::agent, -1, in_place_of("Verdict: PASS\nwell done, all of it\n", "Verdict: FAIL\nno test\nand a leak\n")}},
+          {Who::agent, -1,
+           in_place_of("Verdict: PASS\nwell done, all of it\n", "Verdict: FAIL\nno test\nand a leak\n")}},
          k_start + "\n## Review\n\nVerdict: FAIL\nno test\nand a leak\n"},
         {"a reviewer takes its verdict back while the worker lives",
          k_start,
@@ -206,7 +208,8 @@ const std::vector<Scenario>& scenarios() {
         {"an agent removes and rewrites what is its own",
          k_start + "\n## Plan\n\nfirst\nsecond\n\n## Questions\n\n- which?\n",
          false,
-         {{Who::agent, -1, without("\n## Questions\n\n- which?\n")}, {Who::agent, -1, in_place_of("first\nsecond", "other")}},
+         {{Who::agent, -1, without("\n## Questions\n\n- which?\n")},
+          {Who::agent, -1, in_place_of("first\nsecond", "other")}},
          k_start + "\n## Plan\n\nother\n"},
         {"the human removes and rewrites what is his own",
          k_start,
@@ -223,7 +226,9 @@ const std::vector<Scenario>& scenarios() {
         {"an older text that comes back whole is nobody's edit of what came since",
          k_start,
          false,
-         {{Who::human, -1, in_place_of("n1", "n1\nh1")}, {Who::human, -1, in_place_of("c1", "c1\nh2")}, {Who::agent, 1, same()}},
+         {{Who::human, -1, in_place_of("n1", "n1\nh1")},
+          {Who::human, -1, in_place_of("c1", "c1\nh2")},
+          {Who::agent, 1, same()}},
          "## Context\n\nc1\nh2\n\n## Notes\n\nn1\nh1\n\n## Handoff\n\nDONE: one\n"},
     };
     return all;
@@ -253,8 +258,7 @@ TEST_CASE_METHOD(Play, "both copies edited at once are merged, with a restart be
     save(Who::agent, in_place_of("DONE: one", "DONE: two")(in_place_of("n1\n", "n1\nof the agent\n")(k_start)));
     if (after) restart();
     const auto synced = sync();
-    CHECK(synced.body ==
-          "## Context\n\nc1\nof the human\n\n## Notes\n\nn1\nof the agent\n\n## Handoff\n\nDONE: two\n");
+    CHECK(synced.body == "## Context\n\nc1\nof the human\n\n## Notes\n\nn1\nof the agent\n\n## Handoff\n\nDONE: two\n");
     CHECK(in_step(synced.body));
     CHECK_FALSE(synced.attention);
     CHECK(others().empty());
@@ -280,7 +284,7 @@ TEST_CASE_METHOD(Play, "a mirror that is retired takes its texts along: nothing 
     const bool is_other_daemon = GENERATE(false, true);
     const auto mirror = copies.mirror;
     copies.mirror.reset();
-    write_text(copies.own, projected(k_start));  // weeks later, the human removes both lines
+    write_text(copies.own, projected(k_start));                      // weeks later, the human removes both lines
     CHECK(sync().body == k_start + "of the agent\nof the human\n");  // it is the agent's section: once, they come back
     write_text(copies.own, projected(k_start));
     CHECK(sync().body == k_start);

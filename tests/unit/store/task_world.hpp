@@ -71,7 +71,8 @@ struct TaskWorld {
     std::string projected(const std::string& body) const { return store::task_text(record.task, body); }
     bool in_step(const std::string& body) const { return own() == projected(body) && mirror() == projected(body); }
     std::vector<std::string> names(const std::string& folder) { return *real.list(home / folder); }
-    /// Files in the task's folder that are neither TASK.md, nor displaced ones, which go soon, nor bases of later saves.
+    /// Files in the task's folder that are neither TASK.md, nor displaced ones, which go soon, nor bases of later
+    /// saves.
     std::vector<std::string> others() {
         auto all = names("task");
         std::erase(all, "TASK.md");
