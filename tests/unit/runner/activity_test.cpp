@@ -153,6 +153,7 @@ struct NewerWorld : ActiveWorld {
                        const std::function<void()>& work = {}) {
         show(id, "working\n");
         look(id);
+        ::usleep(20'000);  // the times of files move every few milliseconds
         if (work) work();
         show(id, "> [orange] go on\n\n" + end + "\n>\n\n  status\n");
         look(id);

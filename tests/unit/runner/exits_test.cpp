@@ -534,27 +534,21 @@ TEST_CASE("the death of an agent whose workflow is lost concludes nothing, and s
     CHECK_THAT(attention(world, id), Holds(no_way.error().message));
 }
 
-TEST_CASE("while TASK.md cannot be read nothing is concluded from a death, and it counts once when it can") {
+TEST_CASE("a folder in the place of TASK.md hides no death: it is moved aside, and the other copy counts") {
     RunnerWorld world;
     const auto id = planning(world);
     world.kill_agent(id, Role::worker, 7);
     const auto file = world.house().world().tasks.folder(world.record(id)) / "TASK.md";
-    std::filesystem::rename(file, file.string() + ".kept");
+    const auto before = read_file(file);
+    std::filesystem::remove(file);
     std::filesystem::create_directory(file);
     write_file(file / "x", "in the way");
-    const auto run = world.record(id).run_of(Role::worker)->run;
     notice(world, id, Role::worker);
-    REQUIRE(world.record(id).run_of(Role::worker));
-    CHECK_THAT(attention(world, id), Tells("worker") && Tells("TASK.md"));
-    const auto said = attention(world, id);
-    notice(world, id, Role::worker);
-    CHECK(attention(world, id) == said);
-    CHECK(world.record(id).task.crash_count() == 0);
-    std::filesystem::remove_all(file);
-    std::filesystem::rename(file.string() + ".kept", file);
-    world.house().go(world.house().runner().exits.agent_exited(id, run));
     CHECK(world.record(id).task.crash_count() == 1);
     CHECK(world.record(id).runs.empty());
+    CHECK(std::filesystem::is_regular_file(file));
+    CHECK(read_file(file.string() + ".found/x") == "in the way");
+    CHECK_THAT(read_file(file), Holds(before.substr(before.rfind("---"))));
 }
 
 TEST_CASE("a worker that has left its artifact moves the task on, and an advance that fails is told") {
@@ -1197,28 +1191,19 @@ TEST_CASE("what cannot be written down is asked for again, and then it is") {
     }
 }
 
-TEST_CASE("a TASK.md that cannot be read is told to whoever asks, and stops nobody else") {
+TEST_CASE("a folder in the place of TASK.md stops nobody, and its human is told") {
     RunnerWorld world;
     const auto id = planning(world);
     const auto file = world.house().world().tasks.folder(world.record(id)) / "TASK.md";
-    std::filesystem::rename(file, file.string() + ".kept");
+    std::filesystem::remove(file);
     std::filesystem::create_directory(file);
     write_file(file / "x", "in the way");
-    auto& runner = world.house().runner();
-    CHECK_FALSE(world.house().go(runner.transitions.explain(id)));
-    CHECK_FALSE(world.move(id, "clarification"));
-    Edit edit;
-    edit.summary = "new";
-    engine::Request request;
-    request.to = "clarification";
-    CHECK_FALSE(world.house().go(runner.requests.move(id, request, Caller{}, edit)));
-    CHECK(world.record(id).task.summary == "do it");
-    world.house().go(runner.turns.body_changed(id));
-    world.house().go(runner.recovery.resume(id));
-    CHECK(world.record(id).task.status == "planning");
-    std::filesystem::remove_all(file);
-    std::filesystem::rename(file.string() + ".kept", file);
-    CHECK(world.move(id, "clarification"));
+    CHECK(world.house().go(world.house().runner().transitions.explain(id)));
+    CHECK(std::filesystem::is_regular_file(file));
+    CHECK_THAT(attention(world, id), Holds("TASK.md.found"));
+    CHECK(world.events(id, "task_file.moved").size() == 1);
+    world.append_body(id, "\n## Questions\n- Lemons?\n");
+    CHECK(world.move(id, "clarification", Role::worker));
 }
 
 TEST_CASE("a line from somebody who still had the replaced file open comes in by itself") {

@@ -373,6 +373,7 @@ TEST_CASE("the end of a worker waits for the checks") {
         exited();
         f.let_go();
         f.until([&] { return f.status() == "agent-review" && !f.runner().checks.any_under_way(); });
+        f.until([&] { return f.changes_to("agent-review") > 0; });
         f.world.house().io.run_for(50ms);
         CHECK(f.times_run() == 1);
         CHECK(f.changes_to("agent-review") == 1);

@@ -516,6 +516,8 @@ TEST_CASE("a reminder is looked for soon, although nothing was found out about t
     REQUIRE(world.typed().size() == 1);
     rest(40s);
     CHECK(world.record(id).typed.front().state() == "typed");
+    CHECK_THAT(world.attention(id), Holds("may not have got"));
+    world.house().go(world.house().runner().requests.acknowledge(id)).value();
     rest(25s);
     REQUIRE(world.typed().size() == 2);
     CHECK(alarm <= 2s);

@@ -285,7 +285,7 @@ TEST_CASE_METHOD(Play, "a mirror that is retired takes its texts along: nothing 
     const auto mirror = copies.mirror;
     copies.mirror.reset();
     write_text(copies.own, projected(k_start));                      // weeks later, the human removes both lines
-    CHECK(sync().body == k_start + "of the agent\nof the human\n");  // it is the agent's section: once, they come back
+    CHECK(sync().body == k_start + "of the agent\n");  // it is the agent's section: once, its line comes back
     write_text(copies.own, projected(k_start));
     CHECK(sync().body == k_start);
     if (is_other_daemon) restart();
