@@ -308,16 +308,6 @@ TEST_CASE_METHOD(Play, "a TASK.md that is replaced without frontmatter takes no 
     CHECK(others().empty());
 }
 
-TEST_CASE_METHOD(Play, "an old text that one of two agents writes again takes no line of the other away") {
-    record.runs = {run_of(Role::worker), run_of(Role::reviewer)};
-    start(k_start);
-    save(Who::agent, k_start + "of the worker\n");
-    CHECK(sync().body == k_start + "of the worker\n");
-    save(Who::agent, k_start);
-    CHECK(sync().body == k_start + "of the worker\n");
-    CHECK(others().empty());
-}
-
 TEST_CASE_METHOD(Play, "a line that came meanwhile goes only if it is removed after it was merged back") {
     start(k_start);
     save(Who::human, in_place_of("n1", "n1\nof the human")(k_start));
