@@ -56,11 +56,11 @@ Awaitable<TextPtr> Bases::nearest(Stood stood, TextPtr saved) const {
     bool is_unknown = stood.dropped;
     std::size_t least = 0;
     for (const auto& hash : stood.hashes) {
-        if (hash == saved->hash() && &hash != &stood.hashes.back()) continue;
         const auto text = find(hash);
         is_unknown = is_unknown || !text;
         if (!text) continue;
         const auto differs = distance(text->line_hashes(), saved->line_hashes());
+        if (differs == 0 && &hash != &stood.hashes.back()) continue;
         if (text->body().size() >= k_long) co_await async::yield();
         if (nearest && differs > least) continue;
         nearest = text;

@@ -383,7 +383,7 @@ TEST_CASE("A history of hundreds of thousands of lines is shown from its end, an
     some.limit = 0;
     reply = orange.call(some);
     CHECK(reply.left_out);
-    CHECK(reply.events.size() == 2'500);
+    CHECK(reply.events.size() == 5'000);
     CHECK(reply.events.back().at("type") == "task.cancelled");
     const auto page = orange.orange({"task", "history", id});
     CHECK_THAT(page.out, Tells("history.jsonl"));

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t k_recent_events = 20;
 /// A history is read in pieces, with other work of the daemon in between. A call returns at most this much of it.
-constexpr std::size_t k_lines_at_once = 128, k_most_events = 2'500;
+constexpr std::size_t k_lines_at_once = 128, k_most_events = 5'000;
 constexpr std::uintmax_t k_most_bytes = std::uintmax_t{16} << 20;
 constexpr std::chrono::milliseconds k_step{20}, k_patience{1000};  // how long to wait for the holder of a task's lock
 
