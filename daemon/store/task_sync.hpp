@@ -123,6 +123,8 @@ class TaskSync {
     // task_sync_merge.cpp: merges a save, keeps and tells what goes
     TextPtr body_in(const CopyMemory& memory, std::string body) const;
     Awaitable<Result<void>> take_in(Edit edit);
+    bool is_reviewers(std::string_view heading) const;
+    bool differs_in_review_alone(const Text& one, const Text& other) const;
     bool is_cut(const Edit& edit) const;
     Awaitable<Save> save_of(const Edit& edit) const;
     void note_save(const Edit& edit, LineSet returned, LineSet added);

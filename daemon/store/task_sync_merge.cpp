@@ -25,15 +25,6 @@ std::string file_time(Timestamp time) {
     return text;
 }
 
-/// Returns the sections of a text other than ## Review.
-std::vector<std::string_view> others_than_review(const Text& text) {
-    std::vector<std::string_view> others;
-    for (const auto& block : text.blocks()) {
-        if (block.heading != k_review) others.push_back(trim(block.text));
-    }
-    return others;
-}
-
 }  // namespace
 
 /// Returns a body that was just read, as the text that is known already if it is the same.
@@ -59,6 +50,23 @@ bool TaskSync::owns(bool of_mirror, std::string_view heading) const {
     return heading == k_review && (lives(Role::reviewer) || !lives(Role::worker));
 }
 
+/// True for the sections of a reviewer: ## Review, and what else the workflow asks its agents for.
+bool TaskSync::is_reviewers(std::string_view heading) const {
+    const bool is_workers = std::ranges::find(k_of_worker, heading) != std::end(k_of_worker);
+    return heading == k_review || (!is_workers && copies_.sections.contains(heading));
+}
+
+bool TaskSync::differs_in_review_alone(const Text& one, const Text& other) const {
+    const auto others = [this](const Text& text) {
+        std::vector<std::string_view> all;
+        for (const auto& block : text.blocks()) {
+            if (!is_reviewers(block.heading)) all.push_back(trim(block.text));
+        }
+        return all;
+    };
+    return others(one) == others(other);
+}
+
 /// A save that a loss of power has cut has removed nothing, and nobody goes on from it.
 bool TaskSync::is_cut(const Edit& edit) const {
     return !now_.body && body_->body().ends_with('\n') && !edit.text->body().ends_with('\n');
@@ -71,9 +79,9 @@ Awaitable<Save> TaskSync::save_of(const Edit& edit) const {
     Save save;
     save.text = edit.text;
     save.base = co_await bases_.nearest(stood, edit.text);
-    // Only the reviewer writes its section, and it knows what it wrote there before.
+    // Only the reviewer writes its sections, and it knows what it wrote there before.
     const bool may_be_review = edit.of_mirror && !edit.counted && memory.body && lives(Role::reviewer);
-    const bool is_review = may_be_review && others_than_review(*edit.text) == others_than_review(*memory.body);
+    const bool is_review = may_be_review && differs_in_review_alone(*edit.text, *memory.body);
     if (is_review) save.base = memory.body;
     if (is_cut(edit)) save.base = nullptr;
     save.last = memory.saved;

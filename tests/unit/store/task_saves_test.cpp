@@ -284,7 +284,7 @@ TEST_CASE_METHOD(Play, "a mirror that is retired takes its texts along: nothing 
     const bool is_other_daemon = GENERATE(false, true);
     const auto mirror = copies.mirror;
     copies.mirror.reset();
-    write_text(copies.own, projected(k_start));                      // weeks later, the human removes both lines
+    write_text(copies.own, projected(k_start));        // weeks later, the human removes both lines
     CHECK(sync().body == k_start + "of the agent\n");  // it is the agent's section: once, its line comes back
     write_text(copies.own, projected(k_start));
     CHECK(sync().body == k_start);
