@@ -7,7 +7,7 @@
 
 namespace orange::connection {
 
-/// What a process does at a moment, as far as the kernel tells. `waits` for anything but a disk.
+/// The state of a process at a moment, as far as the kernel tells. `waits` for anything but a disk.
 enum class Doing { waits, computes, waits_for_disk, is_stopped };
 
 /// The facts of a process that the kernel shows to other processes.

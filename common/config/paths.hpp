@@ -38,7 +38,8 @@ struct Paths {
     std::filesystem::path executors() const { return home / "executors"; }
     std::filesystem::path workspaces() const { return home / "workspaces"; }
     std::filesystem::path tasks() const { return home / "tasks"; }
-    /// What the daemon has put aside to be removed: in the home, and in folders that may be on other file systems.
+    /// Things that the daemon has put aside to be removed: in the home, and in folders that may be on other file
+    /// systems.
     std::vector<std::filesystem::path> removed() const {
         return {home / ".removed", tasks() / ".removed", workspaces() / ".removed"};
     }

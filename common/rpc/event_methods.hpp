@@ -103,7 +103,7 @@ struct EventsList : EventSelector {
         std::vector<EventNotification> events;
         std::string cursor;
         bool resync = false;
-        /// What the daemon writes in pieces, since there may be thousands.
+        /// Written by the daemon in pieces, since there may be thousands.
         static constexpr const char* k_pieces = "events";
         std::vector<EventNotification>& pieces() { return events; }
         template <class V>

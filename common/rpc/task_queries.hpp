@@ -48,7 +48,7 @@ struct TaskList {
         std::optional<std::int64_t> count;
         bool counting = false;
         std::optional<std::string> next;
-        /// What the daemon writes in pieces, since there may be thousands.
+        /// Written by the daemon in pieces, since there may be thousands.
         static constexpr const char* k_pieces = "tasks";
         std::vector<TaskView>& pieces() { return tasks; }
         template <class V>

@@ -8,7 +8,7 @@
 
 namespace orange::git {
 
-/// What git would run, or send to, under one name.
+/// The program that git would run, or send to, under one name.
 struct Program {
     std::string hash;     ///< of its value
     std::string earlier;  ///< what versions before 0.10 recorded for the same value

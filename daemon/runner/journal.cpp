@@ -200,8 +200,10 @@ Timestamp Journal::remembered_from() const {
     return recent_.empty() || recent_.front().number == 1 ? began_ : recent_.front().event.timestamp;
 }
 
-/// Reads at most some thousand lines, and lets others have their turns in between.
-Awaitable<std::vector<StreamEvent>> Journal::read_back_of(TaskId id, Timestamp after, Timestamp before) const {
+/// Reads at most some thousand lines, and lets others have their turns in between. Stops when it has the last `most`
+/// that `filter` wants, and a few more, since a history is not quite in the order of its times.
+Awaitable<std::vector<StreamEvent>> Journal::read_back_of(TaskId id, Timestamp after, Timestamp before,
+                                                          EventFilter filter, std::size_t most) const {
     std::vector<StreamEvent> found;
     const auto* task = tasks_.brief(id);
     if (!task) co_return found;
@@ -209,6 +211,7 @@ Awaitable<std::vector<StreamEvent>> Journal::read_back_of(TaskId id, Timestamp a
     auto history = tasks_.read_history(id);
     std::size_t older = 0;
     for (std::size_t seen = 0; seen < 2 * k_kept && older < k_surely_older; ++seen) {
+        if (found.size() >= most + k_surely_older) break;
         if (seen % k_lines_at_once == k_lines_at_once - 1) co_await async::yield();
         const auto line = history.next_line();
         if (!line || !*line) break;
@@ -216,7 +219,8 @@ Awaitable<std::vector<StreamEvent>> Journal::read_back_of(TaskId id, Timestamp a
         if (!event) continue;
         older = event->timestamp <= after ? older + 1 : 0;
         if (event->timestamp <= after || event->timestamp >= before) continue;
-        found.push_back(StreamEvent{0, id, project, std::move(*event)});
+        StreamEvent read{0, id, project, std::move(*event)};
+        if (filter.wants(read)) found.push_back(std::move(read));
     }
     std::reverse(found.begin(), found.end());
     co_return found;
@@ -224,14 +228,14 @@ Awaitable<std::vector<StreamEvent>> Journal::read_back_of(TaskId id, Timestamp a
 
 Awaitable<std::vector<StreamEvent>> Journal::read_back(std::optional<TaskId> wanted, Timestamp after,
                                                        Timestamp before) const {
-    if (wanted) co_return co_await read_back_of(*wanted, after, before);
+    if (wanted) co_return co_await read_back_of(*wanted, after, before, {}, k_kept);
     std::vector<StreamEvent> events;
     std::size_t looked = 0;
     const auto all = tasks_.histories().all();
     for (const auto& [written, id] : all) {
         if (written < after - k_slack || events.size() > k_kept) break;
         if (++looked % k_histories_at_once == 0) co_await async::yield();
-        auto found = co_await read_back_of(id, after, before);
+        auto found = co_await read_back_of(id, after, before, {}, k_kept);
         events.insert(events.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
     }
     sort_by_time(events);
@@ -286,9 +290,8 @@ Awaitable<std::vector<StreamEvent>> Journal::recent_before(EventFilter filter, s
         const auto* task = tasks_.brief(id);
         if (!task || (filter.project && task->project.text() != *filter.project)) continue;
         if (++looked % k_histories_at_once == 0) co_await async::yield();
-        const auto found = co_await read_back_of(id, after, before);
-        std::copy_if(found.begin(), found.end(), std::back_inserter(older),
-                     [&](const StreamEvent& event) { return filter.wants(event); });
+        auto found = co_await read_back_of(id, after, before, filter, missing);
+        older.insert(older.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
         if (found.empty() || older.size() < missing) continue;
         if (older.size() > 2 * missing) keep_last(older, missing);
         after = oldest_of_last(older, missing) - std::chrono::milliseconds(1);

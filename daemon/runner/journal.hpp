@@ -91,7 +91,8 @@ class Journal {
     /// Returns the time since which all events are in memory.
     Timestamp remembered_from() const;
     Awaitable<std::vector<StreamEvent>> read_back(std::optional<TaskId> task, Timestamp after, Timestamp before) const;
-    Awaitable<std::vector<StreamEvent>> read_back_of(TaskId id, Timestamp after, Timestamp before) const;
+    Awaitable<std::vector<StreamEvent>> read_back_of(TaskId id, Timestamp after, Timestamp before, EventFilter filter,
+                                                     std::size_t most) const;
     Awaitable<std::vector<StreamEvent>> recent_before(EventFilter filter, std::size_t missing) const;
 
     store::TaskStore& tasks_;

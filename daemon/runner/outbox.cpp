@@ -165,11 +165,10 @@ Awaitable<bool> Outbox::is_held_by_limit(AgentRun run, bool is_attended) {
 }
 
 Awaitable<Result<std::optional<engine::Hold>>> Outbox::deliver_next(TaskRecord& record, Tries tries) {
+    std::map<Role, std::string> next;
+    for (const auto& message : record.outbox) next.emplace(message.to, message.id);
     std::optional<engine::Hold> first;
-    for (const Role role : {Role::worker, Role::reviewer}) {
-        const auto found = std::ranges::find(record.outbox, role, &Message::to);
-        if (found == record.outbox.end()) continue;
-        auto id = found->id;
+    for (auto& [role, id] : next) {
         CO_TRY(auto hold, co_await deliver_one(record, std::move(id), tries));
         if (!hold) co_return hold;
         if (first) hold->counts = hold->counts || first->counts;

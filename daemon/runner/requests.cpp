@@ -14,6 +14,14 @@
 #include "daemon/runner/programs.hpp"
 
 namespace orange {
+namespace {
+
+bool is_cancelled(const Turns& turns, const Task& task) {
+    const auto definition = turns.definition_of(task);
+    return definition && (*definition)->means(task.status, engine::Meaning::cancelled);
+}
+
+}  // namespace
 
 bool Requests::is_open(const TaskId& id, engine::Request request, const Caller& by) {
     const auto record = world_.tasks.awake(id);
@@ -40,6 +48,9 @@ Awaitable<Result<Outcome>> Requests::move(TaskId id, engine::Request request, Ca
     CO_TRY(edits_.leave_lost_workflow(record, edit, by));
     CO_TRY(co_await transitions_.finish_interrupted(record));
     CO_TRY(engine::may_change(record, by, request.force));
+    if (request.goal == engine::Goal::cancelled && request.force && !edit.any() && is_cancelled(turns_, record.task)) {
+        co_return Outcome{{"the task is already cancelled; nothing was changed"}, {}};
+    }
     CO_TRY(const auto given_up, co_await merges_.give_up(record, request.force));
     const bool was_asked = record.asked.has_value(), edits = edit.any();
     std::optional<engine::AwaitChecks> checks;

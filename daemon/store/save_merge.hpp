@@ -27,7 +27,7 @@ struct Save {
     std::size_t may_keep = 0;           ///< how many bytes may go out of both copies
 };
 
-/// What a save makes of the body.
+/// The body that results from a save.
 struct MergedSave {
     std::string body;
     std::vector<std::string> back;  ///< the headings of the sections of which lines were merged back

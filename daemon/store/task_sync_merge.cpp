@@ -87,7 +87,7 @@ Awaitable<Save> TaskSync::save_of(const Edit& edit) const {
     save.last = memory.saved;
     save.whole = edit.has_frontmatter;
     const bool are_two = edit.of_mirror && lives(Role::worker) && lives(Role::reviewer);
-    // Of two agents, one may have read a text that is not remembered: then nobody knows whose lines are missing.
+    // One of two agents may have read a text that is not remembered: then nobody knows whose lines are missing.
     const bool is_anybodys = are_two && !is_review && stood.dropped;
     save.owns = [this, of_mirror = edit.of_mirror, is_anybodys](std::string_view heading) {
         return !is_anybodys && owns(of_mirror, heading);

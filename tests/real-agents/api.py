@@ -194,9 +194,11 @@ def tool_call(step, tools):
         for name in ("Bash", "bash"):
             if name in tools:
                 described = {"command": command, "description": "a step of the script"}
+                if name == "Bash" and step.get("background"):
+                    described["run_in_background"] = True
                 return name, described if name == "Bash" or has(name, "workdir") else {"command": command}
         if "exec_command" in tools:
-            return "exec_command", {"cmd": command}
+            return "exec_command", {"cmd": command, **({"yield_time_ms": 1000} if step.get("background") else {})}
         if "shell_command" in tools:
             return "shell_command", {"command": command}
         if "exec" in tools:

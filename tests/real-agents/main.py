@@ -50,6 +50,7 @@ MENUS = {
     "qwen": {"/model": "Select Model", "/approval-mode": "Use Enter to select", "/resume": "to navigate"},
     "copilot": {"/model": "Search models", "/permissions": "Select Permission Mode", "/resume": "enter open"},
 }
+RUN_IN_BACKGROUND = ("claude", "codex")  # after a turn, and say so
 NEW = {"opencode": "/new", "pi": "/new"}  # else /clear
 WAYS = ("edit", "write", "append", "sed", "mv", "bare", "rm", "halves", "python")
 
@@ -470,6 +471,8 @@ class Life:
                       menu=shown)
         for status in ("400", "401", "429", "500"):
             self.refuses(w, task, status)
+        if self.worker in RUN_IN_BACKGROUND:
+            self.leaves(w, task)
         self.clears(w, task)
         print("      %-38s %-10s %-10s %s" % ("situation", "typed", "left alone", "arrived"))
         for row in rows:
@@ -536,6 +539,19 @@ class Life:
         text = "after error " + status
         w.orange("task", "send", task, text)
         self.arrives(w, task, name, text)
+
+    def leaves(self, w, task):
+        """A command goes on after the turn: the agent is busy until it ends, and a message arrives meanwhile."""
+        w.orange("task", "send", task, "leave `sleep 40; touch background-ended`")
+        ended = w.worktree(task) + "/background-ended"
+        w.until(30, lambda: w.asked("leave `sleep 40"))
+        time.sleep(15)
+        busy = w.activity(task)["activity"] == "busy"
+        self.step("busy while a command runs in the background", busy and not os.path.exists(ended), w.seen(task))
+        w.orange("task", "send", task, "beside the background")
+        self.arrives(w, task, "a command in the background", "beside the background")
+        self.step("idle when it has ended", w.until(90, lambda: os.path.exists(ended) and
+                  w.activity(task)["activity"] == "idle"), w.seen(task))
 
     def clears(self, w, task):
         """A person begins a new conversation, which has its own id."""

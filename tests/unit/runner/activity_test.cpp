@@ -148,12 +148,19 @@ struct NewerWorld : ActiveWorld {
         look(id);
         return id;
     }
+    /// Waits until a file that is written now has another time than those that were written before.
+    void wait_for_file_time() {
+        const auto probe = home() / "probe";
+        write_file(probe, "");
+        const auto before = std::filesystem::last_write_time(probe);
+        while (std::filesystem::last_write_time(probe) == before) write_file(probe, "");
+    }
     /// Plays one turn with that end.
     const Notice* turn(const TaskId& id, const std::string& end = "Server melted\n",
                        const std::function<void()>& work = {}) {
         show(id, "working\n");
         look(id);
-        ::usleep(20'000);  // the times of files move every few milliseconds
+        wait_for_file_time();
         if (work) work();
         show(id, "> [orange] go on\n\n" + end + "\n>\n\n  status\n");
         look(id);
