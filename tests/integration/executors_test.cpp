@@ -426,7 +426,9 @@ TEST_CASE("A task keeps the definition of its executor, its sub-tasks run there,
     rpc::TaskSpawn spawn;
     spawn.id = id;
     orange.call(spawn);
-    orange.eventually("it writes its environment", [&] { return fs::exists(orange.worktree(id) / "environment"); });
+    orange.eventually("it writes its environment", [&] {
+        return ("\n" + read_file(orange.worktree(id) / "environment")).find("\nSIZE=") != std::string::npos;
+    });
     wait_for_begun(orange, id);
     const auto environment = "\n" + read_file(orange.worktree(id) / "environment");
     CHECK_THAT(environment, Holds("\nBOX=old\n") && Holds("\nSIZE=a b\n"));
