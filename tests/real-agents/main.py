@@ -489,11 +489,11 @@ class Life:
                 break
             w.keys(task, "Escape")
             time.sleep(1.5)
-        for _ in range(2):
-            w.keys(task, "C-u")
-            time.sleep(0.3)
-            w.keys(task, "BSpace")
-            time.sleep(0.3)
+        # At once: these keys are not a person's for tmux, and a message may come as soon as the prompt is empty.
+        w.keys(task, "C-u", "BSpace", "C-u", "BSpace")
+        time.sleep(0.5)
+        if "esc to disable" in w.screen(task):  # the mode of commands, after a "!"
+            w.keys(task, "Escape")
 
     def held(self, w, task, name, line, send, text, attached=False, menu=None):
         """A person writes the line, or opens the menu; then something sends the message."""
@@ -545,9 +545,11 @@ class Life:
         w.orange("task", "send", task, "leave `sleep 40; touch background-ended`")
         ended = w.worktree(task) + "/background-ended"
         w.until(30, lambda: w.asked("leave `sleep 40"))
-        time.sleep(15)
-        busy = w.activity(task)["activity"] == "busy"
-        self.step("busy while a command runs in the background", busy and not os.path.exists(ended), w.seen(task))
+        w.until(30, lambda: "on without me" in w.screen(task))
+        time.sleep(5)
+        busy = w.until(15, lambda: w.activity(task)["activity"] == "busy")
+        self.step("busy while a command runs in the background", busy and not os.path.exists(ended),
+                  lambda: "%s %s" % (w.activity(task), w.seen(task)()))
         w.orange("task", "send", task, "beside the background")
         self.arrives(w, task, "a command in the background", "beside the background")
         self.step("idle when it has ended", w.until(90, lambda: os.path.exists(ended) and

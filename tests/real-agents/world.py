@@ -103,7 +103,8 @@ class Window:
         how = {"stdin": slave, "stdout": slave, "stderr": slave, "env": world.env, "cwd": "/", "start_new_session": True}
         self.client = subprocess.Popen(argv, **how, **world.person.start)
         os.close(slave)
-        threading.Thread(target=self.drain, daemon=True).start()
+        self.drained = threading.Thread(target=self.drain, daemon=True)
+        self.drained.start()
 
     def drain(self):
         try:
@@ -120,6 +121,7 @@ class Window:
     def leave(self):
         self.client.terminate()
         self.client.wait()
+        self.drained.join()  # else it would read from whatever gets the number of the closed file
         os.close(self.master)
 
 

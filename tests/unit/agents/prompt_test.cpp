@@ -150,7 +150,7 @@ TEST_CASE("a pasted text stands in the prompt alone, beside other text, or not a
 // Screens of the real programs, with their escapes (tests/data/screens/prompts). The name says what they show:
 // <program>-<version>-<empty|filled|absent>-<what>.txt. The first two lines are the title and the cursor's place.
 TEST_CASE("the prompts of the real programs are read as what they show") {
-    int screens = 0;
+    int screens = 0, pastes = 0;
     for (const auto& entry : std::filesystem::directory_iterator(ORANGE_SOURCE_DIR "/tests/data/screens/prompts")) {
         const auto name = entry.path().stem().string();
         const auto parts = split(name, '-');
@@ -174,6 +174,11 @@ TEST_CASE("the prompts of the real programs are read as what they show") {
         } else {
             CHECK(shown == parts[2]);
         }
+        if (!harness.inbox && name.ends_with("-filled-paste-short")) {  // Enter may follow
+            CHECK(pasted_in(harness, std::string_view(text).substr(third), "[orange] a short line.") == Pasted::alone);
+            ++pastes;
+        }
     }
     CHECK(screens > 100);
+    CHECK(pastes == 5);
 }
