@@ -39,7 +39,7 @@ struct Signs {
     std::vector<std::string> background = {};  ///< the turn is over, and its commands still run; in the last lines
 };
 
-/// How the place looks in which the program takes text (prompt.hpp). Without `empty`, nothing is typed to the program.
+/// The look of the place in which the program takes text (prompt.hpp). Without `empty`, nothing is typed to the program.
 struct PromptSigns {
     std::vector<std::string> above;        ///< beginnings of the lines directly above it, from top to bottom
     std::vector<std::string> empty;        ///< the line itself when nothing is typed; "" is a blank line
@@ -320,8 +320,8 @@ class HarnessLibrary {
     std::vector<HarnessEntry> list() const;
     /// Returns a definition by name. not_found lists the existing names; invalid_argument for a broken definition.
     Result<HarnessEntry> find(const std::string& name) const;
-    /// Returns the first installed of `k_default_names` that is tried, otherwise the first installed one; nullopt if
-    /// none is installed.
+    /// Returns the first installed of `k_default_names` that is tried, otherwise the first installed one. If none is,
+    /// the only installed one of the human's own definitions; nullopt if there is none, or more than one.
     std::optional<std::string> first_installed() const;
 
     /// Returns not_found for an entry without a program: every PATH that was searched, and what to do.

@@ -28,7 +28,7 @@ struct Prompt {
 /// of the terminal's cursor, from 0: if it is known, a prompt without the cursor counts as absent.
 Prompt prompt_on(const Harness& harness, std::string_view styled, std::optional<std::size_t> cursor = std::nullopt);
 
-/// Where a pasted text is. A program's mark for a long paste is not that text: it may stand for a person's.
+/// The place of a pasted text. A program's mark for a long paste is not that text: it may stand for a person's.
 enum class Pasted {
     gone,    ///< not in the prompt
     alone,   ///< the prompt holds exactly that text, however it is wrapped

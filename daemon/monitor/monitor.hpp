@@ -47,7 +47,7 @@ class Monitor {
         Path mirror;  ///< empty: none
         FileWatcher::WatchId own_watch = 0;
         FileWatcher::WatchId mirror_watch = 0;
-        /// How long the last look was put off, and when it was due.
+        /// The time by which the last look was put off, and when it was due.
         struct {
             std::chrono::milliseconds pause{};
             async::Moment due{};

@@ -32,7 +32,7 @@ constexpr int k_part_of_wait = 4;
 /// The pauses between two probes grow from the first to the second.
 constexpr std::chrono::milliseconds k_first_probe = 500ms, k_longest_probe = 10s;
 
-/// How long an executor may go on after the end of its agent.
+/// An executor may go on for this time after the end of its agent.
 constexpr std::chrono::milliseconds k_executor_end = 5s;
 /// Executors need a moment until they say why they have ended a run.
 constexpr std::chrono::milliseconds k_why_patience = 5s, k_first_why_look = 250ms, k_longest_why_look = 1s;
