@@ -72,6 +72,33 @@ bool names_task(const Command& command, std::vector<std::string> words) {
     return !extras.empty() && !extras.front().starts_with('-');
 }
 
+/// Returns the commands that people mean by a word of another program; empty if it is none.
+std::vector<std::string> meant_by(std::string_view word) {
+    struct Word {
+        std::string_view typed;
+        std::vector<std::string> meant;
+    };
+    static const Word words[] = {
+        {"kill", {"stop", "cancel"}},
+        {"start", {"spawn", "daemon start"}},
+        {"new", {"run", "create"}},
+        {"add", {"run", "project add"}},
+        {"cost", {"show", "harness list"}},
+        {"ps", {"list"}},
+        {"ls", {"list"}},
+        {"rm", {"delete", "cancel"}},
+        {"edit", {"path", "update"}},
+        {"pr", {"create-pr"}},
+        {"config", {"project update", "project list"}},
+        {"rename", {"update"}},
+        {"review", {"diff", "inbox"}},
+        {"status", {"list", "daemon status", "service status"}},
+        {"undo", {"restore"}},
+    };
+    const auto found = std::ranges::find(words, word, &Word::typed);
+    return found == std::end(words) ? std::vector<std::string>() : found->meant;
+}
+
 }  // namespace
 
 std::vector<const Command*> all_commands() {
@@ -140,6 +167,7 @@ bool add_task_group(std::vector<std::string>& words) {
 }
 
 std::vector<std::string> similar_commands(std::string_view group, std::string_view word) {
+    if (auto meant = group.empty() ? meant_by(word) : std::vector<std::string>(); !meant.empty()) return meant;
     std::vector<std::string> known, elsewhere;
     for (const auto* command : all_commands()) {
         if (command->hidden) continue;

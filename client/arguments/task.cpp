@@ -254,6 +254,7 @@ struct Ending {
     Params params;
     std::vector<std::string> ids = {};
     bool yes = false;
+    bool reviewed = false;
 };
 
 /// Adds two flags for the two values of a setting; `into` stays unset without either.
@@ -284,6 +285,7 @@ Action task_merge(CLI::App& app) {
     app.add_flag("--force", a->params.force,
                  "Merge even if the task is not reviewed, has changed since the review, has a warning, or "
                  "fails its project's checks; do not run them");
+    app.add_flag("--reviewed", a->reviewed, "All tasks of this project that are ready to be merged, oldest first");
     app.add_flag("-y,--yes", a->yes, "Do not ask; fail if --force would be needed");
     app.footer(
         std::string("Merges into origin's default branch and pushes. If another push comes first, Orange repeats "
@@ -291,6 +293,14 @@ Action task_merge(CLI::App& app) {
                     "starts again; you can also run the same command again.\n\n") +
         k_several_help);
     return [a](Context& context) {
+        if (a->reviewed && !a->ids.empty()) {
+            return commands::fail(context, {ErrorCode::invalid_argument, "--reviewed takes all tasks; name none"});
+        }
+        if (a->reviewed) {
+            auto reviewed = commands::tasks_to_merge(context);
+            if (!reviewed) return commands::fail(context, reviewed.error());
+            a->ids = std::move(*reviewed);
+        }
         return commands::for_each_task(context, a->ids, a->params, [&](const rpc::TaskMerge& params) {
             return commands::task_merge(context, params, a->yes);
         });
@@ -314,6 +324,7 @@ Action task_cancel(CLI::App& app) {
     auto a = std::make_shared<Ending<rpc::TaskCancel>>();
     ids(app, a->ids);
     app.add_flag("--with-children", a->params.with_children, "Also cancel its sub-tasks, and theirs; else they go on");
+    app.add_flag("--next", a->params.next, "Then start the task of its project that waits longest");
     app.add_flag("--force", a->params.force, "Cancel during an unfinished merge even if origin does not answer");
     app.add_flag("-y,--yes", a->yes, "Do not ask for confirmation; required without a terminal");
     app.footer(k_several_help);

@@ -65,6 +65,9 @@ int task_update(Context& context, rpc::TaskUpdate params);
 /// Returns 1 if a check failed.
 int task_check(Context& context, rpc::TaskCheck params);
 int task_merge(Context& context, rpc::TaskMerge params, bool yes);
+/// Returns the ids of the tasks of this project that can be merged without force and wait for that, oldest first;
+/// not_found if there is none.
+Result<std::vector<std::string>> tasks_to_merge(Context& context);
 int task_create_pr(Context& context, rpc::TaskCreatePr params);
 int task_update_branch(Context& context, rpc::TaskUpdateBranch params);
 int task_restore(Context& context, rpc::TaskRestore params);

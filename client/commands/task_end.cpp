@@ -1,5 +1,8 @@
 // The commands that end a task. On a terminal they ask for confirmation; elsewhere they need --yes.
 #include "client/commands/task.hpp"
+
+#include <algorithm>
+
 #include "client/output/events.hpp"
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
@@ -161,6 +164,24 @@ int task_merge(Context& context, rpc::TaskMerge params, bool yes) {
     if (!typed) return fail(context, typed.error());
     output::put(merge_page(*typed, params.no_push.value_or(false), context.style));
     return 0;
+}
+
+Result<std::vector<std::string>> tasks_to_merge(Context& context) {
+    rpc::TaskList params;
+    params.cwd = context.cwd;
+    params.needs = true;
+    TRY(const auto json, context.call_json(params.k_name, written(params)));
+    TRY(auto list, connection::reply_as<rpc::TaskList::Reply>(params.k_name, json));
+    std::erase_if(list.tasks, [](const rpc::TaskView& task) {
+        return task.needs.kind != Need::review || std::ranges::find(task.can, "merge") == task.can.end();
+    });
+    std::ranges::sort(list.tasks, {}, [](const rpc::TaskView& task) { return task.fields.created_at; });
+    if (list.tasks.empty()) {
+        return {ErrorCode::not_found, "no task of this project waits for its merge. What needs you:\n  orange inbox"};
+    }
+    std::vector<std::string> ids;
+    for (const auto& task : list.tasks) ids.push_back(task.fields.id.value);
+    return ids;
 }
 
 int task_check(Context& context, rpc::TaskCheck params) {

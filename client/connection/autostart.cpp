@@ -32,6 +32,13 @@ std::optional<Result<Connection>> look(const Paths& paths, bool asks = false) {
 }
 
 Error down(const Paths& paths, const std::string& advice) {
+    const auto socket = daemon_socket(paths);
+    if (socket != paths.socket() && Connection::open(paths.socket(), k_connect_deadline)) {
+        return {ErrorCode::unavailable, "the daemon runs, but does not serve this run (no answer at " +
+                                            socket.string() +
+                                            "): it cannot read the task, or has ended the run. Ask a human to run:\n"
+                                            "  orange doctor"};
+    }
     return {ErrorCode::unavailable,
             "the daemon is not running (no answer at " + daemon_socket(paths).string() + ")" + advice};
 }

@@ -27,7 +27,7 @@ const Row* selected_in(const State& state) {
 }
 
 std::size_t needing_count(const State& state) {
-    return state.needs_help + state.needs_answer + state.needs_review;
+    return state.needs_help + state.needs_answer + state.needs_review + state.needs_start;
 }
 
 const Row* Core::selected() const {

@@ -75,7 +75,7 @@ class Core {
         void end();
     };
     /// A pause of this length ends typing.
-    static constexpr std::chrono::milliseconds k_typing{1000};
+    static constexpr std::chrono::milliseconds k_typing{300};
 
     // core_list.cpp
     void rebuild();
@@ -121,6 +121,7 @@ class Core {
     void copy_id(Effects& effects, Moment now);
     void enter(Effects& effects);
     void merge(Effects& effects, Moment now);
+    void approve(Moment now);
     static void offer_both_merges(Question& question, const Request& request);
     void ask_to_merge(const Row& task, const std::string& why, Moment now);
     void add_what_is_merged(Question& question, const std::string& id) const;

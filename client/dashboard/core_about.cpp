@@ -1,4 +1,4 @@
-// The text above a question or a prompt: the agent's questions, its handoff, or the changes of a merge.
+// The text above a question or a prompt: the agent's questions, its plan, its handoff, or the changes of a merge.
 #include <algorithm>
 
 #include "client/dashboard/calls.hpp"
@@ -34,8 +34,9 @@ void Core::show_about(About::What what, const std::string& id, Effects& effects)
 void Core::show_about_question(Effects& effects) {
     if (!state_.question || state_.question->about.empty()) return;
     const auto& about = state_.about;
-    const bool is_shown = about && about->what == About::What::changes && about->task == state_.question->about;
-    if (!is_shown) show_about(About::What::changes, state_.question->about, effects);
+    const auto what = state_.question->shows;
+    const bool is_shown = about && about->what == what && about->task == state_.question->about;
+    if (!is_shown) show_about(what, state_.question->about, effects);
 }
 
 /// Shows the reply. Without one, the question or the prompt stands alone. A confirmed merge is limited to the shown

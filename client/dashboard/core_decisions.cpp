@@ -89,6 +89,17 @@ void Core::merge(Effects& effects, Moment now) {
     ask_to_merge(task, "", now);
 }
 
+void Core::approve(Moment now) {
+    const auto& task = *selected();
+    Question question;
+    question.if_yes.push_back(action_of(rpc::TaskApprove{}, task.id, "approving", "approved"));
+    add_fact(question, task.needs_text);
+    question.text = "Approve " + quoted_title(task) + "?";
+    question.about = task.id;
+    question.shows = About::What::plan;
+    ask(std::move(question), now);
+}
+
 /// Offers the two ways to merge while a pull request is open, instead of y.
 void Core::offer_both_merges(Question& question, const Request& request) {
     const auto params = read_as<rpc::TaskMerge>(request.params, "", UnknownKeys::ignore);

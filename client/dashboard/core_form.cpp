@@ -18,6 +18,7 @@ enum FieldAt : std::size_t {
     k_branch,
     k_base,
     k_harness,
+    k_reviewer,
     k_workflow,
     k_effort,
     k_model,
@@ -30,7 +31,7 @@ enum FieldAt : std::size_t {
 constexpr const char* k_no_project =
     "There is no project yet. Start the dashboard in a git repository, or run there: orange project add";
 
-constexpr FieldAt k_remembered[] = {k_harness, k_workflow, k_effort, k_model, k_permissions};
+constexpr FieldAt k_remembered[] = {k_harness, k_reviewer, k_workflow, k_effort, k_model, k_permissions};
 
 std::vector<std::string> with_default(const std::vector<std::string>& names) {
     std::vector<std::string> all{""};
@@ -91,6 +92,7 @@ void Core::open_form(Moment now, Effects& effects) {
         {"branch", "", {}, "named after the summary", 0},
         {"base", "", {}, "the default branch", 0},
         {"harness", "", {""}, "the project's", 0},
+        {"reviewer", "", {""}, "the project's", 0},
         {"workflow", "", {""}, "the project's", 0},
         {"effort", "", {}, "the harness's own", 0},
         {"model", "", {}, "the project's, or the harness's own", 0},
@@ -169,6 +171,7 @@ void Core::update_choices() {
         if (fields[k_project].value.empty()) fields[k_project].value = fields[k_project].choices.front();
     }
     fields[k_harness].choices = with_default(state_.harnesses);
+    fields[k_reviewer].choices = with_default(state_.harnesses);
     fields[k_workflow].choices = with_default(state_.workflows);
     fields[k_after].choices = tasks_to_choose(state_, nullptr);
     fields[k_parent].choices = tasks_to_choose(state_, &fields[k_project].value);
@@ -177,9 +180,17 @@ void Core::update_choices() {
     const auto project = std::ranges::find(state_.projects, fields[k_project].value, &rpc::ProjectView::name);
     if (project == state_.projects.end()) return;
     const bool only_demo = state_.harnesses == std::vector<std::string>{"demo"};
-    fields[k_harness].empty = project->harness ? clean(*project->harness) + ", the project's"
-                              : only_demo      ? "none is installed; → takes demo, which needs no account"
-                                               : "the default one";
+    fields[k_harness].empty = project->harness       ? clean(*project->harness) + ", the project's"
+                              : only_demo            ? "none is installed; → takes demo, which needs no account"
+                              : state_.usual_harness ? clean(*state_.usual_harness) + ", which is installed"
+                                                     : "none is installed";
+    fields[k_reviewer].empty = "claude, or the harness above";
+    if (const auto found = project->in_force.find("review_harness"); found != project->in_force.end()) {
+        const auto& name = found->second.value;
+        if (name.is_string() && !name.get_ref<const std::string&>().empty()) {
+            fields[k_reviewer].empty = clean(name.get<std::string>()) + ", the project's";
+        }
+    }
     fields[k_workflow].empty = clean(project->workflow.value_or("default")) + ", the project's";
 }
 
@@ -229,6 +240,7 @@ void Core::send_form(Moment now, Effects& effects) {
     params.name_branch = !params.branch;
     params.base = given(fields[k_base]);
     params.harness = given(fields[k_harness]);
+    params.review_harness = given(fields[k_reviewer]);
     params.workflow = given(fields[k_workflow]);
     params.effort = given(fields[k_effort]);
     params.model = given(fields[k_model]);

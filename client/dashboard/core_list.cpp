@@ -32,8 +32,8 @@ Section section_of(const Row& task) {
     const auto need = task.needs;
     if (task.ended && need == Need::nothing) return Section::ended;
     if (!task.unreadable.empty()) return Section::needs_you;
-    if (need == Need::help || need == Need::answer || need == Need::review) return Section::needs_you;
-    if (need == Need::start || task.queue_place > 0 || task.blocked) return Section::waiting;
+    if (need != Need::nothing) return Section::needs_you;
+    if (task.queue_place > 0 || task.blocked) return Section::waiting;
     return Section::running;
 }
 

@@ -150,6 +150,7 @@ void Core::count_needs() {
     };
     state_.needs_help = count(Need::help);
     state_.needs_answer = count(Need::answer);
+    state_.needs_start = count(Need::start);
     state_.needs_review = count(Need::review);
 }
 
@@ -308,6 +309,7 @@ Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now
         case Purpose::harnesses:
             if (auto list = reply ? typed<rpc::HarnessList::Reply>(*reply) : std::nullopt) {
                 state_.harnesses.clear();
+                state_.usual_harness = list->usual;
                 for (const auto& harness : list->harnesses) {
                     if (harness.installed) state_.harnesses.push_back(harness.name);
                 }

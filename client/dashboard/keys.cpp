@@ -81,9 +81,7 @@ std::span<const Binding> Core::keys() {
          }},
         {"A", Action::approve, k_of_task | k_changes, "approve",
          "Approve the plan, or the sub-tasks that the task's agent created", "approve", "task approve",
-         [](Core& c, Effects& effects, Moment) {
-             c.act(effects, action_of(rpc::TaskApprove{}, c.state_.selected, "approving", "approved"));
-         }},
+         [](Core& c, Effects&, Moment now) { c.approve(now); }},
         {"m", Action::merge, k_of_task | k_changes | k_on_marked, "merge", "Merge the task's branch",
          "merge force_merge", "task merge", [](Core& c, Effects& effects, Moment now) { c.merge(effects, now); }},
         {"r", Action::reject, k_of_task | k_changes | k_takes_text, "reject",

@@ -188,7 +188,10 @@ std::vector<Line> about_lines(const About& about, std::size_t width) {
     const auto shown = read_as<rpc::TaskShow::Reply>(about.reply, "", UnknownKeys::ignore);
     if (!shown) return {};
     const bool asks = about.what == About::What::questions;
-    auto text = asks ? sections_in(shown->body, {"Questions"}) : sections_in(shown->body, {"Handoff", "Review"});
+    const bool plans = about.what == About::What::plan;
+    auto text = asks    ? sections_in(shown->body, {"Questions"})
+                : plans ? sections_in(shown->body, {"Plan", "Subtasks"})
+                        : sections_in(shown->body, {"Handoff", "Review"});
     if (text.empty() && !asks) text = sections_in(shown->body, {"Plan"});
     if (text.empty()) text = shown->body;
     Lines lines;
@@ -197,6 +200,10 @@ std::vector<Line> about_lines(const About& about, std::size_t width) {
                  checked->passed ? k_green : k_red);
         lines.emplace_back();
     }
+    for (const auto& child : plans ? shown->children : std::vector<rpc::RelatedTask>()) {
+        add_rows(lines, child.short_id + "  " + child.summary, width, k_bold);
+    }
+    if (plans && !shown->children.empty()) lines.emplace_back();
     for (auto& line : markdown_lines(trim(text), width)) lines.push_back(std::move(line));
     return lines;
 }

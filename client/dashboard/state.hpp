@@ -111,7 +111,7 @@ struct PaneText {
 
 /// The text above a question or a prompt: the agent's questions, its handoff, or the changes of a merge.
 struct About {
-    enum class What { questions, handoff, changes };
+    enum class What { questions, handoff, changes, plan };
     What what = What::questions;
     std::string task;
     Json reply;             ///< null: it has not come yet, or there was an error
@@ -123,8 +123,9 @@ struct About {
 
 struct Question {
     std::vector<std::string> facts;
-    std::string text;             ///< "Merge fix/total into main?"
-    std::string about;            ///< the task whose changes are shown above the question; empty: none
+    std::string text;   ///< "Merge fix/total into main?"
+    std::string about;  ///< the task about which `shows` is above the question; empty: none
+    About::What shows = About::What::changes;
     std::vector<Request> if_yes;  ///< sent for y
     std::vector<Request> if_no;   ///< sent for any other key
     /// If not empty, a digit instead of y chooses an option: its question is asked, or without a text its requests are
@@ -206,8 +207,9 @@ struct State {
     bool projects_known = false;
     std::vector<rpc::WorkspaceView> workspaces;
     std::vector<std::string> harnesses, workflows;
-    std::string shown_project;  ///< the project in the header
-    std::size_t needs_help = 0, needs_answer = 0, needs_review = 0;
+    std::optional<std::string> usual_harness;  ///< of new tasks where the project names none
+    std::string shown_project;                 ///< the project in the header
+    std::size_t needs_help = 0, needs_answer = 0, needs_review = 0, needs_start = 0;
     std::size_t rings = 0;  ///< how often a task has begun to need its human since the start
     bool listed = false;
 

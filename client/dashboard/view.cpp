@@ -46,6 +46,7 @@ Line header_line(const State& state) {
     add(state.needs_help, Need::help);
     add(state.needs_answer, Need::answer);
     add(state.needs_review, Need::review);
+    add(state.needs_start, Need::start);
     if (state.listed) line.add("  " + counted(state.active, "active task"), k_dim);
     if (state.filter == Filter::needs) line.add("  [needs you]", k_bold);
     if (state.filter == Filter::all) line.add("  [all]", k_bold);

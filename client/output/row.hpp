@@ -63,10 +63,10 @@ void forbid(Row& task, std::string_view what);
 inline bool is_alive(const Row& task) {
     return task.worker == Row::Agents::alive || task.reviewer == Row::Agents::alive;
 }
-/// Returns false if the dead agent is not needed, because the other one works.
+/// Returns false if the dead agent is not needed, because the other one works, or a human decides.
 inline bool is_dead(const Row& task) {
     const bool any = task.worker == Row::Agents::dead || task.reviewer == Row::Agents::dead;
-    return any && (!is_alive(task) || task.needs_command.verb == "task respawn");
+    return any && task.needs != Need::review && (!is_alive(task) || task.needs_command.verb == "task respawn");
 }
 /// Returns the task's name for people: its summary, or else its branch, or else its id.
 std::string title_of(const Row& task);

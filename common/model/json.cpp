@@ -21,6 +21,29 @@ Error without(const char* what, const char* field) {
     return {ErrorCode::invalid_argument, std::string(what) + ": \"" + field + "\" is missing"};
 }
 
+constexpr const char* k_fields = "fields";
+
+/// Returns the members of `json` whose names a T does not have.
+template <class T>
+Json beyond(const Json& json) {
+    static const auto known = schema_of<T>().at("properties");
+    Json more = Json::object();
+    for (const auto& [key, value] : json.items()) {
+        if (!known.contains(key)) more[key] = value;
+    }
+    return more;
+}
+
+/// Returns what a newer Orange has written in a state.json and this one does not know, as JSON; else an empty text.
+std::string unknown_in(const Json& json) {
+    auto more = beyond<TaskRecord>(json);
+    more.erase("schema");
+    if (const auto fields = json.find(k_fields); fields != json.end() && fields->is_object()) {
+        if (auto inner = beyond<Task>(*fields); !inner.empty()) more[k_fields] = std::move(inner);
+    }
+    return more.empty() ? std::string() : dump(more);
+}
+
 struct FieldNames : FieldVisitor<FieldNames> {
     template <class T>
     void field(const char* name, const T&, const char*, Presence) {
@@ -69,14 +92,14 @@ Result<Json> parse_json(std::string_view text, int max_depth) {
     }
 }
 
-Result<void> check_schema(const Json& json) {
+Result<void> check_schema(const Json& json, int newest) {
     const auto found = json.is_object() ? json.find("schema") : json.end();
     if (!json.is_object() || found == json.end()) return {};
     if (!found->is_number_integer()) return {ErrorCode::invalid_argument, "\"schema\" is not a number"};
     const auto schema = found->get<std::int64_t>();
-    if (schema <= k_schema) return {};
+    if (schema <= newest) return {};
     return {ErrorCode::conflict, "it was written by a newer Orange (schema " + std::to_string(schema) +
-                                     ", this one knows " + std::to_string(k_schema) +
+                                     ", this one knows " + std::to_string(newest) +
                                      ") and stays unchanged; upgrade orange"};
 }
 
@@ -130,13 +153,25 @@ Result<Project> project_from_json(const Json& json) {
 
 Json to_json(const TaskRecord& record) {
     auto json = written(record);
-    json["schema"] = k_schema;
+    const bool restricts = !record.task.executor.empty() || record.task.permissions;
+    json["schema"] = restricts ? k_restricting_schema : k_schema;
+    if (record.unknown.empty()) return json;
+    const auto more = parse_json(record.unknown);
+    if (!more) return json;
+    for (const auto& [key, value] : more->items()) {
+        if (key == k_fields) {
+            json[k_fields].update(value);
+        } else {
+            json[key] = value;
+        }
+    }
     return json;
 }
 
 Result<TaskRecord> record_from_json(const Json& json) {
-    TRY(check_schema(json));
+    TRY(check_schema(json, k_restricting_schema));
     TRY(auto record, from_file<TaskRecord>(json, "state.json"));
+    record.unknown = unknown_in(json);
     if (record.task.attention && record.notices.empty()) {  // written by a version without notices
         record.notices.push_back({NoticeKind::hook_failed, *record.task.attention, {}, {}, record.task.updated_at});
     }

@@ -19,10 +19,13 @@ Result<Json> parse_json(std::string_view text, int max_depth = 64);
 /// The schema of state.json, projects.json and .pool.json. The number is raised if an older Orange would lose data that
 /// a newer one writes.
 inline constexpr int k_schema = 1;
+/// The schema of a state.json that restricts the task's agents (an executor, permissions): an Orange that does not know
+/// restrictions, or not these, must not start them without.
+inline constexpr int k_restricting_schema = 2;
 
 /// Returns an Error, with the way out, for a file of a newer schema: such a file is not read, so that it is not
 /// overwritten either. A file without a schema has schema 1.
-Result<void> check_schema(const Json& json);
+Result<void> check_schema(const Json& json, int newest = k_schema);
 
 /// Returns compact text. Invalid UTF-8 in strings is replaced; nothing is thrown.
 std::string dump(const Json& json);

@@ -432,6 +432,8 @@ struct TaskRecord {
     std::vector<Notice> notices;  ///< only engine/notices.hpp changes them
     std::optional<Timestamp> entered_at;
     std::string moved_because;
+    std::vector<std::string> failed_reviews;
+    std::string unknown;  ///< members of state.json that only a newer Orange knows, as JSON; written back as they are
     std::string questions;
     std::string question;
     std::optional<std::string> answered;
@@ -491,6 +493,8 @@ struct TaskRecord {
         v.sparse("notices", notices, "what its human should know, most urgent first");
         v.sparse("entered_at", entered_at, "when it came into its status");
         v.sparse("moved_because", moved_because, "why Orange or an agent has moved it there; a human knows");
+        v.sparse("failed_reviews", failed_reviews,
+                 "the first point of each review that failed since one passed or its human moved the task");
         v.sparse("questions", questions, "hash of ## Questions");
         v.sparse("question", question, "the first of them, as its human is told of it");
         v.sparse("answered", answered, "`questions` when a human's answer was delivered; else the question stands");

@@ -49,6 +49,7 @@ inline constexpr SettingRule k_settings[] = {
     {"limits.time", "MINUTES", "0", "how long each agent may run, in executors that limit it; 0: no limit"},
     {"model", "NAME", "", "model of the workers of new tasks"},
     {"review_model", "NAME", "", "model of the reviewers of new tasks"},
+    {"review_harness", "NAME", "", "harness of the reviewers of new tasks; none: claude, or the worker's"},
     {"executor", "NAME", "local", "where the agents of new tasks run"},
     {"executor_options", "WORDS", "", "words for the executor of new tasks, as '-p gpu'"},
     {"resume_after_limit", "true|false|HOURS", "true", "go on after a usage limit: at once, never, within 08:00-20:00"},
@@ -82,6 +83,7 @@ struct ProjectSettings {
     std::optional<int> time_limit;            ///< minutes; 0: no limit
     std::optional<std::string> model;         ///< empty: the program's own
     std::optional<std::string> review_model;  ///< likewise
+    std::optional<std::string> review_harness;
     std::optional<std::string> executor;
     std::optional<std::string> executor_options;    ///< a line that shell_words() can split
     std::optional<std::string> resume_after_limit;  ///< "true", "false", or hours_in()
@@ -118,6 +120,7 @@ struct ProjectSettings {
         add(time_limit);
         add(model);
         add(review_model);
+        add(review_harness);
         add(executor);
         add(executor_options);
         add(resume_after_limit);

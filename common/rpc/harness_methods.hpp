@@ -61,9 +61,11 @@ struct HarnessList {
     struct Reply {
         std::vector<HarnessView> harnesses;
         std::string searched;
+        std::optional<std::string> usual;
         template <class V>
         void describe(V& v) {
             v.required("harnesses", harnesses, "by name");
+            v.optional("usual", usual, "the one of new tasks where the project names none; absent: none is installed");
             v.optional("searched", searched, "every PATH in which their programs are looked up, and whose it is");
         }
     };

@@ -236,6 +236,7 @@ struct TaskCancel : TaskSelector {
     bool force = false;
     bool with_children = false;
     bool ask_children = false;
+    bool next = false;
     template <class V>
     void describe(V& v) {
         TaskSelector::describe(v);
@@ -243,6 +244,7 @@ struct TaskCancel : TaskSelector {
         v.sparse("with_children", with_children, "its sub-tasks that have not ended, too, and theirs; else they go on");
         v.sparse("ask_children", ask_children,
                  "refuse with needs_force while it has such sub-tasks; the detail children has their ids");
+        v.sparse("next", next, "start the task of its project that waits longest, if there is room for it then");
     }
 };
 

@@ -155,7 +155,14 @@ std::optional<std::string> HarnessLibrary::first_installed() const {
         if (found->harness.tried) return std::string(name);
         if (!untried) untried = name;
     }
-    return untried;
+    if (untried) return untried;
+    std::optional<std::string> own;
+    for (const auto& entry : entries) {
+        if (entry.path.parent_path() == shipped_ || entry.program.empty()) continue;
+        if (own) return std::nullopt;  // the human has to say which
+        own = entry.harness.name;
+    }
+    return own;
 }
 
 Error HarnessLibrary::not_installed(const HarnessEntry& entry) const {

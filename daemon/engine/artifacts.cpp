@@ -9,6 +9,8 @@
 namespace orange::engine {
 namespace {
 
+constexpr std::string_view k_label = "verdict:";
+
 bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
@@ -166,6 +168,17 @@ std::string first_question(std::string_view text) {
     return ellipsized(printable(shown.text), k_columns) + (lines > 1 ? " (more in TASK.md)" : "");
 }
 
+std::string first_point(std::string_view text) {
+    constexpr std::size_t k_columns = 100;
+    for (const auto each : split_lines(text)) {
+        const auto line = trim(each);
+        if (line.empty() || line.starts_with("<!--") || line.starts_with('#')) continue;
+        if (equal_ignoring_case(line.substr(0, k_label.size()), k_label)) continue;
+        return ellipsized(printable(item_of(line).text), k_columns);
+    }
+    return {};
+}
+
 std::optional<Verdict> verdict_of(std::string_view text, VerdictLine line) {
     for (const auto raw : split_lines(text)) {
         if (line == VerdictLine::any) {
@@ -174,9 +187,8 @@ std::optional<Verdict> verdict_of(std::string_view text, VerdictLine line) {
         }
         const auto first = trim(raw);
         if (first.empty()) continue;
-        constexpr std::string_view label = "verdict:";
-        if (!equal_ignoring_case(first.substr(0, label.size()), label)) return std::nullopt;
-        return verdict_word(trim(first.substr(label.size())));
+        if (!equal_ignoring_case(first.substr(0, k_label.size()), k_label)) return std::nullopt;
+        return verdict_word(trim(first.substr(k_label.size())));
     }
     return std::nullopt;
 }

@@ -47,4 +47,8 @@ std::string first_question(std::string_view text);
 /// `any`, the first word PASS or FAIL of any line (case-insensitive).
 std::optional<Verdict> verdict_of(std::string_view text, VerdictLine line);
 
+/// Returns the first point of a review's text in one line of at most 100 columns: the first line that is not the
+/// verdict, a heading or a comment, without the mark of a list; empty if there is none.
+std::string first_point(std::string_view text);
+
 }  // namespace orange::engine

@@ -30,6 +30,18 @@ std::string open_alternative(const Definition& definition, const Situation& situ
     return {};
 }
 
+/// Returns what a verdict says first, or the newest question of an agent that gives up.
+std::string words_for(const Definition& definition, const Situation& situation, const Transition& edge) {
+    const auto text_of = [&](const std::string& heading) -> std::string_view {
+        const auto found = situation.artifacts.sections.find(heading);
+        return found == situation.artifacts.sections.end() ? std::string_view() : found->second.text;
+    };
+    if (edge.gate && edge.gate->verdict) return first_point(text_of(edge.gate->section));
+    if (!definition.means(edge.to, Meaning::stuck)) return {};
+    const bool asks = !is_unchanged(situation.artifacts, situation.entry_sections, "Questions");
+    return asks ? first_question(text_of("Questions")) : std::string();
+}
+
 }  // namespace
 
 RequestOutcome decide_request(const Definition& definition, const Situation& situation, const Request& request) {
@@ -82,6 +94,8 @@ RequestOutcome decide_request(const Definition& definition, const Situation& sit
     }
     auto decision = decision_for(definition, task, edge);
     decision.attested = request.vouched || !edge.gate || !edge.gate->verdict;
+    if (edge.gate) decision.verdict = edge.gate->verdict;
+    decision.words = words_for(definition, situation, edge);
     return decision;
 }
 

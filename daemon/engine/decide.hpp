@@ -61,6 +61,8 @@ struct Decision {
     std::vector<Action> actions;
     std::string auto_reason;  ///< the reason of an automatic transition: "worker exited, ## Handoff is there"
     bool attested = true;     ///< false: it passes a verdict gate, and the author of the verdict is not certain
+    std::optional<Verdict> verdict = {};  ///< of the gate that it passes
+    std::string words = {};               ///< the agent's: what the verdict or the questions say first
 };
 
 /// The checks of a gate that have to run on a commit before a request for `to` can be decided.

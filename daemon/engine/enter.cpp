@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/base/text.hpp"
 #include "daemon/engine/notices.hpp"
 
 namespace orange::engine {
@@ -20,13 +21,35 @@ Intent intent_of(const Decision& decision, Entrance entrance) {
     return intent;
 }
 
-std::string why_moved(const Decision& decision, const Caller& by) {
+/// Returns a sentence such as "the review failed twice: no test for a negative amount; the same".
+std::string failures_text(const std::vector<std::string>& failed) {
+    const auto count = failed.size();
+    std::vector<std::string> said;
+    for (const auto& words : failed) {
+        if (!words.empty()) said.push_back(words);
+    }
+    const auto times = count == 1 ? std::string("failed")
+                                  : "failed " + (count == 2 ? std::string("twice") : std::to_string(count) + " times");
+    return "the review " + times + (said.empty() ? "" : ": " + join(said, "; then: "));
+}
+
+std::string why_moved(const TaskRecord& record, const Definition& definition, const Decision& decision,
+                      const Caller& by) {
+    const bool is_stuck = definition.means(decision.to, Meaning::stuck);
+    if (is_stuck && decision.verdict == Verdict::fail) return failures_text(record.failed_reviews);
     if (!decision.auto_reason.empty()) return decision.auto_reason;
     const bool by_agent = by.role == Role::worker || by.role == Role::reviewer;
-    return by_agent ? "the " + name_text(by.role) + " set this status" : std::string();
+    if (!by_agent) return {};
+    if (!is_stuck) return set_by(by.role);
+    const auto agent = "the " + name_text(by.role);
+    return decision.words.empty() ? agent + " cannot go on" : agent + " cannot go on, and asks: " + decision.words;
 }
 
 }  // namespace
+
+std::string set_by(Role role) {
+    return "the " + name_text(role) + " set this status";
+}
 
 void enter(TaskRecord& record, const Definition& definition, const Decision& decision, Entrance entrance) {
     clear_for_transition(record, entrance.notices_before);
@@ -35,10 +58,18 @@ void enter(TaskRecord& record, const Definition& definition, const Decision& dec
     for (const auto& [field, value] : decision.counters) record.task.counters[field] = value;
     record.task.updated_at = entrance.at;
     record.entered_at = entrance.at;
-    record.moved_because = why_moved(decision, entrance.by);
+    if (decision.verdict == Verdict::fail) {
+        record.failed_reviews.push_back(decision.words);
+    } else if (decision.verdict || entrance.by.role == Role::human) {
+        record.failed_reviews.clear();
+    }
+    record.moved_because = why_moved(record, definition, decision, entrance.by);
     record.entry_sections = std::move(entrance.sections);
     record.ended = state && state->terminal;
-    if (record.ended) record.died.clear();
+    if (record.ended) {
+        record.died.clear();
+        clear_for_end(record);
+    }
     record.stopped = false;
     record.queued = false;
     record.unapproved = false;

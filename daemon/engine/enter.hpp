@@ -18,6 +18,9 @@ struct Entrance {
     std::vector<Notice> notices_before;           ///< the notices that the transition ends
 };
 
+/// Returns why a task is in a status that its agent asked for, as moved_because says it.
+std::string set_by(Role role);
+
 /// Changes `record` into what the commit point of a transition writes: in the new state, with the intent. No other code
 /// changes the status of a task. Transitions and Creation save the result.
 void enter(TaskRecord& record, const Definition& definition, const Decision& decision, Entrance entrance);

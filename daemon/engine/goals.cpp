@@ -56,7 +56,8 @@ bool can_be_merged_from(const Definition& definition, std::string_view from) {
 
 const State* rejection_target(const Definition& definition, const Task& task) {
     const State* from = definition.state(task.status);
-    if (from == nullptr || from->terminal || from->agent || from->meaning == Meaning::initial) return nullptr;
+    if (from == nullptr || from->terminal || from->meaning == Meaning::initial) return nullptr;
+    if (from->agent && from->meaning != Meaning::stuck) return nullptr;
     if (from->children) return nullptr;  // no work was handed over
     return first_target(definition, task, Role::human, [](const State& state) {
         return state.agent == Role::worker && state.meaning == Meaning::none;

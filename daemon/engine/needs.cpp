@@ -5,6 +5,7 @@
 #include "common/base/text.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/edges.hpp"
+#include "daemon/engine/enter.hpp"
 
 namespace orange::engine {
 namespace {
@@ -31,7 +32,9 @@ class Question {
         if (state_->terminal || record_.intent || !sight_.under_way.empty()) return nothing();
         if (state_->meaning == Meaning::stuck) {
             const auto& why = record_.moved_because;
-            return here(Need::help, "the task is stuck" + (why.empty() ? "" : ": " + why), to_agent());
+            const bool goes_back = !record_.failed_reviews.empty() && rejection_target(definition_, record_.task);
+            return here(Need::help, why.empty() ? "the task is stuck" : why,
+                        goes_back ? command("reject", "\"...\"") : to_agent());
         }
         if (const auto* dialog = notice(NoticeKind::agent_dialog)) {
             return {Need::answer, std::string(first_line(dialog->text)), OrangeCommand::from_text(dialog->command),
@@ -39,7 +42,8 @@ class Question {
         }
         if (state_->children) return children();
         if (state_->needs) return as_the_workflow_says(*state_->needs);
-        const bool waits_for_answer = record_.question_stands() || sight_.idle_long;
+        const bool asked = !record_.questions.empty() || record_.moved_because == set_by(Role::worker);
+        const bool waits_for_answer = (asked && record_.question_stands()) || sight_.idle_long;
         if (state_->meaning == Meaning::clarification && waits_for_answer) return question();
         if (!is_agents() && state_->meaning != Meaning::initial) return review();
         return start_or_nothing();
@@ -94,6 +98,9 @@ class Question {
         return state_->respawn_prompt.empty() ? command("why") : command("respawn");
     }
     Needs question() const {
+        if (record_.questions.empty()) {
+            return here(Need::answer, "the agent waits for you in its window, and ## Questions is empty", to_agent());
+        }
         const auto text = record_.question.empty() ? "the agent has questions (## Questions in TASK.md)"
                                                    : "the agent asks: " + record_.question;
         return here(Need::answer, text, command("reply", "\"...\""));
@@ -232,14 +239,14 @@ class Question {
 
 bool is_for_agent(const Definition& definition, const State& state) {
     if (state.agent || state.meaning == Meaning::clarification) return true;
-    if (state.meaning != Meaning::none || can_be_merged_from(definition, state.name)) return false;
+    if (state.meaning != Meaning::none) return false;
     bool has_rule = false;
     for (const auto& rule : definition.exit_rules) {
         if (rule.status != state.name) continue;
         has_rule = true;
         if (rule.action != ExitAction::mark_dead) return true;
     }
-    return !has_rule && !state.respawn_prompt.empty();
+    return !has_rule && !state.respawn_prompt.empty() && !can_be_merged_from(definition, state.name);
 }
 
 Needs needs_of(const Definition& definition, const TaskRecord& record, const NeedFacts& sight) {

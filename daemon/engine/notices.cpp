@@ -55,6 +55,13 @@ void clear_for_agents(TaskRecord& record) {
     show(record);
 }
 
+void clear_for_end(TaskRecord& record) {
+    for (const auto kind : {NoticeKind::agent_hung, NoticeKind::agent_cannot_work, NoticeKind::usage_limit,
+                            NoticeKind::agent_unknown_error, NoticeKind::agent_idle, NoticeKind::message_undelivered}) {
+        (void)clear(record, kind);
+    }
+}
+
 void clear_all(TaskRecord& record) {
     record.notices.clear();
     show(record);

@@ -14,6 +14,8 @@ bool clear(TaskRecord& record, NoticeKind kind);
 void clear_for_transition(TaskRecord& record, const std::vector<Notice>& before);
 /// Clears the notices about its agents, which are stopped or started again. Notices about its work stay.
 void clear_for_agents(TaskRecord& record);
+/// Removes what is said of agents that work, when the task has ended.
+void clear_for_end(TaskRecord& record);
 void clear_all(TaskRecord& record);
 
 const Notice* find_notice(const TaskRecord& record, NoticeKind kind);

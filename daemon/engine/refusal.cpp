@@ -142,7 +142,9 @@ Refusal forbidden(const Definition& definition, const Task& task, const Request&
                                               "; only " + listed(std::move(allowed), " or ") + " can."};
     const State* state = definition.state(task.status);
     const bool own_state = state != nullptr && state->agent == request.by && !definition.state(edge.to)->terminal;
-    if (for_human && own_state)
+    // What leads back to its own work is the human's rejection, and no wish of the agent.
+    const bool is_back = rejection_target(definition, task) == definition.state(edge.to);
+    if (for_human && own_state && !is_back)
         refusal.attention = can_be_merged_from(definition, edge.to) ? "ready for review" : "ready for " + edge.to;
     if (request.by != Role::human) refusal.why += " " + what_is_open(definition, task, request.by);
     if (for_human || (for_system && definition.state(edge.to)->terminal)) {

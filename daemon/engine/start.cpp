@@ -4,6 +4,7 @@
 
 #include "common/base/text.hpp"
 #include "daemon/engine/edges.hpp"
+#include "daemon/engine/needs.hpp"
 
 namespace orange::engine {
 namespace {
@@ -86,10 +87,18 @@ std::optional<Role> first_agent(const Definition& definition, const Task& task,
     return way ? std::optional(role_of_state(definition, *state)) : std::nullopt;
 }
 
+std::optional<Role> agent_of(const Definition& definition, const State& state) {
+    return is_for_agent(definition, state) ? std::optional(role_of_state(definition, state)) : std::nullopt;
+}
+
 bool is_at_work(const Definition& definition, const Task& task, Role role) {
     const auto* state = definition.state(task.status);
     if (!state || state->terminal) return false;
-    return state->agent ? *state->agent == role : role == Role::reviewer;
+    return agent_of(definition, *state).value_or(Role::reviewer) == role;
+}
+
+bool waits_for_human(const Definition& definition, std::string_view status) {
+    return definition.means(status, Meaning::clarification) || definition.means(status, Meaning::stuck);
 }
 
 bool needs_workspace(const Decision& decision) {

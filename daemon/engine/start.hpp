@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "daemon/engine/decide.hpp"
@@ -25,8 +26,15 @@ Result<Decision> decide_start(const Definition& definition, const Task& task, co
 std::optional<Role> first_agent(const Definition& definition, const Task& task,
                                 const std::optional<std::string>& start);
 
+/// Returns the role of the agent that works in the state: the one that it names, or, in a workflow whose states name
+/// none, the one that a transition into it starts. nullopt in a state that is not an agent's.
+std::optional<Role> agent_of(const Definition& definition, const State& state);
+
 /// True if the role's agent works in the task's state. A worker in a state without an agent only waits.
 bool is_at_work(const Definition& definition, const Task& task, Role role);
+
+/// True if a task with this status waits for its human, whatever its agent does: it has questions, or is stuck.
+bool waits_for_human(const Definition& definition, std::string_view status);
 
 /// True if the decision needs a workspace to be performed.
 bool needs_workspace(const Decision& decision);

@@ -9,7 +9,8 @@
 namespace orange::git {
 namespace {
 
-constexpr std::string_view k_own = "refs/orange/", k_branches = "refs/heads/orange-tasks/";
+constexpr std::string_view k_own = "refs/orange/", k_all_branches = "refs/heads/",
+                           k_branches = "refs/heads/orange-tasks/";
 
 struct Candidate {
     std::string commit;
@@ -17,32 +18,37 @@ struct Candidate {
 };
 
 /// Returns the branches and other refs that Orange made; with `merged_into`, those alone whose commits that ref has.
-Awaitable<Result<std::map<std::string, Candidate>>> candidates(Git& git, std::string repo, std::string merged_into) {
+Awaitable<Result<std::map<std::string, Candidate>>> candidates(Git& git, std::string repo, std::string merged_into,
+                                                               const std::set<std::string>& own) {
     constexpr std::size_t k_fields = 4;
     auto args = words("for-each-ref", "--format=%(refname)%00%(objectname)%00%(upstream)%00%(worktreepath)%00");
     if (!merged_into.empty()) args.push_back("--merged=" + merged_into);
-    args.insert(args.end(), {std::string(k_branches), std::string(k_own)});
+    args.insert(args.end(), {std::string(k_all_branches), std::string(k_own)});
     CO_TRY(const auto listed, co_await ask(git, std::move(repo), std::move(args)));
     const auto fields = split(listed, '\0');
     if (fields.size() % k_fields != 1) co_return unexpected_output("git for-each-ref", listed);
     std::map<std::string, Candidate> found;
     for (std::size_t i = 0; i + k_fields < fields.size(); i += k_fields) {
         if (!is_hash(fields[i + 1])) co_return unexpected_output("git for-each-ref", fields[i + 1]);
+        std::string name(trim(fields[i]));  // a line ends before it
+        const bool is_own = name.starts_with(k_own) || name.starts_with(k_branches);
+        if (!is_own && !own.contains(name.substr(k_all_branches.size()))) continue;
         const bool is_free = fields[i + 2].empty() && fields[i + 3].empty();
-        found[std::string(trim(fields[i]))] = {std::string(fields[i + 1]), is_free};  // a line ends before the name
+        found[std::move(name)] = {std::string(fields[i + 1]), is_free};
     }
     co_return found;
 }
 
 }  // namespace
 
-Awaitable<Result<CleanedUp>> clean_up(Git& git, Repository repo, std::string target) {
+Awaitable<Result<CleanedUp>> clean_up(Git& git, Repository repo, std::string target, std::set<std::string> own) {
+    own.erase(target);
     CO_TRY(const auto bases, co_await refs(git, repo.path, refs_of_branch(target)));
     if (bases.empty()) co_return Error(ErrorCode::not_found, "there is no branch " + printable(target));
-    CO_TRY(const auto all, co_await candidates(git, repo.path, {}));
+    CO_TRY(const auto all, co_await candidates(git, repo.path, {}, own));
     std::map<std::string, Candidate> merged;
     for (const auto& [base, ref] : bases) {
-        CO_TRY(auto found, co_await candidates(git, repo.path, base));
+        CO_TRY(auto found, co_await candidates(git, repo.path, base, own));
         merged.merge(found);
     }
     CleanedUp cleaned;

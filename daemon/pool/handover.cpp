@@ -195,14 +195,14 @@ void Pool::stop_acquire(const TaskId& task) {
     stop->request();
 }
 
-Awaitable<Result<git::CleanedUp>> Pool::clean_up(Project project) {
+Awaitable<Result<git::CleanedUp>> Pool::clean_up(Project project, std::set<std::string> own_branches) {
     CO_TRY(auto repo, co_await known_.inspect(git_, project.path));
     std::vector<std::string> lines = {k_formerly_excluded};
     for (const char* folder : {"/", "/.orange/"}) {
         for (const char* file : k_own_files) lines.push_back(folder + std::string(file));
     }
     CO_TRY(git::exclude(repo.git_dir, {}, lines));
-    co_return co_await git::clean_up(git_, std::move(repo), project.default_branch);
+    co_return co_await git::clean_up(git_, std::move(repo), project.default_branch, std::move(own_branches));
 }
 
 Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::vector<std::string> exclude) {

@@ -267,7 +267,8 @@ void Activities::note_progress(Progress& progress, const AgentRun& run, const ag
     const auto now = world_.clock.now();
     const bool is_new = progress.at == Timestamp{};
     if (is_new || reading.activity != Activity::busy || progress.shown != reading.shown) {
-        progress = {reading.shown, now, 0, {}};
+        const bool any = progress.any || (!is_new && reading.activity != Activity::unknown);
+        progress = {reading.shown, now, 0, {}, any};
         return;
     }
     const bool first = progress.measured == async::Moment{};
@@ -280,7 +281,7 @@ void Activities::note_progress(Progress& progress, const AgentRun& run, const ag
         progress.cpu_ms = cpu_ms;
         progress.measured = measured;
     } else if ((cpu_ms - progress.cpu_ms) * k_share > passed.count()) {  // on average: a spinner's share varies
-        progress = {reading.shown, now, 0, {}};
+        progress = {reading.shown, now, 0, {}, true};
     }
 }
 
@@ -421,9 +422,22 @@ std::string Activities::hang_of(const TaskRecord& record, Role role) const {
            " it has shown nothing new, used hardly any processor time and changed no file";
 }
 
+/// True if this daemon cannot say yet that the agent shows progress: then what an earlier daemon has said stands.
+bool Activities::may_still_hang(const TaskRecord& record, Role role) const {
+    const auto* run = record.run_of(role);
+    const auto* known = run && agents_.alive(record, role) ? this->known(record, *run) : nullptr;
+    if (known == nullptr) return run && agents_.alive(record, role);
+    if (!run->has_begun() || !known->seen) return true;
+    if (known->seen->activity == Activity::busy) return !known->progress.any;
+    return known->seen->activity == Activity::unknown && !known->silence.was_broken();
+}
+
 void Activities::mark_hung(TaskRecord& record) const {
+    const auto* standing = engine::find_notice(record, NoticeKind::agent_hung);
     for (const Role role : awaited(record)) {
         auto text = hang_of(record, role);
+        const bool is_earlier = standing && standing->cause == name_of(role) && standing->since < began_;
+        if (text.empty() && is_earlier && may_still_hang(record, role)) return;
         if (text.empty()) continue;
         raise(world_, record, NoticeKind::agent_hung, std::move(text), "orange task attach " + record.task.id.value,
               name_text(role));

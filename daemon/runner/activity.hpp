@@ -28,7 +28,12 @@ namespace orange {
 class Activities {
   public:
     Activities(World& world, AgentControl& agents, Turns& turns, UsageHolds& usage, agents::Versions& versions)
-        : world_(world), agents_(agents), turns_(turns), usage_(usage), versions_(versions) {}
+        : world_(world),
+          agents_(agents),
+          turns_(turns),
+          usage_(usage),
+          versions_(versions),
+          began_(world.clock.now()) {}
 
     /// Registers the function that is called after each change of a task's activities.
     void on_change(std::function<void(const TaskId&)> observer) { changed_ = std::move(observer); }
@@ -106,6 +111,7 @@ class Activities {
         Timestamp at{};
         std::int64_t cpu_ms = 0;
         async::Moment measured{};  ///< when cpu_ms was measured
+        bool any = false;          ///< there was some since this daemon first saw the agent busy
     };
     /// The period in which a busy agent's program was refused and tried again.
     struct Retrying {
@@ -179,6 +185,7 @@ class Activities {
     bool asks_to_resume(const TaskRecord& record) const;
     void mark_and_save(TaskRecord& record);
     void lift(const AgentRun& run, const Known& seen);
+    bool may_still_hang(const TaskRecord& record, Role role) const;
     void mark_hung(TaskRecord& record) const;
     /// Returns what is said of the role's agent if it hangs; empty if it does not.
     std::string hang_of(const TaskRecord& record, Role role) const;
@@ -190,6 +197,7 @@ class Activities {
     Turns& turns_;
     UsageHolds& usage_;
     agents::Versions& versions_;
+    Timestamp began_;  ///< notices from before are an earlier daemon's
     std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
     std::map<TaskId, std::map<Role, Known>> known_;  ///< only tasks that have a run
     RunProcesses processes_;

@@ -61,6 +61,19 @@ Awaitable<Result<void>> count_files(World& world, Changes& changes) {
     co_return Result<void>{};
 }
 
+/// Returns what a merge brought, since the commit that it was built on. Of one that was made elsewhere, in whatever way
+/// (a rebase has no commit for all), the branch as it was merged.
+Awaitable<Result<Changes>> merged_changes(World& world, std::string repository, MergeRecord merge, Changes known) {
+    const bool is_ours = !merge.base.empty() && !merge.elsewhere && merge.pull == 0;
+    auto base = is_ours ? merge.base : merge.commit + "^1";
+    auto tip = is_ours || merge.tip.empty() ? merge.commit : merge.tip;
+    CO_TRY(auto changes, co_await begin_of(world, std::move(repository), std::move(base), std::move(tip), known));
+    if (changes.tip != known.tip || changes.base != known.base) {
+        CO_TRY(co_await count_files(world, changes));
+    }
+    co_return changes;
+}
+
 }  // namespace
 
 Awaitable<Result<Changes>> committed_changes(World& world, std::string repository, std::string target, std::string tip,
@@ -79,11 +92,19 @@ Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record, Changes k
         co_return Error(ErrorCode::not_found,
                         "no commit of task " + id + " was reviewed. To see all its changes:\n  orange task diff " + id);
     }
+    if (!since_review && record.merge && record.merge->phase == MergePhase::done && !record.merge->commit.empty()) {
+        const auto there = co_await git::commit_of(world.git, repository, record.merge->commit);
+        if (there && !there->empty()) co_return co_await merged_changes(world, repository, *record.merge, known);
+    }
     auto target = since_review ? record.reviewed_commit : record.task.base.value_or(std::string());
     if (target.empty()) {
         CO_TRY(target, co_await target_ref(world, record, project));
     }
     auto tip = co_await git::branch_tip(world.git, repository, record.task.branch);
+    if (store::has_ended(record)) {  // its uncommitted work is kept, with the commits below it
+        auto kept = co_await git::commit_of(world.git, repository, "refs/orange/" + record.task.id.value + "/wip");
+        if (kept && !kept->empty()) tip = std::move(kept);
+    }
     if (!tip && tip.error().code != ErrorCode::not_found) co_return tip.error();
     if (!tip || tip->empty()) {
         const auto& id = record.task.id.value;

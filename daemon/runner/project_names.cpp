@@ -10,7 +10,9 @@ namespace orange {
 Result<void> check_names(const World& world, const Project& project) {
     if (project.workflow) TRY(world.workflows.find(*project.workflow));
     if (project.harness) TRY(world.harnesses.find(*project.harness));
-    TRY(world.executors.find(*settings_of(world, project).executor));
+    const auto settings = settings_of(world, project);
+    if (!settings.review_harness->empty()) TRY(world.harnesses.find(*settings.review_harness));
+    TRY(world.executors.find(*settings.executor));
     return {};
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "daemon/engine/notices.hpp"
 #include "daemon/engine/start.hpp"
 
 namespace orange {
@@ -45,8 +46,13 @@ std::string spoken_pause(const UsagePause& pause, Timestamp now) {
 }  // namespace
 
 Room::Resources Room::agent_needs(const TaskRecord& record, Role role) const {
-    Resources needs = {
-        {k_memory, {}}, role_resource(role, record.task.project), {k_harness, harness_of(record.task, role)}};
+    Resources needs = {{k_memory, {}}};
+    const queue::Resource harness{k_harness, harness_of(record.task, role)};
+    // An agent that has been answered goes on, and so does one that a start replaces: no limit of agents holds it.
+    const bool unlimited =
+        waits_for_human(record, record.task.status) || (record.intent && waits_for_human(record, record.intent->from));
+    if (!unlimited) needs.push_back(role_resource(role, record.task.project));
+    if (!unlimited || hold_of(harness)) needs.push_back(harness);
     if (!record.left.empty()) needs.push_back({k_executor, record.left.front().executor});
     return needs;
 }
@@ -100,9 +106,28 @@ std::optional<Role> Room::about_to_start(const TaskRecord& record) const {
     if (!record.intent) return std::nullopt;
     const auto definition = turns_.definition_of(record.task);
     const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
-    if (!state || !state->agent || record.held_start(*state->agent)) return std::nullopt;
-    const auto* run = record.run_of(*state->agent);
-    return run && !run->ending ? std::nullopt : state->agent;
+    const auto agent = state ? engine::agent_of(**definition, *state) : std::nullopt;
+    if (!agent || record.held_start(*agent) || !takes_place(record, *agent)) return std::nullopt;
+    const auto* run = record.run_of(*agent);
+    return run && !run->ending ? std::nullopt : agent;
+}
+
+/// A run takes a place unless its task waits for its human: by its status, or because the agent has shown a dialog for
+/// `idle_after`.
+bool Room::takes_place(const TaskRecord& record, Role role) const {
+    if (waits_for_human(record, record.task.status)) return false;
+    const auto definition = turns_.definition_of(record.task);
+    if (definition && !engine::is_at_work(**definition, record.task, role)) return false;
+    const auto* dialog = engine::find_notice(record, NoticeKind::agent_dialog);
+    if (!dialog || dialog->cause != name_of(role)) return true;
+    const auto* project = world_.projects.find(record.task.project);
+    const auto patience = std::chrono::seconds(*settings_of(world_, project ? *project : Project{}).idle_after);
+    return world_.clock.now() - dialog->since < patience;
+}
+
+bool Room::waits_for_human(const TaskRecord& record, const std::string& status) const {
+    const auto definition = turns_.definition_of(record.task);
+    return definition && engine::waits_for_human(**definition, status);
 }
 
 /// Returns the resources that a task's agents use, including agents that are being started.
@@ -111,21 +136,21 @@ Room::Resources Room::running_of(const TaskRecord& record) const {
     std::map<Role, std::string> programs;  // of running agents: the task's may have changed
     const auto definition = turns_.definition_of(record.task);
     for (const auto& run : record.runs) {
-        const bool works = !definition || engine::is_at_work(**definition, record.task, run.role);
         // An agent that a transition is ending keeps its slot until it has gone.
-        if (run.ending ? !record.intent : !works) continue;
+        if (run.ending ? !record.intent : !takes_place(record, run.role)) continue;
         roles.insert(run.role);
         programs[run.role] = run.harness;
     }
     if (const auto role = about_to_start(record)) roles.insert(*role);
     for (const auto& [task, role] : promised_) {
         if (task != record.task.id) continue;
-        if (!definition || engine::is_at_work(**definition, record.task, role)) roles.insert(role);
+        if (takes_place(record, role)) roles.insert(role);
     }
     if (starting_.contains(record.task.id)) {
         for (const auto& start : record.held) roles.insert(start.role);
         const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
-        if (state && state->agent) roles.insert(*state->agent);
+        const auto agent = state ? engine::agent_of(**definition, *state) : std::nullopt;
+        if (agent && takes_place(record, *agent)) roles.insert(*agent);
         if (state && (state->meaning == engine::Meaning::initial || state->children)) {
             if (const auto role = role_of(record)) roles.insert(*role);
         }

@@ -20,7 +20,8 @@ namespace orange {
 /// Decides how many agents may run, and which tasks wait for their start: by the limits of projects and harnesses, the
 /// workspaces, harnesses at their usage limit, and memory that is short. Everything follows from the records and
 /// settings of this moment, so that the next daemon finds the same. An agent takes a slot while its task's state is one
-/// in which it works: a worker whose task waits for its review takes none. The cost grows with the running agents and,
+/// in which it works: a worker whose task waits for its review takes none, and neither does an agent that waits for its
+/// human. The cost grows with the running agents and,
 /// if a limit is in force, with the waiting tasks.
 class Room {
   public:
@@ -75,6 +76,8 @@ class Room {
     /// True if that limit is over.
     bool is_paused(const TaskRecord& record, Role role, Timestamp since) const;
     Resources running_of(const TaskRecord& record) const;
+    bool takes_place(const TaskRecord& record, Role role) const;
+    bool waits_for_human(const TaskRecord& record, const std::string& status) const;
     std::map<queue::Resource, int> running() const;
     void explain(StartWait& wait, const queue::Resource& full, int running,
                  const std::optional<UsagePause>& pause) const;

@@ -4,6 +4,7 @@
 
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/offers.hpp"
+#include "daemon/engine/start.hpp"
 #include "daemon/runner/blockers.hpp"
 #include "daemon/runner/children.hpp"
 #include "daemon/runner/merge_target.hpp"
@@ -22,7 +23,8 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
     for (const Role role : {Role::worker, Role::reviewer}) {
         if (!runner.agents.alive(record, role)) continue;
         sight.living.emplace_back(name_of(role));
-        if (state && (!state->agent || state->agent == role)) sight.agent_alive = true;
+        const auto needed = state ? engine::agent_of(**definition, *state) : std::nullopt;
+        if (state && (!needed || needed == role)) sight.agent_alive = true;
     }
     if (state && state->agent) {
         const auto seen = runner.activities.of(record, *state->agent);
@@ -57,8 +59,8 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
     }
     if (record.queued) {
         const auto* project = runner.world.projects.find(task.project);
-        sight.room = project && runner.world.pool.free(*project) > 0;
         sight.queue_place = runner.world.tasks.queue_place(record);
+        sight.room = project && runner.world.pool.free(*project) >= sight.queue_place;
     }
     return engine::needs_of(**definition, record, sight);
 }

@@ -39,7 +39,9 @@ Awaitable<FileTime> last_change_in(FileSystem& files, Path folder, Path except) 
 
 void Silence::saw(const std::string& screen, Timestamp now) {
     if (since_ != Timestamp{} && screen_ == screen) return;
+    const bool broken = broken_ || since_ != Timestamp{};
     end();
+    broken_ = broken;
     screen_ = screen;
     since_ = now;
 }
@@ -57,6 +59,7 @@ void Silence::found(const std::string& screen, const Traces& traces, Timestamp n
     const bool worked = (traces.cpu_ms - before.cpu_ms) * k_share > passed || traces.changed != before.changed ||
                         traces.body_hash != before.body_hash;
     if (worked) since_ = now;
+    broken_ = broken_ || worked;
     // A wall clock that was set, or a machine that slept, is no silence: the steady clock has to have run as well.
     constexpr int k_part = 4;
     const bool has_run = std::chrono::milliseconds(passed) * k_part >= patience;

@@ -42,6 +42,8 @@ class Silence {
     /// Says which traces were found while the window showed this.
     void found(const std::string& screen, const Traces& traces, Timestamp now, std::chrono::seconds patience);
     bool is_silent() const { return silent_; }
+    /// True if the run has shown or done something since it was first seen so.
+    bool was_broken() const { return broken_; }
 
   private:
     std::string screen_;
@@ -49,6 +51,7 @@ class Silence {
     Timestamp looked_{};  ///< when a caller last began to read the traces
     Traces traces_;
     bool silent_ = false;
+    bool broken_ = false;
 };
 
 }  // namespace orange

@@ -181,7 +181,9 @@ bool take_member(Scanner& scan, std::string_view key, Draft& draft) {
     if (key == "pull_request") return scan.object([&](std::string_view name) { return take_pull_request(scan, name); });
     if (key == "ended") return scan.boolean(draft.ended);
     if (key == "into_parent") return scan.boolean(draft.into_parent);
-    if (key == "schema") return scan.word(std::to_string(k_schema));
+    if (key == "schema") {
+        return scan.word(std::to_string(k_schema)) || scan.word(std::to_string(k_restricting_schema));
+    }
     if (key == "intent") return scan.word("null");
     if (key == "queued" || key == "unapproved") return scan.word("false");
     const bool must_be_empty = key == "runs" || key == "held" || key == "outbox" || key == "notices" || key == "left" ||

@@ -54,6 +54,12 @@ Problem warning(const Place& place, std::string message) {
 constexpr const char* k_unruled =
     ", so Orange neither restarts an agent that ends there nor moves its task on; the task asks for your help";
 
+/// Returns true if an agent may end the task as done, without a review by anybody.
+bool ends_by_agents(const engine::Transition& transition, const Definition& definition) {
+    return !transition.force && definition.means(transition.to, Meaning::done) &&
+           (may_ask(transition, Role::worker) || may_ask(transition, Role::reviewer));
+}
+
 }  // namespace
 
 std::vector<Problem> warnings_of(const Source& source) {
@@ -79,6 +85,13 @@ std::vector<Problem> warnings_of(const Source& source) {
             warnings.push_back(
                 warning(place, "no rule of exit_monitoring is about the state " + state.name + k_unruled));
         }
+    }
+    for (std::size_t i = 0; i < definition.transitions.size(); ++i) {
+        if (!ends_by_agents(definition.transitions[i], definition)) continue;
+        warnings.push_back(warning(source.transitions[i].to,
+                                   "an agent may set " + definition.transitions[i].to +
+                                       " itself, and nothing is merged by that. If a merge is to come first, add "
+                                       "by: [system]"));
     }
     return warnings;
 }

@@ -153,7 +153,7 @@ TEST_CASE("A host that is away when the dashboard starts is shown as of its last
     CHECK(list.at("tasks").size() == 3);
     REQUIRE(::kill(machines.other.pid(), SIGSTOP) == 0);
     Stage stage(machines.desk.here, machines.repository, 120, 40);
-    stage.start("NEEDS YOU 1", machines.command());
+    stage.start("NEEDS YOU 3", machines.command());
     stage.wait_for("Far");
     stage.wait_for("gpu does not answer");
     select_task(stage, "far");

@@ -362,7 +362,7 @@ TEST_CASE("Every key in every kind of row: workflow default") {
     table.play({
         {"k-pending", "pending", "Enter x d e y", "Enter", has_worker},
         {"k-planning", "pending planning", "Enter m s x t S d D o e y", "t 2", has_status("clarification")},
-        {"k-asking", "pending planning clarification", "Enter a m s x t S d D o e y", "a", was_told},
+        {"k-asking", "pending planning clarification", "Enter m s x t S d D o e y", "s", was_told},
         {"k-working", "pending planning working", "Enter m s x t S d D o e y", "S y", has_no_worker},
         {"k-forced", "pending planning working", "Enter m s x t S d D o e y", "x y", has_status("cancelled")},
         {"k-dead", "pending planning working killed", "Enter m x t ! S R u d D o e y", "!", has_no_notices},
@@ -374,7 +374,7 @@ TEST_CASE("Every key in every kind of row: workflow default") {
         {"k-reject", "pending planning working agent-review reviewing", "Enter m r s x S u d D o e y", "r", is_told},
         {"k-update", "pending planning working agent-review reviewing", "Enter m r s x S u d D o e y", "u",
          was_updated},
-        {"k-stuck", "pending planning working stuck", "Enter m s x t S d D o e y", "t y", has_status("reviewing")},
+        {"k-stuck", "pending planning working stuck", "Enter m r s x t S d D o e y", "t y", has_status("reviewing")},
         {"k-cancelled", "pending cancelled", "d D e y", "d y", {}},
     });
 }
@@ -383,7 +383,7 @@ TEST_CASE("Every key in every kind of row: workflow relay") {
     KeyTable table("relay");
     table.play({
         {"k-pending", "pending", "Enter x d e y", "x y", has_status("cancelled")},
-        {"k-asking", "pending working clarification", "Enter a m s x t S d D o e y", "", {}},
+        {"k-asking", "pending working clarification", "Enter m s x t S d D o e y", "", {}},
         {"k-working", "pending working", "Enter m s x t S d D o e y", "R y", has_worker},
         {"k-review", "pending working agent-review", "Enter m s x t S d D o e y", "", {}},
         {"k-merge", "pending working agent-review reviewing", "m x u d D o e y", "m y", has_status("done")},
@@ -395,7 +395,7 @@ TEST_CASE("Every key in every kind of row: workflow careful") {
     KeyTable table("careful");
     table.play({
         {"k-planning", "pending planning", "Enter m s x t S d D o e y", "", {}},
-        {"k-approve", "pending planning plan-review", "Enter A m r s x S u d D o e y", "A", has_status("working")},
+        {"k-approve", "pending planning plan-review", "Enter A m r s x S u d D o e y", "A y", has_status("working")},
         {"k-reject", "pending planning plan-review", "Enter A m r s x S u d D o e y", "r", has_status("planning")},
         {"k-working", "pending planning plan-review working", "Enter m s x t S d D o e y", "", {}},
     });

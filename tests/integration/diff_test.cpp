@@ -53,6 +53,32 @@ TEST_CASE("task diff runs no program of the repository, and shows each change as
     CHECK_FALSE(fs::exists(mark));
 }
 
+TEST_CASE("task diff shows what an ended task has brought, or what is kept of it") {
+    Sandbox box;
+    const auto repo = box.add_project("shop", 2);
+    std::string id;
+    with_work(box, id);
+    for (const std::string strategy : {"merge", "squash", "ff"}) {
+        INFO(strategy);
+        if (id.empty()) with_work(box, id);
+        write_file(repo / (strategy + ".txt"), "beside it\n");
+        box.git({"add", "."}, repo);
+        if (strategy != "ff") box.git({"commit", "-qm", "beside"}, repo);
+        REQUIRE(box.orange({"task", "merge", id, "--strategy", strategy, "--force", "--yes"}).status == 0);
+        const auto names = box.orange({"task", "diff", id, "--name-only"});
+        CHECK(names.status == 0);
+        CHECK_THAT(names.out, Holds("work.txt") && !Holds(strategy + ".txt"));
+        box.git({"rm", "-q", "work.txt"}, repo);
+        box.git({"commit", "-qm", "again"}, repo);
+        id.clear();
+    }
+    const auto cancelled = box.create("shop", "Never mind");
+    box.wait_for_status(cancelled, "reviewing");
+    write_file(box.worktree(cancelled) / "kept.txt", "kept\n");
+    REQUIRE(box.orange({"task", "cancel", cancelled, "--yes"}).status == 0);
+    CHECK_THAT(box.orange({"task", "diff", cancelled, "--name-only"}).out, Holds("kept.txt"));
+}
+
 TEST_CASE("task diff uses the user's own pager, and is limited to the files that are named") {
     Sandbox box;
     const auto repo = box.add_project("shop");

@@ -200,7 +200,7 @@ TEST_CASE("Files of a newer schema are refused with a sentence, and left as they
     for (const auto& file : files) {
         auto json = Json::parse(read_file(file));
         if (json.is_array()) json = Json{{"projects", json}};
-        json["schema"] = 2;
+        json["schema"] = 99;
         json["new_in_2"] = "to be kept";
         newer.push_back(json.dump(1));
         write_file(file, newer.back());
@@ -208,7 +208,7 @@ TEST_CASE("Files of a newer schema are refused with a sentence, and left as they
     orange.start_daemon();
     const auto found = diagnose(orange);
     for (const char* check : {"tasks", "pool", "projects"}) {
-        CHECK_THAT(found.said(check), Tells("2"));
+        CHECK_THAT(found.said(check), Tells("99"));
     }
     const auto other = orange.make_repository("other");
     const auto refused = orange.orange({"project", "add", other.string()});

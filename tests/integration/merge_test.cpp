@@ -41,6 +41,19 @@ TEST_CASE("A merge pushes where there is a remote, and deletes the merged branch
     CHECK(orange.status(id) == "done");
 }
 
+TEST_CASE("merge --reviewed merges each task that waits for its merge, and no other") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop", 3);
+    const auto later = orange.create("shop", "Later", true);
+    CHECK(orange.orange({"merge", "--reviewed", "--yes"}, repo).status == 1);
+    const auto one = reviewed(orange, "Add a greeting"), two = reviewed(orange, "Add a farewell");
+    CHECK(orange.orange({"merge", one, "--reviewed", "--yes"}, repo).status == 1);
+    CHECK(orange.orange({"merge", "--reviewed", "--yes"}, repo).status == 0);
+    CHECK(orange.status(one) == "done");
+    CHECK(orange.status(two) == "done");
+    CHECK(orange.status(later) == "pending");
+}
+
 TEST_CASE("Two merges of one project at once follow one another, and both arrive") {
     Sandbox orange("poll_interval: 3600\n");
     const auto repo = orange.add_project("shop");

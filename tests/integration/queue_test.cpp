@@ -205,7 +205,10 @@ TEST_CASE("A cancelled task starts nobody, and who waits is told how to go on") 
     CHECK(places(orange, ids) == std::vector<std::int64_t>{0, 1, 2});
     const auto reasons = why(orange, ids[2]);
     CHECK(reasons.task.queue_place == 2);
-    CHECK(std::count(reasons.hints.begin(), reasons.hints.end(), "orange task spawn " + ids[2]) == 1);
+    const auto next = "orange task spawn " + ids[1];
+    CHECK(std::ranges::count_if(reasons.hints, [&](const auto& hint) { return hint.ends_with(next); }) == 1);
+    const auto first = why(orange, ids[1]).hints;
+    CHECK(std::count(first.begin(), first.end(), next) == 1);
     // Nobody is passed, whoever is asked for.
     rpc::TaskSpawn spawn;
     spawn.id = ids[2];

@@ -102,6 +102,7 @@ Awaitable<Result<HarnessList::Reply>> list(Api& api, HarnessList params) {
     api.runner().versions.keep();
     HarnessList::Reply reply;
     reply.searched = world.harnesses.searched();
+    reply.usual = world.harnesses.first_installed();
     for (const auto& entry : entries) {
         auto shown = entry;
         auto asked_for = project;

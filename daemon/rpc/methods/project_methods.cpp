@@ -103,19 +103,35 @@ Result<void> check_no_tasks(Api& api, const Project& project) {
                                           " first:\n  orange task list --project " + project.name);
 }
 
+/// Returns the names of the branches that were made for tasks of the project, without a commit of their own.
+std::set<std::string> branches_made_for(World& world, const std::string& project) {
+    std::vector<TaskId> ids;
+    world.tasks.each([&](const store::Brief& brief) {
+        if (brief.project.text() == project && !brief.branch.empty()) ids.push_back(brief.id);
+        return true;
+    });
+    std::set<std::string> names;
+    for (const auto& id : ids) {
+        const auto record = world.tasks.read(id);
+        if (record && !(*record)->branch_start.empty()) names.insert((*record)->task.branch);
+    }
+    return names;
+}
+
 /// Removes from the project's repository what Orange left there and what is merged. Returns notes on both.
 Awaitable<Result<std::vector<std::string>>> clean_up(Api& api, Project project) {
     auto& world = api.world();
     const auto lock = co_await world.repositories.acquire(project.path);
-    CO_TRY(const auto cleaned, co_await world.pool.clean_up(project));
+    auto own = branches_made_for(world, project.name);
+    CO_TRY(const auto cleaned, co_await world.pool.clean_up(project, std::move(own)));
     std::vector<std::string> notes = {"removed from " + project.path + ": " + std::to_string(cleaned.branches) +
-                                      (cleaned.branches == 1 ? " branch" : " branches") + " below orange-tasks, " +
+                                      (cleaned.branches == 1 ? " branch" : " branches") + " that Orange made, " +
                                       counted(cleaned.refs, "ref") +
                                       " below refs/orange, and the lines for TASK.md in .git/info/exclude"};
     if (cleaned.kept > 0) {
         notes.push_back("kept there, because " + project.default_branch +
                         " does not have their commits or they are in use: " + counted(cleaned.kept, "ref") +
-                        "\n  git -C " + shell_word(project.path) + " for-each-ref refs/heads/orange-tasks refs/orange");
+                        "\n  git -C " + shell_word(project.path) + " for-each-ref refs/heads refs/orange");
     }
     co_return notes;
 }

@@ -6,6 +6,7 @@
 #include "common/base/try.hpp"
 #include "common/rpc/task_methods.hpp"
 #include "daemon/agents/binds.hpp"
+#include "daemon/engine/notices.hpp"
 #include "daemon/engine/start.hpp"
 #include "daemon/git/branch_names.hpp"
 #include "daemon/git/branches.hpp"
@@ -75,6 +76,21 @@ void use_model(const World& world, const std::string& setting, const std::string
     }
 }
 
+constexpr const char* k_usual_reviewer = "claude";
+
+/// Returns what the human was told last of an agent of this harness that cannot work; empty if none is known.
+std::string reason_not_to_work(const World& world, const std::string& harness) {
+    for (const auto& id : world.tasks.active()) {
+        const auto record = world.tasks.awake(id);
+        const auto* notice = record ? engine::find_notice(*record, NoticeKind::agent_cannot_work) : nullptr;
+        if (!notice) continue;
+        const bool reviews = notice->cause == name_of(Role::reviewer);
+        const auto& used = reviews ? record->task.review_harness : record->task.harness;
+        if (used == harness) return std::string(first_line(notice->text));
+    }
+    return {};
+}
+
 /// Chooses the harnesses of the new task's worker and reviewer (docs/files.md).
 Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) {
     auto& world = api.world();
@@ -103,11 +119,20 @@ Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) 
     task.permissions = params.permissions;
     Choices choices = params;
     choices.harness = wanted;
-    const auto reviewer_for = [&](const std::string& worker) {
-        return worker == "demo" || !installed("claude") ? worker : "claude";
-    };
-    if (!choices.review_harness) choices.review_harness = reviewer_for(*wanted);
     const auto settings = settings_of(world, draft.project);
+    const auto broken = reason_not_to_work(world, k_usual_reviewer);
+    const auto reviewer_for = [&](const std::string& worker) {
+        if (worker == "demo") return worker;
+        if (!settings.review_harness->empty()) return *settings.review_harness;
+        return installed(k_usual_reviewer) && broken.empty() ? std::string(k_usual_reviewer) : worker;
+    };
+    if (!choices.review_harness) {
+        choices.review_harness = reviewer_for(*wanted);
+        const bool is_replaced = !broken.empty() && settings.review_harness->empty() && installed(k_usual_reviewer);
+        if (is_replaced && *wanted != k_usual_reviewer && *wanted != "demo") {
+            draft.notes.push_back(*wanted + " reviews, because " + k_usual_reviewer + " cannot work: " + broken);
+        }
+    }
     if (usual && *wanted == *usual) use_model(world, *settings.model, *wanted, choices.model, draft);
     if (usual && *choices.review_harness == reviewer_for(*usual)) {
         use_model(world, *settings.review_model, *choices.review_harness, choices.review_model, draft);

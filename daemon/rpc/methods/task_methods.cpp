@@ -111,6 +111,29 @@ std::vector<TaskId> waiting_for(Api& api, const std::vector<TaskId>& cancelled) 
     return waiting;
 }
 
+/// Starts the task that waits longest for the workspace that has become free, or says how.
+Awaitable<void> tell_of_next(Api& api, bool starts, Caller by, TaskReply& reply) {
+    const auto project = reply.task.fields.project;
+    auto waiting = api.world().tasks.queue(project);
+    if (waiting.empty()) co_return;
+    const auto next = waiting.front();
+    const auto name = api.world().tasks.short_id(next);
+    if (starts) {
+        auto started = co_await api.runner().queue.spawn(next, std::move(by));
+        if (!started) {
+            reply.notes.push_back(name + " could not be started: " + started.error().message);
+        } else if (started->notes.empty()) {
+            reply.notes.push_back("started " + name + ", which waited longest");
+        } else {
+            reply.notes.insert(reply.notes.end(), started->notes.begin(), started->notes.end());
+        }
+        co_return;
+    }
+    reply.notes.push_back(
+        counted(waiting.size(), "task") + " of " + project + " wait" + (waiting.size() == 1 ? "s" : "") +
+        " for a workspace. To start the next one (--next does it at once):\n  orange task spawn " + name);
+}
+
 Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
     CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
     params.id = id.value;
@@ -144,14 +167,7 @@ Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
         if (kept.empty() && cancelled.size() == 1) kept.emplace_back("there was no work to keep");
         reply.notes.insert(reply.notes.end(), kept.begin(), kept.end());
     }
-    const auto project = reply.task.fields.project;
-    const auto waiting = api.world().tasks.queue(project);
-    if (!waiting.empty()) {
-        reply.notes.push_back(counted(waiting.size(), "task") + " of " + project + " wait" +
-                              (waiting.size() == 1 ? "s" : "") +
-                              " for a workspace. To start the next one:\n  orange task spawn " +
-                              api.world().tasks.short_id(waiting.front()));
-    }
+    co_await tell_of_next(api, params.next, call.caller, reply);
     co_return reply;
 }
 

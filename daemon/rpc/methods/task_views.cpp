@@ -246,6 +246,11 @@ void say_how_to_start(Api& api, const TaskRecord& record, TaskWhy::Reply& reply)
         if (!command.empty()) hints.push_back("To let one more run:\n  " + command);
     } else if (record.queued) {
         const auto* project = api.world().projects.find(record.task.project);
+        const auto waiting = api.world().tasks.queue(record.task.project);
+        if (project && !waiting.empty() && waiting.front().value != id && api.world().pool.free(*project) > 0) {
+            hints.push_back("To start the one that waits longest:\n  " +
+                            task_command("spawn", waiting.front().value).text());
+        }
         const auto command = project ? project->command_for_more_room() : std::string();
         if (!command.empty()) hints.push_back("To allow one more workspace:\n  " + command);
     }
@@ -298,6 +303,14 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     }
     CO_TRY(const auto record, api.runner().turns.record_of(id));
     reply.task = api.view(record);
+    const bool waits_in_queue = reply.task.queue_place > 0 && reply.task.needs.kind != Need::start;
+    for (auto& edge : reply.edges) {
+        const bool ends =
+            edge.means == name_of(engine::Meaning::done) || edge.means == name_of(engine::Meaning::cancelled);
+        if (!waits_in_queue || !edge.open || ends) continue;
+        edge.open = false;
+        edge.missing = "it " + reply.task.needs.text;
+    }
     CO_TRY(const auto definition, api.runner().turns.definition_of(record.task));
     reply.waiting_for = situation_text(api, record, reply.task);
     say_what_helps(api, record, *definition, reply);

@@ -115,6 +115,20 @@ TEST_CASE("the first installed of the known programs is the default, and demo ne
     CHECK(folders.library().first_installed() == "claude");
 }
 
+TEST_CASE("a definition of one's own is the default if no other program is installed, and only if it is the only one") {
+    Folders folders;
+    folders.define("shipped", "claude", "claude");
+    folders.define("user", "mine", "mine");
+    CHECK_FALSE(folders.library().first_installed());
+    folders.install("bin/mine");
+    CHECK(folders.library().first_installed() == "mine");
+    folders.define("user", "other", "other");
+    folders.install("bin/other");
+    CHECK_FALSE(folders.library().first_installed());
+    folders.install("bin/claude");
+    CHECK(folders.library().first_installed() == "claude");
+}
+
 TEST_CASE("a program that is tried is the default before one that is not") {
     Folders folders;
     folders.define("user", "claude", "claude", "tried: false\n");

@@ -40,7 +40,7 @@ TEST_CASE("A key is shown exactly if the daemon offers what it does, and then it
           Case{"respawn", "R", "task.respawn", false}, Case{"merge", "m", "task.merge", true},
           Case{"force_merge", "m", "task.merge", false}, Case{"cancel", "x", "task.cancel", true},
           Case{"create_pr", "p", "task.create_pr", true}, Case{"ack", "!", "task.ack", false},
-          Case{"approve", "A", "task.approve", false}, Case{"update_branch", "u", "task.update_branch", false},
+          Case{"approve", "A", "task.approve", true}, Case{"update_branch", "u", "task.update_branch", false},
           Case{"stop", "S", "task.stop", true}, Case{"restart", "S", "task.restart", false},
           Case{"delete", "d", "task.delete", true}}) {
         INFO(each.offer << " " << each.key);

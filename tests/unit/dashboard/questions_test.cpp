@@ -426,12 +426,12 @@ TEST_CASE("The form remembers the last choices of a project, and choices go roun
     desk.core.set_last_choices({{"shop", {{"harness", "demo"}, {"permissions", "reduced"}}}});
     desk.press("c");
     CHECK(desk.core.state().form->fields[5].value == "demo");
-    CHECK(desk.core.state().form->fields[9].value == "reduced");
-    for (int i = 0; i < 9; ++i) desk.press("Tab");
+    CHECK(desk.core.state().form->fields[10].value == "reduced");
+    for (int i = 0; i < 10; ++i) desk.press("Tab");
     desk.press("Right");
-    CHECK(desk.core.state().form->fields[9].value.empty());
+    CHECK(desk.core.state().form->fields[10].value.empty());
     desk.press("Left");
-    CHECK(desk.core.state().form->fields[9].value == "reduced");
+    CHECK(desk.core.state().form->fields[10].value == "reduced");
     CHECK_THAT(desk.screen(), Holds("< reduced >"));
 }
 

@@ -171,3 +171,9 @@ TEST_CASE("The first question is one line without the mark of a list, and says w
     CHECK(first_question("\x1b[2JHalf\x07 up?").find('\x1b') == std::string::npos);
     CHECK(first_question(std::string(500, 'x')).size() < 170);
 }
+
+TEST_CASE("the first point of a review is the first line that says something") {
+    CHECK(first_point("Verdict: FAIL\n\n<!-- two -->\n### Points\n- **No** test\n- No docs\n") == "**No** test");
+    CHECK(first_point("Verdict: PASS\n").empty());
+    CHECK(first_point(std::string(300, 'x')).size() <= 102);
+}

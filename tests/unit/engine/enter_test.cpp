@@ -100,3 +100,32 @@ TEST_CASE("a transition ends the notices that stood before it, and not what came
     CHECK_FALSE(find_notice(record, NoticeKind::hook_failed));
     CHECK(find_notice(record, NoticeKind::task_file_conflict));
 }
+
+TEST_CASE("a task that is stuck after failed reviews says what they say, until a human moves it") {
+    const World world("review");
+    TaskRecord record;
+    record.task = world.task;
+    auto decision = decision_to("working");
+    decision.auto_reason.clear();
+    decision.verdict = Verdict::fail;
+    decision.words = "No test for a negative total";
+    enter(record, world.definition, decision, entrance());
+    decision.to = "stuck";
+    decision.words = "Still no test";
+    enter(record, world.definition, decision, entrance());
+    CHECK_THAT(record.moved_because,
+               Holds("the review failed twice") && Holds("No test for a negative total") && Holds("Still no test"));
+    auto by_human = entrance();
+    by_human.by.role = Role::human;
+    enter(record, world.definition, decision_to("working"), by_human);
+    CHECK(record.failed_reviews.empty());
+}
+
+TEST_CASE("what is said of working agents ends with the task") {
+    const World world("working");
+    TaskRecord record;
+    record.task = world.task;
+    raise(record, {NoticeKind::agent_hung, "no progress", "", "worker", k_now});
+    enter(record, world.definition, decision_to("cancelled"), entrance());
+    CHECK(record.notices.empty());
+}

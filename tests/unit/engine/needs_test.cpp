@@ -88,7 +88,11 @@ TEST_CASE("A stuck task says why it is") {
     AskedTask task("stuck");
     CHECK(task.needs().text == "the task is stuck");
     task.record.moved_because = "crash 2 in working";
-    CHECK(task.needs().text == "the task is stuck: crash 2 in working");
+    CHECK(task.needs().text == "crash 2 in working");
+    task.record.failed_reviews = {"no test", "no test"};
+    CHECK(task.needs().command == task_command("respawn", "4f2a"));
+    task.definition.transitions.push_back(edge({"stuck"}, "working", {Role::human}));
+    CHECK(task.needs().command == task_command("reject", "4f2a", "\"...\""));
 }
 
 TEST_CASE("A question stands until it is answered, and again if it changes") {
@@ -102,6 +106,18 @@ TEST_CASE("A question stands until it is answered, and again if it changes") {
     CHECK(task.needs().command == task_command("reply", "4f2a", "\"...\""));
     task.record.answered = "one";
     CHECK(task.needs().kind == Need::nothing);
+    task.record.questions.clear();
+    task.record.answered.reset();
+    CHECK(task.needs().kind == Need::nothing);  // it has only begun, and asks nothing yet
+    task.record.moved_because = "the worker set this status";
+    CHECK(task.needs().kind == Need::answer);
+    task.record.answered = "";
+    CHECK(task.needs().kind == Need::nothing);
+    task.record.answered.reset();
+    task.record.moved_because.clear();
+    task.sight.idle_long = true;
+    CHECK_THAT(task.needs().text, Holds("## Questions is empty"));
+    CHECK(task.needs().command == task_command("attach", "4f2a"));
     task.record.questions = "two";
     CHECK(task.needs().kind == Need::answer);
 }
@@ -197,7 +213,9 @@ TEST_CASE("No name of a state counts: a workflow with its own words needs the sa
     CHECK(kind_in("idea") == Need::start);
     CHECK(kind_in("tasting") == Need::review);
     CHECK(kind_in("burnt") == Need::help);
+    task.record.questions = "one";
     CHECK(kind_in("calling") == Need::answer);
+    task.record.questions.clear();
     CHECK(kind_in("served") == Need::nothing);
     const Role human = Role::human;
     CHECK(target_of(task.definition, task.record.task, {"", human, false, true, Goal::cancelled}).value() ==
@@ -207,6 +225,10 @@ TEST_CASE("No name of a state counts: a workflow with its own words needs the sa
 TEST_CASE("Rejected work goes back to the worker, and only from where a human decides") {
     AskedTask task("reviewing");
     CHECK(rejection_target(task.definition, task.record.task) != nullptr);
+    task.record.task.status = "stuck";
+    CHECK(rejection_target(task.definition, task.record.task) == nullptr);
+    task.definition.transitions.push_back(edge({"stuck"}, "working", {Role::human}));
+    CHECK(rejection_target(task.definition, task.record.task)->name == "working");
     task.record.task.status = "working";
     const auto refused = target_of(task.definition, task.record.task, {"", Role::human, false, true, Goal::rejected});
     REQUIRE_FALSE(refused);

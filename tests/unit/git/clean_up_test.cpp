@@ -32,6 +32,9 @@ TEST_CASE_METHOD(GitFixture,
     CHECK(plain(repo, {"for-each-ref", "--format=%(refname)", "refs/heads", "refs/orange"}) ==
           "refs/heads/main\nrefs/heads/mine\nrefs/heads/orange-tasks/follows\nrefs/heads/orange-tasks/open\n"
           "refs/heads/orange-tasks/out\nrefs/orange/two/wip");
+    CHECK(go(clean_up(git, inspected, "main", {"mine", "main"})).value().branches == 1);  // made for a task
+    CHECK(ref(repo, "refs/heads/mine").empty());
+    CHECK_FALSE(ref(repo, "refs/heads/main").empty());
     CHECK(go(clean_up(git, inspected, "trunk")).error().code == ErrorCode::not_found);
 
     plain(repo, {"push", "-q", "origin", "orange-tasks/open:main"});  // merged at origin alone

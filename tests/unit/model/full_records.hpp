@@ -92,6 +92,7 @@ inline TaskRecord full_record() {
     record.notices = {{NoticeKind::agent_crashed, "look", "orange task respawn", "worker", k_full_time}};
     record.entered_at = k_full_time;
     record.moved_because = "crash 2";
+    record.failed_reviews = {"no test"};
     record.questions = "dddd";
     record.question = "Half up?";
     record.answered = "eeee";
@@ -188,6 +189,7 @@ inline Project full_project() {
                                    480,
                                    "opus",
                                    "sonnet",
+                                   "claude",
                                    "slurm",
                                    "-p gpu",
                                    "22:00-06:00"};

@@ -172,6 +172,25 @@ TEST_CASE("A state of a newer schema is refused with what to do") {
     CHECK_THAT(read.error().message, Tells("upgrade"));
 }
 
+TEST_CASE("What a newer Orange has written in a state stays in it, and a restricted task is not for an older one") {
+    auto record = full_record();
+    record.task.executor.clear();
+    record.task.permissions.reset();
+    auto json = to_json(record);
+    CHECK(json["schema"] == 1);
+    json["future"] = "wall";
+    json["fields"]["future_field"] = 7;
+    const auto read = record_from_json(json);
+    REQUIRE(read);
+    CHECK(to_json(*read) == json);
+    record.task.executor = "bwrap";
+    CHECK(to_json(record)["schema"] == 2);
+    record.task.executor.clear();
+    record.task.permissions = "reduced";
+    CHECK(to_json(record)["schema"] == 2);
+    CHECK(record_from_json(to_json(record)));
+}
+
 TEST_CASE("JSON text is refused with a reason: broken, empty, or nested too deep") {
     for (const std::string text : {"", "{", "[1,]", "{\"a\":}", "nul", "\"\\x\"", "{} {}", "\xff"}) {
         CAPTURE(text);

@@ -520,3 +520,20 @@ TEST_CASE("an executor that does not begin its agent is told to its human, and o
     world.show(id, "working\n");
     CHECK_FALSE(hangs_after(1min));
 }
+
+TEST_CASE("a hung agent is told of after a restart of the daemon, too, until it shows progress") {
+    ActiveWorld world;
+    const auto id = world.start();
+    const auto at = [&](const std::string& screen) {
+        world.outside.clock.pass(4min);
+        world.show(id, screen);
+        world.look(id);
+        return attention(world, id);
+    };
+    for (const char* screen : {"a.cpp\n⠋ working 1s\n", "a.cpp\n⠙ working 4m\n", "a.cpp\n⠹ working 8m\n"}) at(screen);
+    CHECK_THAT(at("a.cpp\n⠹ working 12m\n"), Holds("no progress"));
+    world.boot();
+    world.recover();
+    CHECK_THAT(at("a.cpp\n⠹ working 16m\n"), Holds("no progress"));
+    CHECK(at("a.cpp\nb.cpp\n⠹ working 20m\n") == "none");
+}

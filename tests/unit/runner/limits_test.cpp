@@ -395,3 +395,55 @@ TEST_CASE("an agent whose executor begins it holds up the next login for half a 
     world.outside.clock.pass(std::chrono::seconds(30));
     CHECK_FALSE(room.is_logging_in("shy"));
 }
+
+TEST_CASE("who waits for their human takes no place, and goes on beyond the limit") {
+    RunnerWorld world;
+    (void)world.draft("", 8);
+    set(world, "limits.worker", 2);
+    const auto asking = planning(world, "one"), stuck = planning(world, "two");
+    const auto third = planning(world, "three"), fourth = planning(world, "four");
+    REQUIRE(wait_of(world, third));
+    CHECK(wait_of(world, third)->running == 2);
+    world.move(asking, "clarification").value();
+    CHECK(comes_true(world, [&] { return runs(world, third, Role::worker); }));
+    CHECK_FALSE(runs(world, fourth, Role::worker));
+    world.move(stuck, "stuck").value();
+    CHECK(comes_true(world, [&] { return runs(world, fourth, Role::worker); }));
+
+    const auto fifth = planning(world, "five");
+    SECTION("an answer lets it go on, and new ones wait until fewer run than the limit") {
+        world.move(asking, "planning").value();
+        REQUIRE(wait_of(world, fifth));
+        CHECK(wait_of(world, fifth)->running == 3);
+        CHECK(wait_of(world, fifth)->limit == 2);
+        world.kill_agent(stuck, Role::worker, 1);
+        world.move(stuck, "working").value();
+        CHECK(runs(world, stuck, Role::worker));
+        CHECK(wait_of(world, fifth)->running == 4);
+    }
+    SECTION("a dialog that stands") {
+        auto record = world.record(third);
+        engine::raise(record, {NoticeKind::agent_dialog, "Really?", "", "worker", world.outside.clock.now()});
+        world.house().world().tasks.save(record).value();
+        world.house().runner().reconciler.room_changed();
+        CHECK(wait_of(world, fifth)->running == 2);
+        world.outside.clock.pass(std::chrono::minutes(2));
+        world.house().runner().reconciler.room_changed();
+        CHECK(comes_true(world, [&] { return runs(world, fifth, Role::worker); }));
+    }
+}
+
+TEST_CASE("of the tasks that wait, as many need a start as there are free workspaces") {
+    RunnerWorld world;
+    const auto first = workable(world, 1);
+    std::vector<TaskId> waiting;
+    for (int n = 0; n < 3; ++n) {
+        auto record = world.draft("next " + std::to_string(n));
+        waiting.push_back(record.task.id);
+        world.create(record, "", false).value();
+    }
+    world.move(first, "cancelled").value();
+    CHECK(needs(world, waiting[0]).kind == Need::start);
+    CHECK(needs(world, waiting[1]).kind == Need::nothing);
+    CHECK_THAT(needs(world, waiting[2]).text, Holds("place 3"));
+}

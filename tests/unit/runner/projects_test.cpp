@@ -163,8 +163,8 @@ TEST_CASE("a project is removed with what Orange left in its repository, and unm
     CHECK_THAT(read_file(Path(world.repo()) / ".git/info/exclude"), Holds("TASK.md"));
 
     const auto reply = call(world, "project.remove", {{"name", "shop"}, {"clean", true}}).value();
-    CHECK_THAT(reply["notes"].dump(),
-               Holds("1 branch below") && Holds("1 ref below") && Holds("for-each-ref refs/heads/orange-tasks"));
+    CHECK_THAT(reply["notes"].dump(), Holds("1 branch that Orange made") && Holds("1 ref below") &&
+                                          Holds("for-each-ref refs/heads refs/orange"));
     CHECK(world.git.ref(world.repo(), "refs/heads/" + branch).empty());
     CHECK(world.git.ref(world.repo(), "refs/orange/x/merged").empty());
     CHECK(world.git.ref(world.repo(), "refs/orange/y/wip") == tree);
