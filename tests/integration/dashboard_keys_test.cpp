@@ -374,7 +374,7 @@ TEST_CASE("Every key in every kind of row: workflow default") {
         {"k-reject", "pending planning working agent-review reviewing", "Enter m r s x S u d D o e y", "r", is_told},
         {"k-update", "pending planning working agent-review reviewing", "Enter m r s x S u d D o e y", "u",
          was_updated},
-        {"k-stuck", "pending planning working stuck", "Enter m r s x t S d D o e y", "t y", has_status("reviewing")},
+        {"k-stuck", "pending planning working stuck", "Enter m r s x t S d D o e y", "t 2", has_status("reviewing")},
         {"k-cancelled", "pending cancelled", "d D e y", "d y", {}},
     });
 }
