@@ -436,7 +436,7 @@ TEST_CASE("A task keeps the definition of its executor, its sub-tasks run there,
     create.summary = "Second";
     create.parent = id;
     const auto child = orange.call(create).task.fields;
-    CHECK(child.executor_hash == orange.fields(id).at("executor_hash"));
+    CHECK(child.executor_hash == orange.fields(id).at("executor_hash").get<std::string>());
     CHECK(child.executor_options == "SIZE='a b'");
     create.parent.reset();
     create.summary = "Third";
