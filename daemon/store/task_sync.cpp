@@ -332,8 +332,12 @@ void TaskSync::note_rewritten(bool saved_again) {
 Synced TaskSync::finish() {
     for (auto& displaced : now_.displaced) displaced.counted_then = displaced.counted;
     for (auto& side : sides_) side.memory->seen = side.facts;
-    bases_.keep_only(record_.ended ? std::vector<const Stood*>{}
-                                   : std::vector<const Stood*>{&now_.own.stood, &now_.mirror.stood});
+    std::vector<const Stood*> needed;
+    if (!record_.ended) {
+        needed = {&now_.own.stood, &now_.mirror.stood};
+        for (const auto& displaced : now_.displaced) needed.push_back(&displaced.stood);
+    }
+    bases_.keep_only(needed);
     out_.rewritten = now_.rewritten;
     note_written();
     now_.body = body_;

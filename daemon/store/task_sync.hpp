@@ -36,6 +36,7 @@ struct Displaced {
     Path path;
     TextPtr counted;       ///< the part of its body that has been merged into the task's
     TextPtr counted_then;  ///< `counted` at the end of the last call that succeeded
+    Stood stood;           ///< what stood in the copy when the file was displaced: its writer had read one of them
     bool of_mirror = false;
     bool leftover = false;  ///< a killed daemon left the file, and it has not been read yet
     bool open = true;       ///< at the last read, a process had it open for writing
@@ -99,6 +100,7 @@ class TaskSync {
         bool of_mirror = false;
         bool has_frontmatter = true;
         TextPtr counted = {};  ///< what was merged of a displaced file; null: the text stands in its place
+        Stood stood = {};      ///< of a displaced file
     };
 
     // task_sync.cpp: reads both copies and decides on the body

@@ -74,7 +74,7 @@ bool TaskSync::is_cut(const Edit& edit) const {
 
 Awaitable<Save> TaskSync::save_of(const Edit& edit) const {
     const auto& memory = memory_of(edit.of_mirror);
-    auto stood = memory.stood;
+    auto stood = edit.counted ? edit.stood : memory.stood;
     if (edit.counted) stood.add(edit.counted->hash());
     Save save;
     save.text = edit.text;
@@ -114,6 +114,10 @@ Awaitable<Result<void>> TaskSync::take_in(Edit edit) {
         }
     }
     if (is_start) note_save(edit, std::move(returned), std::move(added));
+    if (edit.counted) {  // its author may go on from it
+        memory_of(edit.of_mirror).stood.add(edit.text->hash());
+        bases_.add(edit.text);
+    }
     co_return Result<void>{};
 }
 

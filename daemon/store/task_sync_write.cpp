@@ -120,6 +120,7 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
     Displaced displaced;
     displaced.path = side.path.parent_path() / name;
     displaced.counted = displaced.counted_then = expected;
+    displaced.stood = side.memory->stood;
     displaced.of_mirror = side.is_mirror;
     displaced.since = displaced.read_at = async::now();
     // If only the frontmatter changed, no sync is needed, because the record has it.
@@ -171,7 +172,7 @@ Awaitable<Result<void>> TaskSync::count_faster_editor(Side& side, TextPtr expect
     if (parts.body == expected->body() || !looks_whole) co_return Result<void>{};
     CO_TRY(check_frontmatter(side.is_mirror, *text));
     const auto found = text_of(parts.body);
-    Edit edit{found, side.is_mirror, parts.has_frontmatter, expected};
+    Edit edit{found, side.is_mirror, parts.has_frontmatter, expected, now_.displaced.back().stood};
     CO_TRY(co_await take_in(std::move(edit)));
     now_.displaced.back().counted = found;
     co_return Result<void>{};
@@ -211,7 +212,7 @@ Awaitable<Result<bool>> TaskSync::count(Displaced& displaced, FileFacts facts) {
     const auto& counted = displaced.counted->body();
     if (parts.body == counted || (displaced.open && seems_cut(text, counted))) co_return false;
     const auto found = text_of(parts.body);
-    Edit edit{found, displaced.of_mirror, parts.has_frontmatter, displaced.counted};
+    Edit edit{found, displaced.of_mirror, parts.has_frontmatter, displaced.counted, displaced.stood};
     CO_TRY(co_await take_in(std::move(edit)));
     displaced.counted = found;
     co_return true;

@@ -496,6 +496,26 @@ TEST_CASE_METHOD(TaskWorld, "a copy that was created and not yet written is nobo
     CHECK(in_step("one\ntwo\nthree\n"));
 }
 
+TEST_CASE_METHOD(TaskWorld,
+                 "a late writer has read what stood there when its file was displaced, whoever saved since") {
+    start("one\n");
+    save_over(copies.own, projected("one\nmine\n"));
+    sync();
+    const auto read_before = read_text(copies.own);
+    save_over(*copies.mirror, projected("one\nmine\ntheirs\n"));
+    sync();
+    const int writer = ::open(copies.own.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);  // it has read the text before
+    sync();
+    REQUIRE(in_step("one\nmine\ntheirs\n"));
+    save_over(copies.own, projected("one\nmine\ntheirs\nlater\n"));
+    sync();
+    const auto text = read_before + "late\n";
+    REQUIRE(::write(writer, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+    ::close(writer);
+    const auto body = sync().body;
+    for (const char* line : {"mine\n", "theirs\n", "later\n", "late\n"}) CHECK_THAT(body, Holds(line));
+}
+
 TEST_CASE_METHOD(TaskWorld, "nothing is waited for if nobody has a copy open") {
     start("one\n");
     record.task.summary = "Changed";
