@@ -83,7 +83,6 @@ std::vector<std::string> meant_by(std::string_view word) {
         {"start", {"spawn", "daemon start"}},
         {"new", {"run", "create"}},
         {"add", {"run", "project add"}},
-        {"cost", {"show", "harness list"}},
         {"ps", {"list"}},
         {"ls", {"list"}},
         {"rm", {"delete", "cancel"}},

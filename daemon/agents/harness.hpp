@@ -39,7 +39,8 @@ struct Signs {
     std::vector<std::string> background = {};  ///< the turn is over, and its commands still run; in the last lines
 };
 
-/// The look of the place in which the program takes text (prompt.hpp). Without `empty`, nothing is typed to the program.
+/// The look of the place in which the program takes text (prompt.hpp). Without `empty`, nothing is typed to the
+/// program.
 struct PromptSigns {
     std::vector<std::string> above;        ///< beginnings of the lines directly above it, from top to bottom
     std::vector<std::string> empty;        ///< the line itself when nothing is typed; "" is a blank line

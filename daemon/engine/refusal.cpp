@@ -142,7 +142,7 @@ Refusal forbidden(const Definition& definition, const Task& task, const Request&
                                               "; only " + listed(std::move(allowed), " or ") + " can."};
     const State* state = definition.state(task.status);
     const bool own_state = state != nullptr && state->agent == request.by && !definition.state(edge.to)->terminal;
-    // What leads back to its own work is the human's rejection, and no wish of the agent.
+    // A way back to its own work is the human's rejection, and no wish of the agent.
     const bool is_back = rejection_target(definition, task) == definition.state(edge.to);
     if (for_human && own_state && !is_back)
         refusal.attention = can_be_merged_from(definition, edge.to) ? "ready for review" : "ready for " + edge.to;

@@ -108,10 +108,9 @@ class Pool {
     /// taken.
     Awaitable<Result<Acquired>> acquire(Project project, Task task, std::vector<std::string> exclude);
 
-    /// Removes from the repository the merged branches and refs that Orange made (git::clean_up, `own_branches` with
-    /// names of the tasks'), and the lines of
-    /// .git/info/exclude for Orange's own files. The caller has called remove_workspaces() and holds the repository's
-    /// lock.
+    /// Removes from the repository the merged branches and refs that Orange made (git::clean_up), and the lines of
+    /// .git/info/exclude for Orange's own files. `own_branches` are those of tasks that have names of their own. The
+    /// caller has called remove_workspaces() and holds the repository's lock.
     Awaitable<Result<git::CleanedUp>> clean_up(Project project, std::set<std::string> own_branches);
 
     /// Sets the function that returns the Surroundings of a workspace, before setup and teardown run.

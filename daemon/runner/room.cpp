@@ -48,7 +48,7 @@ std::string spoken_pause(const UsagePause& pause, Timestamp now) {
 Room::Resources Room::agent_needs(const TaskRecord& record, Role role) const {
     Resources needs = {{k_memory, {}}};
     const queue::Resource harness{k_harness, harness_of(record.task, role)};
-    // An agent that has been answered goes on, and so does one that a start replaces: no limit of agents holds it.
+    // No limit of agents holds what starts in or after a status that waits for its human: an answer lets it go on.
     const bool unlimited =
         waits_for_human(record, record.task.status) || (record.intent && waits_for_human(record, record.intent->from));
     if (!unlimited) needs.push_back(role_resource(role, record.task.project));

@@ -21,8 +21,7 @@ namespace orange {
 /// workspaces, harnesses at their usage limit, and memory that is short. Everything follows from the records and
 /// settings of this moment, so that the next daemon finds the same. An agent takes a slot while its task's state is one
 /// in which it works: a worker whose task waits for its review takes none, and neither does an agent that waits for its
-/// human. The cost grows with the running agents and,
-/// if a limit is in force, with the waiting tasks.
+/// human. The cost grows with the running agents and, if a limit is in force, with the waiting tasks.
 class Room {
   public:
     Room(World& world, Turns& turns, const UsageHolds& usage) : world_(world), turns_(turns), usage_(usage) {}

@@ -20,10 +20,10 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
     }
     engine::NeedFacts sight;
     const auto* state = (*definition)->state(task.status);
+    const auto needed = state ? engine::agent_of(**definition, *state) : std::nullopt;
     for (const Role role : {Role::worker, Role::reviewer}) {
         if (!runner.agents.alive(record, role)) continue;
         sight.living.emplace_back(name_of(role));
-        const auto needed = state ? engine::agent_of(**definition, *state) : std::nullopt;
         if (state && (!needed || needed == role)) sight.agent_alive = true;
     }
     if (state && state->agent) {
