@@ -47,6 +47,7 @@ struct Edit : Choices {
     std::optional<std::string> branch;
     bool sync_branch = false;
     std::optional<std::string> feedback;
+    std::optional<std::string> pr_feedback;
     std::vector<std::string> unblock = {};
 
     template <class V>
@@ -56,6 +57,8 @@ struct Edit : Choices {
         v.optional("sync_branch", sync_branch, "take over the branch that the workspace is on");
         Choices::describe(v);
         v.optional("feedback", feedback, "text for ## Feedback, written before the worker is told");
+        v.optional("pr_feedback", pr_feedback,
+                   "who gets feedback on its pull request: notice (the human) or agent; empty: as the setting says");
         v.sparse("unblock", unblock, "tasks of blocked_by that it no longer waits for");
     }
     bool any() const { return *this != Edit{}; }

@@ -85,6 +85,9 @@ Result<Json> parse_json(std::string_view text, int max_depth) {
     if (deeper_than(text, max_depth)) {
         return {ErrorCode::invalid_argument, "JSON nested deeper than " + std::to_string(max_depth) + " levels"};
     }
+    if (text.find('\0') != std::string_view::npos) {  // the parser would take it for the end
+        return {ErrorCode::invalid_argument, "not valid JSON: it contains a NUL byte"};
+    }
     try {
         return Json::parse(text);
     } catch (const Json::exception& e) {

@@ -29,6 +29,7 @@ struct Task {
     std::string executor = {};
     std::string executor_hash = {};
     std::string executor_options = {};
+    std::optional<std::string> pr_feedback = {};
     std::string status;
     /// The numeric fields that `when` can test and `increment` / `set_field` can change: review_round, crash_count, and
     /// those of custom workflows. A missing one is 0.
@@ -65,6 +66,8 @@ struct Task {
         v.sparse("executor", executor, "where its agents run; absent: on this machine, as `local` says");
         v.sparse("executor_hash", executor_hash, "of the content of the executor's definition that it began with");
         v.sparse("executor_options", executor_options, "words that its executor gets besides; absent: none");
+        v.sparse("pr_feedback", pr_feedback,
+                 "notice or agent: who gets feedback on its pull request; absent: as the setting says");
         v.optional("status", status, "a state of the workflow; only the engine moves it");
         v.counter("review_round", counters, "which review round it is in; 0 before the first");
         v.own_counter("crash_count", counters, "crashes of its agents in a row");

@@ -55,6 +55,7 @@ struct PullRemark {
     std::string author;
     std::string where;  ///< "src/shop.cpp:12", "review", "check build"; empty: a comment on the whole
     std::string text;
+    std::string url = {};  ///< of a check: where the whole of it is; may be empty
 };
 
 /// Pull requests at a forge. If a fact cannot be found out, the result is an Error, never an empty answer. The message
@@ -82,7 +83,8 @@ class Forge {
                                           PullMethod method) = 0;
     /// Returns the methods that the repository allows, the preferred one first.
     virtual Awaitable<Result<std::vector<PullMethod>>> methods(std::string repository) = 0;
-    /// Returns unresolved review comments and failing checks, oldest first, at most 50.
+    /// Returns unresolved review comments and failing checks, oldest first, at most 50. A check says why it fails, as
+    /// far as that can be found out: its failed steps, and the end of its log or its annotations.
     virtual Awaitable<Result<std::vector<PullRemark>>> remarks(std::string repository, std::int64_t number) = 0;
 
     static constexpr std::size_t k_most_at_once = 50;

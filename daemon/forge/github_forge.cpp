@@ -6,6 +6,7 @@
 #include "common/model/json.hpp"
 #include "daemon/async/time.hpp"
 #include "daemon/forge/github_answers.hpp"
+#include "daemon/forge/github_jobs.hpp"
 #include "daemon/forge/github_queries.hpp"
 #include "daemon/forge/github_refusals.hpp"
 
@@ -14,6 +15,8 @@ namespace {
 
 constexpr std::size_t k_longest_title = 250;
 constexpr std::size_t k_most_output = 8 << 20;
+constexpr std::size_t k_longest_log = 32 << 20;  ///< bytes of a job's log
+constexpr int k_most_logs = 3;                   ///< for one pull request
 
 Environment with_gh_settings(Environment env) {
     env = without_dangerous(std::move(env));
@@ -171,8 +174,40 @@ Awaitable<Result<std::vector<PullMethod>>> GitHubForge::methods(std::string repo
 
 Awaitable<Result<std::vector<PullRemark>>> GitHubForge::remarks(std::string repository, std::int64_t number) {
     auto question = forge::question_of_remarks(forge::parts_of(repository), number);
-    CO_TRY(const auto answer, co_await ask(std::move(repository), std::move(question)));
-    co_return forge::remarks_in(answer.repository);
+    CO_TRY(const auto answer, co_await ask(repository, std::move(question)));
+    CO_TRY(auto remarks, forge::remarks_in(answer.repository));
+    int logs = 0;
+    for (auto& remark : remarks) {
+        auto job = forge::job_at(remark.url, repository);
+        if (job.empty() || ++logs > k_most_logs) continue;
+        remark.text += co_await failure_of(repository, std::move(job));
+    }
+    co_return remarks;
+}
+
+Awaitable<Result<std::string>> GitHubForge::get(std::string repository, std::string path) {
+    const auto name = forge::parts_of(repository);
+    auto gh =
+        command(repository, {"api", "repos/" + name.owner + "/" + name.name + "/" + path, "--hostname=" + name.host});
+    gh.deadline = patience_.look;
+    gh.output_limit = k_longest_log;
+    const forge::Asked asked{repository, gh.argv, token_variable(env_, name.host)};
+    auto done = co_await runner_.run(std::move(gh));
+    if (!done) co_return forge::not_run(asked, done.error());
+    if (!done->ok()) co_return forge::refusal(asked, *done, forge::Reply{}, async::time().now());
+    co_return std::move(done->out);
+}
+
+Awaitable<std::string> GitHubForge::failure_of(std::string repository, std::string job) {
+    std::string why;
+    if (const auto steps = co_await get(repository, "actions/jobs/" + job)) why += forge::failed_steps_in(*steps);
+    const auto log = co_await get(repository, "actions/jobs/" + job + "/logs");
+    if (log && log->size() < k_longest_log) {
+        why += forge::end_of_log(*log);
+    } else if (const auto notes = co_await get(repository, "check-runs/" + job + "/annotations")) {
+        why += forge::annotations_in(*notes);  // the log may have expired; a job of Actions is a check run, too
+    }
+    co_return why;
 }
 
 }  // namespace orange

@@ -34,6 +34,10 @@ class GitHubForge final : public Forge {
     Command command(const std::string& repository, std::vector<std::string> args) const;
     /// Runs a gh command that changes something, and returns its stdout.
     Awaitable<Result<std::string>> change(std::string repository, std::vector<std::string> args, std::string input);
+    /// Returns why a job of Actions failed, as text for people; empty if GitHub does not tell it.
+    Awaitable<std::string> failure_of(std::string repository, std::string job);
+    /// Returns what GitHub answers at a path of its REST interface.
+    Awaitable<Result<std::string>> get(std::string repository, std::string path);
     /// Runs a GraphQL query and returns the object `data.repository` of the answer, even if errors came with it.
     Awaitable<Result<Answer>> ask(std::string repository, std::string question);
 

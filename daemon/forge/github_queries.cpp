@@ -33,8 +33,8 @@ query OrangeRemarks($owner: String!, $name: String!, $number: Int!) {
       comments(last: 50) { nodes { author { login } body createdAt isMinimized } }
       commits(last: 1) { nodes { commit { statusCheckRollup { contexts(last: 100) { nodes {
         __typename
-        ... on CheckRun { name conclusion title summary completedAt }
-        ... on StatusContext { context state description createdAt }
+        ... on CheckRun { name conclusion title summary completedAt detailsUrl }
+        ... on StatusContext { context state description createdAt targetUrl }
       } } } } } }
     }
   }

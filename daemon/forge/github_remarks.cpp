@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t k_longest_remark = 2000;
 constexpr std::size_t k_longest_name = 100;
+constexpr std::size_t k_longest_url = 500;
 constexpr std::size_t k_most_remarks = 50;
 
 struct Said {
@@ -39,10 +40,12 @@ const Json* nodes_of(const Json& json, const char* connection) {
     return &inner.at("nodes");
 }
 
-void say(std::vector<Said>& all, std::string when, std::string author, std::string where, const std::string& text) {
-    all.push_back({std::move(when),
-                   {std::move(author), ellipsized(printable(where), k_longest_name * 3),
-                    ellipsized(printable(trim(text), true), k_longest_remark)}});
+void say(std::vector<Said>& all, std::string when, std::string author, std::string where, const std::string& text,
+         const std::string& url = "") {
+    all.push_back(
+        {std::move(when),
+         {std::move(author), ellipsized(printable(where), k_longest_name * 3),
+          ellipsized(printable(trim(text), true), k_longest_remark), ellipsized(printable(url), k_longest_url)}});
 }
 
 /// Adds the reviews. An author's approval withdraws the author's earlier remarks.
@@ -103,7 +106,8 @@ void add_check(const Json& check, std::vector<Said>& all) {
     if (!title.empty()) text += ": " + title;
     if (const auto summary = text_of(check, "summary"); !summary.empty()) text += "\n" + summary;
     say(all, text_of(check, is_run ? "completedAt" : "createdAt"), "",
-        "check " + text_of(check, is_run ? "name" : "context"), text);
+        "check " + text_of(check, is_run ? "name" : "context"), text,
+        text_of(check, is_run ? "detailsUrl" : "targetUrl"));
 }
 
 bool add_checks(const Json& pull, std::vector<Said>& all) {

@@ -75,6 +75,15 @@ bool starts_otherwise(const Task& was, const Task& is) {
            is.review_harness != was.review_harness;
 }
 
+Result<void> choose_pr_feedback(Task& task, const std::string& who) {
+    if (!who.empty() && who != "notice" && who != "agent") {
+        return Error(ErrorCode::invalid_argument,
+                     "feedback on a pull request goes to notice (you) or agent, not to \"" + who + "\"");
+    }
+    task.pr_feedback = who.empty() ? std::nullopt : std::optional(who);
+    return {};
+}
+
 }  // namespace
 
 Result<void> check_summary(const std::string& summary) {
@@ -163,6 +172,7 @@ Awaitable<Result<Edited>> Edits::apply(TaskRecord record, const Edit& edit, Call
         changed.task.summary = *edit.summary;
     }
     if (edit.feedback) changed.unwritten_feedback = *edit.feedback;
+    if (edit.pr_feedback) CO_TRY(choose_pr_feedback(changed.task, *edit.pr_feedback));
     CO_TRY(choose_agents(changed, edit, true));
     CO_TRY(choose_executor(changed, edit));
     CO_TRY(drop_blockers(world_, changed, edit.unblock));

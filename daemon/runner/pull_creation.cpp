@@ -18,7 +18,8 @@ Result<void> check_under_way(const engine::Definition& definition, const TaskRec
     }
     if (store::has_ended(record)) {
         return Error(ErrorCode::conflict, "task " + id + " is " + record.task.status +
-                                              ". To go on with its work in a new task:\n  orange task restore " + id);
+                                              ". To go on with its work in a new task:\n  orange task restore " + id +
+                                              " --create");
     }
     if (!record.merge || !record.merge->unfinished()) return {};
     return Error(ErrorCode::conflict,

@@ -76,7 +76,8 @@ std::string feedback_text(const std::string& what, const PullRequest& pull, cons
     std::string said;
     for (const auto& remark : remarks) {
         const auto where = remark.where.empty() ? std::string() : " (" + remark.where + ")";
-        const auto part = remark.author + where + ":\n" + std::string(trim(remark.text)) + "\n\n";
+        const auto url = remark.url.empty() ? std::string() : remark.url + "\n";
+        const auto part = remark.author + where + ":\n" + url + std::string(trim(remark.text)) + "\n\n";
         if (said.size() + part.size() > k_longest_text) {
             said += "(more is at " + pull.url + ")\n\n";
             break;

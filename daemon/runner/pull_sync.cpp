@@ -301,7 +301,7 @@ Result<void> PullSync::tell_of_end(TaskRecord record, const PullRequest& pull) {
     raise(world_, record, NoticeKind::pull_request,
           pulls::name_of(pull) + " was closed, so the task is cancelled; its work is kept (" + pull.url +
               ")\nTo leave it so: orange task ack " + id + "\nTo delete the task: orange task delete " + id,
-          "orange task restore " + id, k_closed);
+          "orange task restore " + id + " --create", k_closed);
     return turns_.try_save(record);
 }
 
@@ -309,7 +309,7 @@ Result<void> PullSync::reopened(TaskRecord record, const PullRequest& pull) {
     if (pull.state != PullState::open) return {};
     raise(world_, record, NoticeKind::pull_request,
           pulls::name_of(pull) + " was opened again, after the task was cancelled with it: " + pull.url,
-          "orange task restore " + record.task.id.value, "reopened");
+          "orange task restore " + record.task.id.value + " --create", "reopened");
     return turns_.try_save(record);
 }
 
@@ -334,6 +334,7 @@ Awaitable<Result<void>> PullSync::cancel(TaskRecord record, PullRequest pull) {
 }
 
 bool PullSync::is_for_agent(const TaskRecord& record) const {
+    if (record.task.pr_feedback) return *record.task.pr_feedback == "agent";
     const auto* project = world_.projects.find(record.task.project);
     return project && *settings_of(world_, *project).pr_feedback == "agent";
 }

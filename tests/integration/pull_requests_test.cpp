@@ -123,6 +123,31 @@ TEST_CASE("In a project that merges through pull requests, merge opens one, and 
     CHECK(shop.orange.status(id) == "done");
 }
 
+TEST_CASE("A task may get the feedback on its pull request otherwise than its project, and why a check fails") {
+    GitHubShop shop;
+    const auto id = shop.in_pr("Sell lemons");
+    CHECK_THAT(shop.refused({"task", "update", id, "--pr-feedback", "both"}), Holds("agent"));
+    shop.ok({"task", "update", id, "--pr-feedback", "agent"});
+    CHECK(shop.orange.fields(id).at("pr_feedback") == "agent");
+    shop.github.change(1, {{"checks", "FAILURE"},
+                           {"contexts",
+                            {{{"__typename", "CheckRun"},
+                              {"name", "build"},
+                              {"conclusion", "FAILURE"},
+                              {"title", nullptr},
+                              {"summary", nullptr},
+                              {"completedAt", "2026-11-20T10:00:00Z"},
+                              {"detailsUrl", "https://github.com/acme/shop/actions/runs/5/job/71"}}}}});
+    shop.github.add_job(71, {{"steps", {{{"name", "Run make"}, {"conclusion", "failure"}}}},
+                             {"log", "2026-11-20T10:00:00.0000000Z shop.cpp:3: no lemons\n"}});
+    while (shop.orange.history(id, "review.started").size() < 2) shop.ok({"task", "show", id});
+    const auto body = shop.orange.body(id);
+    CHECK_THAT(body, Holds("https://github.com/acme/shop/actions/runs/5/job/71"));
+    CHECK_THAT(body, Holds("failed step: Run make") && Holds("shop.cpp:3: no lemons"));
+    shop.ok({"task", "update", id, "--pr-feedback", ""});
+    CHECK_FALSE(shop.orange.fields(id).contains("pr_feedback"));
+}
+
 TEST_CASE("With pr_feedback: agent the worker gets what was said, as text from outside") {
     GitHubShop shop;
     shop.ok({"project", "update", "shop", "--set", "pr_feedback=agent"});

@@ -185,6 +185,10 @@ void FakeGitHub::allow(const std::vector<std::string>& methods, const std::strin
     });
 }
 
+void FakeGitHub::add_job(std::int64_t number, const Json& job) const {
+    edit([&](Json& state) { state["jobs"][std::to_string(number)] = job; });
+}
+
 void FakeGitHub::queue_merges() const {
     edit([](Json& state) { state["queue"] = true; });
 }

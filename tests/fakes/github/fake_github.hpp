@@ -65,6 +65,9 @@ class FakeGitHub {
     /// "BLOCKED"}, {"checks": "FAILURE"}, {"contexts": […]}, {"reviews": […]}, {"threads": […]}, {"comments": […]}.
     void change(std::int64_t number, const Json& fields) const;
     void allow(const std::vector<std::string>& methods, const std::string& preferred) const;
+    /// A job of Actions: {"steps": […], "log": "…", "annotations": […]}, each as REST has it; one that is missing is
+    /// 404.
+    void add_job(std::int64_t number, const Json& job) const;
     void queue_merges() const;  ///< merges are asked for, and happen later
 
     /// From now on, or the next `times`; for the operations whose name has `match` in it ("OrangePullRequests",

@@ -98,7 +98,7 @@ class Gh {
                      "environment variable with a GitHub API authentication token."};
     }
 
-    Response request(const std::string& body) const {
+    Response request(const std::string& method, const std::string& path, const std::string& body) const {
         const auto mine = token();
         if (fs::exists(folder_ / "offline")) {
             throw Failed{1,
@@ -108,7 +108,7 @@ class Gh {
         Response response;
         {
             GitHubWorld world(folder_);
-            response = world.respond("POST", "/graphql", body, mine);
+            response = world.respond(method, path, body, mine);
         }
         while (response.is_silent) ::pause();
         if (response.is_lost) throw Failed{1, "Post \"https://api.github.com/graphql\": EOF"};
@@ -117,10 +117,13 @@ class Gh {
 
     int api(const std::vector<std::string>& words) const {
         const auto asked = parsed(words, {"--input", "--hostname"}, {"-i"});
-        if (asked.plain != std::vector<std::string>{"graphql"}) throw Failed{1, "gh: Not Found (HTTP 404)"};
-        if (!asked.options.contains("--input") || asked.options.at("--input") != "-") throw Failed{1, "no input"};
-        const std::string body(std::istreambuf_iterator<char>(std::cin), {});
-        const auto response = request(body);
+        if (asked.plain.size() != 1) throw Failed{1, "accepts 1 arg(s)"};
+        const bool is_graphql = asked.plain[0] == "graphql";
+        if (is_graphql && (!asked.options.contains("--input") || asked.options.at("--input") != "-")) {
+            throw Failed{1, "no input"};
+        }
+        const std::string body = is_graphql ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : "";
+        const auto response = request(is_graphql ? "POST" : "GET", "/" + asked.plain[0], body);
         if (asked.options.contains("-i")) {
             std::cout << "HTTP/2.0 " << response.status << " Status\n";
             for (const auto& [name, value] : response.headers) std::cout << name << ": " << value << "\r\n";
@@ -148,6 +151,7 @@ class Gh {
     /// The `data` of an answer, as the commands other than api ask.
     Json ask(const std::string& query, const Json& variables, bool is_merge = false) const {
         const auto response = request(
+            "POST", "/graphql",
             Json{{"query", query}, {"variables", variables}}.dump(-1, ' ', false, Json::error_handler_t::replace));
         const auto answer = Json::parse(response.body, nullptr, false);
         const auto http = "HTTP " + std::to_string(response.status);

@@ -51,9 +51,14 @@ Json commit_node(const std::string& oid, Json rollup) {
 
 Json rollup_of(const Json& pull) {
     if (pull.value("checks", "").empty()) return nullptr;
+    auto contexts = pull.value("contexts", Json::array());
+    for (auto& each : contexts) {
+        const auto* url = each.at("__typename") == "CheckRun" ? "detailsUrl" : "targetUrl";
+        if (!each.contains(url)) each[url] = nullptr;
+    }
     return {{"__typename", "StatusCheckRollup"},
             {"state", pull.at("checks")},
-            {"contexts", connection(pull.value("contexts", Json::array()))}};
+            {"contexts", connection(std::move(contexts))}};
 }
 
 /// What people said: `author` becomes a person.
@@ -437,6 +442,26 @@ Json GitHubWorld::rule_for(const std::string& operation) {
     return Json::object();
 }
 
+std::optional<Response> GitHubWorld::rest(std::string path) const {
+    if (path.starts_with("/api/v3/")) path.erase(0, std::string_view("/api/v3").size());
+    const auto base = "/repos/" + state_.at("repository").get<std::string>();
+    const auto jobs = state_.value("jobs", Json::object());
+    for (const auto& [number, job] : jobs.items()) {
+        const auto asked = [&](const std::string& place) { return path == base + place; };
+        const auto has = [&](const char* field) { return job.contains(field); };
+        if (asked("/actions/jobs/" + number) && has("steps")) {
+            return Response{200, {}, Json{{"id", std::stoll(number)}, {"steps", job.at("steps")}}.dump()};
+        }
+        if (asked("/actions/jobs/" + number + "/logs") && has("log")) {
+            return Response{200, {{"Content-Type", "text/plain; charset=utf-8"}}, job.at("log").get<std::string>()};
+        }
+        if (asked("/check-runs/" + number + "/annotations") && has("annotations")) {
+            return Response{200, {}, job.at("annotations").dump()};
+        }
+    }
+    return std::nullopt;
+}
+
 Response GitHubWorld::respond(const std::string& method, const std::string& path, const std::string& body,
                               const std::string& token) {
     const auto asked = Json::parse(body, nullptr, false);
@@ -467,6 +492,10 @@ Response GitHubWorld::respond(const std::string& method, const std::string& path
         response.status = 401;
         response.body = R"({"message": "Bad credentials", "documentation_url": "https://docs.github.com/rest"})";
         return response;
+    }
+    if (auto found = rest(path)) {
+        found->headers.insert(response.headers.begin(), response.headers.end());
+        return *found;
     }
     if (path != "/graphql" && path != "/api/graphql") {
         response.status = 404;

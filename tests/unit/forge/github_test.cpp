@@ -420,6 +420,60 @@ TEST_CASE_METHOD(GitHubFixture, "What is unresolved or failing is told, the olde
     CHECK(why(absent.error()) == "answer");
 }
 
+TEST_CASE_METHOD(GitHubFixture, "A failed job says its steps, and the end of its log or its annotations", "[github]") {
+    using Json = nlohmann::json;
+    open().value();
+    const std::string runs = "https://github.com/acme/shop/actions/runs/5/job/";
+    auto checks = Json::array();
+    const auto fails = [&](const char* name, const std::string& url, const char* end = "FAILURE") {
+        checks.push_back({{"__typename", "CheckRun"},
+                          {"name", name},
+                          {"conclusion", end},
+                          {"title", nullptr},
+                          {"summary", nullptr},
+                          {"completedAt", "2026-01-01T00:00:0" + std::to_string(checks.size()) + "Z"},
+                          {"detailsUrl", url}});
+    };
+    const auto line = [](const std::string& text) { return "2026-01-02T03:04:05.1234567Z " + text + "\n"; };
+    std::string log;
+    for (int i = 1; i <= 100; ++i) log += line("line " + std::to_string(i));
+    log += line("\x1b[31mshop.cpp:3: no lemons\x1b[0m") + line("##[error]Process completed with exit code 2.");
+    log += line("Post job cleanup.");
+    fails("build", runs + "71?pr=1#step:3:9");
+    fails("old", runs + "72");
+    fails("elsewhere", "https://github.com/other/shop/actions/runs/5/job/71");
+    fails("app", "https://ci.test/9");
+    fails("gone", runs + "74");
+    fails("fourth", runs + "71");
+    fails("good", runs + "71", "SUCCESS");
+    fake.change(1, {{"checks", "FAILURE"}, {"contexts", checks}});
+    fake.add_job(71, {{"steps", Json::array({{{"name", "Set up job"}, {"conclusion", "success"}},
+                                             {{"name", "Run make"}, {"conclusion", "failure"}},
+                                             {{"name", "Upload"}, {"conclusion", "skipped"}}})},
+                      {"log", log}});
+    fake.add_job(
+        72,
+        {{"annotations",
+          Json::array(
+              {{{"path", "src/shop.cpp"}, {"start_line", 12}, {"annotation_level", "failure"}, {"message", "no pears"}},
+               {{"path", ".github"},
+                {"start_line", 1},
+                {"annotation_level", "notice"},
+                {"message", "a new runner comes"}}})}});
+    const auto remarks = go(github->remarks(FakeGitHub::k_repository, 1)).value();
+    REQUIRE(remarks.size() == 6);
+    CHECK(remarks[0].url == runs + "71?pr=1#step:3:9");
+    const auto& text = remarks[0].text;
+    CHECK(text.starts_with("failure\nfailed step: Run make\nthe end of its log:\n  line 43\n"));
+    CHECK(text.ends_with("\n  shop.cpp:3: no lemons\n  ##[error]Process completed with exit code 2."));
+    CHECK(std::count(text.begin(), text.end(), '\n') == 62);
+    CHECK(remarks[1].text == "failure\n  src/shop.cpp:12: no pears");
+    CHECK(remarks[2].text == "failure");
+    CHECK(remarks[3].url == "https://ci.test/9");
+    CHECK(remarks[4].text == "failure");
+    CHECK(remarks[5].text == "failure");  // the log of a fourth is not asked for
+}
+
 TEST_CASE_METHOD(GitHubFixture, "What goes wrong on the way to GitHub is a sentence with the way out, and is not known",
                  "[github]") {
     struct Row {

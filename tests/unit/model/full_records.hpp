@@ -26,6 +26,7 @@ inline Task full_task() {
     task.executor = "slurm";
     task.executor_hash = "0123456789abcdef";
     task.executor_options = "-p gpu";
+    task.pr_feedback = "agent";
     task.status = "agent-review";
     task.counters = {{"review_round", 2}, {"crash_count", 1}, {"polish", 4}};
     task.summary = "Round \"the\" total — \u202e\x1b";

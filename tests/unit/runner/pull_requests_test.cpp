@@ -311,7 +311,7 @@ TEST_CASE("a closed pull request cancels its task and keeps the work, and its re
     CHECK(f.world.git.plain(f.world.repo(), {"show", "refs/orange/" + f.id.value + "/wip:loose"}) == "mine");
     REQUIRE(f.notice(NoticeKind::pull_request));
     CHECK(f.notice(NoticeKind::pull_request)->cause == "closed");
-    CHECK(f.notice(NoticeKind::pull_request)->command == "orange task restore " + f.id.value);
+    CHECK(f.notice(NoticeKind::pull_request)->command == "orange task restore " + f.id.value + " --create");
     CHECK(f.need() == Need::help);
     REQUIRE(f.world.house().go(f.world.house().runner().requests.acknowledge(f.id)));
     f.look();
