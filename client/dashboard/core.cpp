@@ -91,7 +91,7 @@ void Core::key(const Key& key, Moment now, Effects& effects) {
     const bool was_error = state_.message && state_.message->bad;
     state_.message.reset();
     if (key == "Esc" && was_error) return;
-    if (overlay_key(key)) return;
+    if (overlay_key(key) || pane_key(key, now)) return;
     if (key == "C-c") return effects.outside.push_back({Outside::What::quit});
     const auto* binding = binding_of(key);
     if (binding == nullptr) {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -93,12 +94,13 @@ class Core {
     // core_about.cpp
     void show_about(About::What what, const std::string& id, Effects& effects);
     void show_about_question(Effects& effects);
-    void about_reply(const Request& request, Result<Json> reply);
+    void about_reply(const Request& request, Result<Json> reply, Moment now);
     void prepare_about();
     void scroll_about(long by);
     bool about_key(const Key& key);
     // core_panes.cpp
     void show_pane(Pane pane);
+    void focus_pane(Pane pane);
     void scroll_pane(long by);
     void request_pane(Moment now, Effects& effects);
     void begin_pane(PaneText& text, bool moved, Moment now);
@@ -110,6 +112,11 @@ class Core {
     void pane_reply(const Request& request, Result<Json> reply, Moment now);
     void make_stale(const std::string& task);
     void make_stale_if_changed();
+    // core_focus.cpp
+    bool pane_key(const Key& key, Moment now);
+    void show_row(std::size_t row);
+    void go_to_mark(bool of_files, bool down, Moment now);
+    void find_in_pane(std::size_t from, bool down, Moment now);
     // core_actions.cpp
     void run(const Binding& key, Moment now, Effects& effects);
     int half_a_page() const;
@@ -128,6 +135,7 @@ class Core {
     void pull_request(Effects& effects, Moment now);
     void cancel(Moment now);
     void remove(Moment now);
+    void restore(Moment now);
     void respawn(Effects& effects, Moment now);
     void stop(Effects& effects, Moment now);
     void moves_reply(Result<Json> reply, Moment now);
@@ -223,6 +231,21 @@ const Row* selected_in(const State& state);
 /// Returns the number of tasks that need the person's help, answer or review.
 std::size_t needing_count(const State& state);
 Section section_of(const Row& task);
+
+/// The rows of the shown pane that are on the screen.
+struct PaneView {
+    std::size_t top = 0, rows = 0, all = 0;
+};
+PaneView view_of(const State& state);
+/// Returns true while keys are those of the pane (pane_keys()), and not those of the list.
+bool pane_has_keys(const State& state);
+/// The keys of a pane that has the focus, for the footer and the help.
+struct PaneKey {
+    const char* keys;
+    const char* label;
+    const char* help;
+};
+std::span<const PaneKey> pane_keys();
 
 /// A rectangle of the screen; without height it is not shown.
 struct Box {

@@ -3,9 +3,15 @@
 
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
+#include "common/base/text.hpp"
 #include "common/rpc/task_queries.hpp"
 
 namespace orange::dashboard {
+namespace {
+
+constexpr std::size_t k_most_files = 5;  ///< that a question names
+
+}  // namespace
 
 Box about_box(const Layout& layout) {
     return layout.pane.height > 0 ? layout.pane : layout.list;
@@ -20,7 +26,7 @@ void Core::show_about(About::What what, const std::string& id, Effects& effects)
     if (what == About::What::changes) {
         rpc::TaskDiff diff;
         diff.id = id;
-        diff.patch = true;
+        diff.patch = diff.merge = true;
         effects.requests.push_back(request_of(diff, Purpose::about, id));
     } else {
         rpc::TaskShow show;
@@ -32,16 +38,23 @@ void Core::show_about(About::What what, const std::string& id, Effects& effects)
 
 /// Requests the changes of a question when it is shown, because it may have waited for another question before.
 void Core::show_about_question(Effects& effects) {
-    if (!state_.question || state_.question->about.empty()) return;
+    if (!state_.question) return;
     const auto& about = state_.about;
+    if (const auto& given = state_.question->above; !given.empty() && (!about || about->given != given)) {
+        state_.about = About{};
+        state_.about->what = About::What::given;
+        state_.about->given = given;
+        state_.about->has_come = true;
+    }
+    if (state_.question->about.empty()) return;
     const auto what = state_.question->shows;
     const bool is_shown = about && about->what == what && about->task == state_.question->about;
     if (!is_shown) show_about(what, state_.question->about, effects);
 }
 
 /// Shows the reply. Without one, the question or the prompt stands alone. A confirmed merge is limited to the shown
-/// commit.
-void Core::about_reply(const Request& request, Result<Json> reply) {
+/// commit, and confirms what the question says of it.
+void Core::about_reply(const Request& request, Result<Json> reply, Moment now) {
     auto& about = state_.about;
     const bool is_of_changes = about && about->what == About::What::changes;
     if (!about || about->task != request.task || is_of_changes != (request.method == rpc::TaskDiff::k_name)) return;
@@ -56,12 +69,33 @@ void Core::about_reply(const Request& request, Result<Json> reply) {
     const auto pin = [&](std::vector<Request>& requests) {
         for (auto& merge : requests) {
             const bool is_its = merge.method == rpc::TaskMerge::k_name && merge.task == request.task;
-            if (is_its && !shown.empty()) merge.params["tip"] = shown;
+            if (!is_its || shown.empty()) continue;
+            merge.params["tip"] = shown;
+            if (!diff->concerns.empty()) merge.params["force"] = merge.params["run_checks"] = true;
         }
     };
     pin(state_.question->if_yes);
     for (auto& option : state_.question->options) pin(option.if_yes);
-    if (diff->changes.uncommitted) state_.question->facts.emplace_back("Changes that are not committed are not merged");
+    auto& facts = state_.question->facts;
+    for (const auto line : split_lines(diff->concerns)) {
+        const auto fact = clean(line);
+        if (std::ranges::find(facts, fact) == facts.end()) facts.push_back(fact);
+    }
+    if (!diff->conflicts.empty()) {
+        std::vector<std::string> files;
+        for (const auto& file : diff->conflicts) files.push_back(clean(file));
+        if (files.size() > k_most_files) files.resize(k_most_files), files.emplace_back("…");
+        const auto task = std::ranges::find(state_.tasks, request.task, &Row::id);
+        const bool updates = task != state_.tasks.end() && can(*task, "update_branch");
+        facts.push_back("It will conflict in " + join(files, ", ") +
+                        (updates ? "; u merges the target into the branch first" : ""));
+    }
+    if (diff->changes.uncommitted) facts.emplace_back("Changes that are not committed are not merged");
+    // What has just come has to be read, too.
+    if (!diff->concerns.empty() || !diff->conflicts.empty()) {
+        state_.question->since = now.steady;
+        state_.question->readable = false;
+    }
 }
 
 void Core::prepare_about() {

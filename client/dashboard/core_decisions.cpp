@@ -36,10 +36,10 @@ void add_fact(Question& question, const std::string& fact) {
     if (!fact.empty()) question.facts.push_back(clean(fact));
 }
 
-std::string names_of(const std::vector<const Row*>& tasks) {
-    std::string names;
-    for (std::size_t i = 0; i < tasks.size() && i < 4; ++i) names += (i ? ", " : "") + quoted_title(*tasks[i]);
-    return names + (tasks.size() > 4 ? " …" : "");
+std::string line_of(const State& state, const Row& task, const std::string& rest) {
+    const auto changes = changes_fact(state, task.id);
+    return " " + padded(clean(task.short_id), 5) + " " + title_of(task) + (changes.empty() ? "" : "  " + changes) +
+           rest;
 }
 
 std::string children_fact(const State& state, const std::vector<const Row*>& tasks) {
@@ -56,17 +56,23 @@ std::string children_fact(const State& state, const std::vector<const Row*>& tas
 std::vector<const Row*> Core::targets(const Key& key, Moment now, Question& question) {
     std::vector<const Row*> found;
     std::size_t skipped = 0, unseen = 0;
+    std::vector<std::string> left_out;
     for (const auto& task : state_.tasks) {
         if (!state_.marked.contains(task.id)) continue;
         const bool fits =
             is_offered(task, *binding_of(key)) && !state_.busy.contains(task.id) && host_refusal(state_, task).empty();
-        if (!fits) ++skipped;
-        if (!fits) continue;
+        if (!fits) {
+            ++skipped;
+            left_out.push_back(line_of(state_, task, "  left out: it is " + clean(task.status)));
+            continue;
+        }
         found.push_back(&task);
+        question.above.push_back(line_of(state_, task, is_shown(task) ? "" : "  (not shown by the filter)"));
         if (!is_shown(task)) ++unseen;
     }
     if (found.empty()) say("None of the " + counted(skipped, "selected task") + " can do that now", true, now);
-    if (found.size() > 1) add_fact(question, names_of(found));
+    question.above.insert(question.above.end(), left_out.begin(), left_out.end());
+    if (question.above.size() == 1) question.above.clear();
     if (skipped > 0) add_fact(question, counted(skipped, "selected task") + " cannot do that now: left as they are");
     if (unseen > 0) add_fact(question, std::to_string(unseen) + " of them not shown by the filter");
     return found;
@@ -198,6 +204,17 @@ void Core::remove(Moment now) {
     add_fact(question, children_fact(state_, tasks));
     const auto what = tasks.size() == 1 ? quoted_title(*tasks.front()) : counted(tasks.size(), "task");
     question.text = "Delete " + what + " with TASK.md, history and logs? Branches stay.";
+    ask(std::move(question), now);
+}
+
+void Core::restore(Moment now) {
+    const auto& task = *selected();
+    rpc::TaskRestore params;
+    params.create = true;
+    Question question;
+    add_fact(question, "Its branch begins at the work that was kept; plan and handoff are in the context");
+    question.text = "Go on with " + quoted_title(task) + " in a new task?";
+    question.if_yes.push_back(action_of(std::move(params), task.id, "restoring", "goes on in a new task"));
     ask(std::move(question), now);
 }
 

@@ -16,6 +16,7 @@ constexpr std::chrono::milliseconds k_screen_interval{250};
 constexpr std::chrono::milliseconds k_between{40};       ///< between requests for panes, while the selection moves
 constexpr std::chrono::milliseconds k_slow_answer{150};  ///< a slower answer does not delay the next task any longer
 constexpr int k_history = 300, k_log_lines = 200;
+constexpr std::size_t k_not_wrapped = 10'000;  ///< columns of a row that is cut at the pane's edge
 
 Request screen_request(const Row& task, int lines) {
     const auto& id = task.id;
@@ -86,13 +87,14 @@ bool Core::pane_is_visible() const {
 }
 
 void Core::show_pane(Pane pane) {
-    const bool covered = layout_of(state_).pane.height == 0;
-    if (!covered && state_.pane_open && state_.pane == pane && layout_of(state_).list.height == 0) {
-        state_.pane_open = false;  // the same key again returns to the list
-        return;
-    }
     state_.pane = pane;
-    if (covered) state_.pane_open = true;
+    if (layout_of(state_).pane.height == 0) state_.pane_open = true;
+}
+
+/// Shows the pane; if it is shown already, gives it the focus.
+void Core::focus_pane(Pane pane) {
+    state_.pane_focused = pane_is_visible() && state_.pane == pane;
+    show_pane(pane);
 }
 
 void Core::scroll_pane(long by) {
@@ -230,8 +232,9 @@ void Core::prepare() {
     const auto box = layout_of(state_).pane;
     if (box.height == 0) return;
     auto& text = state_.panes[state_.pane];
-    const auto width = static_cast<std::size_t>(std::max(1, box.width));
+    const auto width = state_.pane_wraps ? static_cast<std::size_t>(std::max(1, box.width)) : k_not_wrapped;
     if (text.width == width) return;
+    text.found.reset();
     text.lines = pane_lines(state_.pane, text, width);
     text.width = width;
     const auto rows = static_cast<std::size_t>(std::max(1, box.height - 1));

@@ -84,6 +84,7 @@ bool Core::ask_for_trust(const Request& request, const Error& error, Moment now)
     if (harness.empty() || !params) return false;
     Question question;
     question.late = true;
+    for (const auto line : split_lines(detail(error, "text"))) question.above.push_back(" " + clean(line));
     const auto otherwise = clean(detail(error, "otherwise"));
     question.facts.push_back("No: the task is created, and " +
                              (otherwise.empty() ? clean(harness) + " asks in its window" : otherwise));

@@ -253,6 +253,10 @@ void Core::act_reply(const Request& request, Result<Answer> reply, Moment now, E
         state_.sent_forms.erase(request.task);
         state_.selected = request.task;
     }
+    if (const auto next = row_in(*reply); next && request.method == rpc::TaskRestore::k_name) {
+        if (state_.filter == Filter::ended) show_filter(Filter::active);
+        state_.selected = next->id;
+    }
     say(title + ": " + outcome_of(request, *reply), has_spawn_error(reply->json), now);
 }
 
@@ -293,7 +297,7 @@ Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now
             if (state_.form && !state_.question && !asked_to_register_) ask_to_register(true, now);
             break;
         case Purpose::about:
-            about_reply(request, std::move(reply));
+            about_reply(request, std::move(reply), now);
             break;
         case Purpose::moves:
             moves_reply(std::move(reply), now);

@@ -110,6 +110,8 @@ void Core::open_prompt(Prompt::For what, const Row* task, Moment now) {
         if (what == Prompt::For::reply) prompt.label = "Answer to " + title;
         if (what == Prompt::For::reject) prompt.label = "What " + title + " should change";
         if (what == Prompt::For::send) prompt.label = "Message to " + title;
+    } else if (what == Prompt::For::find) {
+        prompt.label = "Find in this pane";
     } else {
         prompt.label = "Search";
         search_for("", now);
@@ -127,7 +129,8 @@ void Core::open_prompt(Prompt::For what, const Row* task, Moment now) {
 void Core::close_prompt(bool keep) {
     const auto name = draft_key(state_.prompt->what, state_.prompt->task);
     state_.drafts.erase(name);
-    if (keep && !state_.prompt->text.empty() && state_.prompt->what != Prompt::For::search) {
+    const bool is_send = state_.prompt->what != Prompt::For::search && state_.prompt->what != Prompt::For::find;
+    if (keep && !state_.prompt->text.empty() && is_send) {
         state_.drafts[name] = state_.prompt->text;
     }
     state_.prompt.reset();
@@ -147,16 +150,16 @@ void Core::search_for(const std::string& text, Moment now) {
 void Core::prompt_key(const Key& key, Moment now, Effects& effects) {
     if (about_key(key)) return;
     auto& prompt = *state_.prompt;
-    const bool is_search = prompt.what == Prompt::For::search;
+    const bool is_search = prompt.what == Prompt::For::search, is_find = prompt.what == Prompt::For::find;
     if (key == "Esc" || key == "C-c") {
         if (is_search) search_for("", now);
-        const bool kept = !prompt.text.empty() && !is_search;
+        const bool kept = !prompt.text.empty() && !is_search && !is_find;
         close_prompt(true);
         state_.message.reset();
         if (kept) say("Your text is kept: the same key offers it again", false, now);
     } else if (key == "Enter") {
         send_prompt(now, effects);
-    } else if (key == "C-e" && !is_search) {
+    } else if (key == "C-e" && !is_search && !is_find) {
         editing_prompt_ = true;
         effects.outside.push_back({Outside::What::edit, {}, prompt.text});
     } else if (edit_line(prompt.text, prompt.cursor, key) && is_search) {
@@ -167,6 +170,12 @@ void Core::prompt_key(const Key& key, Moment now, Effects& effects) {
 void Core::send_prompt(Moment now, Effects& effects) {
     const auto prompt = *state_.prompt;
     if (prompt.what == Prompt::For::search) return close_prompt(false);
+    if (prompt.what == Prompt::For::find) {
+        close_prompt(false);
+        state_.pane_find = prompt.text;
+        if (!prompt.text.empty()) find_in_pane(view_of(state_).top, true, now);
+        return;
+    }
     if (trim(prompt.text).empty()) {
         close_prompt(false);
         return say("Nothing was sent: the text is empty", false, now);

@@ -6,6 +6,7 @@
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
 #include "client/dashboard/hosts.hpp"
+#include "client/dashboard/rows.hpp"
 #include "client/output/local_time.hpp"
 #include "common/base/text.hpp"
 
@@ -42,6 +43,7 @@ Line key_row(const std::vector<Part>& parts, const std::vector<Part>& last, std:
 }
 
 std::string shown_key(const Key& key) {
+    if (key == "Right") return "→";
     return key.starts_with("C-") ? "Ctrl-" + key.substr(2) : key;
 }
 
@@ -116,6 +118,8 @@ std::span<const Binding> Core::keys() {
          [](Core& c, Effects& effects, Moment) {
              c.act(effects, action_of(rpc::TaskUpdateBranch{}, c.state_.selected, "updating", "branch updated"));
          }},
+        {"U", Action::restore, k_of_task | k_changes, "go on", "Undo a cancel: go on with the kept work in a new task",
+         "restore", "task restore", [](Core& c, Effects&, Moment now) { c.restore(now); }},
         {"d", Action::remove, k_of_task | k_changes | k_on_marked, "delete",
          "Delete the task with its TASK.md, history and logs", "delete", "task delete",
          [](Core& c, Effects&, Moment now) { c.remove(now); }},
@@ -149,16 +153,22 @@ std::span<const Binding> Core::keys() {
          [](Core& c, Effects& effects, Moment) { c.open_overlay(Overlay::workspaces, effects); }},
         {"Tab", Action::next_pane, k_of_list, "pane", "Show the next pane", "", "",
          [](Core& c, Effects&, Moment) { c.show_next_pane(); }},
+        {"Right", Action::focus, k_of_list, "",
+         "Give the keys to the pane, as its digit does a second time; Left or Esc takes them back", "", "",
+         [](Core& c, Effects&, Moment) {
+             c.show_pane(c.state_.pane);
+             c.state_.pane_focused = true;
+         }},
         {"1", Action::pane_1, k_of_list, "", "Pane: the agent's screen", "", "task peek",
-         [](Core& c, Effects&, Moment) { c.show_pane(Pane::screen); }},
+         [](Core& c, Effects&, Moment) { c.focus_pane(Pane::screen); }},
         {"2", Action::pane_2, k_of_list, "", "Pane: what the branch changes", "", "",
-         [](Core& c, Effects&, Moment) { c.show_pane(Pane::diff); }},
+         [](Core& c, Effects&, Moment) { c.focus_pane(Pane::diff); }},
         {"3 v", Action::pane_3, k_of_list, "", "Pane: TASK.md", "", "task show",
-         [](Core& c, Effects&, Moment) { c.show_pane(Pane::task); }},
+         [](Core& c, Effects&, Moment) { c.focus_pane(Pane::task); }},
         {"4", Action::pane_4, k_of_list, "", "Pane: the task's history", "", "task history",
-         [](Core& c, Effects&, Moment) { c.show_pane(Pane::history); }},
+         [](Core& c, Effects&, Moment) { c.focus_pane(Pane::history); }},
         {"5", Action::pane_5, k_of_list, "", "Pane: why the task is where it is, and every way out", "", "task why",
-         [](Core& c, Effects&, Moment) { c.show_pane(Pane::why); }},
+         [](Core& c, Effects&, Moment) { c.focus_pane(Pane::why); }},
         {"j Down", Action::down, k_of_list, "", "Next task", "", "", [](Core& c, Effects&, Moment) { c.move(1); }},
         {"k Up", Action::up, k_of_list, "", "Previous task", "", "", [](Core& c, Effects&, Moment) { c.move(-1); }},
         {"g Home", Action::first, k_of_list, "", "First task", "", "",
@@ -213,6 +223,8 @@ bool is_offered(const Row& task, const Binding& binding) {
             return task.unreadable.empty();
         case Action::shell:
             return task.has_worktree;
+        case Action::restore:  // of a cancelled task with work
+            return can(task, "restore") && task.needs_command.verb == "task restore";
         default:
             return *binding.offers == '\0' || offers_one(task, binding);
     }
@@ -256,6 +268,8 @@ std::optional<std::vector<Part>> other_keys(const State& state) {
     }
     if (state.prompt && state.prompt->what == Prompt::For::search)
         return std::vector<Part>{{"Enter", "keep the search"}, {"Esc", "end it"}};
+    if (state.prompt && state.prompt->what == Prompt::For::find)
+        return std::vector<Part>{{"Enter", "find"}, {"Esc", "end it"}};
     if (state.prompt) {
         std::vector<Part> keys{{"Enter", "send"}, {"Ctrl-e", "editor"}, {"Esc", "leave and keep the text"}};
         if (scrolls_about(state)) keys.push_back({"PageUp PageDown", "scroll"});
@@ -285,15 +299,33 @@ std::string label_of(const Row* task, const Binding& binding) {
     return binding.label;
 }
 
+/// Returns which pane has the keys, what of it is shown, and its keys.
+std::vector<Line> pane_footer(const State& state, std::size_t width, int rows) {
+    const auto view = view_of(state);
+    const auto last = std::min(view.top + view.rows, view.all);
+    const auto where =
+        view.all == 0 ? "no rows"
+                      : std::to_string(view.top + 1) + "-" + std::to_string(last) + " of " + std::to_string(view.all);
+    std::vector<Part> keys;
+    for (const auto& key : pane_keys()) keys.push_back({key.keys, key.label});
+    std::vector<Line> lines(static_cast<std::size_t>(std::max(1, rows)));
+    lines.back() = key_row(keys, {{"?", "help"}}, width);
+    Line first(" ");
+    first.add(std::string(name_of(state.pane)), k_bold).add(" has the keys  " + where, k_dim);
+    if (rows > 1) lines.front() = std::move(first);
+    return lines;
+}
+
 std::vector<Line> footer(const State& state, const Row* task, std::size_t width, int rows) {
     if (const auto others = other_keys(state)) {
         std::vector<Line> lines(static_cast<std::size_t>(std::max(1, rows)));
         lines.back() = key_row(*others, {}, width);
         return lines;
     }
+    if (pane_has_keys(state)) return pane_footer(state, width, rows);
     std::vector<Part> urgent, of_task, later, fixed, last;
     const bool pane_covers = state.pane_open && layout_of(state).list.height == 0;
-    if (pane_covers) fixed = {{"Esc", "list"}, {"j k", "other task"}, {"J K", "scroll"}};
+    if (pane_covers) fixed = {{"Esc", "list"}, {"j k", "other task"}, {"→", "keys to the pane"}};
     const auto needed = task == nullptr ? std::string() : key_for(task, task->needs_command);
     for (const auto& binding : bindings()) {
         const auto label = label_of(task, binding);
@@ -335,6 +367,10 @@ std::vector<Line> help_lines(const State& state) {
         for (const auto& row : wrapped(binding.help, room)) {
             lines.push_back(Line("  ").add(padded(std::exchange(keys, ""), 13), k_bold).add(row));
         }
+    }
+    heading("A pane that has the keys");
+    for (const auto& key : pane_keys()) {
+        lines.push_back(Line("  ").add(padded(key.keys, 13), k_bold).add(key.help));
     }
     heading("Elsewhere");
     for (const char* text : {

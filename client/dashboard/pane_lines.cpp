@@ -183,6 +183,11 @@ Lines why_lines(const Json& reply, std::size_t width) {
 }  // namespace
 
 std::vector<Line> about_lines(const About& about, std::size_t width) {
+    if (about.what == About::What::given) {
+        Lines lines;
+        for (const auto& line : about.given) lines.emplace_back(cut(line, width));
+        return lines;
+    }
     if (!about.reply.is_object()) return {};
     if (about.what == About::What::changes) return diff_lines(about.reply, width);
     const auto shown = read_as<rpc::TaskShow::Reply>(about.reply, "", UnknownKeys::ignore);

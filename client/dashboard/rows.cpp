@@ -63,6 +63,7 @@ Columns columns_for(const State& state) {
             if (wide > 0)
                 found.widths[i] = std::max(found.widths[i], column.fixed ? column.most : std::min(wide, column.most));
         }
+        found.noted = found.noted || task.noted;
         found.host = std::max(found.host, std::min(columns(host_text(state, task)), k_host_room));
         if (project == nullptr) project = &task.project;
         longest = std::min(std::max(longest, columns(clean(task.project))), k_most_project);
@@ -81,7 +82,8 @@ Line task_row(const State& state, const Item& item, std::size_t width, Timestamp
     const auto mark = mark_of(task);
     const auto need = need_of(task);
     const auto host_room = state.columns.host > 0 ? state.columns.host + 1 : 0;
-    const auto fixed = 2 + 2 + 7 + 5 + host_room;  // ">+", the mark, the need, the age, the host
+    const std::size_t note_room = state.columns.noted ? 2 : 0;
+    const auto fixed = 2 + 2 + 7 + 5 + host_room + note_room;  // ">+", the mark, the need, the age, the host, the note
     auto project = state.columns.project > 0 ? state.columns.project + 1 : 0;
     if (host_room > 0 && width < fixed + project + k_title_room) project = 0;  // a task's name is more important
     auto room = width > fixed + project ? width - fixed - project : 0;
@@ -95,7 +97,7 @@ Line task_row(const State& state, const Item& item, std::size_t width, Timestamp
     if (project > 0) line.add(padded(clean(task.project), project - 1), k_dim).add(" ");
     line.add(padded(indent + title_of(task), room), is_selected ? k_bold : Look{});
     if (busy != state.busy.end()) {
-        const auto rest = width > line.width() + 6 ? width - line.width() - 6 : 0;
+        const auto rest = width > line.width() + 5 + note_room ? width - line.width() - 5 - note_room : 0;
         line.add(padded(std::string(" ") + k_spinner[state.spinner % 4] + " " + busy->second, rest), k_bold);
     } else {
         for (std::size_t i = 0; i < widths.size(); ++i) {
@@ -103,6 +105,7 @@ Line task_row(const State& state, const Item& item, std::size_t width, Timestamp
             line.add(" ").add(cell_of(state, list_columns()[i], task, now).fit(widths[i]));
         }
     }
+    if (note_room > 0) line.add(task.noted ? " !" : "  ", k_yellow);
     line.add(padded_age(task.updated_at, now), k_dim);
     line.fit(width);
     if (!answers(state, task)) {
@@ -145,9 +148,15 @@ Line tab_row(const State& state, std::size_t width) {
     for (int i = 0; i < k_panes; ++i) {
         const bool shown = static_cast<int>(state.pane) == i;
         line.add(shown ? std::string("[") + k_tabs[i] + "]" : std::string(" ") + k_tabs[i] + " ",
-                 shown ? k_bold : k_dim);
+                 !shown                 ? k_dim
+                 : pane_has_keys(state) ? Look{-1, -1, true, false, true}
+                                        : k_bold);
     }
     return line.fit(width);
+}
+
+std::string_view name_of(Pane pane) {
+    return std::string_view(k_tabs[static_cast<std::size_t>(pane)]).substr(2);
 }
 
 int tab_at(int column) {

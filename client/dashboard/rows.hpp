@@ -15,6 +15,8 @@ Lines ended_rows(std::span<const Row* const> tasks, std::size_t width, Timestamp
 Line section_row(const Item& item, bool more, std::size_t width);
 /// Returns the titles of the panes; tab_at() returns the pane at a column, -1 if there is none.
 Line tab_row(const State& state, std::size_t width);
+/// Returns "diff", "TASK.md" …
+std::string_view name_of(Pane pane);
 int tab_at(int column);
 
 /// Returns at most `room` rows for the space below the last task: which keys to press if there is no task, and today's

@@ -93,6 +93,7 @@ struct Columns {
     std::vector<std::size_t> widths;  ///< of output::list_columns(); 0: the column is empty
     std::size_t project = 0;          ///< width of the longest project name; 0: all tasks are of one project
     std::size_t host = 0;             ///< width of the host names; 0: all tasks are of this machine
+    bool noted = false;               ///< a task has a notice besides its need
 };
 
 /// The contents of a pane: the reply, and its rows for a width.
@@ -104,18 +105,20 @@ struct PaneText {
     bool live = false;    ///< the request was for a living agent's screen
     Timestamp changed{};  ///< the task's last change at the time of the request
     std::size_t scroll = 0;
-    std::vector<Line> lines;  ///< until the reply comes, those of the previous task for a moment
-    std::size_t width = 0;    ///< the width of `lines`; 0: not laid out
+    std::optional<std::size_t> found;  ///< the row with the text that was found last
+    std::vector<Line> lines;           ///< until the reply comes, those of the previous task for a moment
+    std::size_t width = 0;             ///< the width of `lines`; 0: not laid out
     std::chrono::steady_clock::time_point came{};
 };
 
 /// The text above a question or a prompt: the agent's questions, its handoff, or the changes of a merge.
 struct About {
-    enum class What { questions, handoff, changes, plan };
+    enum class What { questions, handoff, changes, plan, given };
     What what = What::questions;
     std::string task;
-    Json reply;             ///< null: it has not come yet, or there was an error
-    bool has_come = false;  ///< a reply or an error has come
+    std::vector<std::string> given = {};  ///< for `given`: the lines
+    Json reply;                           ///< null: it has not come yet, or there was an error
+    bool has_come = false;                ///< a reply or an error has come
     std::size_t scroll = 0;
     std::vector<Line> lines;
     std::size_t width = 0;  ///< the width of `lines`; 0: not laid out
@@ -123,8 +126,9 @@ struct About {
 
 struct Question {
     std::vector<std::string> facts;
-    std::string text;   ///< "Merge fix/total into main?"
-    std::string about;  ///< the task about which `shows` is above the question; empty: none
+    std::string text;                     ///< "Merge fix/total into main?"
+    std::string about;                    ///< the task about which `shows` is above the question; empty: none
+    std::vector<std::string> above = {};  ///< lines above the question: the tasks that it is about, a program's text
     About::What shows = About::What::changes;
     std::vector<Request> if_yes;  ///< sent for y
     std::vector<Request> if_no;   ///< sent for any other key
@@ -139,7 +143,7 @@ struct Question {
 
 /// A line that is typed at the bottom.
 struct Prompt {
-    enum class For { search, reject, reply, send };
+    enum class For { search, reject, reply, send, find };
     For what = For::search;
     std::string task;
     std::string label;
@@ -223,7 +227,10 @@ struct State {
     std::size_t at = 0;   ///< the selected item; the size of `items`: none
     std::size_t top = 0;  ///< the first item on the screen
     Pane pane = Pane::screen;
-    bool pane_open = false;  ///< shown, although there is no room beside the list
+    bool pane_open = false;     ///< shown, although there is no room beside the list
+    bool pane_focused = false;  ///< keys are the pane's while it is shown: pane_has_keys()
+    bool pane_wraps = true;     ///< long lines; otherwise they are cut
+    std::string pane_find;      ///< the text that is looked for in panes
     std::map<Pane, PaneText> panes;
     Overlay overlay = Overlay::none;
     std::size_t overlay_scroll = 0;

@@ -118,15 +118,14 @@ void draw_pane(Canvas& canvas, const State& state, const Layout& layout, const R
         if (is_away) canvas.put(box.row + 1, box.column, box.width, Line(" It cannot be read while " + who, k_dim));
         return;
     }
-    const auto rows = static_cast<std::size_t>(std::max(0, box.height - 1));
-    const auto most = text.lines.size() > rows ? text.lines.size() - rows : 0;
-    const bool from_end = state.pane == Pane::screen;
-    const auto scroll = std::min(text.scroll, most);
-    const auto top = from_end ? most - scroll : scroll;
+    const auto [top, rows, all] = view_of(state);
+    const bool is_back = state.pane == Pane::screen && top + rows < all && !pane_has_keys(state);
     for (std::size_t i = 0; i < rows && top + i < text.lines.size(); ++i) {
-        canvas.put(box.row + 1 + static_cast<int>(i), box.column, box.width, text.lines[top + i]);
+        auto line = text.lines[top + i];
+        if (text.found == top + i) line = line.fit(static_cast<std::size_t>(box.width)).reversed();
+        canvas.put(box.row + 1 + static_cast<int>(i), box.column, box.width, std::move(line));
     }
-    if (from_end && scroll > 0) {
+    if (is_back) {
         canvas.put(box.row + box.height - 1, box.column, box.width,
                    Line(" scrolled back; Esc and J show the end ", Look{-1, -1, true, false, true}));
     }

@@ -94,6 +94,9 @@ Row row_of(const rpc::TaskView& task) {
     if (const auto& pull = task.pull_request) {
         row.pull = {static_cast<int>(pull->number), pull->state, pull->checks, pull->review, pull->conflicts};
     }
+    row.noted = !row.ended && std::ranges::any_of(task.notices, [&](const Notice& notice) {
+        return first_line(notice.text) != first_line(task.needs.text);
+    });
     set_agents(row, task);
     return row;
 }

@@ -70,9 +70,11 @@ struct TaskDiff : TaskSelector {
     static constexpr const char* k_name = "task.diff";
     bool patch = false;
     bool since_review = false;
+    bool merge = false;
     template <class V>
     void describe(V& v) {
         TaskSelector::describe(v);
+        v.sparse("merge", merge, "also what its merge would ask and where it would conflict, as far as is known here");
         v.sparse("since_review", since_review, "only what came after the commit that was reviewed last");
         v.sparse("patch", patch, "show the changes, too: `stat` and `text`");
     }
@@ -86,8 +88,12 @@ struct TaskDiff : TaskSelector {
         std::string text;
         bool cut = false;
         std::string alarm;
+        std::string concerns;
+        std::vector<std::string> conflicts;
         template <class V>
         void describe(V& v) {
+            v.sparse("concerns", concerns, "with `merge`: what a human has to confirm before `commit` is merged");
+            v.sparse("conflicts", conflicts, "with `merge`: the files in which `commit` conflicts with its target");
             v.required("repository", repository, "where to run git diff: the project's own repository");
             v.required("base", base, "the commit that the branch began at, or the one that was reviewed");
             v.required("tip", tip, "a tree of the worktree as it is now, uncommitted and untracked files included");

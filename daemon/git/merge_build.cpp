@@ -137,6 +137,20 @@ Awaitable<Result<std::string>> merge_commit(Git& git, const MergeRequest& reques
 
 }  // namespace
 
+Awaitable<Result<std::vector<std::string>>> conflicts_of(Git& git, std::string repo, std::string base,
+                                                         std::string tip) {
+    GitCommand command;
+    command.place = std::move(repo);
+    command.args = words("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, tip);
+    command.deadline = std::chrono::seconds(10);
+    CO_TRY(const auto done, co_await git.run(std::move(command)));
+    auto files = pieces(done.out);
+    if (done.exit_status > 1 || files.empty()) co_return command_failed(words("git", "merge-tree", base, tip), done);
+    files.erase(files.begin());  // the tree
+    files.erase(std::unique(files.begin(), files.end()), files.end());
+    co_return files;
+}
+
 Awaitable<Result<std::string>> build_merge(Git& git, const MergeRequest& request, MergeStrategy strategy,
                                            std::string base, std::string message) {
     const auto& tip = request.tip;

@@ -74,6 +74,12 @@ Awaitable<Result<std::string>> tip_by_now(World& world, TaskRecord record, Proje
     co_return found;
 }
 
+MergeConcern unreviewed(const TaskRecord& record) {
+    return {
+        "task " + record.task.id.value + " has the status " + record.task.status + ", and its work was not reviewed",
+        "Merge the unreviewed work?"};
+}
+
 }  // namespace
 
 std::string merge_command(const TaskId& id, const char* option) {
@@ -94,6 +100,23 @@ Awaitable<Result<void>> Merges::check(TaskRecord record) {
     CO_TRY(const auto concerns, co_await merge_concerns(world_, record, *tip, false));
     if (concerns.empty()) co_return Result<void>{};
     co_return confirmation(merge_command(record.task.id), concerns, *tip);
+}
+
+Awaitable<Result<Merges::Preview>> Merges::preview(TaskRecord record, std::string tip) {
+    CO_TRY(const auto definition, turns_.definition_of(record.task));
+    CO_TRY(const auto project, registered_project(world_, record.task.project));
+    CO_TRY(auto concerns, co_await merge_concerns(world_, record, tip, false));
+    const bool is_empty = record.branch_start == tip;
+    if (!is_empty && !engine::can_be_merged_from(*definition, record.task.status)) {
+        concerns.insert(concerns.begin(), unreviewed(record));
+    }
+    Preview preview;
+    if (!concerns.empty()) {
+        preview.concerns = confirmation(merge_command(record.task.id), concerns, tip).details.at("facts");
+    }
+    CO_TRY(auto target, co_await target_ref(world_, record, project));
+    CO_TRY(preview.conflicts, co_await git::conflicts_of(world_.git, project.path, std::move(target), std::move(tip)));
+    co_return preview;
 }
 
 Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const engine::Definition& definition,
@@ -122,9 +145,7 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
     CO_TRY(auto concerns, co_await merge_concerns(world_, record, tip, true));
     const bool is_empty = record.branch_start == tip;  // then no work is unreviewed
     if (not_reviewed && !is_empty) {
-        concerns.insert(concerns.begin(), MergeConcern{"task " + record.task.id.value + " has the status " +
-                                                           record.task.status + ", and its work was not reviewed",
-                                                       "Merge the unreviewed work?"});
+        concerns.insert(concerns.begin(), unreviewed(record));
     }
     if (!concerns.empty() && !order.force) {
         co_return confirmation(merge_command(record.task.id, order), concerns, tip);

@@ -60,6 +60,14 @@ class Merges {
     /// was already merged. needs_force names what a human has to confirm (`details`: facts, question, tip).
     Awaitable<Result<MergeOutcome>> merge(TaskId id, MergeOrder order, Caller by);
 
+    /// What is known here of a merge before it is asked for.
+    struct Preview {
+        std::string concerns;                ///< lines; empty: nothing has to be confirmed
+        std::vector<std::string> conflicts;  ///< files that git cannot merge by itself
+    };
+    /// Looks at what a merge of the commit would ask. Fetches and changes nothing.
+    Awaitable<Result<Preview>> preview(TaskRecord record, std::string tip);
+
     /// Returns the needs_force of a task that could be merged otherwise. Begins nothing.
     Awaitable<Result<void>> check(TaskRecord record);
 

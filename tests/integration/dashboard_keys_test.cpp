@@ -71,8 +71,8 @@ prompts:
   work: "Work on {summary}"
 )";
 
-const std::set<std::string> k_all = {"Enter", "a", "m", "r", "p", "s", "x", "t", "!",
-                                     "S",     "R", "u", "d", "D", "o", "e", "y", "A"};
+const std::set<std::string> k_all = {"Enter", "a", "m", "r", "p", "s", "x", "t", "!", "S",
+                                     "R",     "u", "d", "D", "o", "e", "y", "A", "U"};
 
 std::set<std::string> words_of(const std::string& text) {
     std::set<std::string> words;

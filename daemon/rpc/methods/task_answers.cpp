@@ -96,6 +96,13 @@ Awaitable<Result<TaskDiff::Reply>> diff(Api& api, TaskDiff params, Call call) {
     auto known = api.runner().committed.known(id);
     CO_TRY(const auto changes, co_await changes_of(api.world(), record, std::move(known), params.since_review));
     TaskDiff::Reply reply;
+    if (params.merge && !changes.commit.empty()) {
+        // Without an answer the merge itself asks.
+        if (auto preview = co_await api.runner().merges.preview(record, changes.commit)) {
+            reply.concerns = api.sentences({std::move(preview->concerns)}).front();
+            reply.conflicts = std::move(preview->conflicts);
+        }
+    }
     if (call.caller.role == Role::human) reply.alarm = co_await current_alarm(api.world(), std::move(record));
     reply.repository = changes.repository;
     reply.base = changes.base;

@@ -291,3 +291,131 @@ TEST_CASE("Tall and narrow, the pane is below the list, and wide beside it") {
     Desk narrow({running("aaaa0000")}, 109, 24);
     CHECK(dashboard::layout_of(narrow.core.state()).pane.height == 0);
 }
+
+namespace {
+
+/// A diff of two files, the first with two parts, each of `rows` lines.
+std::string long_diff(int rows) {
+    std::string text;
+    const auto part = [&](const std::string& name) {
+        text += "@@ -1 +1," + std::to_string(rows) + " @@ " + name + "\n";
+        for (int i = 0; i < rows; ++i) text += "+" + name + " line " + std::to_string(i) + "\n";
+    };
+    text += "diff --git a/one b/one\n";
+    part("first");
+    part("second");
+    text += "diff --git a/two b/two\n";
+    part("third");
+    return text;
+}
+
+Desk with_diff(int width = 80, int height = 24) {
+    Desk desk({running("aaaa0000"), running("bbbb0000")}, width, height);
+    desk.press("2");
+    rpc::TaskDiff::Reply diff;
+    diff.changes = {1, 2, 60, 0, false};
+    diff.text = long_diff(30);
+    desk.answer(Purpose::diff, written(diff));
+    desk.sent.clear();
+    return desk;
+}
+
+std::string found_row(const Desk& desk) {
+    const auto& state = desk.core.state();
+    const auto& text = state.panes.at(state.pane);
+    return text.found ? text.lines.at(*text.found).text() : std::string();
+}
+
+}  // namespace
+
+TEST_CASE("A pane gets the keys by its digit or the arrow, and gives them back") {
+    for (const char* give : {"2", "Right"}) {
+        for (const char* back : {"Left", "Esc", "q"}) {
+            auto desk = with_diff();
+            const auto selected = desk.core.state().selected;
+            desk.press(give);
+            CHECK_THAT(desk.screen(), Holds("diff has the keys"));
+            desk.press("j");
+            CHECK(desk.core.state().selected == selected);
+            CHECK(dashboard::view_of(desk.core.state()).top == 1);
+            desk.press(back);
+            CHECK_THAT(desk.screen(), !Holds("has the keys"));
+            desk.press("j");
+            CHECK(desk.core.state().selected != selected);
+            CHECK(desk.outside.empty());
+        }
+    }
+}
+
+TEST_CASE("In a pane that has the keys, files and parts are gone to, and its place is said") {
+    auto desk = with_diff(140, 40);
+    desk.press("2");
+    desk.press("]");
+    CHECK(found_row(desk) == "diff --git a/one b/one");
+    desk.press("}");
+    CHECK_THAT(found_row(desk), Holds("first"));
+    desk.press("}");
+    CHECK_THAT(found_row(desk), Holds("@@") && Holds("second"));
+    const auto view = dashboard::view_of(desk.core.state());
+    CHECK_THAT(desk.screen(), Holds(std::to_string(view.top + 1) + "-" + std::to_string(view.top + view.rows) + " of " +
+                                    std::to_string(view.all)));
+    desk.press("{");
+    CHECK_THAT(found_row(desk), Holds("first"));
+    desk.press("]");
+    CHECK(found_row(desk) == "diff --git a/two b/two");
+    desk.press("[");
+    CHECK(found_row(desk) == "diff --git a/one b/one");
+    desk.press("[");
+    CHECK(dashboard::view_of(desk.core.state()).top == 0);
+    desk.press("[");
+    CHECK_THAT(desk.screen(), Holds("none before"));
+    desk.press("G");
+    for (const char* key : {"}", "}", "}"}) desk.press(key);
+    CHECK_THAT(found_row(desk), Holds("third"));
+    CHECK_THAT(desk.screen(), Holds("none after"));
+    desk.press("Enter");  // what a pane has no use for stays as it is
+    CHECK(desk.outside.size() == 1);
+}
+
+TEST_CASE("A text is found in a pane, again behind it, and not again where there is none") {
+    auto desk = with_diff();
+    desk.press("2");
+    desk.press("n");
+    CHECK_THAT(desk.screen(), Holds("/ finds"));
+    desk.press("/");
+    desk.type("line 7");
+    desk.press("Enter");
+    const auto found = [&] { return found_row(desk); };
+    CHECK(found() == "+first line 7");
+    CHECK_THAT(desk.screen(), Holds("+first line 7"));
+    desk.press("n");
+    CHECK(found() == "+second line 7");
+    desk.press("n");
+    CHECK(found() == "+third line 7");
+    desk.press("n");
+    CHECK(found() == "+first line 7");
+    desk.press("N");
+    CHECK(found() == "+third line 7");
+    CHECK_THAT(desk.screen(), Holds("+third line 7"));
+    CHECK(desk.core.state().search.empty());  // the list is as it was
+    desk.press("/");
+    desk.type("nowhere");
+    desk.press("Enter");
+    CHECK(found().empty());
+    CHECK_THAT(desk.screen(), Holds("nowhere"));
+}
+
+TEST_CASE("z cuts long lines of a pane, and wraps them again") {
+    Desk desk({running("aaaa0000")});
+    desk.press("2");
+    rpc::TaskDiff::Reply diff;
+    diff.changes = {1, 1, 1, 0, false};
+    diff.text = "diff --git a/x b/x\n@@ -1 +1 @@\n+" + std::string(100, 'w') + "END\n";
+    desk.answer(Purpose::diff, written(diff));
+    CHECK_THAT(desk.screen(), Holds("END"));
+    desk.press("2");
+    desk.press("z");
+    CHECK_THAT(desk.screen(), !Holds("END"));
+    desk.press("z");
+    CHECK_THAT(desk.screen(), Holds("END"));
+}

@@ -80,6 +80,78 @@ TEST_CASE("Who merges sees the changes, and merges them and nothing later") {
     CHECK_FALSE(dirty.last(Purpose::act).params.contains("tip"));
 }
 
+TEST_CASE("One question says what a merge has to confirm and where it conflicts, and y confirms what it said") {
+    auto task = in_review("aaaa0000");
+    task.can.emplace_back("update_branch");
+    Desk desk({task});
+    desk.press("m");
+    CHECK(desk.last(Purpose::about).params.at("merge") == true);
+    desk.pass(milliseconds(1100));  // git is slow: the question can be answered
+    rpc::TaskDiff::Reply diff;
+    diff.commit = diff.tip = "c0ffee";
+    diff.changes = {1, 1, 1, 0, false};
+    diff.concerns = "2 commits since the review of decade\nthe review is not verified";
+    diff.conflicts = {"src/total.cpp"};
+    desk.answer(Purpose::about, written(diff));
+    const auto text = desk.screen();
+    CHECK_THAT(text, Holds("2 commits since the review") && Holds("the review is not verified"));
+    CHECK_THAT(text, Holds("conflict in src/total.cpp") && Holds("u merges"));
+    desk.press_at_once("y");  // it was not read yet
+    REQUIRE(desk.core.state().question);
+    desk.press("y");
+    const auto params = desk.last(Purpose::act).params;
+    CHECK(params.at("tip") == "c0ffee");
+    CHECK(params.at("force") == true);
+    CHECK(params.at("run_checks") == true);
+    // Without concerns nothing is forced.
+    Desk clean({in_review("aaaa0000")});
+    clean.press("m");
+    clean.answer(Purpose::about, diff_of("c0ffee", "+x\n"));
+    clean.press("y");
+    CHECK(clean.last(Purpose::act).params.value("force", false) == false);
+}
+
+TEST_CASE("The question about several tasks lists each with its lines, and those that are left out") {
+    auto first = in_review("aaaa0000");
+    first.committed = rpc::ChangeCounts{1, 1, 12, 3, false};
+    Desk desk({first, in_review("bbbb0000"), crashed("cccc0000")}, 80, 24);
+    for (const char* key : {"g", "Space", "Space", "Space", "m"}) desk.press(key);
+    const auto text = desk.screen();
+    CHECK_THAT(text, Holds("Summary of aaaa0000") && Holds("+12 -3") && Holds("Summary of bbbb0000"));
+    desk.press("y");
+    CHECK_FALSE(desk.core.state().about);
+}
+
+TEST_CASE("U goes on with the work of a cancelled task in a new one, and selects that") {
+    auto task = ended("aaaa0000");
+    task.fields.status = "cancelled";
+    task.needs.command = OrangeCommand::from_text("orange task restore aaaa0000 --create");
+    Desk desk({task, running("bbbb0000")});
+    for (int i = 0; i < 3; ++i) desk.press("f");
+    REQUIRE(desk.core.state().selected == "aaaa0000");
+    desk.press("U");
+    CHECK_THAT(desk.screen(), Holds("in a new task?"));
+    desk.press("y");
+    CHECK(desk.last(Purpose::act).method == "task.restore");
+    CHECK(desk.last(Purpose::act).params.at("create") == true);
+    desk.answer(Purpose::act,
+                Json{{"branch", "b-restored"}, {"commit", "c0ffee"}, {"task", written(running("cccc0000"))}});
+    CHECK(desk.core.state().selected == "cccc0000");
+}
+
+TEST_CASE("A notice besides the need has a mark in the row") {
+    auto task = in_review("aaaa0000");
+    Notice notice;
+    notice.kind = NoticeKind::unverified_review;
+    notice.text = "the reviewer did not set this status";
+    task.notices = {notice};
+    Desk desk({task, in_review("bbbb0000")});
+    CHECK_THAT(desk.screen(), Holds(" !"));
+    task.notices.front().text = task.needs.text;
+    Desk plain({task});
+    CHECK_THAT(plain.screen(), !Holds(" !"));
+}
+
 TEST_CASE("A merge is of the branch's commit, although files are not committed, and y waits for the changes") {
     Desk desk({in_review("aaaa0000")});
     desk.press("m");
