@@ -46,6 +46,9 @@ Action task_create(CLI::App& app) {
     task_option(app, "--blocked-by", a->params.blocked_by, "Start it when these tasks are done");
     text(app, "--parent", a->params.parent, "Make it a sub-task of this task; what an agent creates is one of its own")
         ->type_name("ID");
+    text(app, "--like", a->params.like,
+         "Create it like this task: what is not given (summary, context, workflow, agents, executor) is as there")
+        ->type_name("ID");
     app.add_flag("--no-spawn", a->params.no_spawn, "Do not start an agent; `orange spawn` starts it later");
     app.footer(
         "Examples:\n"
@@ -56,6 +59,7 @@ Action task_create(CLI::App& app) {
         "  orange create --id \"deps-$(date +%G-W%V)\" \"Update the dependencies\"\n"
         "                                        (at most once a week)\n"
         "  orange create --from-issue 12\n"
+        "  orange create --like 4f2a\n"
         "  orange create --from-file tasks.md --no-spawn\n"
         "  orange create --branch total --base release-2 \"Round the total there too\"\n"
         "  orange create --blocked-by 4f2a \"Use the new API\"\n"
@@ -172,6 +176,9 @@ Action task_update(CLI::App& app) {
     task_option(app, "--blocked-by", params->blocked_by, "Start the pending task when these tasks are also done");
     task_option(app, "--unblock", params->unblock, "Do not wait for these tasks any more");
     text(app, "--feedback", params->feedback, "Text for the section ## Feedback; - reads standard input");
+    text(app, "--pr-feedback", params->pr_feedback,
+         "Who gets feedback on its pull request: notice (you) or agent; '' is as the setting says")
+        ->type_name("WHO");
     app.add_flag("--force", params->force, "Confirm a transition that skips the rest of the workflow");
     app.footer(
         "Examples:\n"
@@ -338,6 +345,8 @@ Action task_restore(CLI::App& app) {
     auto params = std::make_shared<rpc::TaskRestore>();
     id(app, params->id);
     text(app, "-b,--branch", params->branch, "Branch to create; default: the name of the task's branch with -restored");
+    app.add_flag("--create", params->create,
+                 "Also create a task that goes on there, like the old one; its plan and handoff are in the context");
     app.footer(
         "The branch has the task's commits. If changes were uncommitted when the task ended, one more commit has "
         "them. Ignored files that were kept (setting keep_ignored) are written into the task's folder.");

@@ -23,6 +23,7 @@ struct TaskCreate : Choices {
     std::string summary;
     std::optional<std::string> context;
     std::optional<std::string> parent;
+    std::optional<std::string> like;
     std::optional<std::string> permissions;
     bool ask_trust = false;
     std::vector<std::string> trust;
@@ -44,6 +45,9 @@ struct TaskCreate : Choices {
         v.optional("context", context, "Markdown for the agent, stored under ## Context");
         Choices::describe(v);
         v.optional("parent", parent, "the task that it is a part of; its project is where the new one belongs");
+        v.sparse(
+            "like", like,
+            "a task; what is not given is as there: project, summary, ## Context, workflow, agents, executor (human)");
         v.optional("permissions", permissions, "full or reduced: what its agents may do without asking");
         v.sparse("ask_trust", ask_trust,
                  "refuse with needs_force while a harness has no consent to trust the repository; its name is the "
@@ -212,17 +216,22 @@ struct TaskUpdateBranch : TaskSelector {
 struct TaskRestore : TaskSelector {
     static constexpr const char* k_name = "task.restore";
     std::optional<std::string> branch;
+    bool create = false;
     template <class V>
     void describe(V& v) {
         TaskSelector::describe(v);
+        v.sparse("create", create,
+                 "also create a task that goes on there, like the old one; ## Plan and ## Handoff are in its context");
         v.optional("branch", branch, "the branch to make; else the task's own with -restored");
     }
     struct Reply {
         std::string branch;
         std::string commit;
+        std::optional<TaskView> task;
         std::vector<std::string> notes;
         template <class V>
         void describe(V& v) {
+            v.optional("task", task, "with `create`: the new task");
             v.required("branch", branch, "the branch that has the work now");
             v.required("commit", commit, "its commit");
             v.optional("notes", notes, "sentences for a human");

@@ -194,7 +194,7 @@ class Question {
     Needs nothing() const {
         if (record_.intent) return here(Need::nothing, record_.intent->from + " → " + record_.intent->to);
         if (!sight_.under_way.empty()) return here(Need::nothing, sight_.under_way);
-        if (state_->terminal) return here(Need::nothing, how_it_ended());
+        if (state_->terminal) return here(Need::nothing, how_it_ended(), way_back());
         if (!sight_.held_back.empty()) return here(Need::nothing, sight_.held_back);
         if (record_.queued) {
             return here(Need::nothing, "waits for a workspace, place " + std::to_string(sight_.queue_place));
@@ -213,6 +213,12 @@ class Question {
             return here(Need::nothing, "pull request #" + std::to_string(pull->number) + " is open");
         }
         return here(Need::nothing, "waits in " + status());
+    }
+
+    /// Returns the command that goes on with the work of a cancelled task; none if there is no work.
+    OrangeCommand way_back() const {
+        const bool has_worked = state_->meaning == Meaning::cancelled && !record_.branch_start.empty();
+        return has_worked ? command("restore", "--create") : OrangeCommand{};
     }
 
     std::string how_it_ended() const {

@@ -55,12 +55,16 @@ Result<AgentNeed> respawn_need(const Definition& definition, const Task& task, b
                                               " is not a state of workflow " + definition.name);
     }
     if (state->respawn_prompt.empty()) {
-        const auto refused = [&task](const std::string& why, std::string_view verb) {
-            return Error(ErrorCode::conflict, called(task) + why + ":\n  " + task_command(verb, task.id.value).text());
+        const auto refused = [&task](const std::string& why, std::string_view verb, std::string_view options = {}) {
+            return Error(ErrorCode::conflict,
+                         called(task) + why + ":\n  " + task_command(verb, task.id.value, options).text());
         };
         if (state->name == definition.initial().name) {
             if (queued) return refused(" has not started and has no agent yet. What it waits for", "why");
             return refused(" has not started and has no agent yet. To start it", "spawn");
+        }
+        if (state->meaning == Meaning::cancelled && !task.branch.empty()) {
+            return refused(" is " + state->name + ". To go on with its work in a new task", "restore", "--create");
         }
         if (state->terminal) return refused(" is " + state->name + " and has no agent any more. Its output", "log");
         return refused(" has the status " + state->name + ", in which no agent works. What you can do", "why");

@@ -108,7 +108,7 @@ Awaitable<std::vector<std::string>> kept_work(World& world, TaskRecord record) {
     if (!kept->ignored.empty()) {
         notes.push_back("kept: files that git ignores (setting keep_ignored), as " + Pool::ignored_ref(record.task.id));
     }
-    notes.push_back("To restore it:\n  " + restore_command(record));
+    notes.push_back("To go on with it in a new task:\n  " + restore_command(record) + " --create");
     co_return notes;
 }
 
@@ -142,11 +142,6 @@ Awaitable<Result<RestoredWork>> restore_work(World& world, TaskRecord record, st
         CO_TRY(co_await git_output(world.git, std::move(update)));
     }
     CO_TRY(co_await restore_ignored(world, record, kept, restored.notes));
-    restored.notes.push_back("To look at it:\n  git -C " + shell_word(kept.repository) +
-                             " --no-pager --no-replace-objects diff --no-ext-diff --no-textconv " + kept.base + "..." +
-                             shell_word(restored.branch));
-    restored.notes.push_back("To continue with it:\n  orange task create --project " + task.project + " --branch " +
-                             shell_word(restored.branch) + " \"...\"");
     co_return restored;
 }
 

@@ -11,7 +11,7 @@ namespace orange {
 struct RestoredWork {
     std::string branch;
     std::string commit;
-    std::vector<std::string> notes;  ///< how to look at it, and how to continue with it
+    std::vector<std::string> notes;
 };
 
 /// Returns sentences about the work that a cancelled task leaves, with the command that restores it; empty if there is

@@ -263,13 +263,50 @@ TEST_CASE("Cancelling says what is kept, and the command that it names brings it
     for (int n = 0; n < 2; ++n) {  // the second time, nothing is left to do
         const auto restored = orange.orange({"task", "restore", id});
         REQUIRE(restored.status == 0);
-        CHECK_THAT(restored.out, Tells("orange task create --project shop --branch " + branch + "-restored"));
+        CHECK_THAT(restored.out, Tells(branch + "-restored"));
+        CHECK_THAT(restored.out, Tells("orange task restore " + orange.short_id(id) + " --create"));
     }
     CHECK(orange.git({"show", branch + "-restored:saved.txt"}, repo) == "saved");
     CHECK(orange.git({"show", branch + "-restored:unsaved.txt"}, repo) == "unsaved");
     CHECK(orange.orange({"task", "restore", id, "--branch", "main"}).status == 1);
     CHECK(orange.orange({"task", "restore", id, "--branch", "mine"}).status == 0);
     CHECK(orange.git({"rev-parse", "mine"}, repo) == orange.git({"rev-parse", branch + "-restored"}, repo));
+}
+
+TEST_CASE("The work of a cancelled task goes on in a new one, with its plan and handoff") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto old = orange.create("shop", "Round the total");
+    orange.wait_for_status(old, "reviewing");
+    const auto ok = [&](std::vector<std::string> words) {
+        const auto ran = orange.orange(std::move(words));
+        INFO(ran.err);
+        REQUIRE(ran.status == 0);
+        return ran.out;
+    };
+    ok({"task", "cancel", old, "--yes"});
+    const auto refused = orange.orange({"task", "respawn", old});
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, Tells("orange task restore " + orange.short_id(old) + " --create"));
+    CHECK_THAT(ok({"task", "why", old}), Tells("orange task restore " + orange.short_id(old) + " --create"));
+    const auto reply = ok({"task", "restore", old, "--create", "--json"});
+    const auto json = Json::parse(reply);
+    const auto id = json.at("task").at("fields").at("id").get<std::string>();
+    const auto fields = orange.fields(id);
+    CHECK(id != old);
+    CHECK(fields.at("branch") == json.at("branch"));
+    CHECK(fields.at("summary") == "Round the total");
+    CHECK(fields.at("harness") == orange.fields(old).at("harness"));
+    const auto body = orange.body(id);
+    CHECK_THAT(body, Holds("### Plan") && Holds("### Handoff"));
+    CHECK(body.find("### Handoff") < body.find("\n## "));  // in its context
+    orange.wait_for_status(id, "reviewing");
+    // One like it begins anew.
+    const auto like = Json::parse(ok({"task", "create", "--like", old, "--no-spawn", "--json"}));
+    const auto fresh = like.at("task").at("fields").at("id").get<std::string>();
+    CHECK(orange.fields(fresh).at("summary") == "Round the total");
+    CHECK_THAT(orange.body(fresh), !Holds("### Plan"));
+    CHECK(orange.orange({"task", "create", "--like", "nothing", "--no-spawn"}).status == 1);
 }
 
 TEST_CASE("A task that has no work says so when it is cancelled, and without its branch nothing is restored") {

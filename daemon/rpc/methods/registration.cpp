@@ -7,6 +7,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/included.hpp"
 #include "daemon/git/repository.hpp"
 #include "daemon/git/repository_command.hpp"
 #include "daemon/runner/project_names.hpp"
@@ -124,7 +125,8 @@ Awaitable<Result<NewProject>> new_project(Api& api, ProjectAdd params) {
         git::trust_ssh(project, ssh);
         by_ssh = "remotes are reached with core.sshCommand of the repository, as long as it stays: " + printable(ssh);
     }
-    for (const auto& note : {on_other_branch, remote, by_ssh}) {
+    const auto env = co_await git::env_note(world.git, root);
+    for (const auto& note : {on_other_branch, remote, by_ssh, env}) {
         if (!note.empty()) made.notes.push_back(note);
     }
     co_return made;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/text.hpp"
 #include "daemon/git/repository_command.hpp"
 #include "daemon/rpc/methods/harness_environment.hpp"
 #include "daemon/runner/agent_control.hpp"
@@ -40,6 +41,18 @@ std::string worker_note(const agents::Harness& harness, const std::string& permi
     }
     return harness.name + " works in its worktree with reduced permissions" +
            (harness.mode == agents::Mode::oneshot ? "" : " and asks in its window for more");
+}
+
+/// Returns the first twenty lines of a program that a person is asked about.
+std::string beginning_of(const std::string& text) {
+    constexpr std::size_t k_most_lines = 20, k_longest_line = 200;
+    const auto lines = split_lines(text);
+    std::string shown;
+    for (std::size_t i = 0; i < lines.size() && i < k_most_lines; ++i) {
+        shown += ellipsized(std::string(lines[i]), k_longest_line) + "\n";
+    }
+    const auto more = lines.size() > k_most_lines ? lines.size() - k_most_lines : 0;
+    return shown + (more > 0 ? "… " + counted(more, "more line") + "\n" : "");
 }
 
 std::vector<std::string> harnesses_of(const Task& task, bool reviews) {
@@ -96,6 +109,7 @@ Result<void> check_setup_agreed(const Project& project) {
                   {"repository", project.path},
                   {"question", "The repository has a setup program for worktrees, " + file +
                                    ". May Orange run it with your permissions?"},
+                  {"text", beginning_of(setup->text)},
                   {"otherwise", "it starts without this setup"}});
 }
 

@@ -1,3 +1,5 @@
+#include "daemon/rpc/methods/task_create.hpp"
+
 #include <algorithm>
 
 #include "common/base/branch_name.hpp"
@@ -18,6 +20,8 @@
 #include "daemon/runner/blockers.hpp"
 #include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/placement.hpp"
+#include "daemon/store/sections.hpp"
+#include "daemon/store/task_texts.hpp"
 
 /// `task.create`. All checks come before the first write, so that a refused call leaves no folder, no branch and no
 /// project. Names that were free (of the branch, of the project) are checked again after the last co_await, because
@@ -469,10 +473,40 @@ Result<void> take_texts(const TaskCreate& params, Task& task) {
     return Error(ErrorCode::invalid_argument, "the context must be UTF-8 text of at most 512 KiB");
 }
 
+/// Takes from the task in `like` what the call does not give. Efforts and models are only taken with their program.
+Result<void> take_like(Api& api, TaskCreate& params, const Call& call) {
+    if (!params.like) return {};
+    TaskSelector named;
+    named.id = params.like;
+    TRY(const auto id, api.select(named, call));
+    TRY(const auto record, api.world().tasks.read(id));
+    const auto& old = record->task;
+    const auto take = [](auto& into, const auto& from) {
+        if (!into) into = from;
+    };
+    if (!params.parent) take(params.project, old.project);
+    if (params.summary.empty()) params.summary = old.summary;
+    take(params.workflow, old.workflow);
+    if (!params.harness) take(params.effort, old.effort), take(params.model, old.model);
+    if (!params.review_harness) {
+        take(params.review_effort, old.review_effort), take(params.review_model, old.review_model);
+    }
+    take(params.harness, old.harness);
+    take(params.review_harness, old.review_harness);
+    if (!params.executor) take(params.executor_options, old.executor_options);
+    take(params.executor, old.executor.empty() ? std::string(agents::k_local) : old.executor);
+    take(params.permissions, old.permissions);
+    if (!params.context) {
+        TRY(params.context, context_with(api.world(), *record, {}));
+    }
+    return {};
+}
+
 Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, Call call) {
     auto& world = api.world();
     if (call.caller.role == Role::human) api.take_path_of(params.caller);
     CO_TRY(complete_for_agent(world, params, call.caller));
+    CO_TRY(take_like(api, params, call));
     CO_TRY(take_parent(world, params));
     CO_TRY(auto draft, co_await choose_project(api, params));
     auto& task = draft.record.task;
@@ -549,7 +583,25 @@ Awaitable<Result<std::string>> id_from_key(Api& api, TaskCreate params) {
     co_return sha256(project.name + "\n" + key).substr(0, k_task_id_length);
 }
 
-Awaitable<Result<TaskReply>> create(Api& api, TaskCreate params, Call call) {
+}  // namespace
+
+Result<std::string> context_with(const World& world, const TaskRecord& record,
+                                 const std::vector<std::string>& sections) {
+    TRY(const auto body, store::read_body(world.files, world.tasks.folder(record) / "TASK.md"));
+    const auto artifacts = store::parse_sections(body);
+    const auto text_of = [&](const std::string& name) {
+        const auto found = artifacts.sections.find(name);
+        return found == artifacts.sections.end() ? std::string() : std::string(trim(found->second.text));
+    };
+    auto context = text_of("Context");
+    for (const auto& name : sections) {
+        const auto text = text_of(name);
+        if (!text.empty()) context += (context.empty() ? "### " : "\n\n### ") + name + "\n\n" + text;
+    }
+    return context;
+}
+
+Awaitable<Result<TaskReply>> create_task(Api& api, TaskCreate params, Call call) {
     if (params.key) {
         auto asked = params;
         CO_TRY(params.id, co_await id_from_key(api, std::move(asked)));
@@ -573,14 +625,12 @@ Awaitable<Result<TaskReply>> create(Api& api, TaskCreate params, Call call) {
     co_return created;
 }
 
-}  // namespace
-
 void add_task_create(MethodTable& table, Api& api) {
     using enum ErrorCode;
     table.add<TaskCreate>(
         Access::agent, "Creates a task and starts it; for an agent, a sub-task of its own task.",
         {invalid_argument, not_found, conflict, workflow_invalid},
-        [&api](TaskCreate params, Call call) { return create(api, std::move(params), std::move(call)); });
+        [&api](TaskCreate params, Call call) { return create_task(api, std::move(params), std::move(call)); });
 }
 
 }  // namespace orange::rpc

@@ -2,6 +2,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/rpc/api.hpp"
+#include "daemon/rpc/methods/task_create.hpp"
 #include "daemon/runner/branch_update.hpp"
 #include "daemon/runner/children.hpp"
 #include "daemon/runner/kept_work.hpp"
@@ -179,7 +180,28 @@ Awaitable<Result<TaskRestore::Reply>> restore(Api& api, TaskRestore params, Call
     TaskRestore::Reply reply;
     reply.branch = std::move(restored.branch);
     reply.commit = std::move(restored.commit);
-    reply.notes = api.sentences(std::move(restored.notes));
+    auto notes = std::move(restored.notes);
+    if (!params.create) {
+        notes.push_back("To look at it:\n  orange task diff " + id.value);
+        notes.push_back("To go on with it in a new task:\n  orange task restore " + id.value + " --create" +
+                        (params.branch ? " --branch " + shell_word(reply.branch) : ""));
+        reply.notes = api.sentences(std::move(notes));
+        co_return reply;
+    }
+    TaskCreate next;
+    next.like = id.value;
+    next.branch = reply.branch;
+    CO_TRY(next.context, context_with(api.world(), record, {"Plan", "Handoff"}));
+    auto created = co_await create_task(api, std::move(next), call);
+    if (!created) {
+        auto error = created.error();
+        error.message = "the work is on branch " + reply.branch + ", but no task was created: " + error.message;
+        co_return error;
+    }
+    reply.task = std::move(created->task);
+    reply.notes = api.sentences(std::move(notes));
+    reply.notes.insert(reply.notes.end(), created->notes.begin(), created->notes.end());
+    if (created->spawn_error) reply.notes.push_back("no agent works on it: " + *created->spawn_error);
     co_return reply;
 }
 
