@@ -138,25 +138,25 @@ void look_at_daemon(Findings& findings, const Paths& paths, const Error& no_daem
     }
 }
 
-/// Reports missing agents' programs. `oranged --agents` reads the harness files and prints a line for each: name,
-/// program (empty if not found), command that installs it (empty if untested).
+/// Reports agents' programs, and once if there is none. `oranged --agents` reads the harness files and prints a line
+/// for each: name, program (empty if not found), command that installs it (empty if untested).
 void look_at_agents(Findings& findings) {
     const auto oranged = connection::find_oranged();
     const auto listed = oranged ? connection::output_of({oranged->string(), "--agents"}).value_or("") : std::string();
-    Findings missing;
     bool any = false;
     for (const auto line : split_lines(listed)) {
         const auto cells = split(line, '\t');
         if (cells.size() < 3) continue;
         const std::string name(cells[0]);
-        any = any || !cells[1].empty();
-        if (cells[1].empty() && cells[2].empty()) continue;
-        if (cells[1].empty())
-            add(missing, "agents", "warning", name + " is not installed; one agent is enough", std::string(cells[2]));
-        else
-            add(findings, "agents", "ok", name + ", " + std::string(cells[1]));
+        if (cells[1].empty()) continue;
+        any = true;
+        add(findings, "agents", "ok", name + ", " + std::string(cells[1]));
     }
-    if (!any) findings.insert(findings.end(), missing.begin(), missing.end());
+    if (!any && !listed.empty()) {
+        add(findings, "agents", "warning",
+            "no agent program was found on your PATH. One is enough; to see how to install one:",
+            "orange harness list");
+    }
 }
 
 Findings look_from_here(const Paths& paths, const Error& no_daemon) {

@@ -15,8 +15,10 @@ Result<Json> create_task(Context& context, rpc::TaskCreate params);
 /// Returns the exit status of a call that starts an agent. If the agent did not start: 1, with the reason on standard
 /// error; the task exists nevertheless.
 int spawn_status(const Context& context, const rpc::TaskReply& started);
-/// Prints the reply of such a call, with `note` below it, and returns its exit status.
-int print_started(const Context& context, const Result<Json>& reply, const std::string& note = {});
+/// Prints the reply of such a call, with `note` below it, and returns its exit status. With `later`, notes are added
+/// there instead of being printed.
+int print_started(const Context& context, const Result<Json>& reply, const std::string& note = {},
+                  std::vector<std::string>* later = nullptr);
 /// Other sources of a task than a summary.
 struct CreateFrom {
     std::optional<std::string> issue;  ///< a number or URL

@@ -30,6 +30,9 @@ Result<Json> create_task(Context& context, rpc::TaskCreate params) {
         if (asking.empty()) return reply;
         // Without an answer the agent asks the same question in its window.
         const auto own = detail_of(reply.error(), "question");
+        if (const auto text = detail_of(reply.error(), "text"); !text.empty()) {
+            output::print_error(output::wrapped(printable(text, true), "  ", context.style.width));
+        }
         const auto question = own.empty() ? printable(asking) + " asks whether it may trust " +
                                                 printable(detail_of(reply.error(), "repository")) + ". Allow it?"
                                           : printable(own);
@@ -51,7 +54,8 @@ int spawn_status(const Context& context, const rpc::TaskReply& started) {
     return 1;
 }
 
-int print_started(const Context& context, const Result<Json>& reply, const std::string& note) {
+int print_started(const Context& context, const Result<Json>& reply, const std::string& note,
+                  std::vector<std::string>* later) {
     if (!reply) return fail(context, reply.error());
     auto started = connection::reply_as<rpc::TaskReply>(rpc::TaskCreate::k_name, *reply);
     if (!started) return fail(context, started.error());
@@ -63,6 +67,10 @@ int print_started(const Context& context, const Result<Json>& reply, const std::
             std::erase_if(started->notes, [&](const std::string& each) {
                 return each.find(*started->spawn_error) != std::string::npos;
             });
+        }
+        if (later != nullptr) {
+            later->insert(later->end(), started->notes.begin(), started->notes.end());
+            started->notes.clear();
         }
         output::put(output::task_line(started->task, context.style) +
                     output::notes_text(started->notes, context.style));
@@ -86,6 +94,7 @@ bool are_branch_and_summary(const std::vector<std::string>& words) {
 int create_all(Context& context, const rpc::TaskCreate& params, const std::vector<TaskText>& texts) {
     Json created = Json::array();
     int status = 0;
+    std::vector<std::string> notes;
     for (const auto& text : texts) {
         auto one = params;
         one.summary = text.summary;
@@ -100,9 +109,16 @@ int create_all(Context& context, const rpc::TaskCreate& params, const std::vecto
             return fail(context, error);
         }
         created.push_back(*reply);
-        if (!context.json) status = std::max(status, print_started(context, reply));
+        if (!context.json) status = std::max(status, print_started(context, reply, {}, &notes));
     }
-    return context.json ? put_json({{"created", std::move(created)}}) : status;
+    if (context.json) return put_json({{"created", std::move(created)}});
+    std::vector<std::string> once;  // a line for each task, then what is to be said of them
+    for (auto& note : notes) {
+        const bool is_of_one = note.starts_with("workspace ");
+        if (!is_of_one && std::ranges::find(once, note) == once.end()) once.push_back(std::move(note));
+    }
+    output::put(output::notes_text(once, context.style));
+    return status;
 }
 
 Result<std::vector<TaskText>> texts_of(const rpc::TaskCreate& params, const std::vector<std::string>& words,
@@ -131,6 +147,7 @@ Result<std::vector<TaskText>> texts_of(const rpc::TaskCreate& params, const std:
 
 int task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words,
                 const CreateFrom& from) {
+    params.name_branch = true;
     if (from.issue || from.file) {
         const auto texts = texts_of(params, words, from);
         return texts ? create_all(context, params, *texts) : fail(context, texts.error());

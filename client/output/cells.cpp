@@ -164,7 +164,7 @@ std::string padded(std::string_view clean_text, std::size_t room) {
     return text + std::string(room > used ? room - used : 0, ' ');
 }
 
-std::vector<std::string> wrapped(std::string_view clean_text, std::size_t room) {
+std::vector<std::string> wrapped(std::string_view clean_text, std::size_t room, bool whole_paths) {
     std::vector<std::string> rows;
     if (room == 0) return rows;
     const auto indent = std::min(clean_text.find_first_not_of(' '), clean_text.size());
@@ -183,7 +183,9 @@ std::vector<std::string> wrapped(std::string_view clean_text, std::size_t room) 
             row += ' ';
             ++used;
         }
-        for (std::size_t at = 0; at < word.size();) {
+        const bool stays_whole = whole_paths && (word.starts_with('/') || word.starts_with("~/"));
+        if (stays_whole) row += word, used += columns(word);
+        for (std::size_t at = stays_whole ? word.size() : 0; at < word.size();) {
             const auto begin = at;
             const auto point_width = static_cast<std::size_t>(std::max(0, width_of(next_point(word, at))));
             if (used + point_width > room) finish();

@@ -74,7 +74,8 @@ std::string cut(std::string_view clean_text, std::size_t room);
 /// Returns the text of cut(), filled with blanks.
 std::string padded(std::string_view clean_text, std::size_t room);
 
-/// Returns a clean text in rows of at most `room` columns, broken at blanks.
-std::vector<std::string> wrapped(std::string_view clean_text, std::size_t room);
+/// Returns a clean text in rows of at most `room` columns, broken at blanks. `whole_paths`: a path that is longer stays
+/// in one piece, so that it can be copied.
+std::vector<std::string> wrapped(std::string_view clean_text, std::size_t room, bool whole_paths = false);
 
 }  // namespace orange::output

@@ -56,7 +56,10 @@ constexpr ListColumn k_columns[] = {
 
 Span mark_of(const Row& task) {
     if (is_dead(task)) return {"✗", k_red};
-    if (is_alive(task)) return {"●", k_green};
+    // Green is an agent that works, not one that waits.
+    const bool waits = task.needs == Need::answer || task.needs == Need::review || task.activity == Activity::waiting ||
+                       task.activity == Activity::limited;
+    if (is_alive(task)) return {"●", waits ? k_plain : k_green};
     if (task.worker == Row::Agents::unknown || task.reviewer == Row::Agents::unknown) return {"?", k_yellow};
     return {"○", k_dim};
 }

@@ -244,6 +244,14 @@ bool has_dead_agent(const rpc::TaskView& task) {
     return task.needs.command.verb == "task respawn" || (task.needs.kind == Need::review && task.worker == "dead");
 }
 
+/// Returns the first line of a notice, with the command below it if the line ends with "To go on:".
+std::string brief_of(const Notice& notice) {
+    auto line = std::string(first_line(notice.text));
+    const auto lines = split_lines(notice.text);
+    if (line.ends_with(':') && lines.size() > 1) line += " " + std::string(trim(lines[1]));
+    return line;
+}
+
 std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style) {
     Lines lines;
     for (const auto& task : reply.tasks) {
@@ -257,8 +265,9 @@ std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const S
                             .add(ago(age_of(task.needs.since, now)), k_dim));
         add_wrapped(lines, printable(task.needs.text), "        ", style);
         for (const auto& notice : task.notices) {
-            const auto line = std::string(first_line(notice.text));
-            if (line != task.needs.text) add_wrapped(lines, "! " + printable(line), "        ", style);
+            const auto line = brief_of(notice);
+            if (first_line(notice.text) != task.needs.text)
+                add_wrapped(lines, "! " + printable(line), "        ", style);
         }
         if (!task.needs.command.empty()) lines.emplace_back("        " + command_of(task));
     }
@@ -334,7 +343,7 @@ std::string task_list_part(const rpc::TaskList::Reply& reply, Timestamp now, con
         if (!task.checking.empty()) table.remark(checks_text(task, now), k_dim);
         if (task.unreadable) table.remark("! " + *task.unreadable, k_red);
         for (const auto& notice : task.notices) {
-            table.remark("! " + std::string(first_line(notice.text)), k_yellow);
+            table.remark("! " + brief_of(notice), k_yellow);
         }
     }
     const bool is_end = table.empty() && !shape.titles.empty();
@@ -406,6 +415,8 @@ Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style&
     fields.more("session", known.tmux_session.value_or(""));
     if (task.pull_request) fields.add("PR", pull_text(*task.pull_request));
     fields.add(task.pull_request ? "" : "PR", known.pr_url.value_or(""));
+    if (known.pr_feedback)
+        fields.add("", *known.pr_feedback == "agent" ? "feedback goes to its agent" : "feedback goes to you");
     fields.more("folder", task.path);
     const auto created = age_of(known.created_at, now), updated = age_of(known.updated_at, now);
     fields.more("created", ago(created) + (updated.empty() ? "" : ", changed " + ago(updated)));

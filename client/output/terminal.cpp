@@ -152,7 +152,7 @@ std::string wrapped(std::string_view text, std::string_view indent, std::size_t 
     const std::size_t left = columns(indent);
     std::string out;
     for (const auto line : split_lines(text)) {
-        for (const auto& row : wrapped(line, width > left + 20 ? width - left : 20)) {
+        for (const auto& row : wrapped(line, width > left + 20 ? width - left : 20, true)) {
             out += std::string(indent) + row + "\n";
         }
     }

@@ -99,8 +99,11 @@ std::optional<Conversation> conversation_in(const Harness& harness, std::string_
 
 bool EventReader::read(const Harness& harness, FileSystem& files, const Path& path) {
     const auto facts = files.facts_of(path);
-    if (!facts || facts->kind != FileFacts::Kind::file || facts->size == at_) return false;
-    if (facts->size < at_) at_ = 0;
+    if (!facts || facts->kind != FileFacts::Kind::file) return false;
+    const bool is_other = facts->size == at_ && facts->modified != modified_;  // replaced by one of the same size
+    if (facts->size == at_ && !is_other) return false;
+    if (facts->size < at_ || is_other) at_ = 0;
+    modified_ = facts->modified;
     const auto added = static_cast<std::size_t>(std::min<std::uintmax_t>(facts->size - at_, k_most_at_once));
     const auto piece = files.read_before(path, facts->size, added);
     if (!piece) return false;

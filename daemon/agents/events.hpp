@@ -66,7 +66,8 @@ class EventReader {
   private:
     bool parse(const Harness& harness, std::string_view lines);
 
-    std::uintmax_t at_ = 0;  ///< the offset up to which the file was read
+    std::uintmax_t at_ = 0;                                       ///< the offset up to which the file was read
+    std::chrono::sys_time<std::chrono::nanoseconds> modified_{};  ///< the file's time at that read
     Statement last_;
     std::set<std::string> taken_;
     std::optional<Conversation> conversation_;

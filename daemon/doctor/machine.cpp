@@ -139,9 +139,8 @@ void tell_of_test(Exam& exam, const agents::HarnessEntry& entry, const Json& fil
     }
 }
 
-/// Reports the programs of agents. One agent is enough, so missing programs are reported only if there is none.
+/// Reports the programs of agents. One agent is enough, so that none is there is reported once.
 Awaitable<void> look_for_agents(Exam& exam) {
-    std::vector<agents::HarnessEntry> missing;
     bool any = false;
     const auto entries = exam.world.harnesses.list();
     auto everyone = entries;
@@ -151,10 +150,7 @@ Awaitable<void> look_for_agents(Exam& exam) {
     const auto versions = co_await exam.runner.versions.of(std::move(everyone), std::move(env));
     for (const auto& entry : entries) {
         if (!entry.problem.empty()) continue;
-        if (entry.program.empty()) {
-            if (entry.harness.tried) missing.push_back(entry);
-            continue;
-        }
+        if (entry.program.empty()) continue;
         const auto version = versions.find(entry.harness.name);
         const auto told =
             version == versions.end() ? "" : agents::version_text(version->second, entry.harness.measured);
@@ -171,10 +167,9 @@ Awaitable<void> look_for_agents(Exam& exam) {
     }
     if (any) co_return;
     exam.report.warn(
-        "no agent program was found on the PATHs of your shells. If one starts in your terminal, run there:",
-        "orange daemon reload");
-    for (const auto& entry : missing)
-        exam.report.warn(entry.harness.name + " is not installed; one agent is enough", entry.harness.install);
+        "no agent program was found on the PATHs of your shells. If one starts in your terminal, run `orange daemon "
+        "reload` there. One is enough; to see how to install one:",
+        "orange harness list");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "daemon/doctor/exam.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/committer.hpp"
+#include "daemon/git/included.hpp"
 
 /// Checks of the projects' repositories: where they are, their default branches, and the snapshots in them.
 namespace orange::doctor {
@@ -88,6 +89,10 @@ Awaitable<void> check_repositories(Exam& exam) {
         }
         exam.repositories[project.name] = std::move(*trees);
         co_await check_settings(exam, project);
+        const auto env = co_await git::env_note(exam.world.git, project.path);
+        if (const auto end = env.find('\n'); end != std::string::npos) {
+            exam.report.ok(project.name + ": " + env.substr(0, end) + " " + std::string(trim(env.substr(end))));
+        }
     }
 }
 

@@ -57,6 +57,12 @@ Awaitable<Result<std::vector<std::string>>> wanted(Git& git, std::string repo, P
     co_return files;
 }
 
+Awaitable<std::vector<std::string>> env_files(Git& git, std::string repo, std::string ignored_by) {
+    auto args = words("ls-files", "--others", "--ignored", std::move(ignored_by), "-z", "--", ".env", ".env.*");
+    const auto found = co_await ask(git, std::move(repo), std::move(args));
+    co_return found ? pieces(*found) : std::vector<std::string>();
+}
+
 struct Ends {
     UniqueFd from, to;
 };
@@ -156,6 +162,19 @@ Awaitable<std::vector<std::string>> copy_included(Git& git, std::string repo, Pi
         notes.push_back(counted(problems - k_most_notes, "more file") + " of " + k_list + " could not be copied");
     }
     co_return notes;
+}
+
+Awaitable<std::string> env_note(Git& git, std::string repo) {
+    auto files = co_await env_files(git, repo, "--exclude-standard");
+    const auto named = co_await env_files(git, repo, std::string("--exclude-from=") + k_list);
+    std::erase_if(files, [&](const std::string& file) { return std::ranges::find(named, file) != named.end(); });
+    if (files.empty()) co_return std::string();
+    std::string note = "tasks do not have ";
+    for (std::size_t i = 0; i < files.size(); ++i) note += (i > 0 ? ", " : "") + shown_path(files[i]);
+    note += ", because git ignores " + std::string(files.size() == 1 ? "it" : "them") +
+            ". To copy it into their worktrees:\n  echo " + shell_word(files.front()) + " >> " +
+            shell_word(repo + "/" + k_list);
+    co_return note;
 }
 
 }  // namespace orange::git

@@ -15,6 +15,10 @@ namespace orange::git {
 Awaitable<Result<std::vector<std::string>>> included_files(Git& git, std::string repo, Pinned worktree,
                                                            std::vector<std::string> never);
 
+/// Returns a sentence about `.env` files of the main checkout that git ignores and the list does not name, so that no
+/// task has them, with the command that adds them; empty if there are none.
+Awaitable<std::string> env_note(Git& git, std::string repo);
+
 /// Copies the files of included_files() into `worktree`. Only regular files of the main checkout itself are copied: no
 /// link is followed for reading or writing, and files that the worktree tracks stay as they are. `replace`: overwrites
 /// files that exist. Returns a sentence for each file that was not copied, with the reason. There is no error, because

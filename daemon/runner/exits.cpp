@@ -41,13 +41,24 @@ bool has_died(const engine::ExitOutcome& outcome, const engine::AgentExit& exit)
     return !std::holds_alternative<engine::NothingToDo>(outcome) || exit.exit_status != 0;
 }
 
-/// Returns the first and the last lines of a log, without blank ones; empty if there are none. A program that cannot
-/// start says why in its first line or in its last one.
-std::string shown_lines(std::string_view log, std::size_t first, std::size_t last) {
+/// Returns true for a line that is Orange's and not the agent's: a message, a call of orange, or its reply, which
+/// begins with the task's id and mark.
+bool is_echo(std::string_view line, const TaskId& id) {
+    if (line.starts_with("[orange]") || line.starts_with("$ orange ")) return true;
+    const auto end = line.find("  ");
+    if (end == std::string_view::npos || end < 4 || !id.value.starts_with(line.substr(0, end))) return false;
+    const auto rest = trim(line.substr(end));
+    return rest.starts_with("●") || rest.starts_with("○") || rest.starts_with("✗");
+}
+
+/// Returns the first and the last lines of a log, without blank ones and Orange's own; empty if there are none. A
+/// program that cannot start says why in its first line or in its last one.
+std::string shown_lines(std::string_view log, const TaskId& id, std::size_t first, std::size_t last) {
     constexpr std::size_t k_longest_line = 200;
     std::vector<std::string> lines;
     for (const auto line : split_lines(log)) {
-        if (!trim(line).empty()) lines.push_back(ellipsized(printable(trim(line)), k_longest_line));
+        if (!trim(line).empty() && !is_echo(trim(line), id))
+            lines.push_back(ellipsized(printable(trim(line)), k_longest_line));
     }
     if (lines.size() > first + last) {
         const auto begin = lines.begin() + static_cast<std::ptrdiff_t>(first);
@@ -412,7 +423,7 @@ Awaitable<void> Exits::give_back_untouched(TaskId id) {
 
 std::string Exits::lines_of(const TaskRecord& record, const AgentRun& run, std::size_t first, std::size_t last) const {
     const auto log = world_.files.read(agents_.log_file(record, run));
-    return log ? shown_lines(*log, first, last) : std::string();
+    return log ? shown_lines(*log, record.task.id, first, last) : std::string();
 }
 
 /// A one-shot program at its limit says so in its output and ends: there is no window to look at.

@@ -100,7 +100,7 @@ void watch_harness(World& world, TaskRecord& record, const AgentRun& run, const 
 std::string programs_alarm(const TaskRecord& record) {
     if (record.programs_changed.empty()) return {};
     return "git's configuration or hooks in this repository were changed: " + list_of(record.programs_changed) +
-           ". Check them before you continue (`git config --local --list`, .git/hooks)";
+           ". Check them before you continue (`git config --show-scope --list`, .git/hooks)";
 }
 
 std::string harness_alarm(const TaskRecord& record) {

@@ -158,7 +158,7 @@ class Scratch {
 TEST_CASE("the demo worker names its branch, plans, commits, hands over and waits") {
     Scratch scratch("Add $(greeting) `x` \\\"now\\\"");
     scratch.start("worker");
-    scratch.wait_for_output("the status agent-review");
+    scratch.wait_for_output("task show   → agent-review");
     CHECK(scratch.git({"symbolic-ref", "--short", "HEAD"}) == "demo-add-greeting-x-now-aaaaaa");
     CHECK(scratch.get("branch") == "demo-add-greeting-x-now-aaaaaa");
     CHECK(scratch.commits() == 2);
@@ -173,7 +173,7 @@ TEST_CASE("the demo worker names its branch, plans, commits, hands over and wait
 TEST_CASE("the demo worker fixes what a review found, and stays when it passed", "[slow]") {
     Scratch scratch("x");
     scratch.start("worker");
-    scratch.wait_for_output("the status agent-review");
+    scratch.wait_for_output("task show   → agent-review");
     const auto first = scratch.task();
     std::ofstream(scratch.root / "repo/TASK.md", std::ios::app) << "\n## Review\n\nVerdict: FAIL\nmore\n";
     scratch.set("status", "working");
@@ -257,7 +257,7 @@ TEST_CASE("the demo worker mends what a check refuses after as many failures as 
         Scratch scratch(word, "working");
         scratch.set("refuse", std::to_string(refusals));
         scratch.start("worker");
-        scratch.wait_for_output("the status agent-review");
+        scratch.wait_for_output("task show   → agent-review");
         CHECK(scratch.get("round") == "1");
         CHECK(scratch.git({"status", "--porcelain", "--untracked-files=no"}) == "");
         const bool broken = !scratch.git({"ls-files", "orange-demo/broken"}).empty();

@@ -91,7 +91,7 @@ TEST_CASE("A task is created from bare words, in the project of the directory") 
     CHECK(params == Json{{"cwd", line.here()},
                          {"summary", "Round the total"},
                          {"no_spawn", false},
-                         {"name_branch", false},
+                         {"name_branch", true},
                          {"add_project", false}});
     CHECK(line.ran.status == 0);
     CHECK_THAT(line.ran.out, Tells("4f2aBcDe") && Tells("orange task attach"));
@@ -301,7 +301,7 @@ TEST_CASE("A task is created with everything named, its context from standard in
                          {"status", "clarification"},
                          {"base", "release-2"},
                          {"no_spawn", true},
-                         {"name_branch", false},
+                         {"name_branch", true},
                          {"add_project", false}});
 }
 
