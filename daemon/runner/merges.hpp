@@ -60,7 +60,7 @@ class Merges {
     /// was already merged. needs_force names what a human has to confirm (`details`: facts, question, tip).
     Awaitable<Result<MergeOutcome>> merge(TaskId id, MergeOrder order, Caller by);
 
-    /// What is known here of a merge before it is asked for.
+    /// The result of preview(): what is known here of a merge before it is asked for.
     struct Preview {
         std::string concerns;                ///< lines; empty: nothing has to be confirmed
         std::vector<std::string> conflicts;  ///< files that git cannot merge by itself
