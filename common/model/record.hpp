@@ -117,6 +117,7 @@ struct RunPlace {
     std::vector<std::string> ended = {};
     std::string token = {};
     std::optional<std::string> ended_as = {};
+    bool hides = false;
 
     /// Returns true for a run on another machine, whose calls and writes the kernel of this one does not report.
     bool is_elsewhere() const { return !token.empty(); }
@@ -134,6 +135,7 @@ struct RunPlace {
         v.sparse("token", token, "of a run on another machine: what its calls prove to the daemon");
         v.sparse("ended_as", ended_as,
                  "the state in which the executor ended it; empty: it did not; absent: not asked");
+        v.sparse("hides", hides, "the executor hides files from it, and so the tasks of others");
     }
     bool operator==(const RunPlace&) const = default;
 };

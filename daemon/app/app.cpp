@@ -188,7 +188,7 @@ class App {
           dispatcher_(table_, [this](Error error) { return runner_.world.tasks.with_short_ids(std::move(error)); }),
           server_(
               io_.get_executor(), dispatcher_, [this](rpc::Peer peer) { return identify(peer); },
-              rpc::Limits::of_process()),
+              rpc::Limits::of_process(), [this](const rpc::Peer& peer) { return wall_of(peer); }),
           signals_(io_, SIGTERM, SIGINT, SIGHUP) {
         git_.remove_with(remover_);
         git_.trust_ssh([this] {
@@ -263,6 +263,14 @@ class App {
     void sweep() {
         if (stopping_) return;
         for (auto& place : paths_.removed()) sweeper_.sweep(std::move(place));
+    }
+
+    /// Returns the task of the run through whose socket the peer calls, if its executor hides files from it.
+    TaskId wall_of(const rpc::Peer& peer) {
+        if (peer.run.empty()) return {};
+        const auto record = tasks_.awake(peer.task);
+        const auto is_its = [&](const AgentRun& run) { return run.run == peer.run && run.place && run.place->hides; };
+        return record && std::ranges::any_of(record->runs, is_its) ? peer.task : TaskId();
     }
 
     Awaitable<Caller> identify(rpc::Peer peer) {

@@ -20,6 +20,30 @@ Error refused(const std::string& why, const Caller& by, const std::string& inste
 
 }  // namespace
 
+std::span<const BehindWallRule> behind_wall_rules() {
+    using enum BehindWall;
+    static constexpr BehindWallRule k_rules[] = {
+        {"daemon.caller", all},      {"daemon.ping", all},   {"events.list", family}, {"events.subscribe", family},
+        {"events.unsubscribe", all}, {"harness.list", all},  {"project.list", brief}, {"rpc.discover", all},
+        {"task.complete", own},      {"task.create", own},   {"task.diff", family},   {"task.history", family},
+        {"task.list", brief},        {"task.log", own},      {"task.peek", own},      {"task.show", family},
+        {"task.stuck", own},         {"task.update", own},   {"task.wait", family},   {"task.why", family},
+        {"workflow.graph", all},     {"workflow.list", all}, {"workflow.show", all},  {"workflow.validate", all},
+    };
+    return k_rules;
+}
+
+BehindWall behind_wall(std::string_view method) {
+    const auto rules = behind_wall_rules();
+    const auto rule = std::ranges::find(rules, method, &BehindWallRule::method);
+    return rule == rules.end() ? BehindWall::nothing : rule->shows;
+}
+
+Error hidden_by_wall(const std::string& what) {
+    return {ErrorCode::forbidden,
+            what + " is hidden from an agent behind a wall, which sees its own task, its parent and its sub-tasks"};
+}
+
 std::string describe(const Caller& caller) {
     auto text = caller.role == Role::unknown ? std::string("an unknown caller") : "the " + name_text(caller.role);
     if (!caller.task.empty()) text += " of task " + caller.task.value;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,29 @@ enum class Access {
     agent,  ///< a human, or an agent about its own task
     human,  ///< a human or a human's script
 };
+
+/// How much of the tasks a method shows to a run behind a wall: one whose executor hides files from it
+/// (docs/security.md).
+enum class BehindWall {
+    nothing,  ///< the method is refused
+    own,      ///< its own task: screens and logs
+    family,   ///< its own task, its parent and its sub-tasks
+    brief,    ///< its family, and of the other tasks of its project ids, branches and states
+    all,      ///< the method is not about tasks
+};
+constexpr std::string_view name_of(BehindWall shows) {
+    constexpr std::string_view k_names[] = {"nothing", "own", "family", "brief", "all"};
+    return k_names[static_cast<std::size_t>(shows)];
+}
+struct BehindWallRule {
+    std::string_view method;
+    BehindWall shows;
+};
+/// The table of all methods that such a run may call. A method without a row is refused to it.
+std::span<const BehindWallRule> behind_wall_rules();
+BehindWall behind_wall(std::string_view method);
+/// Returns the refusal of what a wall hides.
+Error hidden_by_wall(const std::string& what);
 
 /// The evidence for a caller that is identified only by the socket of its run, which ORANGE_SOCKET names.
 inline constexpr std::string_view k_socket_evidence = "the run's socket, below no orange-agent";

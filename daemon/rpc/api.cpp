@@ -31,12 +31,48 @@ void Api::add_to(MethodTable& table) {
     add_log_methods(table, *this);
 }
 
+bool Api::is_shown(const TaskId& id, const Call& call) const {
+    if (call.wall.empty() || id == call.wall) return true;
+    if (call.shows == engine::BehindWall::own) return false;
+    const auto* own = world_.tasks.brief(call.wall);
+    const auto* other = world_.tasks.brief(id);
+    return (own && own->parent == id) || (other && other->parent == call.wall);
+}
+
+void Api::hide(TaskView& view, const Call& call) const {
+    if (call.wall.empty()) return;
+    if (!is_shown(view.fields.id, call)) {
+        TaskView brief;
+        brief.fields.id = view.fields.id;
+        brief.fields.project = view.fields.project;
+        brief.fields.branch = view.fields.branch;
+        brief.fields.status = view.fields.status;
+        brief.fields.workflow.clear();
+        brief.short_id = view.short_id;
+        brief.worker = brief.reviewer = "unknown";
+        view = std::move(brief);
+    }
+    for (auto* others : {&view.blockers, &view.children}) {
+        for (auto& each : *others) {
+            if (!is_shown(TaskId{each.id}, call)) each.summary.clear();
+        }
+    }
+}
+
 Result<TaskId> Api::select(const TaskSelector& selector, const Call& call, store::Naming by) const {
+    // Words would find out what the summaries of hidden tasks are.
+    TRY(const auto id, named(selector, call, call.wall.empty() ? by : store::Naming::id_or_branch));
+    if (!is_shown(id, call)) return engine::hidden_by_wall("task " + id.value);
+    return id;
+}
+
+Result<TaskId> Api::named(const TaskSelector& selector, const Call& call, store::Naming by) const {
     if (selector.id) return world_.tasks.resolve(*selector.id, by);
     if (selector.cwd) {
         if (const auto task = world_.pool.task_at(*selector.cwd)) return *task;
     }
     if (!call.caller.task.empty()) return call.caller.task;
+    if (!call.wall.empty()) return call.wall;
     return Error(
         ErrorCode::invalid_argument,
         "no task id given, and this directory is not the workspace of a task. To see the ids:\n  orange task list");

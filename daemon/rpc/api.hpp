@@ -64,6 +64,12 @@ class Api {
         if (caller.path) world_.harnesses.take_client_path(*caller.path);
     }
 
+    /// Returns false for a task that a wall around the caller hides from it (engine::BehindWall).
+    bool is_shown(const TaskId& id, const Call& call) const;
+    /// Removes what a wall around the caller hides: of other tasks, all but id, branch and status; of tasks that it
+    /// depends on, their summaries.
+    void hide(TaskView& view, const Call& call) const;
+
     TaskView view(const TaskRecord& record) const;
     /// Returns what one task shows of another. `is_done`: the other counts as done, whatever its status is.
     RelatedTask related(const TaskId& id, bool is_done) const;
@@ -74,6 +80,7 @@ class Api {
     std::vector<std::string> sentences(std::vector<std::string> notes) const;
 
   private:
+    Result<TaskId> named(const TaskSelector& selector, const Call& call, store::Naming by) const;
     std::vector<RelatedTask> blockers(const TaskRecord& record) const;
     std::string agent_view(const TaskRecord& record, Role role) const;
     PlacedRun placed(const AgentRun& run) const;

@@ -34,6 +34,7 @@ Json describe(const Method& method) {
             {"summary", method.summary},
             {"description", std::string("May be called by ") + name_of(method.access) + "."},
             {"x-access", word_of(method.access)},
+            {"x-behind-wall", std::string(engine::name_of(engine::behind_wall(method.name)))},
             {"paramStructure", "by-name"},
             {"params", std::move(params)},
             {"result", {{"name", "result"}, {"schema", method.result_schema}}},

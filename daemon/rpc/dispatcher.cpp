@@ -83,15 +83,19 @@ Json error_reply(const Json& id, int code, const std::string& message) {
     return {{"jsonrpc", "2.0"}, {"id", id}, {"error", {{"code", code}, {"message", message}}}};
 }
 
-Awaitable<Result<Json>> Dispatcher::invoke(const Method& method, Json params, WhoIs who, EventSink* sink,
+Awaitable<Result<Json>> Dispatcher::invoke(const Method& method, Json params, Ends ends, EventSink* sink,
                                            std::string* text) {
     Call call;
     call.sink = sink;
     call.text = text;
     std::string failure;
     try {
+        if (ends.wall) call.wall = ends.wall();
+        if (!call.wall.empty()) call.shows = engine::behind_wall(method.name);
+        if (call.shows == engine::BehindWall::nothing)
+            co_return engine::hidden_by_wall("what " + method.name + " tells");
         if (method.access == Access::read) co_return co_await method.invoke(std::move(params), std::move(call));
-        call.caller = co_await who();
+        call.caller = co_await ends.who();
         const auto caller = call.caller;
         const auto subject = subject_of(method.name, params);
         Result<Json> result = Json();
@@ -109,16 +113,16 @@ Awaitable<Result<Json>> Dispatcher::invoke(const Method& method, Json params, Wh
     co_return Error(ErrorCode::internal, "internal error in " + method.name + " (see orange.log): " + failure);
 }
 
-Awaitable<std::string> Dispatcher::fixed_result(const Method& method, WhoIs who, EventSink* sink) {
+Awaitable<std::string> Dispatcher::fixed_result(const Method& method, Ends ends, EventSink* sink) {
     auto& text = fixed_[&method];
     if (text.empty()) {
-        const auto result = co_await invoke(method, Json::object(), std::move(who), sink);
+        const auto result = co_await invoke(method, Json::object(), std::move(ends), sink);
         if (result) text = dump(*result);
     }
     co_return text;
 }
 
-Awaitable<std::optional<std::string>> Dispatcher::handle_one(Json request, WhoIs who, EventSink* sink) {
+Awaitable<std::optional<std::string>> Dispatcher::handle_one(Json request, Ends ends, EventSink* sink) {
     if (!request.is_object()) co_return dump(error_reply(nullptr, k_invalid_request, "a request must be an object"));
     const bool notification = !request.contains("id");
     const Json id = notification ? Json(nullptr) : request["id"];
@@ -148,11 +152,11 @@ Awaitable<std::optional<std::string>> Dispatcher::handle_one(Json request, WhoIs
         return "{\"id\":" + dump(id) + R"(,"jsonrpc":"2.0","result":)" + text + "}";
     };
     if (method->is_fixed && params.empty() && !notification) {
-        const auto result = co_await fixed_result(*method, who, sink);
+        const auto result = co_await fixed_result(*method, ends, sink);
         co_return answered(result);
     }
     std::string text;
-    auto result = co_await invoke(*method, std::move(params), std::move(who), sink, &text);
+    auto result = co_await invoke(*method, std::move(params), std::move(ends), sink, &text);
     if (notification) co_return std::nullopt;
     if (!text.empty()) co_return answered(text);
     if (!result) result = complete_(result.error());
@@ -160,7 +164,7 @@ Awaitable<std::optional<std::string>> Dispatcher::handle_one(Json request, WhoIs
 }
 
 /// Holds the replies as text, which takes a fraction of the memory of Json.
-Awaitable<std::optional<std::string>> Dispatcher::handle_batch(Json batch, WhoIs who, EventSink* sink,
+Awaitable<std::optional<std::string>> Dispatcher::handle_batch(Json batch, Ends ends, EventSink* sink,
                                                                NextOfBatch next) {
     if (batch.empty() || batch.size() > k_largest_batch) {
         co_return dump(error_reply(nullptr, k_invalid_request, "a batch must have 1 to 256 requests"));
@@ -173,7 +177,7 @@ Awaitable<std::optional<std::string>> Dispatcher::handle_batch(Json batch, WhoIs
         auto request = std::move(batch[i]);
         std::optional<std::string> reply;
         if (has_room || !request.is_object() || !request.contains("id")) {
-            reply = co_await handle_one(std::move(request), who, sink);
+            reply = co_await handle_one(std::move(request), ends, sink);
         } else {
             reply = dump(reply_to(request["id"], no_room()));
         }
@@ -183,13 +187,13 @@ Awaitable<std::optional<std::string>> Dispatcher::handle_batch(Json batch, WhoIs
     co_return replies + "]";
 }
 
-Awaitable<std::optional<std::string>> Dispatcher::handle(std::string text, WhoIs who, EventSink* sink,
+Awaitable<std::optional<std::string>> Dispatcher::handle(std::string text, Ends ends, EventSink* sink,
                                                          NextOfBatch next) {
     auto parsed = parse_json(text, k_deepest);
     if (!parsed) co_return dump(error_reply(nullptr, k_parse_error, parsed.error().message));
     auto request = std::move(*parsed);
-    if (request.is_array()) co_return co_await handle_batch(std::move(request), std::move(who), sink, std::move(next));
-    co_return co_await handle_one(std::move(request), std::move(who), sink);
+    if (request.is_array()) co_return co_await handle_batch(std::move(request), std::move(ends), sink, std::move(next));
+    co_return co_await handle_one(std::move(request), std::move(ends), sink);
 }
 
 }  // namespace orange::rpc

@@ -12,6 +12,16 @@ namespace orange::rpc {
 /// `read`.
 using WhoIs = std::function<Awaitable<Caller>()>;
 
+/// Returns the task of the run behind a wall at the other end of a connection; empty if there is no wall.
+using WhichWall = std::function<TaskId()>;
+
+/// The other end of a connection.
+struct Ends {
+    Ends(WhoIs caller, WhichWall around = {}) : who(std::move(caller)), wall(std::move(around)) {}  // NOLINT: implicit
+    WhoIs who;
+    WhichWall wall;  ///< empty: no wall
+};
+
 /// Called before each request of a batch but the first, with the size of the replies so far in bytes. The call returns
 /// when the request may run: true, or false if there is no room for more replies. If it is empty, requests run at once.
 using NextOfBatch = std::function<Awaitable<bool>(std::size_t held)>;
@@ -28,15 +38,15 @@ class Dispatcher {
 
     /// Carries out the requests in `text` and returns the text of the reply; nothing for notifications, which have no
     /// reply. handle() never throws: an escaping exception is a bug, which is logged and answered with -32603.
-    Awaitable<std::optional<std::string>> handle(std::string text, WhoIs who, EventSink* sink, NextOfBatch next = {});
+    Awaitable<std::optional<std::string>> handle(std::string text, Ends ends, EventSink* sink, NextOfBatch next = {});
 
   private:
-    Awaitable<std::optional<std::string>> handle_batch(Json batch, WhoIs who, EventSink* sink, NextOfBatch next);
-    Awaitable<std::optional<std::string>> handle_one(Json request, WhoIs who, EventSink* sink);
+    Awaitable<std::optional<std::string>> handle_batch(Json batch, Ends ends, EventSink* sink, NextOfBatch next);
+    Awaitable<std::optional<std::string>> handle_one(Json request, Ends ends, EventSink* sink);
     /// Returns the result of a method that is always the same, from a cache of its text.
-    Awaitable<std::string> fixed_result(const Method& method, WhoIs who, EventSink* sink);
+    Awaitable<std::string> fixed_result(const Method& method, Ends ends, EventSink* sink);
     /// `text`: see Call.
-    Awaitable<Result<Json>> invoke(const Method& method, Json params, WhoIs who, EventSink* sink,
+    Awaitable<Result<Json>> invoke(const Method& method, Json params, Ends ends, EventSink* sink,
                                    std::string* text = nullptr);
 
     const MethodTable& table_;

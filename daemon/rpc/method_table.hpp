@@ -40,6 +40,9 @@ class EventSink {
 struct Call {
     Caller caller;
     EventSink* sink = nullptr;
+    /// The task of the run behind a wall that calls; empty: no wall is around the caller. `shows`: what it may see.
+    TaskId wall = {};
+    engine::BehindWall shows = engine::BehindWall::all;
     /// If it is set, a reply with pieces is written there, as text, and the method returns null.
     std::string* text = nullptr;
 };

@@ -58,10 +58,12 @@ struct Server::Listener {
     }
 };
 
-Server::Server(const asio::any_io_executor& executor, Dispatcher& dispatcher, Identify identify, Limits limits)
+Server::Server(const asio::any_io_executor& executor, Dispatcher& dispatcher, Identify identify, Limits limits,
+               WallOf wall_of)
     : executor_(executor),
       dispatcher_(dispatcher),
       identify_(std::move(identify)),
+      wall_of_(std::move(wall_of)),
       limits_(limits),
       reserve_(spare_descriptor()),
       scheduler_(executor) {}

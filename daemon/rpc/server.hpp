@@ -39,6 +39,8 @@ inline constexpr std::int64_t k_gone = -1;
 
 /// Finds out which caller (human or agent) a peer is.
 using Identify = std::function<Awaitable<Caller>(Peer)>;
+/// Returns the task of the peer's run if that is behind a wall; empty otherwise.
+using WallOf = std::function<TaskId(const Peer&)>;
 
 class Session;
 class Stream;
@@ -65,7 +67,8 @@ struct Limits {
 class Server {
   public:
     /// `identify` is called at a connection's first call of a method that is not open to everybody.
-    Server(const asio::any_io_executor& executor, Dispatcher& dispatcher, Identify identify, Limits limits = {});
+    Server(const asio::any_io_executor& executor, Dispatcher& dispatcher, Identify identify, Limits limits = {},
+           WallOf wall_of = {});
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
@@ -115,6 +118,7 @@ class Server {
     asio::any_io_executor executor_;
     Dispatcher& dispatcher_;
     Identify identify_;
+    WallOf wall_of_;
     Limits limits_;
     int reserve_ = -1;       ///< a descriptor that is freed to accept and refuse a client if there is no other left
     bool refusing_ = false;  ///< the refusal has been logged; reset by the next accepted connection

@@ -208,14 +208,15 @@ Awaitable<bool> Session::next_of_batch(std::size_t held, std::shared_ptr<std::si
 }
 
 Awaitable<void> Session::answer(std::shared_ptr<Session> self, std::string line, std::size_t weight) {
-    const WhoIs who = [this] { return caller(shared_from_this()); };
+    const Ends ends([this] { return caller(shared_from_this()); },
+                    [this] { return server_.wall_of_ ? server_.wall_of_(peer_) : TaskId(); });
     const auto size = line.size();
     const auto counted = std::make_shared<std::size_t>(size);
     hold(size);
     const NextOfBatch next = [this, counted, size](std::size_t replies) {
         return next_of_batch(size + replies, counted);
     };
-    auto reply = co_await server_.dispatcher_.handle(std::move(line), who, self.get(), next);
+    auto reply = co_await server_.dispatcher_.handle(std::move(line), ends, self.get(), next);
     in_flight_ -= weight;
     server_.busy_ -= weight;
     release(*counted);

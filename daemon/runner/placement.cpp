@@ -303,6 +303,7 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     if (!executor.memory.empty()) run.memory_limit = 0;  // the executor enforces the limit
     RunPlace place;
     place.executor = executor.name;
+    place.hides = executor.hides_files();
     if (executor.calls_back) place.token = random_id(k_token_length);
     place.ended = executor.ended;
     place.stop = agents::expanded(executor.stop, values);

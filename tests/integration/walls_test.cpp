@@ -54,6 +54,15 @@ all() {
     try own-record cat "$(dirname "$OTHER_TASK")/$ORANGE_TASK/state.json"
     try main-socket test -S "$ORANGE_HOME/orange.sock"
     try other-socket test -S "$OTHER_SOCKET"
+    other=$(basename "$OTHER_TASK")
+    try other-text orange task show "$other"
+    try other-screen orange task peek "$other"
+    try other-log orange task log "$other"
+    try other-history orange task history "$other"
+    try other-summary sh -c 'orange task list --json | grep -q Another'
+    try found-by-words sh -c 'orange task list --search Another --all --json | grep -q "$0"' "$other"
+    try daemon-log orange log
+    try daemon-status orange daemon status
     try tmux tmux -S "$ORANGE_HOME/tmux.sock" list-sessions
     try settings cat "$ORANGE_HOME/config.yml"
     try main-branch git update-ref refs/heads/main HEAD
@@ -73,12 +82,35 @@ all >found.tmp 2>&1
 mv found.tmp found
 sleep 600
 )";
-const std::vector<std::string> k_all = {
-    "ssh-key",      "gh-login",       "git-credentials", "gh-token",    "home",
-    "system",       "other-worktree", "other-task",      "own-record",  "main-socket",
-    "other-socket", "tmux",           "settings",        "main-branch", "tag",
-    "git-config",   "hook",           "process",         "odd-name",    "rename",
-    "network"};
+const std::vector<std::string> k_all = {"ssh-key",
+                                        "gh-login",
+                                        "git-credentials",
+                                        "gh-token",
+                                        "home",
+                                        "system",
+                                        "other-worktree",
+                                        "other-task",
+                                        "own-record",
+                                        "main-socket",
+                                        "other-socket",
+                                        "other-text",
+                                        "other-screen",
+                                        "other-log",
+                                        "other-history",
+                                        "other-summary",
+                                        "found-by-words",
+                                        "daemon-log",
+                                        "daemon-status",
+                                        "tmux",
+                                        "settings",
+                                        "main-branch",
+                                        "tag",
+                                        "git-config",
+                                        "hook",
+                                        "process",
+                                        "odd-name",
+                                        "rename",
+                                        "network"};
 
 /// Leaves things behind that make the git of the daemon run a program, or write outside of the worktree. Writes the
 /// names of the attacks that succeed at once.

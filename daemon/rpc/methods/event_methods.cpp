@@ -19,10 +19,13 @@ EventNotification notification_of(World& world, const StreamEvent& event) {
     return notification;
 }
 
-Result<EventFilter> filter_of(Api& api, const EventSelector& selector) {
+/// Behind a wall, events are those of its own task, or of another one that it may see.
+Result<EventFilter> filter_of(Api& api, const EventSelector& selector, const Call& call) {
     EventFilter filter;
-    if (selector.task) {
-        TRY(filter.task, api.world().tasks.resolve(*selector.task));
+    if (selector.task || !call.wall.empty()) {
+        TaskSelector named;
+        named.id = selector.task;
+        TRY(filter.task, api.select(named, call));
     }
     filter.project = selector.project;
     filter.types = selector.types;
@@ -47,10 +50,11 @@ Awaitable<void> find_histories(World& world) {
 Awaitable<Result<EventsSubscribe::Reply>> subscribe(Api& api, EventsSubscribe params, Call call) {
     auto project = params.project;
     CO_TRY(co_await check_project(api, std::move(project)));
-    CO_TRY(const auto filter, filter_of(api, params));
+    CO_TRY(const auto filter, filter_of(api, params, call));
     std::optional<TaskId> seen;
     if (params.screen) {
         CO_TRY(seen, api.world().tasks.resolve(*params.screen));
+        if (!call.wall.empty() && *seen != call.wall) co_return engine::hidden_by_wall("the screen of " + seen->value);
     }
     auto& world = api.world();
     auto* sink = call.sink;
@@ -87,13 +91,13 @@ Awaitable<Result<EventsSubscribe::Reply>> subscribe(Api& api, EventsSubscribe pa
     co_return reply;
 }
 
-Awaitable<Result<EventsList::Reply>> list(Api& api, EventsList params) {
+Awaitable<Result<EventsList::Reply>> list(Api& api, EventsList params, Call call) {
     auto project = params.project;
     CO_TRY(co_await check_project(api, std::move(project)));
     if (params.limit < 1 || params.limit > 4096) {
         co_return Error(ErrorCode::invalid_argument, "limit must be from 1 to 4096");
     }
-    CO_TRY(const auto filter, filter_of(api, params));
+    CO_TRY(const auto filter, filter_of(api, params, call));
     auto& world = api.world();
     if (!filter.task) co_await find_histories(world);
     EventsList::Reply reply;
@@ -126,8 +130,9 @@ void add_event_methods(MethodTable& table, Api& api) {
         [&api](EventsSubscribe params, Call call) { return subscribe(api, std::move(params), std::move(call)); });
     table.add<EventsUnsubscribe>(Access::read, "Ends this connection's subscription.", {},
                                  [](const EventsUnsubscribe&, Call call) { return unsubscribe(std::move(call)); });
-    table.add<EventsList>(Access::read, "What has happened lately.", {not_found},
-                          [&api](EventsList params, Call) { return list(api, std::move(params)); });
+    table.add<EventsList>(Access::read, "What has happened lately.", {not_found}, [&api](EventsList params, Call call) {
+        return list(api, std::move(params), std::move(call));
+    });
 }
 
 }  // namespace orange::rpc

@@ -162,14 +162,20 @@ Awaitable<std::string> place_name(Api& api, Project project) {
     co_return place.error().code == ErrorCode::not_found ? "none" : "";
 }
 
-Awaitable<Result<ProjectList::Reply>> list_projects(Api& api, ProjectList params) {
+Awaitable<Result<ProjectList::Reply>> list_projects(Api& api, ProjectList params, Call call) {
     ProjectList::Reply reply;
-    const auto projects = api.world().projects.list();
+    auto projects = api.world().projects.list();
+    if (!call.wall.empty()) {
+        const auto* own = api.world().tasks.brief(call.wall);
+        std::erase_if(projects,
+                      [&](const Project& project) { return !own || project.name != std::string(own->project); });
+    }
     for (const auto& project : projects) {
         auto shown = view(api, project);
         if (params.places) shown.place = co_await place_name(api, project);
         reply.projects.push_back(std::move(shown));
     }
+    if (!call.wall.empty()) co_return reply;
     for (auto& problem : project_problems(api.world())) {
         reply.problems.push_back(problem.text + "\n  " + problem.command);
     }
@@ -186,8 +192,9 @@ void add_project_methods(MethodTable& table, Api& api) {
                              [&api](ProjectUpdate params, Call) { return update(api, std::move(params)); });
     table.add<ProjectRemove>(Access::human, "Forgets a project; its repository is untouched.", {not_found, conflict},
                              [&api](ProjectRemove params, Call) { return remove(api, std::move(params)); });
-    table.add<ProjectList>(Access::read, "Lists the projects.", {},
-                           [&api](ProjectList params, Call) { return list_projects(api, params); });
+    table.add<ProjectList>(Access::read, "Lists the projects.", {}, [&api](ProjectList params, Call call) {
+        return list_projects(api, params, std::move(call));
+    });
 }
 
 }  // namespace orange::rpc

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <set>
@@ -78,6 +79,7 @@ struct Wanted {
     std::optional<std::string> project;
     std::optional<std::string> status;
     std::optional<std::string> search;
+    std::function<bool(const TaskId&)> only = {};  ///< empty: all
 
     /// `task` is a Task or a brief.
     bool has_text(const auto& task) const {
@@ -88,6 +90,7 @@ struct Wanted {
     bool operator()(const auto& task) const {
         const std::string& its_project = task.project;
         const std::string& its_status = task.status;
+        if (only && !only(task.id)) return false;
         return (!project || its_project == *project) && (!status || its_status == *status) && has_text(task);
     }
 };
@@ -216,6 +219,7 @@ void add_unreadable(Api& api, const Wanted& wanted, TaskList::Reply& reply) {
         shown.id.value = broken.id;
         shown.project = broken.project;
         if ((wanted.project && broken.project != *wanted.project) || !wanted.has_text(shown)) continue;
+        if (wanted.only && !wanted.only(shown.id)) continue;
         if (reply.count) {
             ++*reply.count;
         } else {
@@ -224,9 +228,19 @@ void add_unreadable(Api& api, const Wanted& wanted, TaskList::Reply& reply) {
     }
 }
 
-Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
+Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params, Call call) {
     auto& world = api.world();
+    if (const auto* own = world.tasks.brief(call.wall); !call.wall.empty()) {
+        const auto project = own ? std::string(own->project) : std::string();
+        if (params.project && *params.project != project)
+            co_return engine::hidden_by_wall("project " + *params.project);
+        params.project = project;
+    }
     Wanted wanted{params.project, params.status, params.search};
+    // What a text or a need is found in would be told by the result.
+    if (!call.wall.empty() && (params.search || params.needs || params.count)) {
+        wanted.only = [&api, call](const TaskId& id) { return api.is_shown(id, call); };
+    }
     if (wanted.project && !world.projects.find(*wanted.project)) {
         CO_TRY(co_await api.select_project(wanted.project, std::nullopt));
     }
@@ -264,6 +278,7 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
     }
     if (params.status && reply.tasks.empty() && !after) CO_TRY(check_status(api, *params.status));
     if (!reply.next) add_unreadable(api, wanted, reply);
+    for (auto& task : reply.tasks) api.hide(task, call);
     co_return reply;
 }
 
@@ -271,7 +286,7 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
 
 void add_task_list(MethodTable& table, Api& api) {
     table.add<TaskList>(Access::read, "Lists tasks, newest first.", {ErrorCode::not_found},
-                        [&api](TaskList params, Call) { return list(api, std::move(params)); });
+                        [&api](TaskList params, Call call) { return list(api, std::move(params), std::move(call)); });
 }
 
 }  // namespace orange::rpc

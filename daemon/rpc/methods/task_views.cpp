@@ -66,6 +66,7 @@ Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
     }
     CO_TRY(const auto history, world.tasks.history(id, k_recent_events));
     for (const auto& event : history) reply.history.push_back(to_json(event));
+    api.hide(reply.task, call);
     co_return reply;
 }
 
@@ -333,6 +334,7 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
         reply.task.in_progress = "a long operation";
         reply.waiting_for = "a merge, a respawn or the setup of its workspace to end";
     }
+    api.hide(reply.task, call);
     co_return reply;
 }
 

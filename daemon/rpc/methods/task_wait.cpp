@@ -171,6 +171,7 @@ Awaitable<Result<TaskWait::Reply>> wait(Api& api, TaskWait params, Call call, st
     --*waiters;
     call.sink->forget(end);
     world.tasks.unobserve(observer);
+    if (reply) api.hide(reply->task, call);
     co_return reply;
 }
 
