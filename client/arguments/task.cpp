@@ -28,7 +28,7 @@ Action task_create(CLI::App& app) {
          "Create the task only once: 21 letters and digits, or any text, from which Orange makes the id. A second call "
          "with the same prints the first task")
         ->type_name("TEXT");
-    text(app, "-b,--branch", a->params.branch, "Branch to work on; default: orange-tasks/<id>");
+    text(app, "-b,--branch", a->params.branch, "Branch to work on; default: a name made from the summary");
     app.add_option("--summary", a->params.summary, "The same as SUMMARY");
     text(app, "-c,--context", a->params.context, "More text for the agent (Markdown); - reads standard input");
     text(app, "--from-issue", a->from.issue,

@@ -90,11 +90,44 @@ bool are_branch_and_summary(const std::vector<std::string>& words) {
     return !odd && name.find_first_of(k_not_in_branches) == std::string::npos;
 }
 
+/// Returns what is to be said of many new tasks: a note that differs only in numbers and ids is the same. Of each the
+/// first is left, with how many tasks it is about. The workspace of each is not said.
+std::vector<std::string> once_each(const std::vector<std::string>& notes) {
+    std::vector<std::pair<std::string, std::size_t>> kinds;  // without numbers and ids, and how often
+    std::vector<std::string> first;
+    for (const auto& note : notes) {
+        if (note.starts_with("workspace ")) continue;
+        std::string kind;
+        for (const auto word : split(note, ' ')) {
+            const bool varies = word.find_first_of("0123456789") != std::string_view::npos;
+            kind += varies ? "#" : std::string(word);
+            kind += ' ';
+            if (varies && kind.find("orange ") != std::string::npos) break;  // the command of one task
+        }
+        const auto known = std::ranges::find(kinds, kind, &std::pair<std::string, std::size_t>::first);
+        if (known != kinds.end()) {
+            ++known->second;
+        } else {
+            kinds.emplace_back(kind, 1);
+            first.push_back(note);
+        }
+    }
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        if (kinds[i].second > 1 && kinds[i].first.find('#') != std::string::npos) {
+            first[i] = std::to_string(kinds[i].second) + " tasks: " + first[i];
+        }
+    }
+    return first;
+}
+
 /// One after the other, in the order of the file; the first that fails is the last.
 int create_all(Context& context, const rpc::TaskCreate& params, const std::vector<TaskText>& texts) {
     Json created = Json::array();
     int status = 0;
     std::vector<std::string> notes;
+    const auto say_notes = [&] {
+        if (!context.json) output::put(output::notes_text(once_each(notes), context.style));
+    };
     for (const auto& text : texts) {
         auto one = params;
         one.summary = text.summary;
@@ -106,18 +139,14 @@ int create_all(Context& context, const rpc::TaskCreate& params, const std::vecto
             error.message = std::to_string(created.size()) + " of " + counted(texts.size(), "task") +
                             " were created, not \"" + text.summary + "\": " + error.message;
             error.details["created"] = std::to_string(created.size());
+            say_notes();
             return fail(context, error);
         }
         created.push_back(*reply);
         if (!context.json) status = std::max(status, print_started(context, reply, {}, &notes));
     }
     if (context.json) return put_json({{"created", std::move(created)}});
-    std::vector<std::string> once;  // a line for each task, then what is to be said of them
-    for (auto& note : notes) {
-        const bool is_of_one = note.starts_with("workspace ");
-        if (!is_of_one && std::ranges::find(once, note) == once.end()) once.push_back(std::move(note));
-    }
-    output::put(output::notes_text(once, context.style));
+    say_notes();
     return status;
 }
 
@@ -165,7 +194,7 @@ int task_create(Context& context, rpc::TaskCreate params, const std::vector<std:
     } else if (!words.empty()) {
         params.summary = join(words, " ");
     }
-    if (params.summary.empty() && !context.json && output::is_interactive()) {
+    if (params.summary.empty() && !params.like && !context.json && output::is_interactive()) {
         const auto answer = output::asked("What should the agent do?");
         if (!answer) return fail(context, {ErrorCode::invalid_argument, "no task was created"});
         params.summary = *answer;

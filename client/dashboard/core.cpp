@@ -91,7 +91,7 @@ void Core::key(const Key& key, Moment now, Effects& effects) {
     const bool was_error = state_.message && state_.message->bad;
     state_.message.reset();
     if (key == "Esc" && was_error) return;
-    if (overlay_key(key) || pane_key(key, now)) return;
+    if (pane_key(key, now) || overlay_key(key)) return;
     if (key == "C-c") return effects.outside.push_back({Outside::What::quit});
     const auto* binding = binding_of(key);
     if (binding == nullptr) {
@@ -122,7 +122,7 @@ bool Core::overlay_key(const Key& key) {
     const bool quits = key == "q" || key == "C-c";
     if (state_.overlay == Overlay::none) {
         const bool pane_covers = state_.pane_open && layout_of(state_).list.height == 0;
-        if (quits && pane_covers) state_.pane_open = false;
+        if (quits && pane_covers) state_.pane_open = state_.pane_focused = false;
         return quits && pane_covers;
     }
     const auto* binding = binding_of(key);

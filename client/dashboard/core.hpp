@@ -258,6 +258,8 @@ struct Layout {
     bool tiny = false;  ///< only the counts fit
 };
 Layout layout_of(const State& state);
+/// Returns false if not all rows of the question have room.
+bool fits_on_screen(const State& state);
 /// Returns the message or the question below the list, in rows that fit.
 std::vector<Line> message_lines(const State& state);
 /// Returns what the task needs from its human, what is going on, or why it cannot be changed from here, without its

@@ -64,18 +64,6 @@ void Core::about_reply(const Request& request, Result<Json> reply, Moment now) {
     about->width = 0;
     const auto diff = read_as<rpc::TaskDiff::Reply>(about->reply, "", UnknownKeys::ignore);
     if (!is_of_changes || !state_.question || !diff) return;
-    // An older daemon on another host sends no commit.
-    const auto shown = !diff->commit.empty() || diff->changes.uncommitted ? diff->commit : diff->tip;
-    const auto pin = [&](std::vector<Request>& requests) {
-        for (auto& merge : requests) {
-            const bool is_its = merge.method == rpc::TaskMerge::k_name && merge.task == request.task;
-            if (!is_its || shown.empty()) continue;
-            merge.params["tip"] = shown;
-            if (!diff->concerns.empty()) merge.params["force"] = merge.params["run_checks"] = true;
-        }
-    };
-    pin(state_.question->if_yes);
-    for (auto& option : state_.question->options) pin(option.if_yes);
     auto& facts = state_.question->facts;
     for (const auto line : split_lines(diff->concerns)) {
         const auto fact = clean(line);
@@ -91,10 +79,25 @@ void Core::about_reply(const Request& request, Result<Json> reply, Moment now) {
                         (updates ? "; u merges the target into the branch first" : ""));
     }
     if (diff->changes.uncommitted) facts.emplace_back("Changes that are not committed are not merged");
+    // What does not fit on the screen is not confirmed: the merge asks about it.
+    const bool all_shown = fits_on_screen(state_);
+    // An older daemon on another host sends no commit.
+    const auto shown = !diff->commit.empty() || diff->changes.uncommitted ? diff->commit : diff->tip;
+    const auto pin = [&](std::vector<Request>& requests) {
+        for (auto& merge : requests) {
+            const bool is_its = merge.method == rpc::TaskMerge::k_name && merge.task == request.task;
+            if (!is_its || shown.empty()) continue;
+            merge.params["tip"] = shown;
+            if (!diff->confirms.empty() && all_shown) merge.params["confirmed"] = diff->confirms;
+        }
+    };
+    pin(state_.question->if_yes);
+    for (auto& option : state_.question->options) pin(option.if_yes);
     // What has just come has to be read, too.
     if (!diff->concerns.empty() || !diff->conflicts.empty()) {
         state_.question->since = now.steady;
         state_.question->readable = false;
+        state_.question->late = true;
     }
 }
 

@@ -38,8 +38,8 @@ void add_fact(Question& question, const std::string& fact) {
 
 std::string line_of(const State& state, const Row& task, const std::string& rest) {
     const auto changes = changes_fact(state, task.id);
-    return " " + padded(clean(task.short_id), 5) + " " + title_of(task) + (changes.empty() ? "" : "  " + changes) +
-           rest;
+    return " " + padded(clean(task.short_id), 5) + " " + (changes.empty() ? "" : changes + "  ") + rest +
+           short_title(task);
 }
 
 std::string children_fact(const State& state, const std::vector<const Row*>& tasks) {
@@ -59,15 +59,18 @@ std::vector<const Row*> Core::targets(const Key& key, Moment now, Question& ques
     std::vector<std::string> left_out;
     for (const auto& task : state_.tasks) {
         if (!state_.marked.contains(task.id)) continue;
-        const bool fits =
+        const bool fits_key =
             is_offered(task, *binding_of(key)) && !state_.busy.contains(task.id) && host_refusal(state_, task).empty();
+        const bool needs_look = key == "m" && task.noted;  // a merge of several confirms nothing
+        const bool fits = fits_key && !needs_look;
         if (!fits) {
             ++skipped;
-            left_out.push_back(line_of(state_, task, "  left out: it is " + clean(task.status)));
+            const std::string why = needs_look && fits_key ? "it has to be confirmed" : "it is " + clean(task.status);
+            left_out.push_back(line_of(state_, task, "left out, " + why + ": "));
             continue;
         }
         found.push_back(&task);
-        question.above.push_back(line_of(state_, task, is_shown(task) ? "" : "  (not shown by the filter)"));
+        question.above.push_back(line_of(state_, task, is_shown(task) ? "" : "not shown by the filter: "));
         if (!is_shown(task)) ++unseen;
     }
     if (found.empty()) say("None of the " + counted(skipped, "selected task") + " can do that now", true, now);

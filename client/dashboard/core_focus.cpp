@@ -22,6 +22,12 @@ bool is_marked(Pane pane, const Line& line, Mark mark) {
     return is_heading && (mark == Mark::hunk || text.starts_with("## ") || text.starts_with("# "));
 }
 
+/// Returns true for keys that change tasks or marks: a person who reads did not mean them.
+bool belongs_to_list(const Binding& binding) {
+    const bool changes = (binding.is & (k_changes | k_on_marked)) != 0 && binding.action != Action::enter;
+    return changes || binding.action == Action::mark || binding.action == Action::mark_all;
+}
+
 }  // namespace
 
 std::span<const PaneKey> pane_keys() {
@@ -110,8 +116,8 @@ bool Core::pane_key(const Key& key, Moment now) {
         show_row(0);
     } else if (key == "G" || key == "End") {
         show_row(view.all);
-    } else if (key == "C-d" || key == "C-u") {
-        scroll_pane(key == "C-d" ? half_a_page() : -half_a_page());
+    } else if (key == "C-d" || key == " " || key == "C-u") {
+        scroll_pane(key == "C-u" ? -half_a_page() : half_a_page());
     } else if (key == "[" || key == "]" || key == "{" || key == "}") {
         go_to_mark(key == "[" || key == "]", key == "]" || key == "}", now);
     } else if (key == "/") {
@@ -124,6 +130,8 @@ bool Core::pane_key(const Key& key, Moment now) {
     } else if (key == "z") {
         state_.pane_wraps = !state_.pane_wraps;
         prepare();
+    } else if (const auto* binding = binding_of(key); binding != nullptr && belongs_to_list(*binding)) {
+        say("The keys are the pane's; ← gives them back to the list", false, now);
     } else {
         return false;
     }

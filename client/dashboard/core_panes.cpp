@@ -93,7 +93,8 @@ void Core::show_pane(Pane pane) {
 
 /// Shows the pane; if it is shown already, gives it the focus.
 void Core::focus_pane(Pane pane) {
-    state_.pane_focused = pane_is_visible() && state_.pane == pane;
+    const bool is_shown = pane_is_visible() && state_.pane == pane;
+    state_.pane_focused = is_shown || pane_has_keys(state_);
     show_pane(pane);
 }
 

@@ -24,7 +24,13 @@ void add_wrapped(std::vector<Line>& lines, std::string_view text, std::size_t ro
 
 }  // namespace
 
-std::vector<Line> message_lines(const State& state) {
+namespace {
+
+std::size_t most_rows(const State& state) {
+    return static_cast<std::size_t>(std::max(2, state.height - 5));
+}
+
+std::vector<Line> all_message_lines(const State& state) {
     std::vector<Line> lines;
     const auto room = static_cast<std::size_t>(std::max(10, state.width - 2));
     if (state.question) {
@@ -44,8 +50,22 @@ std::vector<Line> message_lines(const State& state) {
             lines.push_back(Line(" ").add("… the rest is under ?", k_dim));
         }
     }
-    const auto most = static_cast<std::size_t>(std::max(2, state.height - 5));
-    if (lines.size() > most) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
+    return lines;
+}
+
+}  // namespace
+
+bool fits_on_screen(const State& state) {
+    return all_message_lines(state).size() <= most_rows(state);
+}
+
+std::vector<Line> message_lines(const State& state) {
+    auto lines = all_message_lines(state);
+    const auto most = most_rows(state);
+    if (lines.size() > most) {
+        lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most - 1));
+        lines.insert(lines.begin(), Line(" ").add("… more than the screen has room for", k_dim));
+    }
     return lines;
 }
 

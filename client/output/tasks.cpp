@@ -176,7 +176,8 @@ Line head(const rpc::TaskView& task, const Style& style) {
 void add_edge(Lines& lines, const rpc::EdgeView& edge, const Style& style) {
     std::string state = edge.open ? "possible now" : "not possible yet";
     if (edge.open && edge.needs_force) state = "possible with --force";
-    const auto by = edge.by.empty() ? "" : " (" + printable(join(edge.by, ", ")) + ")";
+    const bool by_merge = edge.means == "done" && edge.by == std::vector<std::string>{"system"};
+    const auto by = edge.by.empty() ? "" : by_merge ? " (by a merge)" : " (" + printable(join(edge.by, ", ")) + ")";
     lines.push_back(Line("  ")
                         .add(edge.open ? "✓" : "✗", edge.open ? k_green : k_red)
                         .add(" → " + printable(edge.to) + "  ")

@@ -124,6 +124,7 @@ struct TaskMerge : TaskSelector {
     std::optional<bool> keep_branch;
     bool include_unpushed = false;
     bool run_checks = false;
+    std::optional<std::string> confirmed;
     std::optional<std::string> tip;
     template <class V>
     void describe(V& v) {
@@ -139,6 +140,8 @@ struct TaskMerge : TaskSelector {
                    "do not delete the local branch; absent: as the setting keep_branch says");
         v.optional("include_unpushed", include_unpushed, "push your own commits of the default branch with it");
         v.optional("run_checks", run_checks, "run the project's checks although force is given");
+        v.optional("confirmed", confirmed,
+                   "`confirms` of task.diff, which was shown: only what is not in it is asked again; not `force`");
         v.optional("tip", tip, "the commit that was shown: another one is not merged");
     }
     struct Reply {

@@ -89,10 +89,13 @@ struct TaskDiff : TaskSelector {
         bool cut = false;
         std::string alarm;
         std::string concerns;
+        std::string confirms;
         std::vector<std::string> conflicts;
         template <class V>
         void describe(V& v) {
             v.sparse("concerns", concerns, "with `merge`: what a human has to confirm before `commit` is merged");
+            v.sparse("confirms", confirms,
+                     "with `merge`: what task.merge takes as `confirmed`, once `concerns` were shown");
             v.sparse("conflicts", conflicts, "with `merge`: the files in which `commit` conflicts with its target");
             v.required("repository", repository, "where to run git diff: the project's own repository");
             v.required("base", base, "the commit that the branch began at, or the one that was reviewed");

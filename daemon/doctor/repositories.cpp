@@ -91,7 +91,7 @@ Awaitable<void> check_repositories(Exam& exam) {
         co_await check_settings(exam, project);
         const auto env = co_await git::env_note(exam.world.git, project.path);
         if (const auto end = env.find('\n'); end != std::string::npos) {
-            exam.report.ok(project.name + ": " + env.substr(0, end) + " " + std::string(trim(env.substr(end))));
+            exam.report.warn(project.name + ": " + env.substr(0, end), std::string(trim(env.substr(end))));
         }
     }
 }

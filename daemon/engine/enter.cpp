@@ -26,7 +26,7 @@ std::string failures_text(const std::vector<std::string>& failed) {
     const auto count = failed.size();
     std::vector<std::string> said;
     for (const auto& words : failed) {
-        if (!words.empty()) said.push_back(words);
+        if (!words.empty()) said.push_back(words.ends_with('.') ? words.substr(0, words.size() - 1) : words);
     }
     const auto times = count == 1 ? std::string("failed")
                                   : "failed " + (count == 2 ? std::string("twice") : std::to_string(count) + " times");

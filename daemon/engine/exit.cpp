@@ -17,12 +17,15 @@ bool applies(const ExitRule& rule, const Situation& situation) {
 }
 
 /// Returns the sections that the rules of this status wait for: "without writing ## Handoff".
-std::string awaited(const Definition& definition, std::string_view status) {
+std::string awaited(const Definition& definition, const Situation& situation) {
     std::string text;
     for (const auto& rule : definition.exit_rules) {
-        if (rule.status != status || !rule.has_artifact) continue;
-        const std::string heading = "## " + rule.has_artifact->section;
-        if (text.find(heading) == std::string::npos) text += (text.empty() ? " without writing " : " or ") + heading;
+        if (rule.status != situation.task.status || !rule.has_artifact) continue;
+        const auto& section = rule.has_artifact->section;
+        const std::string heading = "## " + section;
+        const std::string verb =
+            situation.artifacts.sections.contains(section) ? " without changing " : " without writing ";
+        if (text.find(heading) == std::string::npos) text += (text.empty() ? verb : " or ") + heading;
     }
     return text;
 }
@@ -107,7 +110,7 @@ ExitOutcome decide_exit(const Definition& definition, const Situation& situation
             case ExitAction::advance:
                 return advanced(definition, situation, rule, exit);
             case ExitAction::crash:
-                return crashed(definition, situation, rule, exited(exit) + awaited(definition, status));
+                return crashed(definition, situation, rule, exited(exit) + awaited(definition, situation));
             case ExitAction::mark_dead:
                 return MarkDead{exited(exit)};
         }

@@ -217,7 +217,9 @@ class Question {
 
     /// Returns the command that goes on with the work of a cancelled task; none if there is no work.
     OrangeCommand way_back() const {
-        const bool has_worked = state_->meaning == Meaning::cancelled && !record_.branch_start.empty();
+        // Once it goes on, `moved_because` names the task.
+        const bool has_worked =
+            state_->meaning == Meaning::cancelled && !record_.branch_start.empty() && record_.moved_because.empty();
         return has_worked ? command("restore", "--create") : OrangeCommand{};
     }
 

@@ -177,19 +177,21 @@ Awaitable<Result<std::vector<PullRemark>>> GitHubForge::remarks(std::string repo
     CO_TRY(const auto answer, co_await ask(repository, std::move(question)));
     CO_TRY(auto remarks, forge::remarks_in(answer.repository));
     int logs = 0;
+    const auto until = async::now() + patience_.look;  // for all of them: the task waits
     for (auto& remark : remarks) {
         auto job = forge::job_at(remark.url, repository);
         if (job.empty() || ++logs > k_most_logs) continue;
-        remark.text += co_await failure_of(repository, std::move(job));
+        remark.text += co_await failure_of(repository, std::move(job), until);
     }
     co_return remarks;
 }
 
-Awaitable<Result<std::string>> GitHubForge::get(std::string repository, std::string path) {
+Awaitable<Result<std::string>> GitHubForge::get(std::string repository, std::string path, async::Moment until) {
     const auto name = forge::parts_of(repository);
     auto gh =
         command(repository, {"api", "repos/" + name.owner + "/" + name.name + "/" + path, "--hostname=" + name.host});
-    gh.deadline = patience_.look;
+    gh.deadline = std::chrono::ceil<std::chrono::milliseconds>(until - async::now());
+    if (gh.deadline <= std::chrono::milliseconds(0)) co_return Error(ErrorCode::timeout, "GitHub took too long");
     gh.output_limit = k_longest_log;
     const forge::Asked asked{repository, gh.argv, token_variable(env_, name.host)};
     auto done = co_await runner_.run(std::move(gh));
@@ -198,13 +200,14 @@ Awaitable<Result<std::string>> GitHubForge::get(std::string repository, std::str
     co_return std::move(done->out);
 }
 
-Awaitable<std::string> GitHubForge::failure_of(std::string repository, std::string job) {
+Awaitable<std::string> GitHubForge::failure_of(std::string repository, std::string job, async::Moment until) {
     std::string why;
-    if (const auto steps = co_await get(repository, "actions/jobs/" + job)) why += forge::failed_steps_in(*steps);
-    const auto log = co_await get(repository, "actions/jobs/" + job + "/logs");
+    if (const auto steps = co_await get(repository, "actions/jobs/" + job, until))
+        why += forge::failed_steps_in(*steps);
+    const auto log = co_await get(repository, "actions/jobs/" + job + "/logs", until);
     if (log && log->size() < k_longest_log) {
         why += forge::end_of_log(*log);
-    } else if (const auto notes = co_await get(repository, "check-runs/" + job + "/annotations")) {
+    } else if (const auto notes = co_await get(repository, "check-runs/" + job + "/annotations", until)) {
         why += forge::annotations_in(*notes);  // the log may have expired; a job of Actions is a check run, too
     }
     co_return why;

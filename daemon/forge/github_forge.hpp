@@ -1,5 +1,6 @@
 #pragma once
 
+#include "daemon/async/time.hpp"
 #include "daemon/forge/forge.hpp"
 #include "daemon/process/environment.hpp"
 #include "daemon/process/process_runner.hpp"
@@ -35,9 +36,9 @@ class GitHubForge final : public Forge {
     /// Runs a gh command that changes something, and returns its stdout.
     Awaitable<Result<std::string>> change(std::string repository, std::vector<std::string> args, std::string input);
     /// Returns why a job of Actions failed, as text for people; empty if GitHub does not tell it.
-    Awaitable<std::string> failure_of(std::string repository, std::string job);
-    /// Returns what GitHub answers at a path of its REST interface.
-    Awaitable<Result<std::string>> get(std::string repository, std::string path);
+    Awaitable<std::string> failure_of(std::string repository, std::string job, async::Moment until);
+    /// Returns what GitHub answers at a path of its REST interface; timeout if that is not there at `until`.
+    Awaitable<Result<std::string>> get(std::string repository, std::string path, async::Moment until);
     /// Runs a GraphQL query and returns the object `data.repository` of the answer, even if errors came with it.
     Awaitable<Result<Answer>> ask(std::string repository, std::string question);
 

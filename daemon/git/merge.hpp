@@ -87,9 +87,9 @@ Awaitable<Result<bool>> was_made_on(Git& git, std::string repo, std::string bran
 Awaitable<Result<std::string>> build_merge(Git& git, const MergeRequest& request, MergeStrategy strategy,
                                            std::string base, std::string message);
 
-/// Returns the files in which git cannot merge `tip` into `base` by itself. Changes nothing; the deadline is short,
-/// since a person waits for it.
-Awaitable<Result<std::vector<std::string>>> conflicts_of(Git& git, std::string repo, std::string base, std::string tip);
+/// Returns the files in which git cannot merge the tip into `base` by itself, as build_merge() would find them. Makes
+/// and removes the scratch folder; changes nothing else.
+Awaitable<Result<std::vector<std::string>>> conflicts_of(Git& git, const MergeRequest& request, std::string base);
 
 /// Returns the tree of a commit. Two merges with the same files have the same tree.
 Awaitable<Result<std::string>> tree_of(Git& git, std::string repo, std::string commit);

@@ -137,17 +137,20 @@ Awaitable<Result<std::string>> merge_commit(Git& git, const MergeRequest& reques
 
 }  // namespace
 
-Awaitable<Result<std::vector<std::string>>> conflicts_of(Git& git, std::string repo, std::string base,
-                                                         std::string tip) {
-    GitCommand command;
-    command.place = std::move(repo);
-    command.args = words("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, tip);
-    command.deadline = std::chrono::seconds(10);
-    CO_TRY(const auto done, co_await git.run(std::move(command)));
-    auto files = pieces(done.out);
-    if (done.exit_status > 1 || files.empty()) co_return command_failed(words("git", "merge-tree", base, tip), done);
-    files.erase(files.begin());  // the tree
-    files.erase(std::unique(files.begin(), files.end()), files.end());
+Awaitable<Result<std::vector<std::string>>> conflicts_of(Git& git, const MergeRequest& request, std::string base) {
+    auto made = co_await make_scratch(git, request, base);
+    Result<std::string> tree = std::string();
+    if (made) {
+        tree = co_await merged_tree(git, request, base);
+    } else {
+        tree = made.error();
+    }
+    (void)co_await remove_scratch(git, request.repo, request.scratch);
+    std::vector<std::string> files;
+    if (tree) co_return files;
+    const auto found = tree.error().details.find("files");
+    if (found == tree.error().details.end()) co_return tree.error();
+    for (const auto file : split_lines(found->second)) files.emplace_back(file);
     co_return files;
 }
 

@@ -76,7 +76,15 @@ Awaitable<std::vector<std::string>> Pool::ignored_notes(Project project, TaskId 
             if (differs(files_, path_of(*name) / file, Path(project.path) / file)) replaced.push_back(shown_path(file));
         }
     }
-    notes.push_back("files that git ignores stay in " + *name + " for its next task: " + names_text(*ignored));
+    if (included) {  // what is as it was is Orange's own copy
+        std::erase_if(*ignored, [&](const std::string& file) {
+            const auto is_it = [&](const std::string& each) { return shown_path(each) == file; };
+            return std::ranges::any_of(*included, is_it) && std::ranges::find(replaced, file) == replaced.end();
+        });
+    }
+    if (!ignored->empty()) {
+        notes.push_back("files that git ignores stay in " + *name + " for its next task: " + names_text(*ignored));
+    }
     if (replaced.empty()) co_return notes;
     notes.push_back("the next task replaces these with the project's own, because .worktreeinclude names them: " +
                     names_text(replaced));

@@ -52,10 +52,8 @@ void Api::hide(TaskView& view, const Call& call) const {
         brief.worker = brief.reviewer = "unknown";
         view = std::move(brief);
     }
-    for (auto* others : {&view.blockers, &view.children}) {
-        for (auto& each : *others) {
-            if (!is_shown(TaskId{each.id}, call)) each.summary.clear();
-        }
+    for (auto& each : view.blockers) {
+        if (!is_shown(TaskId{each.id}, call)) each.summary.clear();
     }
 }
 

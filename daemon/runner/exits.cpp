@@ -346,7 +346,7 @@ void Exits::explain_death(const TaskRecord& record, const End& end, engine::Exit
         replace_reason(" (" + run.harness + ") ended with status " + std::to_string(end.how.exit_status) + " after " +
                        std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s" +
                        (lines.empty() ? "" : ": " + lines) + ". All of its output: orange task log " +
-                       record.task.id.value);
+                       record.task.id.value + " --window " + run.run.value);
     } else if (end.how.exit_status != 0) {
         const auto lines = lines_of(record, run, 0, 3);
         change_reason(outcome, [&](const std::string& reason) {

@@ -135,7 +135,7 @@ Awaitable<Result<RestoredWork>> restore_work(World& world, TaskRecord record, st
     if (!known.empty() && known != restored.commit) {
         co_return Error(ErrorCode::conflict, "branch " + restored.branch +
                                                  " already exists at another commit. Choose another name:\n  " +
-                                                 restore_command(record) + " --branch NAME");
+                                                 restore_command(record) + " --create --branch NAME");
     }
     if (known.empty()) {
         auto update = in_repository(kept, {"update-ref", "-m", "orange: restore", ref, restored.commit, ""});

@@ -1,5 +1,7 @@
 #include "daemon/runner/merges.hpp"
 
+#include <algorithm>
+
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -102,7 +104,7 @@ Awaitable<Result<void>> Merges::check(TaskRecord record) {
     co_return confirmation(merge_command(record.task.id), concerns, *tip);
 }
 
-Awaitable<Result<Merges::Preview>> Merges::preview(TaskRecord record, std::string tip) {
+Awaitable<Result<Merges::Preview>> Merges::preview(TaskRecord record, std::string tip, bool tries) {
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     CO_TRY(const auto project, registered_project(world_, record.task.project));
     CO_TRY(auto concerns, co_await merge_concerns(world_, record, tip, false));
@@ -113,9 +115,18 @@ Awaitable<Result<Merges::Preview>> Merges::preview(TaskRecord record, std::strin
     Preview preview;
     if (!concerns.empty()) {
         preview.concerns = confirmation(merge_command(record.task.id), concerns, tip).details.at("facts");
+        for (const auto& concern : concerns) preview.confirms += concern.text + "\n";
     }
-    CO_TRY(auto target, co_await target_ref(world_, record, project));
-    CO_TRY(preview.conflicts, co_await git::conflicts_of(world_.git, project.path, std::move(target), std::move(tip)));
+    auto target = co_await target_ref(world_, record, project);
+    if (!tries || !target) co_return preview;
+    git::MergeRequest request;
+    request.repo = project.path;
+    request.scratch = (world_.paths.workspaces() / (".preview-" + random_id(8))).string();
+    request.branch = record.task.branch;
+    request.tip = std::move(tip);
+    request.target = *target;
+    if (auto conflicts = co_await git::conflicts_of(world_.git, request, *target))
+        preview.conflicts = std::move(*conflicts);
     co_return preview;
 }
 
@@ -147,7 +158,11 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
     if (not_reviewed && !is_empty) {
         concerns.insert(concerns.begin(), unreviewed(record));
     }
-    if (!concerns.empty() && !order.force) {
+    const auto lines = split_lines(order.confirmed);
+    const auto is_confirmed = [&](const MergeConcern& concern) {
+        return order.force || std::ranges::find(lines, std::string_view(concern.text)) != lines.end();
+    };
+    if (!std::ranges::all_of(concerns, is_confirmed)) {
         co_return confirmation(merge_command(record.task.id, order), concerns, tip);
     }
     for (const auto& concern : concerns) merge.forced += (merge.forced.empty() ? "" : "; ") + concern.text;

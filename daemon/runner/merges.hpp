@@ -35,6 +35,7 @@ struct MergeOrder {
     bool include_unpushed = false;         ///< publish the user's own commits of the target with it
     bool checks = true;                    ///< run the project's checks first, if they have not passed on the tip
     std::string tip = {};                  ///< the commit that the human was shown; empty: any
+    std::string confirmed = {};            ///< the concerns that the human has confirmed, a line each
 };
 
 /// Returns a command such as "orange task merge 4f2a --via pr".
@@ -63,10 +64,12 @@ class Merges {
     /// The result of preview(): what is known here of a merge before it is asked for.
     struct Preview {
         std::string concerns;                ///< lines; empty: nothing has to be confirmed
-        std::vector<std::string> conflicts;  ///< files that git cannot merge by itself
+        std::string confirms;                ///< MergeOrder::confirmed for them
+        std::vector<std::string> conflicts;  ///< files that git cannot merge by itself, as far as it is known
     };
-    /// Looks at what a merge of the commit would ask. Fetches and changes nothing.
-    Awaitable<Result<Preview>> preview(TaskRecord record, std::string tip);
+    /// Looks at what a merge of the commit would ask. Fetches and changes nothing. `tries`: also lets git merge,
+    /// without a ref; a merge driver of the repository may run then.
+    Awaitable<Result<Preview>> preview(TaskRecord record, std::string tip, bool tries);
 
     /// Returns the needs_force of a task that could be merged otherwise. Begins nothing.
     Awaitable<Result<void>> check(TaskRecord record);

@@ -74,7 +74,9 @@ Awaitable<Result<std::string>> pull_request_body(World& world, const TaskRecord&
 
 std::string feedback_text(const std::string& what, const PullRequest& pull, const std::vector<PullRemark>& remarks) {
     std::string said;
-    for (const auto& remark : remarks) {
+    auto sorted = remarks;  // logs are long, and must not push out what people said
+    std::ranges::stable_partition(sorted, [](const PullRemark& remark) { return remark.url.empty(); });
+    for (const auto& remark : sorted) {
         const auto where = remark.where.empty() ? std::string() : " (" + remark.where + ")";
         const auto url = remark.url.empty() ? std::string() : remark.url + "\n";
         const auto part = remark.author + where + ":\n" + url + std::string(trim(remark.text)) + "\n\n";

@@ -121,4 +121,75 @@ TEST_CASE("task diff pages with what is there if the pager is not, or prints pla
     shows("the setting of git diff", "");
 }
 
+TEST_CASE("What a merge asks and where it conflicts is known before it, and only what was not said is asked then") {
+    Sandbox box;
+    const auto repo = box.add_project("shop");
+    std::string id;
+    const auto look = [&] {
+        rpc::TaskDiff diff;
+        diff.id = id;
+        diff.merge = true;
+        return box.call(diff);
+    };
+    const auto commit = [&](const fs::path& tree, const std::string& file, const std::string& text) {
+        fs::create_directories((tree / file).parent_path());
+        write_file(tree / file, text);
+        box.git({"add", file}, tree);
+        box.git({"commit", "-qm", "Write " + file}, tree);
+    };
+    id = box.create("shop", "Sell lemons");
+    box.wait_for_status(id, "reviewing");
+    CHECK(look().concerns.empty());
+    CHECK(look().conflicts.empty());
+    commit(box.worktree(id), "price.txt", "2\n");
+    commit(repo, "price.txt", "3\n");
+    auto seen = look();
+    CHECK_THAT(seen.concerns, Tells("1"));
+    CHECK_THAT(seen.concerns, Holds("since the review"));
+    CHECK(seen.conflicts == std::vector<std::string>{"price.txt"});
+    for (const auto& entry : fs::directory_iterator(box.home() / "workspaces")) {
+        CHECK_FALSE(entry.path().filename().string().starts_with(".preview"));
+    }
+    rpc::TaskMerge merge;
+    merge.id = id;
+    merge.tip = seen.commit;
+    const auto code = [&] {
+        const auto merged = box.try_call(merge);
+        return merged ? ErrorCode::internal : merged.error().code;
+    };
+    CHECK(code() == ErrorCode::needs_force);
+    merge.confirmed = seen.confirms;
+    CHECK(code() == ErrorCode::conflict);  // what was said is not asked again
+    commit(repo, "price.txt", "2\n");
+    CHECK(look().conflicts.empty());
+    commit(box.worktree(id), "pears.txt", "1\n");
+    merge.tip.reset();
+    CHECK(code() == ErrorCode::needs_force);  // this was not said
+    seen = look();
+    merge.tip = seen.commit;
+    merge.confirmed = seen.confirms;
+    CHECK(box.try_call(merge));
+    CHECK(box.status(id) == "done");
+}
+
+TEST_CASE("While git's settings have changed, a preview lets git run nothing") {
+    Sandbox box;
+    const auto repo = box.add_project("shop");
+    std::string id;
+    with_work(box, id);
+    const auto mark = box.root() / "ran";
+    box.git({"config", "merge.evil.driver", "touch " + mark.string() + "; false"}, repo);
+    write_file(repo / ".git" / "info" / "attributes", "* merge=evil\n");
+    write_file(repo / "work.txt", "other\n");
+    box.git({"add", "work.txt"}, repo);
+    box.git({"commit", "-qm", "other"}, repo);
+    rpc::TaskDiff diff;
+    diff.id = id;
+    diff.merge = true;
+    const auto seen = box.call(diff);
+    CHECK_FALSE(seen.alarm.empty());
+    CHECK(seen.conflicts.empty());  // not known
+    CHECK_FALSE(fs::exists(mark));
+}
+
 }  // namespace orange::tests

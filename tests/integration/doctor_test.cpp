@@ -102,6 +102,26 @@ TEST_CASE(
     CHECK(commands().empty());
 }
 
+TEST_CASE("A .env that no task has is named when its project is added and by the doctor, until it is copied") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto command = [&] {
+        for (const auto& finding : diagnose(orange).findings) {
+            if (finding.command && finding.command->find(".worktreeinclude") != std::string::npos)
+                return *finding.command;
+        }
+        return std::string();
+    };
+    write_file(repo / ".env", "KEY=1\n");
+    CHECK(command().empty());  // git does not ignore it
+    write_file(repo / ".git" / "info" / "exclude", ".env\n");
+    CHECK_FALSE(command().empty());
+    REQUIRE(orange.orange({"project", "remove", "shop"}).status == 0);
+    CHECK_THAT(orange.orange({"project", "add", repo.string()}).out, Holds(".env") && Holds(".worktreeinclude"));
+    mend(orange, command());
+    CHECK(command().empty());
+}
+
 TEST_CASE("A problem stands above what is only a warning, and both above the line for what is well") {
     Sandbox orange;
     fs::create_directories(orange.home() / "workflows");

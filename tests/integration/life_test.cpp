@@ -300,6 +300,10 @@ TEST_CASE("The work of a cancelled task goes on in a new one, with its plan and 
     const auto body = orange.body(id);
     CHECK_THAT(body, Holds("### Plan") && Holds("### Handoff"));
     CHECK(body.find("### Handoff") < body.find("\n## "));  // in its context
+    CHECK_THAT(body, Holds("goes on with task " + orange.short_id(old)));
+    CHECK_THAT(ok({"task", "why", old}), Tells(orange.short_id(id)) && !Holds("restore"));
+    const auto again = Json::parse(ok({"task", "restore", old, "--create", "--json"}));
+    CHECK(again.at("task").at("fields").at("id") == json.at("task").at("fields").at("id"));
     orange.wait_for_status(id, "reviewing");
     // One like it begins anew.
     const auto like = Json::parse(ok({"task", "create", "--like", old, "--no-spawn", "--json"}));

@@ -61,7 +61,7 @@ all() {
     try other-history orange task history "$other"
     try other-summary sh -c 'orange task list --json | grep -q Another'
     try found-by-words sh -c 'orange task list --search Another --all --json | grep -q "$0"' "$other"
-    try daemon-log orange log
+    try daemon-log sh -c 'orange log | grep -q project.add'
     try daemon-status orange daemon status
     try tmux tmux -S "$ORANGE_HOME/tmux.sock" list-sessions
     try settings cat "$ORANGE_HOME/config.yml"

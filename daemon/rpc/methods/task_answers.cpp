@@ -96,14 +96,17 @@ Awaitable<Result<TaskDiff::Reply>> diff(Api& api, TaskDiff params, Call call) {
     auto known = api.runner().committed.known(id);
     CO_TRY(const auto changes, co_await changes_of(api.world(), record, std::move(known), params.since_review));
     TaskDiff::Reply reply;
+    const auto alarm = co_await current_alarm(api.world(), record);
+    if (call.caller.role == Role::human) reply.alarm = alarm;
     if (params.merge && !changes.commit.empty()) {
-        // Without an answer the merge itself asks.
-        if (auto preview = co_await api.runner().merges.preview(record, changes.commit)) {
-            reply.concerns = api.sentences({std::move(preview->concerns)}).front();
+        // Without an answer the merge itself asks. While there is an alarm, git runs nothing that was chosen since.
+        if (auto preview = co_await api.runner().merges.preview(std::move(record), changes.commit, alarm.empty())) {
+            const auto said = api.sentences({preview->concerns});
+            if (!said.empty()) reply.concerns = said.front();
+            reply.confirms = std::move(preview->confirms);
             reply.conflicts = std::move(preview->conflicts);
         }
     }
-    if (call.caller.role == Role::human) reply.alarm = co_await current_alarm(api.world(), std::move(record));
     reply.repository = changes.repository;
     reply.base = changes.base;
     reply.tip = changes.tip;

@@ -602,6 +602,12 @@ Result<std::string> context_with(const World& world, const TaskRecord& record,
 }
 
 Awaitable<Result<TaskReply>> create_task(Api& api, TaskCreate params, Call call) {
+    if (params.like && !params.project && !params.parent) {  // an id that is made of a key is of its project, too
+        TaskSelector named;
+        named.id = params.like;
+        CO_TRY(const auto old, api.select(named, call));
+        if (const auto* brief = api.world().tasks.brief(old)) params.project = std::string(brief->project);
+    }
     if (params.key) {
         auto asked = params;
         CO_TRY(params.id, co_await id_from_key(api, std::move(asked)));

@@ -172,10 +172,49 @@ Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
     co_return reply;
 }
 
+/// Returns how a task goes on with the work of an ended one.
+Result<TaskCreate> next_of(Api& api, const TaskRecord& record) {
+    TaskCreate next;
+    next.like = record.task.id.value;
+    TRY(auto context, context_with(api.world(), record, {"Plan", "Handoff"}));
+    const auto name = api.world().tasks.short_id(record.task.id);
+    const bool has_parts =
+        context.find("### Plan") != std::string::npos || context.find("### Handoff") != std::string::npos;
+    next.context = "This task goes on with task " + name + ", which has ended. Its work is on this branch." +
+                   (has_parts ? " Its plan and its handoff are below." : "") + "\n\n" + context;
+    const auto* parent = api.world().tasks.brief(record.task.parent);
+    if (parent && !parent->ended) next.parent = record.task.parent.value;
+    return next;
+}
+
+/// Answers a repeated call with the task that goes on there already.
+Result<TaskRestore::Reply> restored_before(Api& api, const TaskId& next, const std::string& branch) {
+    TaskRestore::Reply reply;
+    TRY(reply.task, api.view(next));
+    reply.branch = branch;
+    reply.notes = api.sentences({"task " + next.value + " goes on there already"});
+    return reply;
+}
+
+/// Notes in the old task where its work goes on.
+void note_next(Api& api, const TaskId& old, const TaskId& next) {
+    auto record = api.runner().turns.record_of(old);
+    if (!record) return;
+    record->moved_because = "its work goes on in task " + api.world().tasks.short_id(next);
+    (void)api.runner().turns.try_save(*record);
+}
+
 Awaitable<Result<TaskRestore::Reply>> restore(Api& api, TaskRestore params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     CO_TRY(const auto record, api.runner().turns.record_of(id));
     auto branch = params.branch.value_or("");
+    TaskCreate next;
+    if (params.create) {
+        CO_TRY(next, next_of(api, record));
+        const auto name = branch.empty() ? record.task.branch + "-restored" : branch;
+        const auto holder = api.world().tasks.on_branch(record.task.project, name);
+        if (holder) co_return restored_before(api, holder->task, name);
+    }
     CO_TRY(auto restored, co_await restore_work(api.world(), record, std::move(branch)));
     TaskRestore::Reply reply;
     reply.branch = std::move(restored.branch);
@@ -188,16 +227,17 @@ Awaitable<Result<TaskRestore::Reply>> restore(Api& api, TaskRestore params, Call
         reply.notes = api.sentences(std::move(notes));
         co_return reply;
     }
-    TaskCreate next;
-    next.like = id.value;
     next.branch = reply.branch;
-    CO_TRY(next.context, context_with(api.world(), record, {"Plan", "Handoff"}));
+    if (!record.task.parent.empty() && !next.parent) {
+        notes.emplace_back("its parent has ended, so it is no sub-task, and is merged into the default branch");
+    }
     auto created = co_await create_task(api, std::move(next), call);
     if (!created) {
         auto error = created.error();
         error.message = "the work is on branch " + reply.branch + ", but no task was created: " + error.message;
         co_return error;
     }
+    note_next(api, id, created->task.fields.id);
     reply.task = std::move(created->task);
     reply.notes = api.sentences(std::move(notes));
     reply.notes.insert(reply.notes.end(), created->notes.begin(), created->notes.end());
@@ -296,6 +336,7 @@ Awaitable<Result<TaskMerge::Reply>> merge(Api& api, TaskMerge params, Call call)
     order.include_unpushed = params.include_unpushed;
     order.checks = !params.force || params.run_checks;
     order.tip = params.tip.value_or("");
+    order.confirmed = params.confirmed.value_or("");
     const bool opens = !order.via_pull;
     auto merged = co_await api.runner().merges.merge(id, std::move(order), call.caller);
     if (opens && !merged && is_without_pull_request(merged.error())) {

@@ -210,8 +210,10 @@ void say_decisions(const engine::Definition& definition, const Task& task, TaskW
     }
     if (definition.has_transition(task.status, definition.name_for(engine::Meaning::done)))
         reply.hints.push_back(merge_command(task.id));
+    const auto* back = engine::rejection_target(definition, task);
+    if (back != nullptr) reply.hints.push_back(task_command("reject", id, "\"...\"").text());
     for (const auto& to : definition.targets_from(task.status)) {
-        if (!definition.state(to)->terminal) {
+        if (!definition.state(to)->terminal && (back == nullptr || to != back->name)) {
             reply.hints.push_back(task_command("update", id, "--status " + to).text());
         }
     }

@@ -91,6 +91,7 @@ TEST_CASE("One question says what a merge has to confirm and where it conflicts,
     diff.commit = diff.tip = "c0ffee";
     diff.changes = {1, 1, 1, 0, false};
     diff.concerns = "2 commits since the review of decade\nthe review is not verified";
+    diff.confirms = diff.concerns + "\n";
     diff.conflicts = {"src/total.cpp"};
     desk.answer(Purpose::about, written(diff));
     const auto text = desk.screen();
@@ -101,14 +102,14 @@ TEST_CASE("One question says what a merge has to confirm and where it conflicts,
     desk.press("y");
     const auto params = desk.last(Purpose::act).params;
     CHECK(params.at("tip") == "c0ffee");
-    CHECK(params.at("force") == true);
-    CHECK(params.at("run_checks") == true);
+    CHECK(params.at("confirmed").get<std::string>() == diff.confirms);
+    CHECK(params.value("force", false) == false);
     // Without concerns nothing is forced.
     Desk clean({in_review("aaaa0000")});
     clean.press("m");
     clean.answer(Purpose::about, diff_of("c0ffee", "+x\n"));
     clean.press("y");
-    CHECK(clean.last(Purpose::act).params.value("force", false) == false);
+    CHECK_FALSE(clean.last(Purpose::act).params.contains("confirmed"));
 }
 
 TEST_CASE("The question about several tasks lists each with its lines, and those that are left out") {

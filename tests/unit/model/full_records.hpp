@@ -140,6 +140,7 @@ inline TaskRecord full_record() {
                          k_full_time, k_full_time,
                          "n2",        {"TIMEOUT"},
                          "token",     "TIMEOUT"};
+    run.place->hides = true;
     record.checked = CheckRecord{"abcdef0123456789",         "cccc",       false, k_full_time, "make test",
                                  "ended with exit status 2", "line\nline", 12,    "dddd",      "origin/main"};
     record.merge_checked = record.checked;

@@ -145,7 +145,7 @@ TEST_CASE("of a batch whose replies are too large the rest is not carried out, a
     const std::string one = R"({"jsonrpc":"2.0","id":1,"method":"echo.read","params":{"text":"a"}})";
     const std::string notification = R"({"jsonrpc":"2.0","method":"echo.read","params":{"text":"a"}})";
     const auto reply = run(wire.io, wire.dispatcher.handle("[" + one + "," + one + "," + one + "," + notification + "]",
-                                                           nullptr, nullptr, next));
+                                                           rpc::WhoIs(), nullptr, next));
     const auto replies = Json::parse(reply.value());
     REQUIRE(replies.size() == 3);
     CHECK(replies[1].contains("result"));
