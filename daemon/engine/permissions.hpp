@@ -22,7 +22,7 @@ enum class Access {
     human,  ///< a human or a human's script
 };
 
-/// How much of the tasks a method shows to a run behind a wall: one whose executor hides files from it
+/// Says how much of the tasks a method shows to a run behind a wall: one whose executor hides files from it
 /// (docs/security.md).
 enum class BehindWall {
     nothing,  ///< the method is refused
