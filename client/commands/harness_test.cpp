@@ -494,6 +494,14 @@ class Trial {
                  "mode: oneshot, or argv that keeps it running");
             return {};
         }
+        rpc::HarnessShow show;
+        show.name = options_.name;
+        TRY(const auto shown, call(show));
+        if (shown.messages == "none") {
+            step("message", Verdict::unknown,
+                 "its definition has no prompt, so Orange types nothing: you type messages in its window", "prompt");
+            return {};
+        }
         rpc::TaskSend send;
         send.id = id_;
         send.text = "Thank you. There is nothing more to do.";

@@ -90,32 +90,38 @@ bool are_branch_and_summary(const std::vector<std::string>& words) {
     return !odd && name.find_first_of(k_not_in_branches) == std::string::npos;
 }
 
-/// Returns what is to be said of many new tasks: a note that differs only in numbers and ids is the same. Of each the
-/// first is left, with how many tasks it is about. The workspace of each is not said.
-std::vector<std::string> once_each(const std::vector<std::string>& notes) {
-    std::vector<std::pair<std::string, std::size_t>> kinds;  // without numbers and ids, and how often
-    std::vector<std::string> first;
+/// Returns a note without the words that differ from task to task: numbers and ids.
+std::string kind_of(std::string_view note, const std::set<std::string, std::less<>>& ids) {
+    std::string kind;
+    for (const auto word : split(note, ' ')) {
+        const auto end = std::min(word.find_first_of(":,\n"), word.size());
+        const bool differs =
+            word.find_first_of("0123456789") != std::string_view::npos || ids.contains(word.substr(0, end));
+        if (!differs) kind += std::string(word) + " ";
+    }
+    return kind;
+}
+
+/// Returns what is to be said of many new tasks: of the notes of a kind the first, with their number. The workspace of
+/// each is not said. `ids`: short and whole ids of the tasks.
+std::vector<std::string> once_each(const std::vector<std::string>& notes,
+                                   const std::set<std::string, std::less<>>& ids) {
+    std::vector<std::string> kinds, first;
+    std::vector<std::size_t> times;
     for (const auto& note : notes) {
         if (note.starts_with("workspace ")) continue;
-        std::string kind;
-        for (const auto word : split(note, ' ')) {
-            const bool varies = word.find_first_of("0123456789") != std::string_view::npos;
-            kind += varies ? "#" : std::string(word);
-            kind += ' ';
-            if (varies && kind.find("orange ") != std::string::npos) break;  // the command of one task
-        }
-        const auto known = std::ranges::find(kinds, kind, &std::pair<std::string, std::size_t>::first);
-        if (known != kinds.end()) {
-            ++known->second;
-        } else {
-            kinds.emplace_back(kind, 1);
+        auto kind = kind_of(note, ids);
+        const auto known = std::ranges::find(kinds, kind) - kinds.begin();
+        if (known == std::ssize(kinds)) {
+            kinds.push_back(std::move(kind));
             first.push_back(note);
+            times.push_back(0);
         }
+        ++times[static_cast<std::size_t>(known)];
     }
     for (std::size_t i = 0; i < first.size(); ++i) {
-        if (kinds[i].second > 1 && kinds[i].first.find('#') != std::string::npos) {
-            first[i] = std::to_string(kinds[i].second) + " tasks: " + first[i];
-        }
+        const bool is_the_same = std::cmp_equal(std::ranges::count(notes, first[i]), times[i]);
+        if (!is_the_same) first[i] = std::to_string(times[i]) + " tasks, such as this: " + first[i];
     }
     return first;
 }
@@ -125,8 +131,9 @@ int create_all(Context& context, const rpc::TaskCreate& params, const std::vecto
     Json created = Json::array();
     int status = 0;
     std::vector<std::string> notes;
+    std::set<std::string, std::less<>> ids;
     const auto say_notes = [&] {
-        if (!context.json) output::put(output::notes_text(once_each(notes), context.style));
+        if (!context.json) output::put(output::notes_text(once_each(notes, ids), context.style));
     };
     for (const auto& text : texts) {
         auto one = params;
@@ -143,7 +150,10 @@ int create_all(Context& context, const rpc::TaskCreate& params, const std::vecto
             return fail(context, error);
         }
         created.push_back(*reply);
-        if (!context.json) status = std::max(status, print_started(context, reply, {}, &notes));
+        if (context.json) continue;
+        const auto& task = reply->at("task");
+        ids.insert({task.at("short_id").get<std::string>(), task.at("fields").at("id").get<std::string>()});
+        status = std::max(status, print_started(context, reply, {}, &notes));
     }
     if (context.json) return put_json({{"created", std::move(created)}});
     say_notes();

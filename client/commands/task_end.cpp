@@ -238,7 +238,8 @@ int task_update_branch(Context& context, rpc::TaskUpdateBranch params) {
 int task_restore(Context& context, rpc::TaskRestore params) {
     complete_with_cwd(context, params, params.id.has_value());
     return answer(context, params, [&](const rpc::TaskRestore::Reply& reply) {
-        return "branch " + printable(reply.branch) + " is at " + printable(reply.commit.substr(0, 12)) + "\n" +
+        const std::string at = reply.commit.empty() ? "" : " is at " + printable(reply.commit.substr(0, 12));
+        return "branch " + printable(reply.branch) + at + "\n" +
                (reply.task ? output::task_line(*reply.task, context.style) : std::string()) +
                output::notes_text(reply.notes, context.style);
     });

@@ -64,7 +64,7 @@ Effects Core::on_input(const Input& input, Moment now) {
             break;
     }
     if (layout_of(state_).list.height != layout.list.height) keep_in_view();
-    request_pane(now, effects);
+    request_panes(now, effects);
     return effects;
 }
 
@@ -195,7 +195,7 @@ Effects Core::on_resize(int width, int height, Moment now) {
     state_.width = width;
     state_.height = height;
     keep_in_view();
-    request_pane(now, effects);
+    request_panes(now, effects);
     return effects;
 }
 
@@ -220,7 +220,7 @@ Effects Core::on_screen(const std::string& task, Moment now) {
     Effects effects;
     auto& screen = state_.panes[Pane::screen];
     if (screen.task == task) screen.stale = true;
-    request_pane(now, effects);
+    request_panes(now, effects);
     return effects;
 }
 
@@ -241,7 +241,7 @@ Effects Core::on_time(Moment now) {
     if (!ages_due_ || *ages_due_ <= now.steady || *ages_due_ > now.steady + step) ages_due_ = now.steady + step;
     if (pane_due_ && *pane_due_ <= now.steady) pane_due_.reset();
     if (rows_due_ && *rows_due_ <= now.steady) drop_old_rows();
-    request_pane(now, effects);
+    request_panes(now, effects);
     return effects;
 }
 

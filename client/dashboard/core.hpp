@@ -102,7 +102,9 @@ class Core {
     void show_pane(Pane pane);
     void focus_pane(Pane pane);
     void scroll_pane(long by);
+    void request_panes(Moment now, Effects& effects);
     void request_pane(Moment now, Effects& effects);
+    void request_second_pane(Effects& effects);
     void begin_pane(PaneText& text, bool moved, Moment now);
     void drop_old_rows();
     void watch_screen(const Row* task, Effects& effects);
@@ -212,6 +214,7 @@ class Core {
     std::vector<Feed> feeds_;  ///< this machine's, then those of State::hosts
     std::optional<Time> search_due_, pane_due_, rows_due_, spin_due_, ages_due_;
     std::optional<std::pair<Pane, std::string>> pane_asked_;  ///< the last request for a pane, until its answer
+    std::optional<std::pair<Pane, std::string>> second_asked_;
     std::optional<Pane> pane_shown_;                          ///< after the last input, reply or event
     Time pane_sent_{};
     bool editing_form_ = false, editing_prompt_ = false;
@@ -228,6 +231,10 @@ class Core {
 
 /// Returns the task of the selected row; nullptr if none is selected.
 const Row* selected_in(const State& state);
+/// Returns what is known of the task's changes: "3 commits in 2 files, +40 -2"; empty: nothing.
+std::string changes_fact(const State& state, const std::string& id);
+/// Returns true if no task can be created: there is neither a project nor a repository.
+bool has_no_place_for_tasks(const State& state);
 /// Returns the number of tasks that need the person's help, answer or review.
 std::size_t needing_count(const State& state);
 Section section_of(const Row& task);
@@ -247,12 +254,16 @@ struct PaneKey {
 };
 std::span<const PaneKey> pane_keys();
 
+/// Returns the pane that is shown below a short list: what changed, or beside that the agent's screen.
+Pane second_pane(const State& state);
+
 /// A rectangle of the screen; without height it is not shown.
 struct Box {
     int row = 0, column = 0, width = 0, height = 0;
 };
 struct Layout {
     Box list, pane;
+    Box below;             ///< of the second pane, below a short list on a large screen
     int message_rows = 1;  ///< above the footer
     int footer_rows = 1;
     bool tiny = false;  ///< only the counts fit

@@ -65,6 +65,9 @@ void Core::about_reply(const Request& request, Result<Json> reply, Moment now) {
     const auto diff = read_as<rpc::TaskDiff::Reply>(about->reply, "", UnknownKeys::ignore);
     if (!is_of_changes || !state_.question || !diff) return;
     auto& facts = state_.question->facts;
+    const auto counted_before = changes_fact(state_, request.task);
+    state_.changes[request.task] = diff->changes;
+    std::ranges::replace(facts, counted_before, changes_fact(state_, request.task));
     for (const auto line : split_lines(diff->concerns)) {
         const auto fact = clean(line);
         if (std::ranges::find(facts, fact) == facts.end()) facts.push_back(fact);
@@ -79,7 +82,7 @@ void Core::about_reply(const Request& request, Result<Json> reply, Moment now) {
                         (updates ? "; u merges the target into the branch first" : ""));
     }
     if (diff->changes.uncommitted) facts.emplace_back("Changes that are not committed are not merged");
-    // What does not fit on the screen is not confirmed: the merge asks about it.
+    // The merge asks again about all that does not fit on the screen.
     const bool all_shown = fits_on_screen(state_);
     // An older daemon on another host sends no commit.
     const auto shown = !diff->commit.empty() || diff->changes.uncommitted ? diff->commit : diff->tip;
@@ -93,7 +96,7 @@ void Core::about_reply(const Request& request, Result<Json> reply, Moment now) {
     };
     pin(state_.question->if_yes);
     for (auto& option : state_.question->options) pin(option.if_yes);
-    // What has just come has to be read, too.
+    // The person has to read the new facts, too.
     if (!diff->concerns.empty() || !diff->conflicts.empty()) {
         state_.question->since = now.steady;
         state_.question->readable = false;

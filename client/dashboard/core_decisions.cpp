@@ -10,17 +10,6 @@
 namespace orange::dashboard {
 namespace {
 
-/// Returns "3 commits in 2 files, +40 -2".
-std::string changes_fact(const State& state, const std::string& id) {
-    const auto found = state.changes.find(id);
-    if (found == state.changes.end()) return {};
-    const auto& counts = found->second;
-    if (counts.commits == 0) return "no commits yet";
-    return counted(static_cast<std::size_t>(counts.commits), "commit") + " in " +
-           counted(static_cast<std::size_t>(counts.files), "file") + ", +" + std::to_string(counts.added) + " -" +
-           std::to_string(counts.removed);
-}
-
 std::string target_branch(const State& state, const Row& task) {
     if (!task.merges_into.empty()) {
         const auto parent = std::ranges::find(state.tasks, task.parent, &Row::id);
@@ -51,6 +40,16 @@ std::string children_fact(const State& state, const std::vector<const Row*>& tas
 }
 
 }  // namespace
+
+std::string changes_fact(const State& state, const std::string& id) {
+    const auto found = state.changes.find(id);
+    if (found == state.changes.end()) return {};
+    const auto& counts = found->second;
+    if (counts.commits == 0) return "no commits yet";
+    return counted(static_cast<std::size_t>(counts.commits), "commit") + " in " +
+           counted(static_cast<std::size_t>(counts.files), "file") + ", +" + std::to_string(counts.added) + " -" +
+           std::to_string(counts.removed);
+}
 
 /// Returns the marked tasks that offer the action, and adds the facts about them.
 std::vector<const Row*> Core::targets(const Key& key, Moment now, Question& question) {

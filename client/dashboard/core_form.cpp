@@ -74,7 +74,7 @@ std::optional<std::string> given(const FormField& field) {
 
 void Core::open_form(Moment now, Effects& effects) {
     if (state_.link.state != Link::State::up) return say("The daemon does not run; Ctrl-r starts it", true, now);
-    if (state_.projects_known && state_.projects.empty() && !state_.repository) return say(k_no_project, true, now);
+    if (has_no_place_for_tasks(state_)) return say(k_no_project, true, now);
     effects.requests.push_back(request_of(rpc::ProjectList{true}, Purpose::projects));
     effects.requests.push_back(request_of(rpc::HarnessList{}, Purpose::harnesses));
     effects.requests.push_back(request_of(rpc::WorkflowList{}, Purpose::workflows));

@@ -70,7 +70,9 @@ std::size_t Core::host_of(const std::string& task) const {
 
 /// Forgets the request for a pane of the host, which gets no reply any more.
 void Core::forget_pane_of(std::size_t host) {
-    if (pane_asked_ && host_of(pane_asked_->second) == host) pane_asked_.reset();
+    for (auto* asked : {&pane_asked_, &second_asked_}) {
+        if (*asked && host_of((*asked)->second) == host) asked->reset();
+    }
 }
 
 /// Replaces the list of one host. Tasks that only the search found stay behind all lists.

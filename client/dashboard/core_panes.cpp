@@ -82,6 +82,10 @@ Pane pane_of(Purpose purpose) {
 
 }  // namespace
 
+Pane second_pane(const State& state) {
+    return state.pane == Pane::diff ? Pane::screen : Pane::diff;
+}
+
 bool Core::pane_is_visible() const {
     return state_.overlay == Overlay::none && !state_.form && layout_of(state_).pane.height > 0;
 }
@@ -179,6 +183,11 @@ void Core::drop_old_rows() {
     }
 }
 
+void Core::request_panes(Moment now, Effects& effects) {
+    request_pane(now, effects);
+    request_second_pane(effects);
+}
+
 void Core::request_pane(Moment now, Effects& effects) {
     show_about_question(effects);
     const auto* task = pane_is_visible() ? selected() : nullptr;
@@ -205,12 +214,33 @@ void Core::request_pane(Moment now, Effects& effects) {
     effects.requests.back().host = task->host;
 }
 
+/// Requests what is below the list once the pane has its own.
+void Core::request_second_pane(Effects& effects) {
+    const auto* task = pane_is_visible() && layout_of(state_).below.height > 0 ? selected() : nullptr;
+    if (task == nullptr || !is_up(state_, task->host) || !answers(state_, *task) || pane_asked_ || pane_due_) return;
+    const auto pane = second_pane(state_);
+    auto& text = state_.panes[pane];
+    if (text.task != state_.selected) {
+        auto lines = std::move(text.lines);
+        const auto width = text.width;
+        text = PaneText();
+        text.task = state_.selected, text.lines = std::move(lines), text.width = width;
+    }
+    if (!text.stale || second_asked_ == std::pair(pane, state_.selected)) return;
+    second_asked_ = {pane, state_.selected};
+    text.stale = false;
+    text.changed = task->updated_at;
+    effects.requests.push_back(request_for(pane, *task, layout_of(state_).below.height));
+    effects.requests.back().host = task->host;
+}
+
 void Core::pane_reply(const Request& request, Result<Json> reply, Moment now) {
     const auto pane = pane_of(request.purpose);
     if (pane_asked_ == std::pair(pane, request.task)) {
         pane_asked_.reset();
         if (pane_due_) pane_due_ = pane_sent_ + k_between;
     }
+    if (second_asked_ == std::pair(pane, request.task)) second_asked_.reset();
     auto& text = state_.panes[pane];
     if (text.task != request.task) return;
     if (text.came == Time{}) text.width = 0;
@@ -230,8 +260,14 @@ void Core::pane_reply(const Request& request, Result<Json> reply, Moment now) {
 
 void Core::prepare() {
     if (state_.about) prepare_about();
-    const auto box = layout_of(state_).pane;
+    const auto layout = layout_of(state_);
+    const auto& box = layout.pane;
     if (box.height == 0) return;
+    if (const auto second = second_pane(state_); layout.below.height > 0 && state_.panes.contains(second)) {
+        auto& text = state_.panes[second];
+        const auto width = static_cast<std::size_t>(layout.below.width);
+        if (std::exchange(text.width, width) != width) text.lines = pane_lines(second, text, width);
+    }
     auto& text = state_.panes[state_.pane];
     const auto width = state_.pane_wraps ? static_cast<std::size_t>(std::max(1, box.width)) : k_not_wrapped;
     if (text.width == width) return;

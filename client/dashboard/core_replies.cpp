@@ -264,7 +264,7 @@ Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now
     Effects effects;
     if (request.purpose == Purpose::create || request.purpose == Purpose::act) {
         act_reply(request, std::move(answer), now, effects);
-        request_pane(now, effects);
+        request_panes(now, effects);
         return effects;
     }
     auto reply = answer ? Result<Json>(std::move(answer->json)) : Result<Json>(answer.error());
@@ -330,7 +330,7 @@ Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now
         default:
             pane_reply(request, std::move(reply), now);
     }
-    request_pane(now, effects);
+    request_panes(now, effects);
     return effects;
 }
 

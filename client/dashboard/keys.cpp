@@ -17,6 +17,7 @@ constexpr int k_far = 1'000'000;
 
 struct Part {
     std::string key, label;
+    Look look = k_bold;  ///< of the key
 };
 
 /// Returns a row with as many of `parts` as fit, and with all of `last`.
@@ -30,7 +31,7 @@ Line key_row(const std::vector<Part>& parts, const std::vector<Part>& last, std:
     if (is_cut) used += 3;
     Line line;
     const auto put = [&](const Part& part) {
-        line.add(line.spans.empty() ? " " : "  ").add(part.key, k_bold).add(" " + part.label, k_dim);
+        line.add(line.spans.empty() ? " " : "  ").add(part.key, part.look).add(" " + part.label, k_dim);
     };
     for (const auto& part : parts) {
         if (used + room_of(part) > width) break;
@@ -230,6 +231,10 @@ bool is_offered(const Row& task, const Binding& binding) {
     }
 }
 
+bool has_no_place_for_tasks(const State& state) {
+    return state.projects_known && state.projects.empty() && !state.repository;
+}
+
 bool is_refused_to_readers(const Binding& binding) {
     return binding.action == Action::create || (binding.is & (k_of_task | k_looks)) == k_of_task;
 }
@@ -334,13 +339,14 @@ std::vector<Line> footer(const State& state, const Row* task, std::size_t width,
         if (is_tasks && (task == nullptr || !is_offered(*task, binding))) continue;
         if (is_tasks && binding.action != Action::copy && !host_refusal(state, *task).empty()) continue;
         if (state.read_only && is_refused_to_readers(binding)) continue;
+        if (binding.action == Action::create && has_no_place_for_tasks(state)) continue;
         const bool always = binding.action == Action::help || binding.action == Action::quit;
         // The key for the task's need comes first, a rarely used one last.
         const bool is_needed = first_key(binding) == needed;
         const bool is_rare = binding.action == Action::merge && !can(*task, "merge");
         if (pane_covers && !always && !is_tasks && binding.action != Action::next_pane) continue;
         auto& group = always ? last : !is_tasks ? fixed : is_needed ? urgent : is_rare ? later : of_task;
-        group.push_back({first_key(binding), label});
+        group.push_back({first_key(binding), label, is_needed && is_tasks ? look_of(task->needs) : k_bold});
     }
     of_task.insert(of_task.begin(), urgent.begin(), urgent.end());
     of_task.insert(of_task.end(), later.begin(), later.end());

@@ -10,6 +10,7 @@ namespace orange::dashboard {
 namespace {
 
 constexpr int k_least_width = 40, k_least_height = 8, k_beside = 110, k_tall_width = 84, k_tall = 46;
+constexpr int k_air = 2, k_least_below = 12;
 constexpr std::size_t k_most_message_rows = 6, k_most_need_rows = 3;
 constexpr std::size_t k_age_room = 6;  ///< " (59m)"
 
@@ -116,6 +117,11 @@ Layout layout_of(const State& state) {
         const int list = std::min(state.width / 2, 90);
         layout.list.width = list;
         layout.pane = {first, list + 1, state.width - list - 1, height};
+        const int used = std::max(static_cast<int>(state.items.size()) + k_air, height / 2);
+        if (state.height >= k_tall && !state.items.empty() && height - used >= k_least_below) {
+            layout.list.height = used;
+            layout.below = {first + used, 0, list, height - used};
+        }
     } else if (state.width <= k_tall_width && state.height >= k_tall) {
         const int list = height / 2;
         layout.list.height = list;

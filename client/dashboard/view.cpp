@@ -131,6 +131,19 @@ void draw_pane(Canvas& canvas, const State& state, const Layout& layout, const R
     }
 }
 
+/// Draws the second pane: of changes their beginning, of a screen its end.
+void draw_below(Canvas& canvas, const State& state, const Box& box, const Row* task) {
+    const auto pane = second_pane(state);
+    const auto found = state.panes.find(pane);
+    if (box.height == 0 || task == nullptr || found == state.panes.end() || found->second.task != task->id) return;
+    const auto& lines = found->second.lines;
+    const auto rows = static_cast<std::size_t>(box.height - 1);
+    const auto top = pane == Pane::screen && lines.size() > rows ? lines.size() - rows : 0;
+    canvas.put(box.row, 0, box.width, Line(std::string(name_of(pane)), k_bold).add("  " + title_of(*task), k_dim));
+    for (std::size_t i = 0; i < rows && top + i < lines.size(); ++i)
+        canvas.put(box.row + 1 + static_cast<int>(i), 0, box.width, lines[top + i]);
+}
+
 /// Draws facts about the selected task, if there is no message.
 void draw_facts(Canvas& canvas, const State& state, int row, int rows, const Row* task, Timestamp now) {
     if (task == nullptr) return;
@@ -266,6 +279,7 @@ Frame draw(const State& state, Timestamp now) {
         const bool has_about = state.about && !state.about->lines.empty();
         const bool covers = has_about && layout.pane.height == 0;
         if (layout.list.height > 0 && !covers) draw_list(canvas, frame, state, layout.list, now);
+        if (!covers) draw_below(canvas, state, layout.below, task);
         draw_border(canvas, layout.pane);
         if (has_about) draw_about(canvas, *state.about, about_box(layout));
         if (!has_about) draw_pane(canvas, state, layout, task);

@@ -137,6 +137,7 @@ constexpr Named k_simple[] = {
     {"task_file.unread", "TASK.md is too large and is not read; bytes:", "bytes"},
     {"body.conflict", "two edits of TASK.md conflict; the older text is kept as", "kept"},
     {"history.repaired", "removed an incomplete line of the history, bytes:", "bytes"},
+    {"agent.out_of_processes", "as many processes as it may; it could start no more:", "role"},
     {"agent.out_of_memory", "memory was used up; processes of the agent that were ended:", "processes"},
     {"agent.waits", "waits for room: the", "role"},
     {"agent.queued", "waits for resources at", "executor"},

@@ -23,10 +23,10 @@ std::string command_part(const char* heading, const std::vector<std::string>& wo
 }  // namespace
 
 std::string executors_page(const rpc::ExecutorList::Reply& reply, const Style& style) {
-    Table table({{"EXECUTOR", 10}, {"INSTALLED"}, {"SEPARATES", 12}, {"PROJECTS", 10, 1}});
+    Table table({{"EXECUTOR", 10}, {"USABLE"}, {"SEPARATES", 12}, {"PROJECTS", 10, 1}});
     for (const auto& executor : reply.executors) {
         table.row({{executor.name, k_bold},
-                   {executor.installed ? "yes" : "no", executor.installed ? k_green : k_dim},
+                   {executor.problem ? "no" : "yes", executor.problem ? k_dim : k_green},
                    {separated(executor)},
                    {join(executor.projects, ", ")}});
         const auto problem = executor.problem.value_or("");  // outlives its lines

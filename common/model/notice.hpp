@@ -44,6 +44,7 @@ enum class NoticeKind {
     unverified_review,
     message_undelivered,
     out_of_memory,
+    out_of_processes,
     git_config_changed,
     harness_changed,
 };
@@ -92,6 +93,7 @@ inline constexpr NoticeRule k_notice_rules[] = {
     {"unverified_review", false, NoticeEnd::transition},
     {"message_undelivered", true, NoticeEnd::transition},
     {"out_of_memory", false, NoticeEnd::transition},
+    {"out_of_processes", false, NoticeEnd::transition},
     {"git_config_changed", false, NoticeEnd::ack},
     {"harness_changed", false, NoticeEnd::ack},
 };

@@ -180,6 +180,7 @@ struct AgentRun {
     Timestamp spawned_at{};
     std::int64_t memory_limit = 0;
     std::int64_t oom_kills = 0;
+    bool forks_refused = false;
     std::optional<RunPlace> place = {};
 
     /// The agent itself, not only what an executor needs to start it.
@@ -210,6 +211,7 @@ struct AgentRun {
         v.sparse("memory_limit", memory_limit, "bytes that it and all that it starts may use; absent: any");
         v.sparse("oom_kills", oom_kills,
                  "how many processes that it had started were ended because memory was used up");
+        v.sparse("forks_refused", forks_refused, "it had as many processes as it may, and its human was told");
         v.sparse("place", place, "where its executor runs it; absent: here, as a child of its shim");
     }
     bool operator==(const AgentRun&) const = default;
@@ -434,6 +436,7 @@ struct TaskRecord {
     std::vector<Notice> notices;  ///< only engine/notices.hpp changes them
     std::optional<Timestamp> entered_at;
     std::string moved_because;
+    std::string continued_by;
     std::vector<std::string> failed_reviews;
     std::string unknown;  ///< members of state.json that only a newer Orange knows, as JSON; written back as they are
     std::string questions;
@@ -495,6 +498,7 @@ struct TaskRecord {
         v.sparse("notices", notices, "what its human should know, most urgent first");
         v.sparse("entered_at", entered_at, "when it came into its status");
         v.sparse("moved_because", moved_because, "why Orange or an agent has moved it there; a human knows");
+        v.sparse("continued_by", continued_by, "short id of the task that goes on with its work (`restore --create`)");
         v.sparse("failed_reviews", failed_reviews,
                  "the first point of each review that failed since one passed or its human moved the task");
         v.sparse("questions", questions, "hash of ## Questions");

@@ -93,6 +93,7 @@ struct HarnessShow {
         std::vector<std::string> trust_args;
         std::optional<std::string> trust_file;
         std::optional<std::string> root_needs;
+        std::string messages;
         std::string text;
         std::string searched;
         template <class V>
@@ -111,6 +112,7 @@ struct HarnessShow {
             v.optional("trust_args", trust_args, "what {trust_args} stands for, once a human has consented");
             v.optional("trust_file", trust_file, "where it looks for trust, if not among its arguments");
             v.optional("root_needs", root_needs, "a variable that root needs");
+            v.optional("messages", messages, "keys: Orange types them; inbox: it reads them; none: a human types them");
             v.required("text", text, "the file");
             v.optional("searched", searched, "as in the list");
         }

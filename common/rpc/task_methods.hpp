@@ -236,7 +236,7 @@ struct TaskRestore : TaskSelector {
         void describe(V& v) {
             v.optional("task", task, "with `create`: the new task");
             v.required("branch", branch, "the branch that has the work now");
-            v.required("commit", commit, "its commit");
+            v.required("commit", commit, "its commit; \"\" if a task goes on there already");
             v.optional("notes", notes, "sentences for a human");
         }
     };

@@ -71,6 +71,22 @@ std::string in_real_home(const std::string& path, const Environment& env) {
     return is_in_home ? real_path(home) + plain.substr(home.size()) : plain;
 }
 
+void name_real_home(Environment& env, std::vector<std::string>& words) {
+    const Environment before = env;
+    if (real_path(variable_in(before, "HOME")) == plain_path(variable_in(before, "HOME"))) return;
+    const auto renamed = [&](const std::string& list) {
+        std::vector<std::string> real;
+        for (const auto path : split(list, ':')) {
+            const bool is_in_home = is_below(std::string(path), variable_in(before, "HOME"));
+            real.push_back(is_in_home ? in_real_home(std::string(path), before) : std::string(path));
+        }
+        return join(real, ":");
+    };
+    for (auto& [name, value] : env) value = renamed(value);
+    for (auto& word : words) word = renamed(word);
+    env["HOME"] = real_path(variable_in(before, "HOME"));
+}
+
 std::vector<Bind> binds_of(const Harness& harness, const std::string& program, const Environment& env) {
     const auto home = real_path(variable_in(env, "HOME"));
     const auto orange_home = in_real_home(variable_in(env, "ORANGE_HOME"), env);

@@ -36,4 +36,8 @@ Result<void> make_config_folders(const Harness& harness, const Environment& env)
 /// find their files.
 std::string in_real_home(const std::string& path, const Environment& env);
 
+/// Names the real HOME wherever variables, PATH and words begin with it: a wall may hide the link by which the user
+/// names it, as in /tmp.
+void name_real_home(Environment& env, std::vector<std::string>& words);
+
 }  // namespace orange::agents

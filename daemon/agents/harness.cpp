@@ -196,12 +196,17 @@ Result<Launch> launch(const Harness& harness, const std::string& program, const 
 Result<void> check_root(const Harness& harness, const std::string& permissions,
                         const std::map<std::string, std::string>& environment, bool as_root) {
     const bool full = argv_name(harness, permissions) == argv_name(harness, "full");
-    if (!as_root || !full || harness.root_needs.empty() || environment.contains(harness.root_needs)) return {};
+    if (!as_root || !full || harness.root_needs.empty()) return {};
+    const auto equals = std::min(harness.root_needs.find('='), harness.root_needs.size());
+    const auto name = harness.root_needs.substr(0, equals);
+    const bool is_any = equals == harness.root_needs.size();
+    const auto value = is_any ? "1" : harness.root_needs.substr(equals + 1);
+    if (const auto set = environment.find(name); set != environment.end() && (is_any || set->second == value)) return {};
     return Error(ErrorCode::forbidden,
                  harness.name +
                      " refuses to run as root with full permissions. Run Orange as a normal user. If this "
                      "machine is a disposable sandbox, set \"env: {" +
-                     harness.root_needs + ": '1'}\" in config.yml");
+                     name + ": '" + value + "'}\" in config.yml");
 }
 
 }  // namespace orange::agents

@@ -157,7 +157,7 @@ struct Harness {
     std::vector<std::string> config_binds;
     /// A variable without which the program refuses to run as root with full permissions. Orange never sets it by
     /// itself, because only the user can decide that this machine is a sandbox.
-    std::string root_needs;
+    std::string root_needs;  ///< a variable, or NAME=VALUE if the program takes no other value
 
     bool has_effort() const;
     /// Returns "; get it from …", or the command on a line of its own; empty if neither is known.

@@ -532,7 +532,8 @@ class Loader : DefinitionReader {
     }
 
     void read_root_needs(const Node& node) {
-        if (text(node, "root_needs", harness_.root_needs)) check_variable(harness_.root_needs, node.place);
+        if (!text(node, "root_needs", harness_.root_needs)) return;
+        check_variable(harness_.root_needs.substr(0, harness_.root_needs.find('=')), node.place);
     }
 
     void read_folders(const Node& node, const std::string& what, List& into) {

@@ -217,13 +217,12 @@ class Question {
 
     /// Returns the command that goes on with the work of a cancelled task; none if there is no work.
     OrangeCommand way_back() const {
-        // Once it goes on, `moved_because` names the task.
-        const bool has_worked =
-            state_->meaning == Meaning::cancelled && !record_.branch_start.empty() && record_.moved_because.empty();
-        return has_worked ? command("restore", "--create") : OrangeCommand{};
+        const bool has_worked = state_->meaning == Meaning::cancelled && !record_.branch_start.empty();
+        return has_worked && record_.continued_by.empty() ? command("restore", "--create") : OrangeCommand{};
     }
 
     std::string how_it_ended() const {
+        if (!record_.continued_by.empty()) return "its work goes on in task " + record_.continued_by;
         const auto pull_text = [](std::int64_t number) { return "pull request #" + std::to_string(number) + " was "; };
         if (const auto& merge = record_.merge; merge && merge->phase == MergePhase::done) {
             const auto target = printable(merge->target), commit = merge->commit.substr(0, 12);

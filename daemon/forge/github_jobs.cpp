@@ -5,6 +5,7 @@
 
 #include "common/base/text.hpp"
 #include "common/model/json.hpp"
+#include "daemon/forge/github_answers.hpp"
 
 namespace orange::forge {
 namespace {
@@ -22,11 +23,6 @@ bool all_digits(std::string_view text) {
 
 std::string line_of(std::string_view text) {
     return ellipsized(printable(trim(text)), k_longest_line);
-}
-
-std::string string_in(const Json& json, const char* field) {
-    if (!json.is_object() || !json.contains(field) || !json.at(field).is_string()) return {};
-    return json.at(field).get<std::string>();
 }
 
 std::string_view without_time(std::string_view line) {
@@ -66,10 +62,10 @@ std::string failed_steps_in(std::string_view job) {
     std::string text;
     std::size_t named = 0;
     for (const auto& step : json->at("steps")) {
-        const auto end = string_in(step, "conclusion");
+        const auto end = text_of(step, "conclusion");
         if (end != "failure" && end != "timed_out" && end != "cancelled") continue;
         if (++named > k_most_named) break;
-        text += "\nfailed step: " + line_of(string_in(step, "name"));
+        text += "\nfailed step: " + line_of(text_of(step, "name"));
     }
     return text;
 }
@@ -95,10 +91,10 @@ std::string annotations_in(std::string_view annotations) {
     std::string text;
     std::size_t named = 0;
     for (const auto& note : *json) {
-        const auto message = string_in(note, "message");
-        if (message.empty() || string_in(note, "annotation_level") == "notice") continue;
+        const auto message = text_of(note, "message");
+        if (message.empty() || text_of(note, "annotation_level") == "notice") continue;
         if (++named > k_most_named) break;
-        auto where = string_in(note, "path");
+        auto where = text_of(note, "path");
         if (note.contains("start_line") && note.at("start_line").is_number_integer()) {
             where += ":" + std::to_string(note.at("start_line").get<std::int64_t>());
         }

@@ -17,12 +17,6 @@ struct Said {
     PullRemark remark;
 };
 
-/// Returns the text of a field; "" if it is null or missing, as for a deleted account or a check without a summary.
-std::string text_of(const Json& json, const char* field) {
-    if (!json.is_object() || !json.contains(field) || !json.at(field).is_string()) return {};
-    return json.at(field).get<std::string>();
-}
-
 bool is_set(const Json& json, const char* field) {
     return json.is_object() && json.contains(field) && json.at(field) == true;
 }

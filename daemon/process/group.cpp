@@ -81,6 +81,7 @@ std::optional<GroupUse> use_of(const fs::path& group) {
     use.memory_limit = number_of(group / "memory.max");
     use.at_limit = number_of(group / "memory.events", "oom");
     use.oom_kills = number_of(group / "memory.events", "oom_kill");
+    use.forks_refused = number_of(group / "pids.events", "max");
     use.cpu_ms = number_of(group / "cpu.stat", "usage_usec") / 1000;
     return use;
 }

@@ -59,8 +59,10 @@ void Api::hide(TaskView& view, const Call& call) const {
 
 Result<TaskId> Api::select(const TaskSelector& selector, const Call& call, store::Naming by) const {
     // Words would find out what the summaries of hidden tasks are.
-    TRY(const auto id, named(selector, call, call.wall.empty() ? by : store::Naming::id_or_branch));
-    if (!is_shown(id, call)) return engine::hidden_by_wall("task " + id.value);
+    if (call.wall.empty()) return named(selector, call, by);
+    auto id = named(selector, call, store::Naming::id_or_branch);
+    // Whether there is such a task is not told, either.
+    if (!id || !is_shown(*id, call)) return engine::hidden_by_wall("every other task");
     return id;
 }
 

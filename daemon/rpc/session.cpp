@@ -207,9 +207,14 @@ Awaitable<bool> Session::next_of_batch(std::size_t held, std::shared_ptr<std::si
     co_return has_room;
 }
 
+const TaskId& Session::wall() {
+    if (wall_.empty() && server_.wall_of_) wall_ = server_.wall_of_(peer_);
+    return wall_;
+}
+
 Awaitable<void> Session::answer(std::shared_ptr<Session> self, std::string line, std::size_t weight) {
     const Ends ends([this] { return caller(shared_from_this()); },
-                    [this] { return server_.wall_of_ ? server_.wall_of_(peer_) : TaskId(); });
+                    [this] { return wall(); });
     const auto size = line.size();
     const auto counted = std::make_shared<std::size_t>(size);
     hold(size);

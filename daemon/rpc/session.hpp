@@ -64,6 +64,8 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     Awaitable<void> take_lines(std::shared_ptr<Session> self, std::string& buffer, std::size_t fresh);
     void send(std::string text);
     Awaitable<Caller> caller(std::shared_ptr<Session> self);
+    /// Returns the task of the peer's run behind a wall; empty: none. It stays what it is when the run has ended.
+    const TaskId& wall();
     /// Returns true if no call runs and nothing is queued. outbox_bytes_ includes the text that is being written.
     bool idle() const { return in_flight_ == 0 && outbox_bytes_ == 0; }
 
@@ -71,6 +73,7 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     std::unique_ptr<Stream> stream_;
     Peer peer_;
     std::optional<Caller> caller_;
+    TaskId wall_;
     std::deque<std::string> outbox_;
     std::string rest_{};         ///< of a text that is partly written, and comes before outbox_
     std::size_t under_way_ = 0;  ///< bytes of outbox_bytes_ that are being written, and no longer in outbox_

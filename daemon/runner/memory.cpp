@@ -12,6 +12,7 @@ Awaitable<void> Memory::update(TaskId id) {
     const auto runs = record ? record->runs : std::vector<AgentRun>();
     for (const auto& run : runs) {
         const auto use = world_.launcher.use_of(run);
+        if (use && use->forks_refused > 0 && !run.forks_refused && !run.ending) co_await note_refused(id, run);
         const bool is_new = use && use->oom_kills > run.oom_kills && !run.ending;
         if (!is_new) {
             first_seen_.erase({id, run.run});
@@ -54,6 +55,23 @@ Awaitable<void> Memory::note(TaskId id, AgentRun seen, std::int64_t kills) {
     if (!turns_.save(record)) co_return;
     world_.journal.write(record, "agent.out_of_memory",
                          {{"role", role}, {"run", seen.run.value}, {"processes", static_cast<std::int64_t>(count)}});
+    co_await turns_.show(record);
+}
+
+Awaitable<void> Memory::note_refused(TaskId id, AgentRun seen) {
+    auto turn = co_await turns_.begin_turn(id);
+    if (!turn) co_return;
+    auto& record = turn->record;
+    const auto run = std::ranges::find(record.runs, seen.run, &AgentRun::run);
+    if (run == record.runs.end() || run->forks_refused) co_return;
+    run->forks_refused = true;
+    const auto role = name_text(run->role);
+    raise(world_, record, NoticeKind::out_of_processes,
+          "the " + role + " and what it has started are as many processes as they may be, and the kernel lets them "
+          "start no more",
+          "orange task attach " + record.task.id.value, role);
+    if (!turns_.save(record)) co_return;
+    world_.journal.write(record, "agent.out_of_processes", {{"role", role}, {"run", seen.run.value}});
     co_await turns_.show(record);
 }
 

@@ -10,7 +10,8 @@
 namespace orange {
 
 /// Counts processes of living agents that the kernel has killed because memory was used up, such as compilers and
-/// tests. The agent continues, and the human gets a notice. Exits handles the death of an agent itself.
+/// tests, and sees that it lets an agent start no more of them. The agent continues, and the human gets a notice. Exits
+/// handles the death of an agent itself.
 class Memory {
   public:
     Memory(World& world, Turns& turns) : world_(world), turns_(turns) {}
@@ -25,6 +26,7 @@ class Memory {
 
   private:
     Awaitable<void> note(TaskId id, AgentRun seen, std::int64_t kills);
+    Awaitable<void> note_refused(TaskId id, AgentRun seen);
 
     World& world_;
     Turns& turns_;

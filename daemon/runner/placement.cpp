@@ -296,6 +296,7 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     request.needs_socket = executor.hides_files();
     if (executor.hides_files()) {
         let_git_commit(request.env);
+        agents::name_real_home(request.env, request.argv);
         CO_TRY(world.pool.note_walled(*task.workspace));
         CO_TRY(git::make_read_only_files(launch.git_dir, launch.git_common));
     }

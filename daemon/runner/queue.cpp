@@ -41,9 +41,7 @@ std::string Queue::waits(const TaskRecord& record) const {
     if (const auto wait = room_.wait_of(record)) return waits_sentence(*wait, record.task.project);
     return "all workspaces are in use. The task is number " + std::to_string(world_.tasks.queue_place(record)) +
            " in the queue, and starts when a task of this project is merged." +
-           more_room(world_.projects.find(record.task.project)) +
-           "\nIf a workspace becomes free without a merge, start it yourself:\n  orange task spawn " +
-           record.task.id.value;
+           more_room(world_.projects.find(record.task.project));
 }
 
 /// The order is kept even if the clock was set back.

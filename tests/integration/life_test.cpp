@@ -313,6 +313,28 @@ TEST_CASE("The work of a cancelled task goes on in a new one, with its plan and 
     CHECK(orange.orange({"task", "create", "--like", "nothing", "--no-spawn"}).status == 1);
 }
 
+TEST_CASE("The work of a cancelled sub-task goes on in a sub-task of the same parent, as long as that lives") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto parent = orange.create("shop", "Ask first demo:clarify");
+    orange.wait_for_status(parent, "clarification");
+    const auto part = orange.orange({"task", "create", "Round the total", "--parent", parent, "--no-spawn", "--json"});
+    INFO(part.err);
+    REQUIRE(part.status == 0);
+    const auto old = Json::parse(part.out).at("task").at("fields").at("id").get<std::string>();
+    REQUIRE(orange.orange({"task", "start", old}).status == 0);
+    orange.wait_for_status(old, "reviewing");
+    REQUIRE(orange.orange({"task", "cancel", old, "--yes"}).status == 0);
+    const auto next = orange.orange({"task", "restore", old, "--create", "--json"});
+    INFO(next.err);
+    REQUIRE(next.status == 0);
+    const auto fields = Json::parse(next.out).at("task").at("fields");
+    CHECK(fields.at("parent") == parent);
+    const auto again = orange.orange({"task", "restore", old, "--create"});
+    CHECK(again.status == 0);
+    CHECK_THAT(again.out, Tells(fields.at("branch").get<std::string>()) && !Holds(" is at "));
+}
+
 TEST_CASE("A task that has no work says so when it is cancelled, and without its branch nothing is restored") {
     Sandbox orange;
     const auto repo = orange.add_project("shop");

@@ -53,7 +53,9 @@ Awaitable<Result<EventsSubscribe::Reply>> subscribe(Api& api, EventsSubscribe pa
     CO_TRY(const auto filter, filter_of(api, params, call));
     std::optional<TaskId> seen;
     if (params.screen) {
-        CO_TRY(seen, api.world().tasks.resolve(*params.screen));
+        TaskSelector named;
+        named.id = params.screen;
+        CO_TRY(seen, api.select(named, call));
         if (!call.wall.empty() && *seen != call.wall) co_return engine::hidden_by_wall("the screen of " + seen->value);
     }
     auto& world = api.world();

@@ -32,11 +32,21 @@ ExecutorView executor_view(const World& world, const agents::ExecutorEntry& entr
     return view;
 }
 
+/// Tries whether the executor can be used, if nothing is known against it.
+Awaitable<void> try_executor(World& world, ExecutorView& view, agents::Executor executor, agents::Environment env) {
+    if (view.problem) co_return;
+    const auto usable = co_await check_executor(world, std::move(executor), std::move(env));
+    if (!usable) view.problem = usable.error().message;
+}
+
 Awaitable<Result<ExecutorList::Reply>> list_executors(Api& api) {
     ExecutorList::Reply reply;
-    const auto env = executor_environment(api.world(), {});
-    for (const auto& entry : api.world().executors.list()) {
+    const auto entries = api.world().executors.list();
+    for (const auto& entry : entries) {
+        auto env = executor_environment(api.world(), {});
         reply.executors.push_back(executor_view(api.world(), entry, env));
+        auto executor = entry.executor;
+        co_await try_executor(api.world(), reply.executors.back(), std::move(executor), std::move(env));
     }
     co_return reply;
 }
@@ -70,11 +80,8 @@ Awaitable<Result<ExecutorShow::Reply>> show_executor(Api& api, ExecutorShow para
     reply.queued = executor.queued;
     reply.memory = executor.memory;
     reply.text = entry.text;
-    if (!reply.executor.problem) {
-        auto checked = executor;
-        const auto usable = co_await check_executor(world, std::move(checked), std::move(env));
-        if (!usable) reply.executor.problem = usable.error().message;
-    }
+    auto checked = executor;
+    co_await try_executor(world, reply.executor, std::move(checked), std::move(env));
     co_return reply;
 }
 
@@ -82,7 +89,7 @@ Awaitable<Result<ExecutorShow::Reply>> show_executor(Api& api, ExecutorShow para
 
 void add_executor_methods(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    table.add<ExecutorList>(Access::read, "Lists where agents can run.", {},
+    table.add<ExecutorList>(Access::read, "Lists where agents can run, and tries which of it can be used.", {},
                             [&api](ExecutorList, Call) { return list_executors(api); });
     table.add<ExecutorShow>(Access::read, "Shows what an executor runs for an agent, and tries whether it can be used.",
                             {not_found, invalid_argument}, [&api](ExecutorShow params, Call call) {

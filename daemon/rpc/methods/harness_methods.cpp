@@ -142,6 +142,7 @@ Awaitable<Result<HarnessShow::Reply>> show(Api& api, HarnessShow params) {
     reply.trust_args = harness.trust.args;
     if (!harness.trust.file.empty()) reply.trust_file = harness.trust.file;
     if (!harness.root_needs.empty()) reply.root_needs = harness.root_needs;
+    reply.messages = harness.inbox ? "inbox" : harness.prompt.empty.empty() ? "none" : "keys";
     auto text = world.files.read(entry.path);
     if (text) reply.text = std::move(*text);
     co_return reply;

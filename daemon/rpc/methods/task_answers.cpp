@@ -98,9 +98,10 @@ Awaitable<Result<TaskDiff::Reply>> diff(Api& api, TaskDiff params, Call call) {
     TaskDiff::Reply reply;
     const auto alarm = co_await current_alarm(api.world(), record);
     if (call.caller.role == Role::human) reply.alarm = alarm;
-    if (params.merge && !changes.commit.empty()) {
+    if (params.merge && call.wall.empty() && !changes.commit.empty()) {
         // Without an answer the merge itself asks. While there is an alarm, git runs nothing that was chosen since.
-        if (auto preview = co_await api.runner().merges.preview(std::move(record), changes.commit, alarm.empty())) {
+        const bool tries = alarm.empty() && !api.world().pool.is_walled(record.task.workspace);
+        if (auto preview = co_await api.runner().merges.preview(std::move(record), changes.commit, tries)) {
             const auto said = api.sentences({preview->concerns});
             if (!said.empty()) reply.concerns = said.front();
             reply.confirms = std::move(preview->confirms);

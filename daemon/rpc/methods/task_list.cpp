@@ -237,7 +237,7 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params, Call call) {
         params.project = project;
     }
     Wanted wanted{params.project, params.status, params.search};
-    // What a text or a need is found in would be told by the result.
+    // A result would tell in which hidden tasks a text or a need is found.
     if (!call.wall.empty() && (params.search || params.needs || params.count)) {
         wanted.only = [&api, call](const TaskId& id) { return api.is_shown(id, call); };
     }

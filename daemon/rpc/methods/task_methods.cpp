@@ -197,10 +197,11 @@ Result<TaskRestore::Reply> restored_before(Api& api, const TaskId& next, const s
 }
 
 /// Notes in the old task where its work goes on.
-void note_next(Api& api, const TaskId& old, const TaskId& next) {
+Awaitable<void> note_next(Api& api, TaskId old, TaskId next) {
+    const auto turn = co_await api.runner().turns.begin_turn(old);
     auto record = api.runner().turns.record_of(old);
-    if (!record) return;
-    record->moved_because = "its work goes on in task " + api.world().tasks.short_id(next);
+    if (!turn || !record) co_return;
+    record->continued_by = api.world().tasks.short_id(next);
     (void)api.runner().turns.try_save(*record);
 }
 
@@ -237,7 +238,7 @@ Awaitable<Result<TaskRestore::Reply>> restore(Api& api, TaskRestore params, Call
         error.message = "the work is on branch " + reply.branch + ", but no task was created: " + error.message;
         co_return error;
     }
-    note_next(api, id, created->task.fields.id);
+    co_await note_next(api, id, created->task.fields.id);
     reply.task = std::move(created->task);
     reply.notes = api.sentences(std::move(notes));
     reply.notes.insert(reply.notes.end(), created->notes.begin(), created->notes.end());

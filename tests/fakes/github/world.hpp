@@ -49,7 +49,7 @@ class GitHubWorld {
     static std::string read(const std::filesystem::path& file);
 
   private:
-    /// What the REST interface has there of the jobs in state.json; nothing where it has none.
+    /// Returns the answer of the REST interface about the jobs in state.json; nothing for any other path.
     std::optional<Response> rest(std::string path) const;
     std::optional<Json> field(const Json& object, const std::string& name, const Json& arguments);
     std::optional<Json> query_field(const std::string& name, const Json& arguments);

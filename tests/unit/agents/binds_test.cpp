@@ -46,6 +46,16 @@ TEST_CASE("A run behind a wall gets the folders of its PATH, its program's packa
     CHECK(in_real_home((folder / "link/.nvm").string(), env) == (home / ".nvm").string());
     CHECK(binds_of(harness, (folder / "link/bin/tool").string(), env) ==
           std::vector<Bind>{{(home / "bin").string(), false}});
+
+    // A wall may hide the link.
+    const auto link = (folder / "link").string();
+    env = {{"HOME", link}, {"PATH", link + "/bin:/usr/bin:" + link + "er/bin"}, {"MINE", "~/x"}};
+    std::vector<std::string> words = {link + "/bin/tool", "--in", "/srv"};
+    name_real_home(env, words);
+    CHECK(env.at("HOME") == home.string());
+    CHECK(env.at("PATH") == (home / "bin").string() + ":/usr/bin:" + link + "er/bin");
+    CHECK(env.at("MINE") == "~/x");
+    CHECK(words == std::vector<std::string>{(home / "bin/tool").string(), "--in", "/srv"});
 }
 
 TEST_CASE("The folders to which a program writes are made for a wall, and no file is taken for a folder") {

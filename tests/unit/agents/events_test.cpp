@@ -131,6 +131,13 @@ TEST_CASE("a file that begins anew is read from its beginning, and a link or a f
     std::ofstream(file.path, std::ios::trunc) << "idle\n";
     CHECK(file.read());
     CHECK(file.state() == "idle");
+    const auto other = file.folder.path() / "next";
+    std::ofstream(other) << "busy\n";  // as large as the one that it replaces
+    std::filesystem::rename(other, file.path);
+    CHECK(file.read());
+    CHECK(file.state() == "busy");
+    std::ofstream(file.path, std::ios::trunc) << "idle\n";
+    file.read();
     std::filesystem::remove(file.path);
     CHECK_FALSE(file.read());
     std::ofstream(file.folder.path() / "other") << "busy\nbusy\nbusy\n";

@@ -381,6 +381,7 @@ TEST_CASE("a program that refuses root is not started into its refusal, and Oran
     const auto claude = shipped("claude");
     CHECK(check_root(claude, "full", {}, true).error().code == ErrorCode::forbidden);
     CHECK(check_root(claude, "full", {{"IS_SANDBOX", "1"}}, true));
+    CHECK_FALSE(check_root(claude, "full", {{"IS_SANDBOX", "yes"}}, true));
     CHECK(check_root(claude, "full", {}, false));
     CHECK(check_root(claude, "review", {}, true));
     CHECK(check_root(shipped("demo"), "full", {}, true));

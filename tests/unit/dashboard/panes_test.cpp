@@ -45,6 +45,34 @@ TEST_CASE("The screen of a living agent is asked for again when the agent has wr
     CHECK_THAT(dead.screen(), Holds("last words"));
 }
 
+TEST_CASE("Below a short list on a large screen is what the selected task has changed, and beside that its screen") {
+    Desk desk({running("aaaa0000"), running("bbbb0000")}, 200, 50);
+    desk.pass(milliseconds(1));
+    CHECK_FALSE(desk.has_sent(Purpose::diff));  // one after the other
+    desk.answer(Purpose::screen, Json{{"role", "worker"}, {"text", "hello\n"}});
+    REQUIRE(desk.has_sent(Purpose::diff));
+    const Json diff = {{"base", "b"}, {"tip", "t"}, {"stat", " total.cpp | 2 +-\n"}, {"text", "diff --git a/x b/x\n"}};
+    desk.answer(Purpose::diff, diff);
+    CHECK_THAT(desk.screen(), Holds("hello") && Holds("total.cpp | 2 +-"));
+    desk.sent.clear();
+    desk.pass(milliseconds(5000));
+    CHECK(desk.sent.empty());
+    desk.event("aaaa0000");
+    desk.pass(milliseconds(300));
+    desk.answer(Purpose::screen, Json{{"role", "worker"}, {"text", "hello\n"}});
+    CHECK(desk.has_sent(Purpose::diff));
+    desk.answer(Purpose::diff, diff);
+    desk.press("2");
+    desk.pass(milliseconds(1));
+    CHECK_THAT(desk.screen(), Holds("[2 diff]") && Holds("hello") && Holds("total.cpp | 2 +-"));
+    std::vector<rpc::TaskView> many;
+    for (int i = 0; i < 40; ++i) many.push_back(running("task" + std::to_string(1000 + i)));
+    Desk full(many, 200, 50);
+    full.pass(milliseconds(1));
+    full.answer(Purpose::screen, Json{{"role", "worker"}, {"text", "hello\n"}});
+    CHECK_FALSE(full.has_sent(Purpose::diff));
+}
+
 TEST_CASE("The screen is asked for once its agent has started, and its last output once it has ended") {
     auto pending = task_view("aaaa0000", "pending", Need::start, {"spawn", "cancel"});
     Desk desk({pending}, 120, 40);

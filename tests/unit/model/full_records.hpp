@@ -93,6 +93,7 @@ inline TaskRecord full_record() {
     record.notices = {{NoticeKind::agent_crashed, "look", "orange task respawn", "worker", k_full_time}};
     record.entered_at = k_full_time;
     record.moved_because = "crash 2";
+    record.continued_by = "9c1d";
     record.failed_reviews = {"no test"};
     record.questions = "dddd";
     record.question = "Half up?";
@@ -135,6 +136,7 @@ inline TaskRecord full_record() {
     run.spawned_at = k_full_time;
     run.memory_limit = 1LL << 33;
     run.oom_kills = 2;
+    run.forks_refused = true;
     run.place = RunPlace{"slurm",     {"scancel", "-n", "orange-run1"},
                          {"squeue"},  {"PENDING"},
                          k_full_time, k_full_time,

@@ -198,6 +198,8 @@ TEST_CASE("JSON text is refused with a reason: broken, empty, or nested too deep
         REQUIRE_FALSE(parsed);
         CHECK(parsed.error().code == ErrorCode::invalid_argument);
     }
+    CHECK_FALSE(parse_json(std::string("{}\0{}", 5)));
+    CHECK_FALSE(parse_json(std::string("{}\0", 3)));
     CHECK(parse_json(std::string(64, '[') + std::string(64, ']')));
     CHECK_FALSE(parse_json(std::string(65, '[') + std::string(65, ']')));
     CHECK_FALSE(parse_json(std::string(1'000'000, '[')));

@@ -15,6 +15,7 @@ void make_group(const std::filesystem::path& group) {
     write_file(group / "memory.current", "1048576\n");
     write_file(group / "memory.peak", "3145728\n");
     write_file(group / "memory.max", "12884901888\n");
+    write_file(group / "pids.events", "max 5\n");
     write_file(group / "memory.events", "low 0\nhigh 0\nmax 9\noom 2\noom_kill 3\noom_group_kill 0\n");
     write_file(group / "cpu.stat", "usage_usec 1500000\nuser_usec 1\n");
 }
@@ -31,6 +32,7 @@ TEST_CASE("what the kernel has counted for a control group is read from its file
     use.memory_limit = std::int64_t{12} << 30;
     use.at_limit = 2;
     use.oom_kills = 3;
+    use.forks_refused = 5;
     use.cpu_ms = 1500;
     CHECK(process::use_of(dir.path) == use);
     write_file(dir / "memory.max", "max\n");

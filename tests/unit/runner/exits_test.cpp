@@ -339,6 +339,25 @@ TEST_CASE("a compiler that the kernel ended is a note, once, and no crash") {
     CHECK(world.events(id, "agent.out_of_memory").size() == 1);
 }
 
+TEST_CASE("an agent whose processes are as many as they may be is told once, and lives on") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto group = world.git.dir / "groups" / process::scope_of_run(world.record(id).run_of(Role::worker)->run.value);
+    world.house().world().launcher.look_for_groups_in(world.git.dir / "groups");
+    write_file(group / "cgroup.events", "populated 1\n");
+    const auto look = [&] { world.house().go(world.house().runner().memory.update(id)); };
+    write_file(group / "pids.events", "max 0\n");
+    look();
+    CHECK(text_of(world, id, NoticeKind::out_of_processes).empty());
+    for (const auto* refused : {"max 3\n", "max 90000\n"}) {
+        write_file(group / "pids.events", refused);
+        look();
+    }
+    CHECK_FALSE(text_of(world, id, NoticeKind::out_of_processes).empty());
+    CHECK(world.events(id, "agent.out_of_processes").size() == 1);
+    CHECK(world.record(id).task.crash_count() == 0);
+}
+
 TEST_CASE("of an agent that died of memory itself nothing is remembered") {
     RunnerWorld world;
     const auto groups = world.git.dir / "groups";
