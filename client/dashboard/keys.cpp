@@ -8,6 +8,7 @@
 #include "client/dashboard/hosts.hpp"
 #include "client/dashboard/rows.hpp"
 #include "client/output/local_time.hpp"
+#include "client/output/task_cells.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::dashboard {
@@ -346,7 +347,7 @@ std::vector<Line> footer(const State& state, const Row* task, std::size_t width,
         const bool is_rare = binding.action == Action::merge && !can(*task, "merge");
         if (pane_covers && !always && !is_tasks && binding.action != Action::next_pane) continue;
         auto& group = always ? last : !is_tasks ? fixed : is_needed ? urgent : is_rare ? later : of_task;
-        group.push_back({first_key(binding), label, is_needed && is_tasks ? look_of(task->needs) : k_bold});
+        group.push_back({first_key(binding), label, is_needed && is_tasks ? output::look_of(task->needs) : k_bold});
     }
     of_task.insert(of_task.begin(), urgent.begin(), urgent.end());
     of_task.insert(of_task.end(), later.begin(), later.end());

@@ -33,7 +33,8 @@ ExecutorView executor_view(const World& world, const agents::ExecutorEntry& entr
 }
 
 /// Tries whether the executor can be used, if nothing is known against it.
-Awaitable<void> try_executor(World& world, ExecutorView& view, agents::Executor executor, agents::Environment env) {
+Awaitable<void> try_executor(World& world, ExecutorView& view, agents::Executor executor,
+                             std::map<std::string, std::string> env) {
     if (view.problem) co_return;
     const auto usable = co_await check_executor(world, std::move(executor), std::move(env));
     if (!usable) view.problem = usable.error().message;
