@@ -170,6 +170,7 @@ Awaitable<void> Monitor::poll() {
         projects_problem_ = problem;
         if (!problem.empty()) log::error("monitor", problem);
     }
+    co_await take_in_new();
     const auto active = world_.tasks.active();
     for (const auto& id : active) {
         if (stopping_) co_return;
@@ -185,6 +186,20 @@ Awaitable<void> Monitor::poll() {
     last_poll_ = world_.clock.now();
     ++polls_;
     polled_();
+}
+
+Awaitable<void> Monitor::take_in_new() {
+    const auto found = world_.tasks.load_new();
+    if (found.empty()) co_return;
+    world_.pool.adopt_claims(claims_of(world_.tasks));
+    for (const auto& id : found) {
+        log::info("monitor", "its folder has come back", {{"task", id.value}});
+        const auto record = world_.tasks.awake(id);
+        const auto runs = record ? record->runs : std::vector<AgentRun>();
+        for (const auto& run : runs) watch_exit(id, run);
+        task_changed(id);
+        co_await runner_.recovery.resume(id);
+    }
 }
 
 Awaitable<void> Monitor::look_at(TaskId id) {

@@ -71,6 +71,8 @@ class Monitor {
     std::chrono::milliseconds pause_of(const TaskId& id);
     Awaitable<void> settle_body(TaskId id, Path file);
     Awaitable<void> collect(Project project);
+    /// Goes on with tasks whose folders have come back.
+    Awaitable<void> take_in_new();
     Awaitable<void> look_at(TaskId id);
     bool shows_nothing_new(const TaskId& id) const;
     Awaitable<void> bring_agents_back();

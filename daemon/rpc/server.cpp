@@ -185,7 +185,6 @@ void Server::serve(std::unique_ptr<Stream> stream, Peer peer) {
 }
 
 Awaitable<void> Server::accept_loop(std::shared_ptr<Listener> listener) {
-    const auto place = std::make_shared<CallScheduler::Place>();  // accepting takes turns with the calls
     for (int without_room = 0; listener->acceptor.is_open();) {
         auto [error, socket] = co_await listener->acceptor.async_accept(use_tuple);
         if (error == asio::error::operation_aborted) break;
@@ -197,7 +196,6 @@ Awaitable<void> Server::accept_loop(std::shared_ptr<Listener> listener) {
             continue;
         }
         without_room = 0;
-        co_await scheduler_.wait_for_turn(place);
         ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
         auto peer = peer_of(socket.native_handle());
         if (!peer || peer->uid != static_cast<std::int64_t>(::geteuid()))

@@ -158,7 +158,9 @@ Awaitable<void> Workspaces::release_left_over() {
         if (holder->intent || world_.task_locks.busy(id.value)) continue;
         const auto tried = release_tried_.find(id);
         if (tried != release_tried_.end() && now - tried->second < k_between_releases) continue;
-        if (!owes_release(*holder) || !workers_in(workspace.path).empty()) continue;  // reads all of /proc
+        if (!owes_release(*holder)) continue;
+        const bool has_agents = !holder->runs.empty();  // its workflow did not end them
+        if (!has_agents && !workers_in(workspace.path).empty()) continue;  // reads all of /proc
         std::erase_if(release_tried_, [&](const auto& each) { return now - each.second >= k_between_releases; });
         release_tried_[id] = now;
         auto turn = co_await turns_.begin_turn(id);

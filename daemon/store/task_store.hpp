@@ -69,6 +69,9 @@ class TaskStore {
     /// unreadable(), and the others load. For a task that rests, only the brief is read (brief_of_resting()), and its
     /// folder is not listed: tidy_next() does that.
     Result<void> load();
+    /// Loads the tasks whose folders have come since, whole: moved away and back, or restored from a backup. Returns
+    /// them.
+    std::vector<TaskId> load_new();
     /// The rest of load() for the next of the tasks that rest: removes the temporary files that a killed daemon left in
     /// the task's folder, and looks at the task's history. Returns false if there is no such task any more.
     bool tidy_next();
@@ -249,6 +252,8 @@ class TaskStore {
     /// History files whose end was checked, with their size at that time: another program may write to a file later.
     std::map<std::string, std::uintmax_t> known_history_;
     std::vector<Unreadable> unreadable_;
+    /// By project: the last change of its folder that load_new() has seen.
+    std::map<std::string, std::chrono::sys_time<std::chrono::nanoseconds>> looked_into_;
     std::map<int, std::function<void(const TaskId&)>> observers_;
     int next_observer_ = 1;
 };

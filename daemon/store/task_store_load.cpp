@@ -50,6 +50,30 @@ Result<void> TaskStore::load() {
     return {};
 }
 
+std::vector<TaskId> TaskStore::load_new() {
+    std::vector<TaskId> found;
+    const auto projects = files_.list(root_);
+    for (const auto& project : projects ? *projects : std::vector<std::string>()) {
+        const auto facts = files_.facts_of(root_ / project);
+        if (!check_project_name(project) || !facts || looked_into_[project] == facts->modified) continue;
+        looked_into_[project] = facts->modified;
+        const auto ids = files_.list(root_ / project);
+        for (const auto& id : ids ? *ids : std::vector<std::string>()) {
+            const bool is_broken = std::ranges::any_of(
+                unreadable_, [&](const auto& each) { return each.project == project && each.id == id; });
+            if (id.starts_with('.') || files::is_unfinished(id) || is_broken || entry_of(TaskId{id})) continue;
+            const auto state = files_.read(root_ / project / id / k_state);
+            if (!state || is_missing(files_, root_ / project / id / k_task)) {
+                looked_into_.erase(project);  // its files are still to come
+                continue;
+            }
+            if (!load_resting(project, id, *state)) load_folder(project, id, state);
+            if (entry_of(TaskId{id})) found.push_back(TaskId{id});
+        }
+    }
+    return found;
+}
+
 /// Returns false if the task does not rest, or if anything about it is unusual. No creation that was cut off is one of
 /// these tasks: no task begins at an end.
 bool TaskStore::load_resting(const std::string& project, const std::string& id, std::string_view state) {

@@ -1,5 +1,6 @@
 #include "daemon/agents/events.hpp"
 
+#include <chrono>
 #include <fstream>
 
 #include "common/model/json.hpp"
@@ -133,6 +134,7 @@ TEST_CASE("a file that begins anew is read from its beginning, and a link or a f
     CHECK(file.state() == "idle");
     const auto other = file.folder.path() / "next";
     std::ofstream(other) << "busy\n";  // as large as the one that it replaces
+    std::filesystem::last_write_time(other, std::filesystem::last_write_time(file.path) + std::chrono::seconds(1));
     std::filesystem::rename(other, file.path);
     CHECK(file.read());
     CHECK(file.state() == "busy");

@@ -51,7 +51,9 @@ TEST_CASE("Below a short list on a large screen is what the selected task has ch
     CHECK_FALSE(desk.has_sent(Purpose::diff));  // one after the other
     desk.answer(Purpose::screen, Json{{"role", "worker"}, {"text", "hello\n"}});
     REQUIRE(desk.has_sent(Purpose::diff));
-    const Json diff = {{"base", "b"}, {"tip", "t"}, {"stat", " total.cpp | 2 +-\n"}, {"text", "diff --git a/x b/x\n"}};
+    const Json counts = {{"commits", 1}, {"files", 1}, {"added", 1}, {"removed", 1}, {"uncommitted", false}};
+    const Json diff = {{"repository", "/home/shop"}, {"base", "b"}, {"tip", "t"}, {"changes", counts}, {"stat", " total.cpp | 2 +-\n"},
+                       {"text", "diff --git a/x b/x\n"}};
     desk.answer(Purpose::diff, diff);
     CHECK_THAT(desk.screen(), Holds("hello") && Holds("total.cpp | 2 +-"));
     desk.sent.clear();

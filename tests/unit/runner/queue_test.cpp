@@ -424,6 +424,20 @@ TEST_CASE("a release that was refused is tried again by itself, and not all the 
     CHECK(world.house().control().alive(world.record(living), Role::worker));
 }
 
+TEST_CASE("an agent that its workflow left alive at the task's end is ended, and its workspace is freed") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    world.move(id, "planning").value();
+    auto record = world.record(id);
+    REQUIRE(world.house().control().alive(record, Role::worker));
+    record.task.status = "cancelled";
+    record.ended = true;
+    REQUIRE(world.house().world().tasks.save(record));
+    world.house().go(world.house().runner().workspaces.release_left_over());
+    CHECK_FALSE(world.record(id).task.workspace);
+    CHECK(world.record(id).runs.empty());
+}
+
 TEST_CASE("a queue whose repository is away stands still, says so once, and goes on when it is back") {
     RunnerWorld world;
     auto first = world.draft("first", 1), second = world.draft("second", 1);

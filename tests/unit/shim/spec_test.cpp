@@ -56,7 +56,7 @@ TEST_CASE("an exit record is written whole, over an older one, and leaves nothin
     REQUIRE(write_exit_record(dir / "exit.json", record));
     CHECK(read_exit_record(dir / "exit.json").value() == record);
     record.error = "no such file";
-    record.use = GroupUse{1, 2, 3, 4, 5, 6};
+    record.use = GroupUse{1, 2, 3, 4, 5, 6, 7};
     check_golden("exit.json", exit_record_text(record));
     check_golden("exit-minimal.json", exit_record_text({}));
     record.error.clear();
