@@ -209,7 +209,7 @@ TEST_CASE("A review waits for a workspace like every other task, and begins as o
     wanted.status = "agent-review";
     wanted.branch = "theirs";
     const auto id = shop.create(wanted);
-    CHECK_THAT(shop.notes, Tells("orange task spawn " + shop.orange.short_id(id)));
+    CHECK_THAT(shop.notes, Tells("orange project update shop --pool-size 3"));
     CHECK(shop.orange.status(id) == "pending");
     shop.orange.kill_daemon();
     shop.orange.start_daemon();

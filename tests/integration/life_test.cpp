@@ -322,7 +322,7 @@ TEST_CASE("The work of a cancelled sub-task goes on in a sub-task of the same pa
     INFO(part.err);
     REQUIRE(part.status == 0);
     const auto old = Json::parse(part.out).at("task").at("fields").at("id").get<std::string>();
-    REQUIRE(orange.orange({"task", "start", old}).status == 0);
+    REQUIRE(orange.orange({"task", "spawn", old}).status == 0);
     orange.wait_for_status(old, "reviewing");
     REQUIRE(orange.orange({"task", "cancel", old, "--yes"}).status == 0);
     const auto next = orange.orange({"task", "restore", old, "--create", "--json"});
