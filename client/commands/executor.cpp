@@ -6,7 +6,7 @@
 namespace orange::commands {
 
 int executor_list(Context& context) {
-    return answer(context, rpc::ExecutorList{},
+    return answer(context, rpc::ExecutorList{true},
                   [&](const rpc::ExecutorList::Reply& reply) { return output::executors_page(reply, context.style); });
 }
 

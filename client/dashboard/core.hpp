@@ -215,7 +215,7 @@ class Core {
     std::optional<Time> search_due_, pane_due_, rows_due_, spin_due_, ages_due_;
     std::optional<std::pair<Pane, std::string>> pane_asked_;  ///< the last request for a pane, until its answer
     std::optional<std::pair<Pane, std::string>> second_asked_;
-    std::optional<Pane> pane_shown_;                          ///< after the last input, reply or event
+    std::optional<Pane> pane_shown_;  ///< after the last input, reply or event
     Time pane_sent_{};
     bool editing_form_ = false, editing_prompt_ = false;
     bool asked_to_register_ = false;
@@ -254,7 +254,7 @@ struct PaneKey {
 };
 std::span<const PaneKey> pane_keys();
 
-/// Returns the pane that is shown below a short list: what changed, or beside that the agent's screen.
+/// Returns the pane that is shown below a short list: what changed, or beside that TASK.md.
 Pane second_pane(const State& state);
 
 /// A rectangle of the screen; without height it is not shown.

@@ -223,7 +223,9 @@ void Core::wheel(const Input& input, int by) {
     }
     if (state_.about) return scroll_about(3L * by);
     if (state_.question || state_.prompt || state_.form) return;
-    const auto& pane = layout_of(state_).pane;
+    const auto layout = layout_of(state_);
+    const auto& pane = layout.pane;
+    if (layout.below.height > 0 && input.row >= layout.below.row && input.column < pane.column) return;
     const bool on_pane =
         pane.height > 0 && input.row >= pane.row && input.row < pane.row + pane.height && input.column >= pane.column;
     if (on_pane) return scroll_pane(3L * by);

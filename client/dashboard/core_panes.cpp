@@ -83,7 +83,7 @@ Pane pane_of(Purpose purpose) {
 }  // namespace
 
 Pane second_pane(const State& state) {
-    return state.pane == Pane::diff ? Pane::screen : Pane::diff;
+    return state.pane == Pane::diff ? Pane::task : Pane::diff;
 }
 
 bool Core::pane_is_visible() const {
@@ -121,11 +121,13 @@ void Core::make_stale(const std::string& task) {
     }
 }
 
-/// Marks the pane as stale after a change without an event: the task's last change differs from the pane's.
+/// Marks the panes as stale after a change without an event: the task's last change differs from the pane's.
 void Core::make_stale_if_changed() {
     const auto* task = selected();
     if (task == nullptr) return;
-    if (auto& text = state_.panes[state_.pane]; text.task == state_.selected && text.changed != task->updated_at) {
+    for (const auto pane : {state_.pane, second_pane(state_)}) {
+        auto& text = state_.panes[pane];
+        if (text.task != state_.selected || text.changed == task->updated_at) continue;
         text.changed = task->updated_at;
         text.stale = true;
     }
@@ -197,7 +199,8 @@ void Core::request_pane(Moment now, Effects& effects) {
     if (task == nullptr || !is_up(state_, task->host) || !answers(state_, *task)) return;
     auto& text = state_.panes[state_.pane];
     if (text.task != state_.selected) begin_pane(text, shown == state_.pane, now);
-    if (text.live != is_live) text.stale = true;  // its agent has started or ended since the request
+    const bool is_watched = !is_live || feeds_[task->host].screen_wanted == task->id;
+    if (text.live != is_live || !is_watched) text.stale = true;  // its agent has started, ended or written since
     const std::pair wanted(state_.pane, state_.selected);
     if (pane_asked_ == wanted || !text.stale || (is_live && text.scroll > 0)) return;
     const auto soon = text.came + k_screen_interval;
@@ -217,16 +220,15 @@ void Core::request_pane(Moment now, Effects& effects) {
 /// Requests what is below the list once the pane has its own.
 void Core::request_second_pane(Effects& effects) {
     const auto* task = pane_is_visible() && layout_of(state_).below.height > 0 ? selected() : nullptr;
-    if (task == nullptr || !is_up(state_, task->host) || !answers(state_, *task) || pane_asked_ || pane_due_) return;
+    if (task == nullptr || !is_up(state_, task->host) || !answers(state_, *task) || second_asked_) return;
+    if (const auto& first = state_.panes[state_.pane]; first.task != state_.selected || first.came == Time{}) return;
     const auto pane = second_pane(state_);
     auto& text = state_.panes[pane];
     if (text.task != state_.selected) {
-        auto lines = std::move(text.lines);
-        const auto width = text.width;
         text = PaneText();
-        text.task = state_.selected, text.lines = std::move(lines), text.width = width;
+        text.task = state_.selected;
     }
-    if (!text.stale || second_asked_ == std::pair(pane, state_.selected)) return;
+    if (!text.stale) return;
     second_asked_ = {pane, state_.selected};
     text.stale = false;
     text.changed = task->updated_at;

@@ -131,17 +131,16 @@ void draw_pane(Canvas& canvas, const State& state, const Layout& layout, const R
     }
 }
 
-/// Draws the second pane: of changes their beginning, of a screen its end.
+/// Draws the beginning of the second pane.
 void draw_below(Canvas& canvas, const State& state, const Box& box, const Row* task) {
     const auto pane = second_pane(state);
     const auto found = state.panes.find(pane);
     if (box.height == 0 || task == nullptr || found == state.panes.end() || found->second.task != task->id) return;
     const auto& lines = found->second.lines;
     const auto rows = static_cast<std::size_t>(box.height - 1);
-    const auto top = pane == Pane::screen && lines.size() > rows ? lines.size() - rows : 0;
     canvas.put(box.row, 0, box.width, Line(std::string(name_of(pane)), k_bold).add("  " + title_of(*task), k_dim));
-    for (std::size_t i = 0; i < rows && top + i < lines.size(); ++i)
-        canvas.put(box.row + 1 + static_cast<int>(i), 0, box.width, lines[top + i]);
+    for (std::size_t i = 0; i < rows && i < lines.size(); ++i)
+        canvas.put(box.row + 1 + static_cast<int>(i), 0, box.width, lines[i]);
 }
 
 /// Draws facts about the selected task, if there is no message.

@@ -146,6 +146,7 @@ constexpr Named k_simple[] = {
     {"executor.stopped", "ended what was left of a run in", "executor"},
     {"spawn.failed", "could not be started", ""},
     {"task.deleted", "deleted", ""},
+    {"task.returned", "its folder is there again", ""},
     {"checks.started", "check:", "command"},
     {"task.needs", "needs you:", "text"},
     {"status.asked", "moves when the checks pass, to", "to"},

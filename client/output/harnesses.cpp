@@ -131,7 +131,7 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
     }
     if (reply.root_needs)
         out += wrapped("as root: needs the variable " + printable(*reply.root_needs), "  ", style.width);
-    if (reply.messages == "none")
+    if (reply.messages == "none" && harness.mode != "oneshot")
         out += wrapped("messages: its definition has no prompt, so you type them in its window", "  ", style.width);
     out += words_text(reply.words, style);
     if (!harness.installed) out += searched_text(reply.searched, style);

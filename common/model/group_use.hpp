@@ -22,7 +22,8 @@ struct GroupUse {
         v.sparse("at_limit", at_limit, "how often it needed more than its limit, and the kernel ended a process");
         v.sparse("oom_kills", oom_kills, "how many of its processes the kernel ended because memory was used up");
         v.sparse("cpu_ms", cpu_ms, "processor time in milliseconds");
-        v.sparse("forks_refused", forks_refused, "how often it had as many processes as it may and could start no more");
+        v.sparse("forks_refused", forks_refused,
+                 "how often it had as many processes as it may and could start no more");
     }
     bool operator==(const GroupUse&) const = default;
 };

@@ -436,7 +436,7 @@ struct TaskRecord {
     std::vector<Notice> notices;  ///< only engine/notices.hpp changes them
     std::optional<Timestamp> entered_at;
     std::string moved_because;
-    std::string continued_by;
+    TaskId continued_by = {};
     std::vector<std::string> failed_reviews;
     std::string unknown;  ///< members of state.json that only a newer Orange knows, as JSON; written back as they are
     std::string questions;
@@ -498,7 +498,7 @@ struct TaskRecord {
         v.sparse("notices", notices, "what its human should know, most urgent first");
         v.sparse("entered_at", entered_at, "when it came into its status");
         v.sparse("moved_because", moved_because, "why Orange or an agent has moved it there; a human knows");
-        v.sparse("continued_by", continued_by, "short id of the task that goes on with its work (`restore --create`)");
+        v.sparse("continued_by", continued_by, "the task that goes on with its work (`restore --create`)");
         v.sparse("failed_reviews", failed_reviews,
                  "the first point of each review that failed since one passed or its human moved the task");
         v.sparse("questions", questions, "hash of ## Questions");

@@ -36,8 +36,11 @@ struct ExecutorView {
 
 struct ExecutorList {
     static constexpr const char* k_name = "executor.list";
+    bool check = false;
     template <class V>
-    void describe(V&) {}
+    void describe(V& v) {
+        v.sparse("check", check, "try which can be used, which may take seconds");
+    }
     struct Reply {
         std::vector<ExecutorView> executors;
         template <class V>

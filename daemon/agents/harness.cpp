@@ -201,7 +201,8 @@ Result<void> check_root(const Harness& harness, const std::string& permissions,
     const auto name = harness.root_needs.substr(0, equals);
     const bool is_any = equals == harness.root_needs.size();
     const auto value = is_any ? "1" : harness.root_needs.substr(equals + 1);
-    if (const auto set = environment.find(name); set != environment.end() && (is_any || set->second == value)) return {};
+    if (const auto set = environment.find(name); set != environment.end() && (is_any || set->second == value))
+        return {};
     return Error(ErrorCode::forbidden,
                  harness.name +
                      " refuses to run as root with full permissions. Run Orange as a normal user. If this "

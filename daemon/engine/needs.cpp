@@ -222,7 +222,7 @@ class Question {
     }
 
     std::string how_it_ended() const {
-        if (!record_.continued_by.empty()) return "its work goes on in task " + record_.continued_by;
+        if (!sight_.continued_by.empty()) return "its work goes on in task " + sight_.continued_by;
         const auto pull_text = [](std::int64_t number) { return "pull request #" + std::to_string(number) + " was "; };
         if (const auto& merge = record_.merge; merge && merge->phase == MergePhase::done) {
             const auto target = printable(merge->target), commit = merge->commit.substr(0, 12);

@@ -26,6 +26,7 @@ struct NeedFacts {
     std::string gone;                 ///< those of them that will never be done
     Children children;                ///< its sub-tasks
     bool parent_there = false;        ///< the parent exists and has not ended, so that its human looks at it
+    std::string continued_by;         ///< the task that goes on with its work, as people type it
     std::vector<std::string> living;  ///< names of the roles whose agents live
 };
 

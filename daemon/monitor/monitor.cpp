@@ -189,16 +189,17 @@ Awaitable<void> Monitor::poll() {
 }
 
 Awaitable<void> Monitor::take_in_new() {
-    const auto found = world_.tasks.load_new();
-    if (found.empty()) co_return;
-    world_.pool.adopt_claims(claims_of(world_.tasks));
-    for (const auto& id : found) {
+    for (const auto& id : world_.tasks.load_new()) {
+        if (stopping_) co_return;
         log::info("monitor", "its folder has come back", {{"task", id.value}});
+        const auto* task = world_.tasks.brief(id);
+        if (task) world_.journal.publish(id, task->project, HistoryEvent{"task.returned", world_.clock.now(), {}});
+        co_await runner_.workspaces.forget_lost(id);
         const auto record = world_.tasks.awake(id);
-        const auto runs = record ? record->runs : std::vector<AgentRun>();
+        if (!record || record->ended) continue;
+        const auto runs = record->runs;
         for (const auto& run : runs) watch_exit(id, run);
-        task_changed(id);
-        co_await runner_.recovery.resume(id);
+        async::spawn(world_.executor, "resume", runner_.recovery.resume(id));  // its actions may take minutes
     }
 }
 

@@ -30,6 +30,7 @@ Session::Session(Server& server, std::unique_ptr<Stream> stream, Peer peer)
       room_(stream_->executor()) {}
 
 void Session::start() {
+    (void)wall();
     async::spawn(stream_->executor(), "rpc reader", read_loop(shared_from_this()));
     async::spawn(stream_->executor(), "rpc writer", write_loop(shared_from_this()));
 }
@@ -213,8 +214,7 @@ const TaskId& Session::wall() {
 }
 
 Awaitable<void> Session::answer(std::shared_ptr<Session> self, std::string line, std::size_t weight) {
-    const Ends ends([this] { return caller(shared_from_this()); },
-                    [this] { return wall(); });
+    const Ends ends([this] { return caller(shared_from_this()); }, [this] { return wall(); });
     const auto size = line.size();
     const auto counted = std::make_shared<std::size_t>(size);
     hold(size);

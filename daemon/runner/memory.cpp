@@ -67,8 +67,9 @@ Awaitable<void> Memory::note_refused(TaskId id, AgentRun seen) {
     run->forks_refused = true;
     const auto role = name_text(run->role);
     raise(world_, record, NoticeKind::out_of_processes,
-          "the " + role + " and what it has started are as many processes as they may be, and the kernel lets them "
-          "start no more",
+          "the " + role +
+              " and what it has started are as many processes as they may be, and the kernel lets them "
+              "start no more",
           "orange task attach " + record.task.id.value, role);
     if (!turns_.save(record)) co_return;
     world_.journal.write(record, "agent.out_of_processes", {{"role", role}, {"run", seen.run.value}});

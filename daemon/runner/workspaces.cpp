@@ -159,7 +159,7 @@ Awaitable<void> Workspaces::release_left_over() {
         const auto tried = release_tried_.find(id);
         if (tried != release_tried_.end() && now - tried->second < k_between_releases) continue;
         if (!owes_release(*holder)) continue;
-        const bool has_agents = !holder->runs.empty();  // its workflow did not end them
+        const bool has_agents = !holder->runs.empty();                     // its workflow did not end them
         if (!has_agents && !workers_in(workspace.path).empty()) continue;  // reads all of /proc
         std::erase_if(release_tried_, [&](const auto& each) { return now - each.second >= k_between_releases; });
         release_tried_[id] = now;
@@ -173,6 +173,21 @@ Awaitable<void> Workspaces::release_left_over() {
         log::info("runner", workspace.name + " freed: nobody works in it any more", {{"task", id.value}});
         waiting_.kick(workspace.project);
     }
+}
+
+Awaitable<void> Workspaces::forget_lost(TaskId id) {
+    auto turn = co_await turns_.begin_turn(id);
+    if (!turn || !turn->record.task.workspace || world_.pool.has_claim(id)) co_return;
+    auto& record = turn->record;
+    const auto workspace = *std::exchange(record.task.workspace, std::nullopt);
+    record.task.tmux_session.reset();
+    record.runs.clear();
+    if (!record.ended) {
+        raise(world_, record, NoticeKind::workspace_missing,
+              "its folder was away, and its workspace " + workspace + " was freed meanwhile",
+              "orange task respawn " + id.value);
+    }
+    turns_.save(record);
 }
 
 /// Makes the deleted folder of a living task again, with the commits of its branch. Uncommitted changes are lost with

@@ -30,6 +30,10 @@ class Workspaces {
     /// Tries again to release workspaces whose release was refused, if no process works in them any more.
     Awaitable<void> release_left_over();
 
+    /// Takes from a task whose folder has come back what it had by its record, and has no more: a workspace that was
+    /// freed since, and the agents in it.
+    Awaitable<void> forget_lost(TaskId id);
+
     /// Ends the rest of a task's agents, and releases its workspace. Called in a turn of a task that has ended or waits
     /// for its sub-tasks.
     Awaitable<Result<void>> release_owed(TaskRecord& record);

@@ -1,4 +1,4 @@
-// Reads the tasks when the daemon starts.
+// Reads the tasks when the daemon starts, and those whose folders come later.
 #include <algorithm>
 
 #include "common/base/sha256.hpp"
@@ -56,21 +56,22 @@ std::vector<TaskId> TaskStore::load_new() {
     for (const auto& project : projects ? *projects : std::vector<std::string>()) {
         const auto facts = files_.facts_of(root_ / project);
         if (!check_project_name(project) || !facts || looked_into_[project] == facts->modified) continue;
-        looked_into_[project] = facts->modified;
         const auto ids = files_.list(root_ / project);
-        for (const auto& id : ids ? *ids : std::vector<std::string>()) {
-            const bool is_broken = std::ranges::any_of(
-                unreadable_, [&](const auto& each) { return each.project == project && each.id == id; });
-            if (id.starts_with('.') || files::is_unfinished(id) || is_broken || entry_of(TaskId{id})) continue;
+        if (!ids) continue;
+        looked_into_[project] = facts->modified;
+        for (const auto& id : *ids) {
+            if (!is_task_id(id) || entry_of(TaskId{id})) continue;
             const auto state = files_.read(root_ / project / id / k_state);
-            if (!state || is_missing(files_, root_ / project / id / k_task)) {
+            if (!record_from(state, project, id) || is_missing(files_, root_ / project / id / k_task)) {
                 looked_into_.erase(project);  // its files are still to come
                 continue;
             }
+            std::erase_if(unreadable_, [&](const auto& each) { return each.project == project && each.id == id; });
             if (!load_resting(project, id, *state)) load_folder(project, id, state);
             if (entry_of(TaskId{id})) found.push_back(TaskId{id});
         }
     }
+    for (const auto& id : found) notify_observers(id);
     return found;
 }
 

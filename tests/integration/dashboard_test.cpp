@@ -89,6 +89,7 @@ TEST_CASE("The dashboard at 80x24, 120x40 and 200x50") {
         stage.press({"G"});
         if (width >= 110) stage.wait_for("│" + box.short_id(tasks.reviewed) + " ");  // the pane is of the last task
         stage.wait_for("review: ");
+        if (height >= 46) stage.wait_for("+- round 0");  // the second pane
         check_snapshot(std::to_string(width) + "x" + std::to_string(height), steady(box, stage.shown(), tasks));
     }
 }

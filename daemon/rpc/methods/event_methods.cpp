@@ -32,7 +32,10 @@ Result<EventFilter> filter_of(Api& api, const EventSelector& selector, const Cal
     return filter;
 }
 
-Awaitable<Result<void>> check_project(Api& api, std::optional<std::string> project) {
+Awaitable<Result<void>> check_project(Api& api, std::optional<std::string> project, const Call& call) {
+    const auto* own = call.wall.empty() ? nullptr : api.world().tasks.brief(call.wall);
+    const bool is_hidden = project && !call.wall.empty() && (own == nullptr || own->project.text() != *project);
+    if (is_hidden) co_return engine::hidden_by_wall("every other project");
     if (!project || api.world().projects.find(*project)) co_return Result<void>{};
     CO_TRY(co_await api.select_project(project, std::nullopt));
     co_return Result<void>{};
@@ -49,7 +52,7 @@ Awaitable<void> find_histories(World& world) {
 
 Awaitable<Result<EventsSubscribe::Reply>> subscribe(Api& api, EventsSubscribe params, Call call) {
     auto project = params.project;
-    CO_TRY(co_await check_project(api, std::move(project)));
+    CO_TRY(co_await check_project(api, std::move(project), call));
     CO_TRY(const auto filter, filter_of(api, params, call));
     std::optional<TaskId> seen;
     if (params.screen) {
@@ -95,7 +98,7 @@ Awaitable<Result<EventsSubscribe::Reply>> subscribe(Api& api, EventsSubscribe pa
 
 Awaitable<Result<EventsList::Reply>> list(Api& api, EventsList params, Call call) {
     auto project = params.project;
-    CO_TRY(co_await check_project(api, std::move(project)));
+    CO_TRY(co_await check_project(api, std::move(project), call));
     if (params.limit < 1 || params.limit > 4096) {
         co_return Error(ErrorCode::invalid_argument, "limit must be from 1 to 4096");
     }

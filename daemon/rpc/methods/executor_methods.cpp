@@ -40,14 +40,15 @@ Awaitable<void> try_executor(World& world, ExecutorView& view, agents::Executor 
     if (!usable) view.problem = usable.error().message;
 }
 
-Awaitable<Result<ExecutorList::Reply>> list_executors(Api& api) {
+Awaitable<Result<ExecutorList::Reply>> list_executors(Api& api, ExecutorList params) {
     ExecutorList::Reply reply;
     const auto entries = api.world().executors.list();
     for (const auto& entry : entries) {
         auto env = executor_environment(api.world(), {});
         reply.executors.push_back(executor_view(api.world(), entry, env));
         auto executor = entry.executor;
-        co_await try_executor(api.world(), reply.executors.back(), std::move(executor), std::move(env));
+        if (params.check)
+            co_await try_executor(api.world(), reply.executors.back(), std::move(executor), std::move(env));
     }
     co_return reply;
 }
@@ -90,8 +91,8 @@ Awaitable<Result<ExecutorShow::Reply>> show_executor(Api& api, ExecutorShow para
 
 void add_executor_methods(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    table.add<ExecutorList>(Access::read, "Lists where agents can run, and tries which of it can be used.", {},
-                            [&api](ExecutorList, Call) { return list_executors(api); });
+    table.add<ExecutorList>(Access::read, "Lists where agents can run.", {},
+                            [&api](ExecutorList params, Call) { return list_executors(api, params); });
     table.add<ExecutorShow>(Access::read, "Shows what an executor runs for an agent, and tries whether it can be used.",
                             {not_found, invalid_argument}, [&api](ExecutorShow params, Call call) {
                                 return show_executor(api, std::move(params), std::move(call));

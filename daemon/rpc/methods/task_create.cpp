@@ -601,7 +601,25 @@ Result<std::string> context_with(const World& world, const TaskRecord& record,
     return context;
 }
 
+/// Behind a wall, a caller can name its own task and the family of that.
+Result<void> check_names(Api& api, TaskCreate& params, const Call& call) {
+    if (call.wall.empty()) return {};
+    std::vector<std::string*> names;
+    for (auto& name : params.blocked_by) names.push_back(&name);
+    if (params.parent) names.push_back(&*params.parent);
+    for (auto* name : names) {
+        TaskSelector named;
+        named.id = *name;
+        TRY(const auto id, api.select(named, call));
+        *name = id.value;
+    }
+    if (params.id && api.world().tasks.brief(TaskId{*params.id}) && !api.is_shown(TaskId{*params.id}, call))
+        return engine::hidden_by_wall("every other task");
+    return {};
+}
+
 Awaitable<Result<TaskReply>> create_task(Api& api, TaskCreate params, Call call) {
+    CO_TRY(check_names(api, params, call));
     if (params.like && !params.project && !params.parent) {  // an id that is made of a key is of its project, too
         TaskSelector named;
         named.id = params.like;

@@ -201,7 +201,7 @@ Awaitable<void> note_next(Api& api, TaskId old, TaskId next) {
     const auto turn = co_await api.runner().turns.begin_turn(old);
     auto record = api.runner().turns.record_of(old);
     if (!turn || !record) co_return;
-    record->continued_by = api.world().tasks.short_id(next);
+    record->continued_by = next;
     (void)api.runner().turns.try_save(*record);
 }
 
@@ -214,7 +214,10 @@ Awaitable<Result<TaskRestore::Reply>> restore(Api& api, TaskRestore params, Call
         CO_TRY(next, next_of(api, record));
         const auto name = branch.empty() ? record.task.branch + "-restored" : branch;
         const auto holder = api.world().tasks.on_branch(record.task.project, name);
-        if (holder) co_return restored_before(api, holder->task, name);
+        if (holder) {
+            co_await note_next(api, id, holder->task);
+            co_return restored_before(api, holder->task, name);
+        }
     }
     CO_TRY(auto restored, co_await restore_work(api.world(), record, std::move(branch)));
     TaskRestore::Reply reply;

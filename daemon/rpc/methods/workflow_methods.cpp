@@ -14,7 +14,7 @@ namespace {
 
 constexpr int k_widest = 1000;
 
-WorkflowView view(Api& api, const workflow::Entry& entry) {
+WorkflowView view(Api& api, const workflow::Entry& entry, const Call& call) {
     WorkflowView view;
     view.name = entry.name;
     view.path = entry.path;
@@ -27,14 +27,15 @@ WorkflowView view(Api& api, const workflow::Entry& entry) {
         for (const auto& state : (*definition)->states) view.states.push_back(state.name);
     }
     for (const auto& project : api.world().projects.list()) {
-        if (project.workflow.value_or("default") == entry.name) view.projects.push_back(project.name);
+        if (call.wall.empty() && project.workflow.value_or("default") == entry.name)
+            view.projects.push_back(project.name);
     }
     return view;
 }
 
-Awaitable<Result<WorkflowList::Reply>> list(Api& api) {
+Awaitable<Result<WorkflowList::Reply>> list(Api& api, Call call) {
     WorkflowList::Reply reply;
-    for (const auto& entry : api.world().workflows.list()) reply.workflows.push_back(view(api, entry));
+    for (const auto& entry : api.world().workflows.list()) reply.workflows.push_back(view(api, entry, call));
     co_return reply;
 }
 
@@ -45,12 +46,12 @@ std::string joined_names(const std::vector<Action>& hooks) {
     return join(names, ", ");
 }
 
-Awaitable<Result<WorkflowShow::Reply>> show(Api& api, WorkflowShow params) {
+Awaitable<Result<WorkflowShow::Reply>> show(Api& api, WorkflowShow params, Call call) {
     CO_TRY(const auto definition, api.world().workflows.find(params.name));
     CO_TRY(auto text, api.world().workflows.text(params.name));
     WorkflowShow::Reply reply;
     for (const auto& entry : api.world().workflows.list()) {
-        if (entry.name == params.name) reply.workflow = view(api, entry);
+        if (entry.name == params.name) reply.workflow = view(api, entry, call);
     }
     for (const auto& transition : definition->transitions) {
         WorkflowShow::TransitionView row;
@@ -123,9 +124,10 @@ Awaitable<Result<WorkflowValidate::Reply>> validate(WorkflowValidate params) {
 void add_workflow_methods(MethodTable& table, Api& api) {
     using enum ErrorCode;
     table.add<WorkflowList>(Access::read, "Lists the workflows.", {},
-                            [&api](const WorkflowList&, Call) { return list(api); });
-    table.add<WorkflowShow>(Access::read, "Shows a workflow.", {not_found, workflow_invalid},
-                            [&api](WorkflowShow params, Call) { return show(api, std::move(params)); });
+                            [&api](const WorkflowList&, Call call) { return list(api, std::move(call)); });
+    table.add<WorkflowShow>(
+        Access::read, "Shows a workflow.", {not_found, workflow_invalid},
+        [&api](WorkflowShow params, Call call) { return show(api, std::move(params), std::move(call)); });
     table.add<WorkflowGraph>(Access::read, "Draws a workflow.", {invalid_argument, not_found, workflow_invalid},
                              [&api](WorkflowGraph params, Call) { return graph(api, std::move(params)); });
     table.add<WorkflowExport>(Access::human, "Copies a workflow into the user's folder, to be edited.",

@@ -333,6 +333,9 @@ TEST_CASE("A task that has ended needs nothing, and says how and when it ended")
     const auto by_human = task.needs().text;
     task.record.moved_because = "2 of 2 are done";
     CHECK(task.needs().text == "2 of 2 are done");
+    task.sight.continued_by = "9c1d";
+    CHECK_THAT(task.needs().text, Holds("9c1d"));
+    task.sight.continued_by.clear();
     task.record.pull_request.emplace().number = 9;
     task.record.pull_request->state = PullState::closed;
     CHECK_THAT(task.needs().text, Holds("#9"));

@@ -93,7 +93,7 @@ inline TaskRecord full_record() {
     record.notices = {{NoticeKind::agent_crashed, "look", "orange task respawn", "worker", k_full_time}};
     record.entered_at = k_full_time;
     record.moved_because = "crash 2";
-    record.continued_by = "9c1d";
+    record.continued_by = TaskId{"9c1dcDeFgHiJkLmNoPqR2"};
     record.failed_reviews = {"no test"};
     record.questions = "dddd";
     record.question = "Half up?";

@@ -342,7 +342,8 @@ TEST_CASE("a compiler that the kernel ended is a note, once, and no crash") {
 TEST_CASE("an agent whose processes are as many as they may be is told once, and lives on") {
     RunnerWorld world;
     const auto id = planning(world);
-    const auto group = world.git.dir / "groups" / process::scope_of_run(world.record(id).run_of(Role::worker)->run.value);
+    const auto group =
+        world.git.dir / "groups" / process::scope_of_run(world.record(id).run_of(Role::worker)->run.value);
     world.house().world().launcher.look_for_groups_in(world.git.dir / "groups");
     write_file(group / "cgroup.events", "populated 1\n");
     const auto look = [&] { world.house().go(world.house().runner().memory.update(id)); };

@@ -438,6 +438,21 @@ TEST_CASE("an agent that its workflow left alive at the task's end is ended, and
     CHECK(world.record(id).runs.empty());
 }
 
+TEST_CASE("a task that comes back without its workspace says so, and one that still has it goes on") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    world.move(id, "planning").value();
+    const auto forget = [&] { world.house().go(world.house().runner().workspaces.forget_lost(id)); };
+    forget();
+    CHECK(world.record(id).task.workspace);
+    REQUIRE(world.house().control().alive(world.record(id), Role::worker));
+    world.house().go(world.house().world().pool.release(the_shop(world), world.record(id).task)).value();
+    forget();
+    CHECK_FALSE(world.record(id).task.workspace);
+    CHECK(world.record(id).runs.empty());
+    CHECK_THAT(attention(world, id), Tells("orange task respawn " + id.value));
+}
+
 TEST_CASE("a queue whose repository is away stands still, says so once, and goes on when it is back") {
     RunnerWorld world;
     auto first = world.draft("first", 1), second = world.draft("second", 1);

@@ -693,15 +693,14 @@ TEST_CASE_METHOD(Stored, "what a daemon left that was killed while it created a 
 TEST_CASE_METHOD(Stored, "a task whose folder was away when the daemon started is there again when the folder is") {
     const auto active = made(k_a), ended = resting(k_b);
     fs::create_directories(home / ".away");
-    for (const auto& record : {active, ended})
-        fs::rename(store.folder(record), home / ".away" / record.task.id.value);
+    for (const auto& record : {active, ended}) fs::rename(store.folder(record), home / ".away" / record.task.id.value);
     auto again = reloaded();
     CHECK(again.size() == 0);
     CHECK(again.load_new().empty());
     fs::create_directories(home / "shop" / k_c);  // still to come
+    write_text(home / "shop/copied/state.json", "{}");
     CHECK(again.load_new().empty());
-    for (const auto& record : {active, ended})
-        fs::rename(home / ".away" / record.task.id.value, store.folder(record));
+    for (const auto& record : {active, ended}) fs::rename(home / ".away" / record.task.id.value, store.folder(record));
     const auto found = again.load_new();
     CHECK(std::set<TaskId>(found.begin(), found.end()) == std::set<TaskId>{active.task.id, ended.task.id});
     CHECK(again.awake(active.task.id));
