@@ -35,7 +35,8 @@ Action task_create(CLI::App& app) {
          "Issue of GitHub, a number or a URL: its title, text and comments (needs gh)")
         ->type_name("ISSUE");
     text(app, "--from-file", a->from.file,
-         "Markdown with one task for each heading, the text below it is the context; - reads standard input")
+         "Markdown with one task for each heading of the level of the first; what is below it is the context; - reads "
+         "standard input")
         ->type_name("FILE");
     text(app, "--workflow", a->params.workflow, "Workflow; default: the project's, or \"default\"");
     text(app, "--harness", a->params.harness, "Agent that does the work");

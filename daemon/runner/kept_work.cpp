@@ -125,7 +125,10 @@ Awaitable<Result<RestoredWork>> restore_work(World& world, TaskRecord record, st
     note_branch(branch, restored.notes);
     restored.commit = !kept.wip.empty() ? kept.wip : !kept.branch.empty() ? kept.branch : kept.merged;
     if (restored.commit.empty()) {
-        co_return Error(ErrorCode::not_found, "task " + task.id.value + " left no branch and no uncommitted work");
+        co_return Error(ErrorCode::not_found, "task " + task.id.value +
+                                                  " left no branch and no uncommitted work. To create it again:\n"
+                                                  "  orange task create --like " +
+                                                  task.id.value);
     }
     const auto name = restored.branch;
     CO_TRY(co_await git::check_branch_name(world.git, name));

@@ -337,7 +337,7 @@ Awaitable<std::optional<std::string>> Queue::note_failure(TaskId id, Error why) 
     record = turns_.record_of(id);
     if (!record) co_return std::nullopt;
     const auto again = command_to_try_again(*record);
-    auto error = why.message + "; then run `" + again + "`";
+    auto error = why.message + "\nMend that, then start the task:\n  " + again;
     if (own_fault) {
         record->queued = false;
     } else {

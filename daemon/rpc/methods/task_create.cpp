@@ -104,12 +104,10 @@ Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) 
     auto wanted = params.harness ? params.harness : usual;
     if (!wanted && !draft.needs_workspace) wanted = "claude";  // the task may never need an agent
     if (!wanted) {
-        const std::vector<std::string> names(std::begin(agents::k_default_names), std::end(agents::k_default_names));
         return Error(ErrorCode::not_found,
                      "no agent program is installed. The harness demo plays one, without an account (--harness demo). "
-                     "If a program starts in your terminal, run `orange daemon reload` there: Orange looked for " +
-                         join(names, ", ") + " in the " + world.harnesses.searched() +
-                         ". To see how to install one:\n  orange harness list",
+                     "If a program starts in your terminal, run `orange daemon reload` there. To see how to install "
+                     "one, and where Orange looked:\n  orange harness list",
                      {{"field", "harness"}});
     }
     const auto installed = [&](const std::string& name) {

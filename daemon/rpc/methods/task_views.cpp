@@ -171,6 +171,12 @@ void say_who_died(Api& api, const TaskRecord& record, const engine::Definition& 
 void name_each_once(std::vector<std::string>& hints) {
     std::set<std::string> seen;
     std::erase_if(hints, [&](const std::string& hint) { return !seen.insert(hint).second; });
+    const auto all = hints;
+    std::erase_if(hints, [&](const std::string& hint) {
+        return std::ranges::any_of(all, [&](const std::string& other) {
+            return other.size() > hint.size() && ("\n" + other + "\n").find("\n  " + hint + "\n") != std::string::npos;
+        });
+    });
 }
 
 /// Returns the text for an agent that a usage limit holds back: when it continues.
@@ -276,7 +282,8 @@ void say_what_helps(Api& api, const TaskRecord& record, const engine::Definition
             const bool is_open = state->children && child.state == engine::ChildState::open;
             if (is_open) hints.push_back(task_command("show", child.id.value).text());
         }
-        if (reply.task.needs.kind == Need::review) say_decisions(definition, record.task, reply);
+        const bool decides = reply.task.needs.kind == Need::review || state->meaning == engine::Meaning::stuck;
+        if (decides) say_decisions(definition, record.task, reply);
         const bool works = state->agent && api.runner().agents.alive(record, *state->agent);
         if (works && reply.task.needs.kind == Need::nothing) hints.push_back(task_command("attach", id).text());
     }
@@ -321,10 +328,21 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
         reply.next = rpc::NextStep{next->what, next->in.count(), next->why};
     }
     reply.agents = uses_of(api.world(), record);
-    const auto merge = std::find(reply.hints.begin(), reply.hints.end(), merge_command(record.task.id));
-    if (!busy && merge != reply.hints.end() && Merges::under_way(record).empty()) {
-        const auto ready = co_await api.runner().merges.check(record);
-        if (!ready) *merge = ready.error().message;
+    if (!busy && Merges::under_way(record).empty()) {
+        const auto by_merge = std::ranges::find_if(reply.edges, [](const rpc::EdgeView& edge) {
+            return edge.open && !edge.needs_force && edge.means == name_of(engine::Meaning::done);
+        });
+        const auto merge = std::ranges::find(reply.hints, merge_command(record.task.id));
+        const bool is_asked = by_merge != reply.edges.end() || merge != reply.hints.end();
+        Result<void> ready;
+        if (is_asked) ready = co_await api.runner().merges.check(record);
+        if (!ready && merge != reply.hints.end()) *merge = ready.error().message;
+        if (!ready && by_merge != reply.edges.end()) {
+            by_merge->open = false;
+            by_merge->needs_force = ready.error().message.find("--force") != std::string::npos;
+            by_merge->missing = std::string(first_line(ready.error().message));
+        }
+        name_each_once(reply.hints);
     }
     if (!busy && reply.task.needs.kind != Need::nothing && record.task.workspace) {
         auto text = co_await half_done(api.world(), record);
