@@ -62,6 +62,7 @@ struct ExecutorShow : TaskSelector {
     struct Reply {
         ExecutorView executor;
         std::vector<std::string> run;
+        std::vector<std::string> inside;
         std::vector<std::string> check;
         std::vector<std::string> stop;
         std::vector<std::string> probe;
@@ -73,6 +74,7 @@ struct ExecutorShow : TaskSelector {
         void describe(V& v) {
             v.required("executor", executor, "as in the list; its check was run, too");
             v.required("run", run, "argv that starts an agent; placeholders that have no value yet stay");
+            v.optional("inside", inside, "argv that runs git and the project's commands behind the same wall");
             v.optional("check", check, "argv that succeeds where it can be used");
             v.optional("stop", stop, "argv that ends what a run may leave");
             v.optional("probe", probe, "argv that says which runs it has");

@@ -35,6 +35,9 @@ struct Executor {
     std::vector<std::string> writable;  ///< words of {binds} for a {path} that the run writes
     std::vector<std::string> hides;     ///< folders of which the agent sees only what {binds} and the options show
     std::vector<std::string> unset;     ///< variables that the agent does not get
+    std::vector<std::string> inside;    ///< argv that runs {inner}, a command, behind the same wall without a run
+    std::vector<std::string> without_network;  ///< words of {network} in `inside` for a command that needs none
+    bool has_own_repository = false;           ///< agents have a repository of their own (daemon/git/own.hpp)
     bool calls_back = false;   ///< its agents are on other machines, from which their shims connect to the daemon
     bool tried = true;         ///< somebody has seen a whole life in it pass
     std::string install;       ///< the command that installs its program

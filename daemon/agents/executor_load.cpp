@@ -13,12 +13,17 @@ namespace {
 constexpr const char* k_inner = "{inner}";
 
 /// Placeholders that stand for several words, or none.
-const std::vector<std::string> k_word_lists = {"inner", "limits", "options", "binds"};
+const std::vector<std::string> k_word_lists = {"inner", "limits", "options", "binds", "network"};
 /// The placeholders that each key may have.
 const std::vector<std::string> k_in_run = {
-    "inner",    "limits",   "options", "binds",       "run",     "task",       "project",
-    "role",     "user",     "home",    "orange_home", "bin",     "share",      "repo",
-    "worktree", "task_dir", "run_dir", "socket_dir",  "git_dir", "git_common", "branch_dir"};
+    "inner",   "limits",     "options",     "binds",      "run",        "task",       "project",  "role",
+    "user",    "home",       "orange_home", "bin",        "share",      "repo",       "worktree", "task_dir",
+    "run_dir", "socket_dir", "git_dir",     "git_common", "branch_dir", "repository", "link"};
+/// Those of `wall`, whose words are a part of `run` and of `inside`.
+const std::vector<std::string> k_in_wall = {"binds",    "options",     "task",       "project", "user",
+                                            "home",     "orange_home", "bin",        "share",   "repo",
+                                            "worktree", "git_common",  "repository", "link"};
+constexpr const char* k_wall = "{wall}";
 const std::vector<std::string> k_in_stop = {"run", "task", "project", "role", "user", "home"};
 const std::vector<std::string> k_in_probe = {"run", "user", "home"};
 const std::vector<std::string> k_in_check = {"user", "home", "bin", "share"};
@@ -34,26 +39,33 @@ class ExecutorLoader : DefinitionReader {
             problem(root_.place, "an executor definition is a map with at least name and run");
             return failure();
         }
-        members(root_, "an executor definition",
-                {{"name", [&](const Node& node) { read_name(node, executor_.name); }},
-                 {"separates", [&](const Node& node) { read_separates(node); }},
-                 {"check", [&](const Node& node) { command(node, "check", k_in_check, executor_.check); }},
-                 {"run", [&](const Node& node) { read_run(node); }},
-                 {"stop", [&](const Node& node) { command(node, "stop", k_in_stop, executor_.stop); }},
-                 {"probe", [&](const Node& node) { command(node, "probe", k_in_probe, executor_.probe); }},
-                 {"queued", [&](const Node& node) { list(node, "queued", executor_.queued); }},
-                 {"ended", [&](const Node& node) { list(node, "ended", executor_.ended); }},
-                 {"limits", [&](const Node& node) { read_limits(node); }},
-                 {"binds", [&](const Node& node) { read_binds(node); }},
-                 {"hides", [&](const Node& node) { read_hides(node); }},
-                 {"socket", [&](const Node& node) { read_socket(node); }},
-                 {"unset", [&](const Node& node) { list(node, "unset", executor_.unset); }},
-                 {"tried", [&](const Node& node) { yes_or_no(node, "tried", executor_.tried); }},
-                 {"install", [&](const Node& node) { read_install(node, executor_.install); }},
-                 {"install_hint", [&](const Node& node) { text(node, "install_hint", executor_.install_hint); }}});
+        members(
+            root_, "an executor definition",
+            {{"name", [&](const Node& node) { read_name(node, executor_.name); }},
+             {"separates", [&](const Node& node) { read_separates(node); }},
+             {"repository", [&](const Node& node) { read_repository(node); }},
+             {"wall", [&](const Node& node) { command(node, "wall", k_in_wall, wall_); }},
+             {"inside", [&](const Node& node) { read_inside(node); }},
+             {"without_network", [&](const Node& node) { list(node, "without_network", executor_.without_network); }},
+             {"check", [&](const Node& node) { command(node, "check", k_in_check, executor_.check); }},
+             {"run", [&](const Node& node) { read_run(node); }},
+             {"stop", [&](const Node& node) { command(node, "stop", k_in_stop, executor_.stop); }},
+             {"probe", [&](const Node& node) { command(node, "probe", k_in_probe, executor_.probe); }},
+             {"queued", [&](const Node& node) { list(node, "queued", executor_.queued); }},
+             {"ended", [&](const Node& node) { list(node, "ended", executor_.ended); }},
+             {"limits", [&](const Node& node) { read_limits(node); }},
+             {"binds", [&](const Node& node) { read_binds(node); }},
+             {"hides", [&](const Node& node) { read_hides(node); }},
+             {"socket", [&](const Node& node) { read_socket(node); }},
+             {"unset", [&](const Node& node) { list(node, "unset", executor_.unset); }},
+             {"tried", [&](const Node& node) { yes_or_no(node, "tried", executor_.tried); }},
+             {"install", [&](const Node& node) { read_install(node, executor_.install); }},
+             {"install_hint", [&](const Node& node) { text(node, "install_hint", executor_.install_hint); }}});
         for (const char* key : {"name", "run"}) {
             if (!root_.find(key)) problem(root_.place, std::string("\"") + key + "\" is missing");
         }
+        put_in_wall("run", executor_.run);
+        put_in_wall("inside", executor_.inside);
         check_together();
         if (has_problems()) return failure();
         return std::move(executor_);
@@ -81,13 +93,41 @@ class ExecutorLoader : DefinitionReader {
     }
 
     void read_run(const Node& node) {
-        command(node, "run", k_in_run, executor_.run);
-        const auto inner = std::ranges::count(executor_.run, k_inner);
+        auto known = k_in_run;
+        known.emplace_back("wall");
+        command(node, "run", known, executor_.run);
+        check_inner(node, "run", executor_.run);
+    }
+
+    void read_inside(const Node& node) {
+        auto known = k_in_wall;
+        known.insert(known.end(), {"wall", "inner", "network"});
+        command(node, "inside", known, executor_.inside);
+        check_inner(node, "inside", executor_.inside);
+    }
+
+    void check_inner(const Node& node, const std::string& what, const List& words) {
+        const auto inner = std::ranges::count(words, k_inner);
         if (node.is_sequence() && inner != 1) {
-            problem(node.place, std::string("run must have the word ") + k_inner +
-                                    " once: it stands for the command that starts the agent" +
+            problem(node.place, what + " must have the word " + k_inner +
+                                    " once: it stands for the command that runs there" +
                                     (inner == 0 ? "" : ", and is there " + std::to_string(inner) + " times"));
         }
+    }
+
+    void read_repository(const Node& node) {
+        executor_.has_own_repository = node.scalar == "own";
+        if (node.is_scalar() && (node.scalar == "own" || node.scalar == "shared")) return;
+        problem(node.place, "repository must be own (agents have a repository of their own) or shared");
+    }
+
+    /// Puts the words of `wall` in the place of {wall}.
+    void put_in_wall(const char* key, List& words) {
+        const auto at = std::ranges::find(words, k_wall);
+        if (at == words.end()) return;
+        if (wall_.empty()) problem(root_.find(key)->place, std::string(key) + " has {wall}, but wall is missing");
+        const auto rest = words.erase(at);
+        words.insert(rest, wall_.begin(), wall_.end());
     }
 
     void read_separates(const Node& node) {
@@ -162,6 +202,14 @@ class ExecutorLoader : DefinitionReader {
                                          " would never be used");
             }
         }
+        const bool is_inside = !executor_.inside.empty();
+        if (executor_.has_own_repository != is_inside) {
+            problem(root_.place,
+                    "repository: own and inside belong together: inside is the command line behind which "
+                    "git and the project's commands run");
+        }
+        if (executor_.has_own_repository && !(executor_.takes("repository") && executor_.takes("link")))
+            problem(root_.find("run")->place, "with repository: own, run shows {repository}, and {link} as .git");
         check_used("limits", !executor_.memory.empty() || !executor_.cpus.empty() || !executor_.time.empty());
         check_used("binds", root_.find("binds") != nullptr);
         for (const char* key : {"queued", "ended"}) {
@@ -176,6 +224,7 @@ class ExecutorLoader : DefinitionReader {
 
     const Node& root_;
     Executor executor_;
+    List wall_;
 };
 
 }  // namespace

@@ -212,6 +212,12 @@ Awaitable<void> check_executors(Exam& exam) {
             exam.report.wrong("executor " + name + ": " + place.text, {}, place.file);
             continue;
         }
+        if (!environments.empty() && entry.executor.hides_files() && !entry.executor.has_own_repository) {
+            exam.report.warn("executor " + name +
+                                 " separates files, but its agents share the project's repository, and checks and "
+                                 "setup run outside of it (repository: own)",
+                             "orange executor show " + name);
+        }
         for (auto env : environments) {
             auto executor = entry.executor;
             const auto usable = co_await check_executor(world, std::move(executor), std::move(env));

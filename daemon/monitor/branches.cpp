@@ -4,25 +4,36 @@
 #include <set>
 
 #include "daemon/log/log.hpp"
+#include "daemon/runner/walls.hpp"
 #include "daemon/runner/worktree.hpp"
 
 namespace orange {
+namespace {
+
+constexpr std::chrono::milliseconds k_between_commits{500};
+
+}  // namespace
 
 void Branches::follow(const TaskId& id) {
     const auto record = world_.tasks.awake(id);
     const auto workspace = record ? record->task.workspace.value_or("") : std::string();
     const auto known = worktrees_.find(id);
-    if (known != worktrees_.end() && known->second.workspace == workspace) return;
+    if (known != worktrees_.end() && known->second.workspace == workspace) {
+        if (!record->task.executor.empty()) watch_own(id, known->second);
+        return;
+    }
     forget(id);
     if (workspace.empty()) return;
-    worktrees_[id] = {record->task.project, workspace, 0};
+    worktrees_[id] = {record->task.project, workspace, 0, 0};
     async::spawn(world_.executor, "watching a branch", watch_worktree(id, workspace));
 }
 
 void Branches::forget(const TaskId& id) {
     const auto found = worktrees_.find(id);
     if (found == worktrees_.end()) return;
-    if (found->second.watch != 0) files_.unwatch(found->second.watch);
+    for (const auto watch : {found->second.watch, found->second.own_watch}) {
+        if (watch != 0) files_.unwatch(watch);
+    }
     worktrees_.erase(found);
 }
 
@@ -41,6 +52,27 @@ Awaitable<void> Branches::watch_worktree(TaskId id, std::string workspace) {
         if (project) watch_refs(*project, worktree->common_dir());
     }
     runner_.committed.moved(project_name);
+}
+
+/// Follows the commits of an agent with a repository of its own: they are taken over as they are made.
+void Branches::watch_own(const TaskId& id, Worktree& worktree) {
+    const auto own = Path(walls::repository_of(world_, id.value));
+    if (worktree.own_watch != 0 || !is_folder(world_.files, own / "logs")) return;
+    const auto made = files_.watch(own / "logs", [this, id](const std::string& changed) {
+        if (changed != "HEAD" || !taking_over_.insert(id).second) return;
+        async::spawn(world_.executor, "taking over commits", take_over(id));
+    });
+    worktree.own_watch = made.value_or(0);
+}
+
+Awaitable<void> Branches::take_over(TaskId id) {
+    const auto pause = k_between_commits;
+    co_await async::sleep(pause);
+    taking_over_.erase(id);
+    const auto record = world_.tasks.awake(id);
+    if (!record) co_return;
+    const auto copy = *record;
+    (void)co_await open_worktree(world_, copy);
 }
 
 void Branches::watch_refs(const Project& project, const Path& common_dir) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ class Branches {
         std::string project;
         std::string workspace;
         FileWatcher::WatchId watch = 0;
+        FileWatcher::WatchId own_watch = 0;  ///< of an agent's own repository, once that is there
     };
 
     struct Refs {
@@ -39,6 +41,8 @@ class Branches {
     };
 
     Awaitable<void> watch_worktree(TaskId id, std::string workspace);
+    void watch_own(const TaskId& id, Worktree& worktree);
+    Awaitable<void> take_over(TaskId id);
     void watch_refs(const Project& project, const Path& common_dir);
     FileWatcher::WatchId watch(const Path& folder, const std::string& name, const std::string& project);
     void forget(const TaskId& id);
@@ -49,6 +53,7 @@ class Branches {
     FileWatcher& files_;
     std::map<TaskId, Worktree> worktrees_;
     std::map<std::string, Refs> refs_;  ///< by project
+    std::set<TaskId> taking_over_;
 };
 
 }  // namespace orange

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
@@ -38,9 +40,19 @@ std::vector<std::string> Pool::consented(const Project& project, const git::Pinn
     return {};
 }
 
-Command Pool::command_in(const git::Pinned& worktree, std::vector<std::string> argv, Surroundings around) const {
+Awaitable<Result<std::vector<std::string>>> Pool::wall_of(TaskId task, git::Pinned worktree) {
+    if (!wall_) co_return std::vector<std::string>();
+    co_return co_await wall_(std::move(task), std::move(worktree));
+}
+
+Command Pool::command_in(const git::Pinned& worktree, const std::vector<std::string>& wall,
+                         std::vector<std::string> argv, Surroundings around) const {
     Command command;
     command.argv = std::move(argv);
+    if (const auto inner = std::ranges::find(wall, "{inner}"); inner != wall.end()) {
+        command.argv.insert(command.argv.begin(), wall.begin(), inner);
+        command.argv.insert(command.argv.end(), inner + 1, wall.end());
+    }
     command.cwd = worktree.path();
     command.folder = worktree.folder();
     around.env[process::k_daemon_variable] = mark_;
@@ -55,7 +67,8 @@ Awaitable<Result<void>> Pool::set_up(Project project, TaskId task, std::string n
     auto argv = project.setup.empty() ? consented(project, worktree, ".orange/setup", notes) : project.setup;
     if (argv.empty()) co_return Result<void>{};
     begun = true;
-    auto setup = command_in(worktree, argv, surround_(project, task, name));
+    CO_TRY(const auto wall, co_await wall_of(task, worktree));
+    auto setup = command_in(worktree, wall, argv, surround_(project, task, name));
     setup.deadline = k_setup_deadline;
     setup.stop = stop;
     CO_TRY(const auto done, co_await processes_.run(std::move(setup)));
@@ -71,8 +84,12 @@ Awaitable<Released> Pool::tear_down(Project project, TaskId task, std::string na
         auto argv = consented(project, worktree, ".orange/teardown", told.notes);
         if (!argv.empty()) commands.push_back(std::move(argv));
     }
+    if (commands.empty()) co_return told;
+    const auto wall = co_await wall_of(task, worktree);
+    if (!wall) told.failures.push_back("the teardown of " + name + " was not run: " + wall.error().message);
+    if (!wall) co_return told;
     for (const auto& argv : commands) {
-        auto command = command_in(worktree, argv, around);
+        auto command = command_in(worktree, *wall, argv, around);
         command.deadline = k_teardown_deadline;
         const auto done = co_await processes_.run(std::move(command));
         if (done && done->ok()) continue;
@@ -80,7 +97,7 @@ Awaitable<Released> Pool::tear_down(Project project, TaskId task, std::string na
         told.failures.push_back("the teardown of " + name + " failed: " + why.message);
         log::warn("pool", told.failures.back(), {{"task", task.value}, {"workspace", name}});
     }
-    if (!commands.empty()) co_await agents::end_left_by_daemons(path_of(name), mark_);
+    co_await agents::end_left_by_daemons(path_of(name), mark_);
     co_return told;
 }
 

@@ -59,6 +59,8 @@ struct Surroundings {
     std::vector<std::string> keep_ignored = {};  ///< patterns, as lines of .gitignore
 };
 using Surround = std::function<Surroundings(const Project&, const TaskId&, const std::string& workspace)>;
+/// Returns argv that runs {inner}, a command, behind the wall of the task; empty if it has none.
+using BehindWall = std::function<Awaitable<Result<std::vector<std::string>>>(TaskId, git::Pinned worktree)>;
 
 /// The result of a release: what was saved, and what to report.
 struct Released {
@@ -113,6 +115,8 @@ class Pool {
     /// caller has called remove_workspaces() and holds the repository's lock.
     Awaitable<Result<git::CleanedUp>> clean_up(Project project, std::set<std::string> own_branches);
 
+    /// Sets the function that says behind which wall setup and teardown run.
+    void run_behind(BehindWall wall) { wall_ = std::move(wall); }
     /// Sets the function that returns the Surroundings of a workspace, before setup and teardown run.
     void surround(Surround surround) { surround_ = std::move(surround); }
 
@@ -254,7 +258,9 @@ class Pool {
                                    std::vector<std::string>& notes, bool& begun);
     /// Runs the teardown commands. Sets only `notes` and `failures` of the result.
     Awaitable<Released> tear_down(Project project, TaskId task, std::string name, git::Pinned worktree);
-    Command command_in(const git::Pinned& worktree, std::vector<std::string> argv, Surroundings around) const;
+    Awaitable<Result<std::vector<std::string>>> wall_of(TaskId task, git::Pinned worktree);
+    Command command_in(const git::Pinned& worktree, const std::vector<std::string>& wall, std::vector<std::string> argv,
+                       Surroundings around) const;
     Awaitable<Result<git::Pinned>> make_worktree(Project project, std::string name);
     /// If the folder of a worktree is missing, keeps the commits that git's admin folder for it still knows.
     Awaitable<Result<void>> keep_of_missing(Project project, std::string name);
@@ -290,6 +296,7 @@ class Pool {
     std::map<TaskId, std::shared_ptr<Stop>> stops_;  ///< for tasks whose acquire runs
     std::set<std::string> in_use_;  ///< workspaces on which an operation works: gc and claims skip them
     Surround surround_ = [](const Project&, const TaskId&, const std::string&) { return Surroundings{}; };
+    BehindWall wall_;
     TellKeeping tell_keeping_ = [](const TaskId&, const Keeping&) {};
     Keepings keepings_;
     OnRestored on_restored_ = [](const TaskId&, const std::string&, const git::RestoredFile&) {};

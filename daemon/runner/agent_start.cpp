@@ -18,6 +18,7 @@
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/placement.hpp"
 #include "daemon/runner/programs.hpp"
+#include "daemon/runner/walls.hpp"
 #include "daemon/runner/worktree.hpp"
 
 /// The start of an agent: its prompt, permissions and environment, and the steps from the order to the running window.
@@ -172,6 +173,10 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     if (harness.program.empty()) co_return world_.harnesses.not_installed(harness);
     CO_TRY(auto launch, co_await launch_request(record, definition, order, harness, project));
     CO_TRY(const auto opened, co_await open_worktree(world_, record));
+    if (auto place = walls::place_of(world_, task, opened)) {
+        CO_TRY(co_await walls::make_ready(world_, *place, opened));
+        CO_TRY(co_await walls::hand_over(world_, std::move(*place), opened));
+    }
     launch.git_dir = opened.git_dir();
     launch.git_common = opened.common_dir();
 
@@ -238,6 +243,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     std::optional<InSet<std::pair<TaskId, Role>>> promise;
     promise.emplace(room_.promised(), std::pair(record.task.id, order.role));
     if (order.resume) co_await find_session(record, order.role);
+    walls::use_current(world_, record.task);
     CO_TRY(auto request, co_await prepare(record, definition, order));
     co_await reap_dead(record, order.role);
     CO_TRY(note_starting(record, request));

@@ -9,6 +9,7 @@
 #include "daemon/git/update.hpp"
 #include "daemon/runner/merge_run.hpp"
 #include "daemon/runner/merge_target.hpp"
+#include "daemon/runner/walls.hpp"
 #include "daemon/runner/worktree.hpp"
 
 namespace orange {
@@ -104,7 +105,14 @@ Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
                                                  ". To work there:\n  orange task shell " + id.value);
     }
     auto message = "Merge " + base.name + " into " + task.branch + "\n\nTask: " + id.value + "\n";
-    auto merged = co_await git::merge_here(world.git, worktree, task.branch, base.commit, std::move(message));
+    const auto place = walls::place_of(world, task, worktree);
+    const bool is_own = place && is_folder(world.files, place->own.path);
+    Result<std::string> merged = std::string();
+    if (is_own) {
+        merged = co_await walls::merge_there(world, *place, worktree, base.commit, std::move(message));
+    } else {
+        merged = co_await git::merge_here(world.git, worktree, task.branch, base.commit, std::move(message));
+    }
     if (!merged && merged.error().details.contains("files")) {
         co_return in_worktree(id, base.name, merged.error());
     }

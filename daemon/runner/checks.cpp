@@ -13,6 +13,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/process/leftovers.hpp"
 #include "daemon/runner/notices.hpp"
+#include "daemon/runner/walls.hpp"
 #include "daemon/runner/worktree.hpp"
 
 namespace orange {
@@ -69,6 +70,8 @@ struct Checks::Job {
     std::string place;
     std::shared_ptr<const UniqueFd> folder;  ///< `place`, opened
     bool in_worktree = false;                ///< false: in the checks' own place
+    std::vector<std::string> inside;         ///< the wall around the commands, with {inner}; empty: none
+    std::optional<walls::Place> own;         ///< what the wall shows in the checks' own place
     Path log;
 
     const TaskId& id() const { return record.task.id; }
@@ -181,6 +184,12 @@ Awaitable<Result<CheckReport>> Checks::run_and_remember(Job job, Running& runnin
         if (!is_as_prepared(job)) co_return has_changed(job.id(), job.beside_agent, job.merge);
     }
     auto report = co_await run_all(job, running);
+    if (job.own) {  // what files of an agent left there runs outside of its wall for no other task
+        const auto removed = co_await world_.pool.remove_checks_place(job.project);
+        if (!removed) log::warn("runner", removed.error().message, {{"task", job.id().value}});
+        if (const auto gone = co_await walls::remove(world_, std::move(*job.own)); !gone)
+            log::warn("runner", gone.error().message, {{"task", job.id().value}});
+    }
     if (!report) co_return report;
     CO_TRY(co_await remember(job, *report));
     co_return report;
@@ -251,14 +260,27 @@ Awaitable<bool> Checks::is_in_worktree(TaskRecord record, Job& job) {
     if (!standing || !standing->known || !standing->clean || standing->head != job.commit) co_return false;
     job.place = worktree->path();
     job.folder = worktree->folder();
+    if (const auto place = walls::place_of(world_, record.task, *worktree)) {
+        if (const auto made = co_await walls::make_ready(world_, *place, *worktree); !made) co_return false;
+        job.inside = walls::inside(world_, *place, true);
+    }
     co_return true;
 }
 
 /// Prepares the checks' own place like a workspace, and returns the setup command that has to run first.
 Awaitable<Result<std::vector<std::string>>> Checks::make_ready(Job& job, std::shared_ptr<Stop> stop) {
     auto commit = job.result.commit.empty() ? job.commit : job.result.commit;
+    const auto own = walls::repository_of(world_, walls::key_of_checks(job.project.name));
+    const bool is_unclean = is_folder(world_.files, own);  // a killed daemon's
+    if (is_unclean) CO_TRY(co_await world_.pool.remove_checks_place(job.project));
     CO_TRY(const auto worktree, co_await world_.pool.open_checks_place(job.project, std::move(commit)));
     job.folder = worktree.folder();
+    if (auto place = walls::place_of_checks(world_, job.record.task, worktree)) {
+        CO_TRY(co_await walls::remove(world_, *place));
+        CO_TRY(co_await walls::make_ready(world_, *place, worktree));
+        job.inside = walls::inside(world_, *place, true);
+        job.own = std::move(place);
+    }
     auto notes = co_await world_.pool.include(job.project, worktree, true, stop);
     auto setup =
         job.project.setup.empty() ? Pool::consented(job.project, worktree, ".orange/setup", notes) : job.project.setup;
@@ -270,7 +292,7 @@ Awaitable<Result<std::vector<std::string>>> Checks::make_ready(Job& job, std::sh
 Awaitable<Result<Completed>> Checks::run_one(const Job& job, std::vector<std::string> argv,
                                              std::chrono::milliseconds deadline, Running& running) {
     Command command;
-    command.argv = std::move(argv);
+    command.argv = job.inside.empty() ? std::move(argv) : walls::around(job.inside, argv);
     command.cwd = job.place;
     command.folder = job.folder;
     command.env = job.env;

@@ -19,6 +19,7 @@
 #include "daemon/runner/other_branch.hpp"
 #include "daemon/runner/placement.hpp"
 #include "daemon/runner/pull_requests.hpp"
+#include "daemon/runner/walls.hpp"
 #include "daemon/runner/worktree.hpp"
 
 namespace orange {
@@ -350,6 +351,8 @@ Awaitable<Result<bool>> Edits::change_branch(TaskRecord& record, std::string bra
     if (is_free) {
         CO_TRY(co_await git::rename_branch(world_.git, worktree, task.branch, branch));
         moved = true;
+        if (auto place = walls::place_of(world_, task, worktree))
+            CO_TRY(co_await walls::rename_there(world_, std::move(*place), task.branch, branch));
     } else {
         CO_TRY(const auto now, co_await git::current_branch(world_.git, worktree));
         if (now != branch) {

@@ -22,7 +22,7 @@ Awaitable<Result<void>> look_at_worktree(World& world, const TaskRecord& record,
         CO_TRY(facts.commit, co_await git::branch_tip(world.git, project.path, task.branch));
         co_return Result<void>{};
     }
-    CO_TRY(const auto worktree, co_await open_worktree(world, record));
+    CO_TRY(const auto worktree, co_await open_worktree(world, record, Commits::must_be_taken_over));
     CO_TRY(auto standing, co_await git::standing_of(world.git, worktree));
     if (!standing.known || standing.head.empty()) {
         co_return Error(ErrorCode::conflict, "git does not say which commit " + worktree.path() + " is on");

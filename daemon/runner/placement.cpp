@@ -17,6 +17,7 @@
 #include "daemon/process/environment.hpp"
 #include "daemon/process/signal_process.hpp"
 #include "daemon/runner/notices.hpp"
+#include "daemon/runner/walls.hpp"
 
 namespace orange {
 namespace {
@@ -280,6 +281,10 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     words["task_dir"] = launch.task_dir;
     words["git_dir"] = launch.git_dir;
     words["git_common"] = launch.git_common;
+    if (executor.has_own_repository) {
+        words["repository"] = walls::repository_of(world, task.id.value);
+        words["link"] = walls::link_of(world, task.id.value);
+    }
     CO_TRY(words["branch_dir"], make_branch_folder(world, task, executor, launch.git_common));
     for (auto& word : words) {
         word.second = agents::in_real_home(word.second, request.env);
@@ -298,7 +303,7 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
         let_git_commit(request.env);
         agents::name_real_home(request.env, request.argv);
         CO_TRY(world.pool.note_walled(*task.workspace));
-        CO_TRY(git::make_read_only_files(launch.git_dir, launch.git_common));
+        if (!executor.has_own_repository) CO_TRY(git::make_read_only_files(launch.git_dir, launch.git_common));
     }
     values.lists["limits"] = limit_words(world, task, executor, run.memory_limit);
     if (!executor.memory.empty()) run.memory_limit = 0;  // the executor enforces the limit

@@ -7,6 +7,7 @@
 #include "daemon/pool/occupants.hpp"
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/notices.hpp"
+#include "daemon/runner/walls.hpp"
 
 namespace orange {
 namespace {
@@ -72,7 +73,17 @@ Workspaces::Workspaces(World& world, AgentControl& agents, Turns& turns, Transit
         return Surroundings{agents_.environment(record, {}, Role::system, RunId{}), std::move(*settings.teardown),
                             std::move(*settings.keep_ignored)};
     });
+    world_.pool.run_behind(
+        [this](TaskId id, git::Pinned worktree) { return wall_around(std::move(id), std::move(worktree)); });
     world_.pool.tell_keeping([this](const TaskId& id, const Keeping& keeping) { tell_keeping(id, keeping); });
+}
+
+Awaitable<Result<std::vector<std::string>>> Workspaces::wall_around(TaskId id, git::Pinned worktree) {
+    const auto record = world_.tasks.awake(id);
+    auto place = record ? walls::place_of(world_, record->task, worktree) : std::nullopt;
+    if (!place) co_return std::vector<std::string>();
+    CO_TRY(co_await walls::make_ready(world_, *place, worktree));
+    co_return walls::inside(world_, *place, true);
 }
 
 void Workspaces::on_restored(const TaskId& id, const std::string& workspace, const git::RestoredFile& mended) {

@@ -51,6 +51,7 @@ class Workspaces {
     bool owes_release(const TaskRecord& record) const;
     bool has_its_folder(const TaskRecord& record) const;
     void tell_keeping(const TaskId& id, const Keeping& keeping);
+    Awaitable<Result<std::vector<std::string>>> wall_around(TaskId id, git::Pinned worktree);
     void on_restored(const TaskId& id, const std::string& workspace, const git::RestoredFile& mended);
 
     World& world_;

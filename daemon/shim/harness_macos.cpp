@@ -15,6 +15,8 @@ int close_others_at_exec() {
     return 0;
 }
 
+void leave_session_keyring() {}
+
 void go_first() {}  // macOS has no such setting
 
 }  // namespace orange::shim

@@ -4,6 +4,7 @@
 
 #include "common/base/text.hpp"
 #include "daemon/shim/agent.hpp"
+#include "daemon/shim/harness.hpp"
 #include "daemon/shim/event.hpp"
 #include "daemon/shim/keeper.hpp"
 #include "daemon/shim/removal.hpp"
@@ -48,6 +49,7 @@ int main(int argc, char** argv) {
     }
     try {
         const auto spec = orange::read_spec(argv[argc - 1]);
+        if (is_inner) orange::shim::leave_session_keyring();
         if (spec) return orange::shim::run_agent(*spec);
         std::fprintf(stderr, "orange-agent: %s\n", orange::printable(spec.error().message).c_str());
     } catch (const std::exception& error) {

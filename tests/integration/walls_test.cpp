@@ -65,14 +65,22 @@ all() {
     try daemon-status orange daemon status
     try tmux tmux -S "$ORANGE_HOME/tmux.sock" list-sessions
     try settings cat "$ORANGE_HOME/config.yml"
-    try main-branch git update-ref refs/heads/main HEAD
-    try tag git tag stolen
+    try main-branch git -C "$REPO" update-ref refs/heads/main "$(git rev-parse HEAD)"
+    try tag git -C "$REPO" tag stolen
     try git-config git config --local orange.thief yes
     try hook touch "$REPO/.git/hooks/post-merge"
+    try object touch "$REPO/.git/objects/ab"
+    try pipe mkfifo "$REPO/.git/refs/heads/zpipe"
+    try refs ls "$REPO/.git/refs/heads"
+    try remote-secret grep -rq secret "$(git rev-parse --absolute-git-dir)/config"
+    try own-hook touch "$(git rev-parse --absolute-git-dir)/hooks/post-commit"
+    try exclude touch "$(git rev-parse --absolute-git-dir)/info/exclude"
+    try lends-objects touch "$(git rev-parse --absolute-git-dir)/objects/info/alternates"
+    try replace-git sh -c 'mv .git old && cp old .git'
+    try replace-repository sh -c 'd=$(git rev-parse --absolute-git-dir) && mv "$d" "$d.old" && mv "$d.old" "$d"'
+    try var-tmp ls "$VAR_TMP"
     try process kill -0 "$DAEMON"
-    try odd-name orange task update --branch 'orange-tasks/a;b'
-    try rename orange task update --branch release/mine
-    orange task update --branch "orange-tasks/$ORANGE_TASK-new" >/dev/null && echo more >>work &&
+    orange task update --branch total >/dev/null && echo more >>work &&
         git commit -q -a -m more || echo 'cannot work on a new name'
     try network nc -z -w 5 127.0.0.1 "$PORT"
     echo thief >>"$HOME/notes"
@@ -107,9 +115,17 @@ const std::vector<std::string> k_all = {"ssh-key",
                                         "tag",
                                         "git-config",
                                         "hook",
+                                        "object",
+                                        "pipe",
+                                        "refs",
+                                        "remote-secret",
+                                        "own-hook",
+                                        "exclude",
+                                        "lends-objects",
+                                        "replace-git",
+                                        "replace-repository",
+                                        "var-tmp",
                                         "process",
-                                        "odd-name",
-                                        "rename",
                                         "network"};
 
 /// Leaves things behind that make the git of the daemon run a program, or write outside of the worktree. Writes the
@@ -149,8 +165,27 @@ sleep 600
 constexpr const char* k_renegade = R"(#!/bin/sh
 echo work >work && git add work && git commit -q -m work
 branch=$(git symbolic-ref HEAD)
-git update-ref refs/heads/orange-tasks/mine HEAD 2>/dev/null
-echo 'ref: refs/heads/release' >"$REPO/.git/$branch" && echo >found
+git branch release
+echo 'ref: refs/heads/release' >"$(git rev-parse --absolute-git-dir)/$branch" && echo >found
+sleep 600
+)";
+
+/// Hands over with a Makefile that copies a key, and swaps objects after its review.
+constexpr const char* k_swapper = R"(#!/bin/sh
+swap() {
+    file=$(git rev-parse --git-path objects/$(echo "$1" | cut -c1-2))/$(echo "$1" | cut -c3-)
+    other=$(cd "$SCRATCH" && printf 'all:\n\ttouch %s\n' "$MARK" | git hash-object -w --stdin)
+    mkdir -p "$(dirname "$file")" && rm -f "$file"
+    cp "$SCRATCH/.git/objects/$(echo "$other" | cut -c1-2)/$(echo "$other" | cut -c3-)" "$file"
+}
+SCRATCH=$PWD/scratch && git init -q "$SCRATCH" && echo scratch >>.gitignore
+printf 'all:\n\techo good\n\tcp "$(HOME)/.ssh/id_rsa" "%s" || true\n' "$MARK-key" >Makefile
+git add Makefile .gitignore && git commit -q -m work
+printf '\n## Plan\n\nAPPROACH: x\nTOUCHING: Makefile\n' >>TASK.md && orange task update --status working
+printf '\n## Handoff\n\nDONE: x\nREMAINING: none\nDECISIONS: none\nUNCERTAIN: none\n' >>TASK.md
+orange task update --status agent-review >update.log 2>&1
+swap "$(git rev-parse HEAD:Makefile)" && swap "$(git rev-parse origin/main:README.md 2>/dev/null || git rev-parse main:README.md)"
+: >found
 sleep 600
 )";
 
@@ -166,6 +201,8 @@ class Scene {
         write(".config/git/credentials", "https://me:secret@example.org\n");
         write(".config/gh/hosts.yml", "oauth_token: secret\n");
         write("notes", "mine\n");
+        fs::create_directory(var_tmp_);
+        orange.git({"remote", "add", "elsewhere", "https://me:secret@example.org/x.git"}, repo_);
         const auto other = orange.create("shop", "Another demo:slow=600");
         const auto socket = orange.home() / "r" / orange.run_of(other, "worker").at("run").get<std::string>() / "s";
         const std::pair<const char*, std::string> known[] = {{"SYSTEM", system_.string()},
@@ -175,6 +212,7 @@ class Scene {
                                                              {"REPO", repo_.string()},
                                                              {"DAEMON", std::to_string(orange.daemon_pid())},
                                                              {"MARK", (orange.root() / "mark").string()},
+                                                             {"VAR_TMP", var_tmp_.string()},
                                                              {"PORT", std::to_string(listener_.port)}};
         std::string variables;
         for (const auto& [name, value] : known) variables += "  " + std::string(name) + ": '" + value + "'\n";
@@ -183,7 +221,10 @@ class Scene {
         write("orange/harnesses/thief", thief);
         fs::permissions(orange.home() / "harnesses/thief", fs::perms::owner_all);
     }
-    ~Scene() { fs::remove(system_); }
+    ~Scene() {
+        fs::remove(system_);
+        fs::remove_all(var_tmp_);
+    }
     Scene(const Scene&) = delete;
 
     /// Lets it work in that executor, and returns what it has found.
@@ -218,6 +259,7 @@ class Scene {
     fs::path repo_;
     /// In a folder of the user's that no executor hides.
     fs::path system_ = fs::path(ORANGE_BINARY_DIR) / ("orange-thief-" + random_id(10));
+    fs::path var_tmp_ = "/var/tmp/orange-thief-" + random_id(10);
 };
 
 std::vector<std::string> steps_with(const Json& report, const std::string& result) {
@@ -334,6 +376,30 @@ TEST_CASE("A symbolic ref that an agent in bwrap puts in the place of its branch
     CHECK(scene.commit_of("release") == before);
 }
 
+TEST_CASE("What an agent in bwrap commits is checked behind its wall, and objects that it swaps reach nobody") {
+    Scene scene(k_swapper);
+    auto& orange = scene.orange;
+    const std::string check = "make";
+    REQUIRE(orange.orange({"project", "update", "shop", "--check", check}).status == 0);
+    const auto mark = orange.root() / "mark", key = orange.root() / "mark-key";
+    CHECK(scene.steal("bwrap").empty());
+    orange.wait_for_status(scene.id, "reviewing");
+    CHECK_FALSE(fs::exists(key));  // the checks have run
+    CHECK(orange.history(scene.id, "checks.passed").size() == 1);
+    rpc::TaskMerge merge;
+    merge.id = scene.id;
+    merge.force = true;
+    orange.call(merge);
+    CHECK(orange.status(scene.id) == "done");
+    CHECK_FALSE(fs::exists(mark));
+    CHECK_FALSE(fs::exists(key));
+    CHECK_THAT(read_file(scene.repo() / "Makefile"), Holds("good"));
+    CHECK_THAT(scene.readme(), !Holds("touch"));
+    CHECK(orange.git({"fsck", "--no-dangling"}, scene.repo()).empty());
+    CHECK_FALSE(fs::exists(orange.home() / "workspaces/.own" / scene.id));
+    CHECK(orange.git({"for-each-ref", "refs/orange/" + scene.id + "/own"}, scene.repo()).empty());
+}
+
 TEST_CASE("The demo agent plays its whole life in bwrap, below a home with a long path, and its verdict is attested") {
     Sandbox orange({}, 130);
     orange.add_project("shop");
@@ -344,7 +410,7 @@ TEST_CASE("The demo agent plays its whole life in bwrap, below a home with a lon
     create.executor_options = "--unshare-net";
     create.name_branch = true;
     const auto task = orange.call(create).task.fields;
-    CHECK(task.branch == "orange-tasks/walled-demo-fail-once");  // other names have no folder
+    CHECK(task.branch == "walled-demo-fail-once");
     const auto id = task.id.value;
     orange.wait_for_status(id, "reviewing");
     CHECK(orange.path_of(id) == "pending planning working agent-review working agent-review reviewing");
@@ -381,9 +447,9 @@ TEST_CASE("When the orange-agent of a window is killed, nothing of its run goes 
     orange.eventually("nothing is left", [&] { return behind().empty(); });
 }
 
-TEST_CASE("A wall without what it needs is refused with the way out, and no agent starts without its socket") {
+TEST_CASE("No agent starts behind a wall without the socket of its run") {
     Sandbox orange;
-    const auto repo = orange.add_project("shop", 4);
+    orange.add_project("shop", 4);
     const auto refused = [&](const std::string& branch) {
         rpc::TaskCreate create;
         create.project = "shop";
@@ -396,20 +462,6 @@ TEST_CASE("A wall without what it needs is refused with the way out, and no agen
         const auto notice = std::ranges::find(task.notices, NoticeKind::start_failed, &Notice::kind);
         return notice == task.notices.end() ? std::string("no notice") : notice->text;
     };
-    CHECK_THAT(refused("flat"), Tells("--branch orange-tasks/flat"));
-    // An agent whose branch is in feature/ could put a link in the place of feature/ui.
-    CHECK_THAT(refused("feature/ui/work"), Tells("--branch feature/work"));
-    // The agent would write to the folder to which a link leads.
-    fs::create_directories(orange.root() / "elsewhere");
-    fs::create_directory_symlink(orange.root() / "elsewhere", repo / ".git/refs/heads/linked");
-    CHECK_THAT(refused("linked/work"), Tells((repo / ".git/refs/heads/linked").string()));
-    orange.git({"branch", "dev/main"}, repo);
-    CHECK(orange.orange({"project", "update", "shop", "--default-branch", "dev/main"}).status == 0);
-    CHECK_THAT(refused("dev/work"), Holds("dev/main") && Tells("--branch orange-tasks/work"));
-    CHECK_THAT(refused("dev/ui/part"), Tells("--branch orange-tasks/part"));
-    fs::create_directory(repo / ".git/reftable");
-    CHECK_THAT(refused("orange-tasks/table"), Holds("reftable") && Tells("--executor local"));
-    fs::remove(repo / ".git/reftable");
     orange.kill_daemon();
     write_file(orange.home() / "r", "no folder");
     orange.start_daemon();

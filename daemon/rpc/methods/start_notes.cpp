@@ -61,6 +61,17 @@ std::vector<std::string> harnesses_of(const Task& task, bool reviews) {
     return names;
 }
 
+/// Says where the project's commands run, which execute files of an agent behind a wall.
+std::string commands_note(const World& world, const Task& task, const Project& project) {
+    if (task.executor.empty()) return {};
+    const auto executor = world.executors.pinned(task.executor, task.executor_hash);
+    if (!executor || !executor->hides_files()) return {};
+    const auto settings = settings_of(world, project);
+    if (settings.checks->empty() && settings.teardown->empty() && project.setup.empty()) return {};
+    return std::string("checks, setup and teardown run ") +
+           (executor->has_own_repository ? "behind the wall of " : "outside of ") + executor->name;
+}
+
 }  // namespace
 
 std::vector<std::string> start_notes(Api& api, const TaskRecord& record) {
@@ -73,6 +84,7 @@ std::vector<std::string> start_notes(Api& api, const TaskRecord& record) {
     const auto permissions = permissions_of(**definition, record.task, Role::worker);
     std::vector<std::string> notes = {worker_note(worker->harness, permissions)};
     if (reviews) notes.push_back(record.task.review_harness + " reviews the work");
+    if (auto note = commands_note(world, record.task, *project); !note.empty()) notes.push_back(std::move(note));
     if (record.task.workspace) {
         notes.push_back("workspace " + *record.task.workspace + "; " + std::to_string(world.pool.free(*project)) +
                         " of " + std::to_string(project->pool_size) + " workspaces still free");

@@ -20,6 +20,7 @@
 #include "daemon/runner/blockers.hpp"
 #include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/placement.hpp"
+#include "daemon/runner/walls.hpp"
 #include "daemon/store/sections.hpp"
 #include "daemon/store/task_texts.hpp"
 
@@ -169,13 +170,26 @@ Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) 
     return params.ask_trust && starts ? check_setup_agreed(draft.project) : Result<void>{};
 }
 
+/// Returns the task whose files a new one begins with before a human has merged them: its parent, or the task of a wall
+/// on whose branch it is built.
+Result<store::RecordPtr> task_below(Api& api, const TaskCreate& params, const Draft& draft) {
+    const auto& tasks = api.world().tasks;
+    if (params.parent) return tasks.read({*params.parent});
+    for (const auto& name : {params.base, params.branch}) {
+        constexpr std::string_view k_heads = "refs/heads/";
+        const auto branch = !name ? "" : name->starts_with(k_heads) ? name->substr(k_heads.size()) : *name;
+        const auto holder = branch.empty() ? std::nullopt : tasks.on_branch(draft.project.name, branch);
+        if (!holder || !holder->readable) continue;
+        TRY(const auto found, tasks.read(holder->task));
+        if (walls::wall_of(api.world(), found->task)) return found;
+    }
+    return store::RecordPtr();
+}
+
 /// A sub-task runs where its parent does: else an agent could leave its executor by way of one.
 Result<void> choose_executor(Api& api, const TaskCreate& params, Draft& draft) {
     auto& task = draft.record.task;
-    store::RecordPtr parent;
-    if (params.parent) {
-        TRY(parent, api.world().tasks.read({*params.parent}));
-    }
+    TRY(const auto parent, task_below(api, params, draft));
     const auto settings = settings_of(api.world(), draft.project);
     Choices choices;
     choices.executor = params.executor;

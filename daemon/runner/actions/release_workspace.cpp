@@ -3,6 +3,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/notices.hpp"
+#include "daemon/runner/walls.hpp"
 
 namespace orange::actions {
 namespace {
@@ -32,6 +33,9 @@ Awaitable<Result<void>> empty_workspace(Context& context, Project project) {
         const auto notes = co_await context.world.pool.ignored_notes(project, record.task.id);
         context.notes.insert(context.notes.end(), notes.begin(), notes.end());
     }
+    auto task = record.task;
+    const auto left = co_await walls::give_up(context.world, std::move(task));
+    context.notes.insert(context.notes.end(), left.begin(), left.end());
     CO_TRY(const auto released, co_await context.world.pool.release(project, record.task));
     CO_TRY(co_await follow_renamed_branch(context, project, released.branch));
     const auto& on = released.branch;

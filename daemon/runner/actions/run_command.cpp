@@ -2,6 +2,7 @@
 
 #include "common/base/try.hpp"
 #include "daemon/runner/actions/actions.hpp"
+#include "daemon/runner/walls.hpp"
 #include "daemon/runner/worktree.hpp"
 
 namespace orange::actions {
@@ -17,6 +18,10 @@ Awaitable<Result<void>> run_command(Context& context, const Action& action) {
         CO_TRY(const auto worktree, co_await open_worktree(context.world, record));
         command.cwd = worktree.path();
         command.folder = worktree.folder();
+        if (const auto place = walls::place_of(context.world, record.task, worktree)) {
+            CO_TRY(co_await walls::make_ready(context.world, *place, worktree));
+            command.argv = walls::around(walls::inside(context.world, *place, true), action.argv);
+        }
     }
     command.env = context.agents.environment(record, {}, Role::system, RunId{});
     command.deadline = std::chrono::seconds(60);

@@ -226,5 +226,28 @@ TEST_CASE("Every shipped executor can be used, and local starts no process of it
     CHECK(library.find(k_local)->executor.is_direct());
     const auto bwrap = library.find("bwrap")->executor;
     CHECK(bwrap.hides_files());
+    CHECK(bwrap.has_own_repository);
+    CHECK(bwrap.takes("repository"));
+    CHECK_FALSE(bwrap.takes("wall"));
+    CHECK(std::ranges::count(bwrap.inside, "{inner}") == 1);
+    CHECK(std::ranges::find(bwrap.inside, "{run_dir}") == bwrap.inside.end());
     CHECK_FALSE(bwrap.is_direct());
+}
+
+TEST_CASE("An executor with a repository of its own says what is behind its wall") {
+    const auto load = [](const std::string& more) { return load_executor("name: box\n" + more, "box.yml"); };
+    const std::string run = "run: [box, \"{wall}\", \"{inner}\"]\n", wall = "wall: [\"{repository}\", \"{link}\"]\n";
+    const std::string inside = "inside: [box, \"{wall}\", \"{network}\", \"{inner}\"]\n";
+    const auto whole = load("repository: own\n" + run + wall + inside + "without_network: [--off]\n").value();
+    CHECK(whole.run == std::vector<std::string>{"box", "{repository}", "{link}", "{inner}"});
+    CHECK(whole.inside == std::vector<std::string>{"box", "{repository}", "{link}", "{network}", "{inner}"});
+    CHECK(whole.without_network == std::vector<std::string>{"--off"});
+    const auto refused = [&](const std::string& more) { return load(more).error().message; };
+    CHECK_THAT(refused("repository: own\n" + run + wall), Holds("inside"));
+    CHECK_THAT(refused(run + wall + inside), Holds("repository: own"));
+    CHECK_THAT(refused("repository: mine\n" + run + wall + inside), Holds("own") && Holds("shared"));
+    CHECK_THAT(refused("repository: own\n" + run + inside), Holds("wall is missing"));
+    CHECK_THAT(refused("repository: own\nrun: [box, \"{inner}\"]\n" + wall + inside), Holds("{link}"));
+    CHECK_THAT(refused("repository: own\n" + run + wall + "inside: [box, \"{run_dir}\", \"{inner}\"]\n"),
+               Holds("{run_dir}"));
 }

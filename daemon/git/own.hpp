@@ -1,0 +1,55 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/git/git.hpp"
+#include "daemon/git/pinned.hpp"
+
+/// The repository of an agent behind a wall (`repository: own` of its executor).
+///
+/// The agent has two things only: its worktree, and a repository of its own, which reads the objects of the project's
+/// (alternates) and has a copy of its branches. The project's repository is read-only to it. The daemon goes on to see
+/// the worktree as one of the project's repository, and runs no git in the agent's: it takes over what the agent has
+/// committed by a fetch whose far side, upload-pack, runs behind the wall. Git hashes every object that comes in. So
+/// what the agent does to its own objects, refs, configuration and hooks stays behind the wall.
+namespace orange::git {
+
+/// What make_own() and take_over() work on.
+struct OwnPlace {
+    std::string repo;  ///< the project's repository
+    std::string path;  ///< the agent's repository
+    std::string refs;  ///< below which the project keeps what the agent's repository stands on: refs/orange/<task>/own
+};
+
+/// Makes the agent's repository as the worktree is now: with the branches `names` ("main"), origin's branches and tags,
+/// and with what the project's configuration says about identity, filters, line ends and hooks; without the addresses
+/// of credentials. Replaces one that is there.
+Awaitable<Result<void>> make_own(Git& git, OwnPlace place, Pinned worktree, std::vector<std::string> names);
+
+/// Takes over what the agent has committed. `upload_pack` is the command, for a shell, that runs `git upload-pack`
+/// behind the wall. The worktree's HEAD and index follow the agent's HEAD; its branch follows, unless somebody else
+/// has moved it meanwhile. A branch that the agent has made or renamed is made; one of the project is never moved.
+/// Returns sentences about what could not be taken over.
+Awaitable<Result<std::vector<std::string>>> take_over(Git& git, OwnPlace place, Pinned worktree,
+                                                      std::string upload_pack);
+
+/// Returns a script for a shell behind the wall, in the worktree, that brings the agent's repository to where the
+/// worktree and the branches `names` are; empty if it is there already. The caller has called take_over().
+Awaitable<Result<std::string>> to_hand_over(Git& git, OwnPlace place, Pinned worktree, std::string upload_pack,
+                                            std::vector<std::string> names);
+
+/// A script for a shell behind the wall that makes a commit of what is staged and differs from the files.
+inline constexpr const char* k_keep_staged =
+    "git diff --quiet || git diff --cached --quiet || git update-ref refs/orange/staged "
+    "$(git commit-tree $(git write-tree) -p HEAD -m 'what was staged')";
+
+/// Fetches the agent's other branches, its stash and what k_keep_staged has kept, as refs below `below`
+/// (refs/orange/<task>), unless a ref of the project has them. Returns the new refs.
+Awaitable<Result<std::vector<std::string>>> keep_own(Git& git, OwnPlace place, std::string upload_pack,
+                                                     std::string below);
+
+/// Removes the agent's repository, and the refs that kept what it stood on.
+Awaitable<Result<void>> remove_own(Git& git, OwnPlace place);
+
+}  // namespace orange::git

@@ -1,0 +1,263 @@
+#include "daemon/runner/walls.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include "common/base/ids.hpp"
+#include "common/base/shown_path.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/agents/binds.hpp"
+#include "daemon/git/ask.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/process/leftovers.hpp"
+#include "daemon/runner/placement.hpp"
+
+namespace orange::walls {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::milliseconds k_patience = std::chrono::minutes(2);
+
+fs::path folder(const World& world) {
+    return world.paths.workspaces() / ".own";
+}
+
+Result<Place> make_place(const World& world, const Task& task, std::string key, const git::Pinned& worktree) {
+    auto executor = wall_of(world, task);
+    const auto* project = world.projects.find(task.project);
+    if (!executor || !project) return Error(ErrorCode::not_found, "there is no wall");
+    git::OwnPlace own{project->path, repository_of(world, key), "refs/orange/" + key + "/own"};
+    return Place{task, std::move(*executor), worktree.path(), std::move(key), std::move(own), worktree.common_dir()};
+}
+
+/// Returns the branches that an agent compares its own with.
+std::vector<std::string> names_for(const World& world, const Task& task) {
+    const auto* project = world.projects.find(task.project);
+    std::vector<std::string> names;
+    if (project) names.push_back(project->default_branch);
+    constexpr std::string_view k_heads = "refs/heads/";
+    if (task.base && task.base->starts_with(k_heads)) names.push_back(task.base->substr(k_heads.size()));
+    return names;
+}
+
+std::string upload_pack(const World& world, const Place& place) {
+    std::vector<std::string> words;
+    for (const auto& word : around(inside(world, place, false), {"git", "upload-pack"}))
+        words.push_back(shell_word(word));
+    return join(words, " ");
+}
+
+/// Runs a script of a shell behind the wall, in the worktree.
+Awaitable<Result<Completed>> run_script(World& world, Place place, std::string script) {
+    Command command;
+    const std::vector<std::string> inner = {"sh", "-c", "set -e\n" + script};
+    command.argv = around(inside(world, place, false), inner);
+    command.env = executor_environment(world, place.task.project);
+    (*command.env)["GIT_CONFIG_COUNT"] = "1";
+    (*command.env)["GIT_CONFIG_KEY_0"] = "core.hooksPath";
+    (*command.env)["GIT_CONFIG_VALUE_0"] = "/dev/null";
+    (*command.env)[process::k_daemon_variable] = world.pool.mark();
+    command.cwd = place.worktree;
+    command.deadline = k_patience;
+    command.shown = "git behind the wall";
+    co_return co_await world.processes.run(std::move(command));
+}
+
+Awaitable<Result<void>> do_script(World& world, Place place, std::string script) {
+    if (script.empty()) co_return Result<void>{};
+    CO_TRY(const auto done, co_await run_script(world, place, std::move(script)));
+    if (!done.ok()) co_return command_failed({"git"}, done);
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> take(World& world, Place place, git::Pinned worktree) {
+    auto command = upload_pack(world, place);
+    auto own = place.own;
+    auto taken = co_await git::take_over(world.git, std::move(own), worktree, std::move(command));
+    if (!taken) {
+        co_return in_context("what the agent of task " + place.task.id.value + " has committed cannot be taken over",
+                             taken.error());
+    }
+    for (const auto& note : *taken) log::warn("walls", note, {{"task", place.task.id.value}});
+    co_return Result<void>{};
+}
+
+bool is_there(const std::string& path) {
+    std::error_code error;
+    return fs::is_directory(fs::symlink_status(path, error));
+}
+
+}  // namespace
+
+std::optional<agents::Executor> wall_of(const World& world, const Task& task) {
+    if (task.executor.empty()) return std::nullopt;
+    auto executor = world.executors.pinned(task.executor, task.executor_hash);
+    return executor && executor->has_own_repository ? std::optional(std::move(*executor)) : std::nullopt;
+}
+
+std::string repository_of(const World& world, const std::string& key) {
+    return (folder(world) / key).string();
+}
+
+std::string link_of(const World& world, const std::string& key) {
+    return (folder(world) / (key + ".link")).string();
+}
+
+std::string key_of_checks(const std::string& project) {
+    return "checks-" + project;
+}
+
+std::optional<Place> place_of(const World& world, const Task& task, const git::Pinned& worktree) {
+    auto place = make_place(world, task, task.id.value, worktree);
+    return place ? std::optional(std::move(*place)) : std::nullopt;
+}
+
+std::optional<Place> place_of_checks(const World& world, const Task& task, const git::Pinned& worktree) {
+    auto place = make_place(world, task, key_of_checks(task.project), worktree);
+    return place ? std::optional(std::move(*place)) : std::nullopt;
+}
+
+std::vector<std::string> around(const std::vector<std::string>& inside, const std::vector<std::string>& inner) {
+    std::vector<std::string> all;
+    for (const auto& word : inside) {
+        if (word != "{inner}") {
+            all.push_back(word);
+        } else {
+            all.insert(all.end(), inner.begin(), inner.end());
+        }
+    }
+    return all;
+}
+
+std::vector<std::string> inside(const World& world, const Place& place, bool has_network) {
+    const auto env = executor_environment(world, place.task.project);
+    auto values = executor_values(world, place.task, env);
+    auto& words = values.words;
+    words["worktree"] = place.worktree;
+    words["repository"] = place.own.path;
+    words["link"] = link_of(world, place.key);
+    words["git_common"] = place.git_common;
+    for (auto& word : words) word.second = agents::in_real_home(word.second, env);
+    values.lists["network"] = has_network ? std::vector<std::string>() : place.executor.without_network;
+    auto& binds = values.lists["binds"];
+    for (const auto& path : git::alternates_of(place.git_common)) {
+        const auto more = agents::expanded(place.executor.readable, {{{"path", agents::in_real_home(path, env)}}, {}});
+        binds.insert(binds.end(), more.begin(), more.end());
+    }
+    return agents::expanded(place.executor.inside, values);
+}
+
+Awaitable<Result<void>> make_ready(World& world, Place place, git::Pinned worktree) {
+    const auto lock = co_await world.repositories.acquire(place.own.path);
+    if (is_there(place.own.path)) co_return Result<void>{};
+    const auto text = "gitdir: " + agents::in_real_home(place.own.path, world.base_environment) + "\n";
+    CO_TRY(world.files.replace(link_of(world, place.key), text));
+    auto names = names_for(world, place.task);
+    auto own = place.own;
+    co_return co_await git::make_own(world.git, std::move(own), worktree, std::move(names));
+}
+
+Awaitable<Result<void>> hand_over(World& world, Place place, git::Pinned worktree) {
+    const auto lock = co_await world.repositories.acquire(place.own.path);
+    if (!is_there(place.own.path)) co_return Result<void>{};
+    auto names = names_for(world, place.task);
+    auto own = place.own;
+    auto command = upload_pack(world, place);
+    CO_TRY(auto script,
+           co_await git::to_hand_over(world.git, std::move(own), worktree, std::move(command), std::move(names)));
+    co_return co_await do_script(world, std::move(place), std::move(script));
+}
+
+Awaitable<Result<void>> take_over(World& world, Task task, git::Pinned worktree) {
+    if (!is_there(repository_of(world, task.id.value))) co_return Result<void>{};
+    auto place = place_of(world, task, worktree);
+    if (!place) co_return Result<void>{};
+    const auto lock = co_await world.repositories.acquire(place->own.path);
+    co_return co_await take(world, std::move(*place), worktree);
+}
+
+Awaitable<Result<std::string>> merge_there(World& world, Place place, git::Pinned worktree, std::string commit,
+                                           std::string message) {
+    const auto lock = co_await world.repositories.acquire(place.own.path);
+    CO_TRY(co_await take(world, place, worktree));
+    auto script = "git merge --quiet --no-edit -m " + shell_word(message) + " " + commit +
+                  " >&2 || { git diff --name-only --diff-filter=U -z; exit 1; }";
+    CO_TRY(const auto merged, co_await run_script(world, place, std::move(script)));
+    const auto files = git::pieces(merged.out);
+    if (!merged.ok() && files.empty()) co_return command_failed({"git", "merge", commit}, merged);
+    if (!merged.ok()) {
+        co_return Error(ErrorCode::conflict, counted(files.size(), "file") + " in conflict",
+                        {{"files", join(shown_paths(files), "\n")}});
+    }
+    CO_TRY(co_await take(world, place, worktree));
+    CO_TRY(const auto head, co_await git::ask(world.git, worktree, git::words("rev-parse", "--verify", "HEAD")));
+    co_return std::string(trim(head));
+}
+
+Awaitable<std::vector<std::string>> give_up(World& world, Task task) {
+    std::vector<std::string> notes;
+    const auto path = repository_of(world, task.id.value);
+    auto name = task.workspace.value_or("");
+    if (!is_there(path) || name.empty()) co_return notes;
+    const auto* found = world.projects.find(task.project);
+    if (!found) co_return notes;
+    const auto project = *found;
+    const auto lock = co_await world.repositories.acquire(path);
+    Result<std::vector<std::string>> kept = std::vector<std::string>();
+    auto worktree = co_await world.pool.open(project, std::move(name));
+    auto place = worktree ? place_of(world, task, *worktree) : std::nullopt;
+    if (!place) kept = Error(ErrorCode::conflict, worktree ? "its executor is not known" : worktree.error().message);
+    if (place) {
+        const auto opened = *worktree;
+        const auto taken = co_await take(world, *place, opened);
+        if (!taken) kept = taken.error();
+        if (taken) {
+            const auto staged = co_await do_script(world, *place, git::k_keep_staged);
+            if (!staged) log::warn("walls", staged.error().message, {{"task", task.id.value}});
+            auto command = upload_pack(world, *place);
+            auto own = place->own;
+            auto below = "refs/orange/" + task.id.value;
+            kept = co_await git::keep_own(world.git, std::move(own), std::move(command), std::move(below));
+        }
+    }
+    if (kept && !kept->empty()) notes.push_back("other work of the agent is kept as " + join(*kept, ", "));
+    if (!kept) {
+        const auto aside = world.paths.workspaces() / ".found" / (*task.workspace + "-" + random_id(8) + "-repository");
+        std::error_code error;
+        fs::create_directories(aside.parent_path(), error);
+        fs::rename(path, aside, error);
+        notes.push_back(kept.error().message + "\nThe agent's repository was moved to " + shown_path(aside.string()) +
+                        ": run no git in it, because its configuration is the agent's");
+    }
+    git::OwnPlace own{project.path, path, "refs/orange/" + task.id.value + "/own"};
+    if (auto removed = co_await git::remove_own(world.git, std::move(own)); !removed)
+        log::warn("walls", removed.error().message, {{"task", task.id.value}});
+    co_return notes;
+}
+
+Awaitable<Result<void>> rename_there(World& world, Place place, std::string from, std::string to) {
+    const auto lock = co_await world.repositories.acquire(place.own.path);
+    if (!is_there(place.own.path)) co_return Result<void>{};
+    auto script = "git branch -m " + shell_word(from) + " " + shell_word(to);
+    co_return co_await do_script(world, std::move(place), std::move(script));
+}
+
+Awaitable<Result<void>> remove(World& world, Place place) {
+    const auto lock = co_await world.repositories.acquire(place.own.path);
+    auto own = place.own;
+    co_return co_await git::remove_own(world.git, std::move(own));
+}
+
+void use_current(const World& world, Task& task) {
+    if (task.executor.empty() || wall_of(world, task)) return;
+    const auto recorded = world.executors.pinned(task.executor, task.executor_hash);
+    if (!recorded || !recorded->hides_files()) return;
+    const auto entry = world.executors.find(task.executor);
+    if (!entry || !entry->executor.has_own_repository) return;
+    if (auto hash = world.executors.pin(*entry)) task.executor_hash = std::move(*hash);
+}
+
+}  // namespace orange::walls
