@@ -142,10 +142,14 @@ std::vector<std::string> inside(const World& world, const Place& place, bool has
     words["git_common"] = place.git_common;
     for (auto& word : words) word.second = agents::in_real_home(word.second, env);
     values.lists["network"] = has_network ? std::vector<std::string>() : place.executor.without_network;
-    auto& binds = values.lists["binds"];
-    for (const auto& path : git::alternates_of(place.git_common)) {
-        const auto more = agents::expanded(place.executor.readable, {{{"path", agents::in_real_home(path, env)}}, {}});
-        binds.insert(binds.end(), more.begin(), more.end());
+    auto shown = env;
+    shown["ORANGE_HOME"] = world.paths.home.string();
+    auto binds = agents::binds_of(agents::Harness(), {}, shown);  // the folders of PATH
+    for (const auto& path : git::alternates_of(place.git_common)) binds.push_back({path, false});
+    for (const auto& bind : binds) {
+        const auto path = agents::in_real_home(bind.path, env);
+        const auto more = agents::expanded(place.executor.readable, {{{"path", path}}, {}});
+        values.lists["binds"].insert(values.lists["binds"].end(), more.begin(), more.end());
     }
     return agents::expanded(place.executor.inside, values);
 }
