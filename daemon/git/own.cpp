@@ -63,8 +63,8 @@ std::string carried(std::string_view setting) {
     const bool is_core = section == "core" && sub.empty() && k_core.contains(name);
     const bool is_url = name == "url" || name == "pushurl" || name == "lfsurl";
     if (!is_remote && !is_core && (is_url || !k_sections.contains(section))) return {};
-    return "[" + std::string(section) + (sub.empty() ? "" : " " + in_quotes(sub)) + "]\n\t" + std::string(name) + " = " +
-           in_quotes(is_remote ? without_secret(std::string(value)) : std::string(value)) + "\n";
+    return "[" + std::string(section) + (sub.empty() ? "" : " " + in_quotes(sub)) + "]\n\t" + std::string(name) +
+           " = " + in_quotes(is_remote ? without_secret(std::string(value)) : std::string(value)) + "\n";
 }
 
 Result<void> write_text(const std::string& path, const std::string& text) {
@@ -372,6 +372,13 @@ Awaitable<Result<std::vector<std::string>>> keep_own(Git& git, OwnPlace place, s
     }
     if (!refspecs.empty()) CO_TRY(co_await fetch(git, place, upload_pack, std::move(refspecs)));
     co_return kept;
+}
+
+Result<void> set_own_aside(const std::string& path, const std::string& aside) {
+    std::error_code error;
+    fs::create_directories(fs::path(aside).parent_path(), error);
+    fs::rename(path, aside, error);
+    return error ? io_error("moving " + path + " to " + aside, error.value()) : Result<void>{};
 }
 
 Awaitable<Result<void>> remove_own(Git& git, OwnPlace place) {

@@ -49,6 +49,9 @@ inline constexpr const char* k_keep_staged =
 Awaitable<Result<std::vector<std::string>>> keep_own(Git& git, OwnPlace place, std::string upload_pack,
                                                      std::string below);
 
+/// Moves the agent's repository to `aside`, which has to be on the same disk.
+Result<void> set_own_aside(const std::string& path, const std::string& aside);
+
 /// Removes the agent's repository, and the refs that kept what it stood on.
 Awaitable<Result<void>> remove_own(Git& git, OwnPlace place);
 

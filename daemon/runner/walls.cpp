@@ -1,6 +1,5 @@
 #include "daemon/runner/walls.hpp"
 
-#include <filesystem>
 #include <utility>
 
 #include "common/base/ids.hpp"
@@ -8,7 +7,6 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/agents/binds.hpp"
-#include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/process/leftovers.hpp"
@@ -17,11 +15,9 @@
 namespace orange::walls {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::chrono::milliseconds k_patience = std::chrono::minutes(2);
 
-fs::path folder(const World& world) {
+Path folder(const World& world) {
     return world.paths.workspaces() / ".own";
 }
 
@@ -53,13 +49,14 @@ std::string upload_pack(const World& world, const Place& place) {
 /// Runs a script of a shell behind the wall, in the worktree.
 Awaitable<Result<Completed>> run_script(World& world, Place place, std::string script) {
     Command command;
-    const std::vector<std::string> inner = {"sh", "-c", "set -e\n" + script};
+    const std::vector<std::string> inner = {"sh", "-s"};
     command.argv = around(inside(world, place, false), inner);
     command.env = executor_environment(world, place.task.project);
     (*command.env)["GIT_CONFIG_COUNT"] = "1";
     (*command.env)["GIT_CONFIG_KEY_0"] = "core.hooksPath";
     (*command.env)["GIT_CONFIG_VALUE_0"] = "/dev/null";
     (*command.env)[process::k_daemon_variable] = world.pool.mark();
+    command.input = "set -e\n" + script;
     command.cwd = place.worktree;
     command.deadline = k_patience;
     command.shown = "git behind the wall";
@@ -85,9 +82,8 @@ Awaitable<Result<void>> take(World& world, Place place, git::Pinned worktree) {
     co_return Result<void>{};
 }
 
-bool is_there(const std::string& path) {
-    std::error_code error;
-    return fs::is_directory(fs::symlink_status(path, error));
+bool is_there(const World& world, const std::string& key) {
+    return is_folder(world.files, repository_of(world, key));
 }
 
 }  // namespace
@@ -156,7 +152,7 @@ std::vector<std::string> inside(const World& world, const Place& place, bool has
 
 Awaitable<Result<void>> make_ready(World& world, Place place, git::Pinned worktree) {
     const auto lock = co_await world.repositories.acquire(place.own.path);
-    if (is_there(place.own.path)) co_return Result<void>{};
+    if (is_there(world, place.key)) co_return Result<void>{};
     const auto text = "gitdir: " + agents::in_real_home(place.own.path, world.base_environment) + "\n";
     CO_TRY(world.files.replace(link_of(world, place.key), text));
     auto names = names_for(world, place.task);
@@ -166,7 +162,7 @@ Awaitable<Result<void>> make_ready(World& world, Place place, git::Pinned worktr
 
 Awaitable<Result<void>> hand_over(World& world, Place place, git::Pinned worktree) {
     const auto lock = co_await world.repositories.acquire(place.own.path);
-    if (!is_there(place.own.path)) co_return Result<void>{};
+    if (!is_there(world, place.key)) co_return Result<void>{};
     auto names = names_for(world, place.task);
     auto own = place.own;
     auto command = upload_pack(world, place);
@@ -176,7 +172,7 @@ Awaitable<Result<void>> hand_over(World& world, Place place, git::Pinned worktre
 }
 
 Awaitable<Result<void>> take_over(World& world, Task task, git::Pinned worktree) {
-    if (!is_there(repository_of(world, task.id.value))) co_return Result<void>{};
+    if (!is_there(world, task.id.value)) co_return Result<void>{};
     auto place = place_of(world, task, worktree);
     if (!place) co_return Result<void>{};
     const auto lock = co_await world.repositories.acquire(place->own.path);
@@ -190,22 +186,28 @@ Awaitable<Result<std::string>> merge_there(World& world, Place place, git::Pinne
     auto script = "git merge --quiet --no-edit -m " + shell_word(message) + " " + commit +
                   " >&2 || { git diff --name-only --diff-filter=U -z; exit 1; }";
     CO_TRY(const auto merged, co_await run_script(world, place, std::move(script)));
-    const auto files = git::pieces(merged.out);
+    std::vector<std::string> files;
+    for (const auto path : split(merged.out, '\0')) {
+        if (!path.empty()) files.emplace_back(path);
+    }
     if (!merged.ok() && files.empty()) co_return command_failed({"git", "merge", commit}, merged);
     if (!merged.ok()) {
         co_return Error(ErrorCode::conflict, counted(files.size(), "file") + " in conflict",
                         {{"files", join(shown_paths(files), "\n")}});
     }
     CO_TRY(co_await take(world, place, worktree));
-    CO_TRY(const auto head, co_await git::ask(world.git, worktree, git::words("rev-parse", "--verify", "HEAD")));
-    co_return std::string(trim(head));
+    GitCommand head;
+    head.place = worktree;
+    head.args = {"rev-parse", "--verify", "HEAD"};
+    CO_TRY(const auto commit_now, co_await git_output(world.git, std::move(head)));
+    co_return std::string(trim(commit_now));
 }
 
 Awaitable<std::vector<std::string>> give_up(World& world, Task task) {
     std::vector<std::string> notes;
     const auto path = repository_of(world, task.id.value);
     auto name = task.workspace.value_or("");
-    if (!is_there(path) || name.empty()) co_return notes;
+    if (!is_there(world, task.id.value) || name.empty()) co_return notes;
     const auto* found = world.projects.find(task.project);
     if (!found) co_return notes;
     const auto project = *found;
@@ -230,9 +232,8 @@ Awaitable<std::vector<std::string>> give_up(World& world, Task task) {
     if (kept && !kept->empty()) notes.push_back("other work of the agent is kept as " + join(*kept, ", "));
     if (!kept) {
         const auto aside = world.paths.workspaces() / ".found" / (*task.workspace + "-" + random_id(8) + "-repository");
-        std::error_code error;
-        fs::create_directories(aside.parent_path(), error);
-        fs::rename(path, aside, error);
+        if (auto moved = git::set_own_aside(path, aside.string()); !moved)
+            log::warn("walls", moved.error().message, {{"task", task.id.value}});
         notes.push_back(kept.error().message + "\nThe agent's repository was moved to " + shown_path(aside.string()) +
                         ": run no git in it, because its configuration is the agent's");
     }
@@ -244,7 +245,7 @@ Awaitable<std::vector<std::string>> give_up(World& world, Task task) {
 
 Awaitable<Result<void>> rename_there(World& world, Place place, std::string from, std::string to) {
     const auto lock = co_await world.repositories.acquire(place.own.path);
-    if (!is_there(place.own.path)) co_return Result<void>{};
+    if (!is_there(world, place.key)) co_return Result<void>{};
     auto script = "git branch -m " + shell_word(from) + " " + shell_word(to);
     co_return co_await do_script(world, std::move(place), std::move(script));
 }
