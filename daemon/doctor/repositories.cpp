@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "common/base/shown_path.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/doctor/exam.hpp"
@@ -81,6 +82,14 @@ Awaitable<void> check_repositories(Exam& exam) {
                               update(project) + " --path NEW_PATH", project.path);
             continue;
         }
+        const auto common = co_await exam.world.pool.known().git_dir(exam.world.git, project.path);
+        const auto obstacles = common ? git::obstacles_among_refs(*common) : std::vector<std::string>();
+        for (const auto& path : obstacles) {
+            exam.report.wrong(shown_path(path) + " is no file, and each git in the repository of " + project.name +
+                                  " waits for it. Remove it",
+                              "rm " + shell_word(path), path);
+        }
+        if (!obstacles.empty()) continue;
         auto trees = co_await git::worktrees(exam.world.git, project.path);
         if (!trees) {
             exam.report.wrong("the repository of " + project.name + " cannot be read: " + trees.error().message,

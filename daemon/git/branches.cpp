@@ -260,6 +260,25 @@ Awaitable<Result<void>> move_branch(Git& git, std::string repo, std::string bran
     co_return Result<void>{};
 }
 
+std::vector<std::string> obstacles_among_refs(const std::string& git_common) {
+    namespace fs = std::filesystem;
+    constexpr int k_most_looked_at = 100'000;
+    constexpr std::size_t k_most = 5;
+    std::vector<std::string> found;
+    int seen = 0;
+    std::error_code error;
+    for (const char* below : {"/refs", "/logs"}) {
+        for (fs::recursive_directory_iterator at(git_common + below, error), end; at != end; at.increment(error)) {
+            if (error || ++seen > k_most_looked_at || found.size() >= k_most) break;
+            const auto type = at->symlink_status(error).type();
+            const bool is_usual = type == fs::file_type::regular || type == fs::file_type::directory ||
+                                  type == fs::file_type::symlink || type == fs::file_type::not_found;
+            if (!is_usual) found.push_back(at->path().string());
+        }
+    }
+    return found;
+}
+
 std::vector<std::string> alternates_of(const std::string& git_common) {
     namespace fs = std::filesystem;
     constexpr std::size_t k_most = 50, k_longest = std::size_t{1} << 20;

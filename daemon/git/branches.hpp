@@ -73,6 +73,9 @@ Result<void> make_branch_folder(const std::string& git_common, const std::string
 /// borrow.
 std::vector<std::string> alternates_of(const std::string& git_common);
 
+/// Returns the pipes, sockets and devices among the refs and their logs, at most a few: git waits for such a file.
+std::vector<std::string> obstacles_among_refs(const std::string& git_common);
+
 /// Returns true if the repository keeps its refs in tables (`git init --ref-format=reftable`), not one in each file.
 bool has_reftable(const std::string& git_common);
 

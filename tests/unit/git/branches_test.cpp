@@ -1,5 +1,8 @@
 #include "daemon/git/branches.hpp"
 
+#include <sys/stat.h>
+
+
 #include "tests/catch.hpp"
 #include "tests/unit/git/git_fixture.hpp"
 
@@ -235,4 +238,14 @@ TEST_CASE_METHOD(GitFixture, "origin's branch is deleted only when what it has i
     plain(repo, {"merge", "-q", "--ff-only", "origin/b"});
     CHECK(go(delete_remote_branch(git, repo, "b", {"refs/heads/main"})));
     CHECK(ref(origin, "refs/heads/b").empty());
+}
+
+TEST_CASE_METHOD(GitFixture, "a pipe among the refs or their logs is named, and no file, folder or link is") {
+    const auto repo = make_repo();
+    plain(repo, {"branch", "feature/one"});
+    std::filesystem::create_symlink("main", std::filesystem::path(repo) / ".git/refs/heads/link");
+    CHECK(obstacles_among_refs(repo + "/.git").empty());
+    const std::string pipe = repo + "/.git/refs/heads/feature/zpipe", log = repo + "/.git/logs/refs/heads/zlog";
+    for (const auto& path : {pipe, log}) REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    CHECK(obstacles_among_refs(repo + "/.git") == std::vector<std::string>{pipe, log});
 }

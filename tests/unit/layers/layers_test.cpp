@@ -512,7 +512,7 @@ TEST_CASE("Who decides asks the disk through FileSystem alone: std::filesystem::
         {"daemon/agents/process_table.cpp", 1},
         {"daemon/agents/versions.cpp", 2},
         {"daemon/git/branch_names.cpp", 1},
-        {"daemon/git/branches.cpp", 2},
+        {"daemon/git/branches.cpp", 3},
         {"daemon/git/checkout.cpp", 5},
         {"daemon/git/ignored.cpp", 2},
         {"daemon/git/merge_build.cpp", 7},
