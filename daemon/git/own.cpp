@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::milliseconds k_fetch_deadline = std::chrono::minutes(2);
-constexpr std::size_t k_most_parents = 4000, k_most_left = 200;
+constexpr std::chrono::milliseconds k_fetch_deadline = std::chrono::minutes(2), k_answer_deadline{10'000};
+constexpr std::size_t k_most_parents = 4000, k_most_left = 200, k_most_looked_at = 2000;
 
 /// Sections of a configuration that say how files and commits are made, and name no place.
 const std::set<std::string, std::less<>> k_sections = {"user",  "filter", "diff", "merge",  "commit",
@@ -126,9 +126,11 @@ Awaitable<Result<void>> keep_base(Git& git, OwnPlace place, std::set<std::string
 
 /// The state of a worktree and of the refs of take_over(), as the project's repository has them.
 struct Here {
-    std::string branch;  ///< empty: detached
-    std::string head;
-    std::string taken;  ///< the commit of the agent's branch when it was taken over last
+    std::string branch;    ///< the worktree's, or the one that it has left for a commit alone; empty: none
+    std::string tip;       ///< the commit of that branch; without a branch, that of HEAD
+    std::string head;      ///< the commit of HEAD
+    std::string taken;     ///< the commit of the agent's branch when it was taken over last
+    bool is_away = false;  ///< HEAD is at a commit alone
 };
 
 Awaitable<Result<std::string>> commit_at(Git& git, Place place, std::string name) {
@@ -136,13 +138,27 @@ Awaitable<Result<std::string>> commit_at(Git& git, Place place, std::string name
     co_return found.ok() ? std::string(trim(found.out)) : std::string();
 }
 
+Awaitable<Result<std::string>> branch_of(Git& git, Place place, std::string symbolic) {
+    CO_TRY(const auto found, co_await attempt(git, std::move(place), words("symbolic-ref", "--quiet", symbolic)));
+    const auto ref = trim(found.out);
+    const bool is_branch = found.ok() && ref.starts_with(k_heads);
+    co_return is_branch ? std::string(ref.substr(k_heads.size())) : std::string();
+}
+
 Awaitable<Result<Here>> state_of(Git& git, OwnPlace place, Pinned worktree) {
     Here here;
-    CO_TRY(const auto branch, co_await attempt(git, worktree, words("symbolic-ref", "--quiet", "HEAD")));
-    const auto ref = trim(branch.out);
-    if (branch.ok() && ref.starts_with(k_heads)) here.branch = std::string(ref.substr(k_heads.size()));
+    CO_TRY(here.branch, co_await branch_of(git, worktree, "HEAD"));
     CO_TRY(here.head, co_await commit_at(git, worktree, "HEAD"));
     CO_TRY(here.taken, co_await commit_at(git, place.repo, place.refs + "/branch"));
+    here.is_away = here.branch.empty();
+    here.tip = here.head;
+    if (!here.is_away) co_return here;
+    CO_TRY(auto left, co_await branch_of(git, place.repo, place.refs + "/left"));
+    if (left.empty()) co_return here;
+    CO_TRY(auto tip, co_await commit_at(git, place.repo, std::string(k_heads) + left));
+    if (tip.empty()) co_return here;
+    here.branch = std::move(left);
+    here.tip = std::move(tip);
     co_return here;
 }
 
@@ -157,6 +173,7 @@ Awaitable<Result<There>> look_into(Git& git, OwnPlace place, std::string upload_
     command.place = place.repo;
     command.args = words("ls-remote", "--symref", "--upload-pack=" + upload_pack, place.path);
     command.args.insert(command.args.end(), names.begin(), names.end());
+    command.deadline = k_answer_deadline;
     CO_TRY(const auto listed, co_await git_output(git, std::move(command)));
     There there;
     for (const auto line : split_lines(listed)) {
@@ -189,32 +206,54 @@ Awaitable<Result<void>> update(Git& git, Place place, std::string ref, std::stri
 
 /// Returns false if somebody else has moved the branch, and the agent's commits are not on top of that.
 Awaitable<Result<bool>> may_move(Git& git, std::string repo, Here here, std::string to) {
-    if (here.taken.empty() || here.taken == here.head) co_return true;
-    CO_TRY(const auto above, co_await attempt(git, repo, words("merge-base", "--is-ancestor", here.head, to)));
+    if (here.taken.empty() || here.taken == here.tip) co_return true;
+    CO_TRY(const auto above, co_await attempt(git, repo, words("merge-base", "--is-ancestor", here.tip, to)));
     co_return above.exit_status == 0;
 }
 
-/// Brings the worktree's HEAD to a branch that the agent has made or renamed. One that the project has already is not
-/// touched: HEAD is then at the commit alone.
-Awaitable<Result<void>> follow_head(Git& git, OwnPlace place, Pinned worktree, Here here, There there,
-                                    std::string head) {
-    const auto ref = std::string(k_heads) + there.branch;
-    bool is_new = false;
-    if (!there.branch.empty()) {
-        CO_TRY(const auto checked, co_await attempt(git, place.repo, words("check-ref-format", ref)));
-        CO_TRY(const auto known, co_await commit_at(git, place.repo, ref));
-        is_new = checked.ok() && known.empty();
+/// Moves the branch to what the agent has committed, and notes that this was taken over, both or none.
+Awaitable<Result<void>> move_branch(Git& git, OwnPlace place, std::string branch, std::string to, std::string from) {
+    GitCommand command;
+    command.place = place.repo;
+    command.args = words("update-ref", "-m", "orange: taken over from the agent", "--stdin");
+    if (to != from) command.input = "update " + branch + " " + to + " " + from + "\n";
+    command.input += "update " + place.refs + "/branch " + to + "\n";
+    CO_TRY(co_await git_output(git, std::move(command)));
+    co_return Result<void>{};
+}
+
+/// Returns true for the name of a branch that the agent may make in the project: no name that git could take for
+/// another ref there.
+Awaitable<Result<bool>> may_be_made(Git& git, std::string repo, std::string name) {
+    for (const char* reserved : {"heads/", "tags/", "remotes/", "refs/", "origin/", "orange/"}) {
+        if (name.starts_with(reserved)) co_return false;
     }
+    const auto checked = co_await check_branch_name(git, name);
+    if (!checked) co_return false;
+    for (const char* side : {"refs/heads/", "refs/tags/", "refs/remotes/"}) {
+        CO_TRY(const auto known, co_await commit_at(git, repo, side + name));
+        if (!known.empty()) co_return false;
+    }
+    co_return true;
+}
+
+/// Brings the worktree's HEAD to a branch that the agent has made or renamed. One that the project has already is not
+/// touched: HEAD is then at the commit alone, until the agent is on its branch again.
+Awaitable<Result<void>> follow_head(Git& git, OwnPlace place, Pinned worktree, Here here, There there, std::string head,
+                                    bool is_new) {
+    const auto ref = std::string(k_heads) + there.branch;
     if (!is_new) {
+        const auto old = std::string(k_heads) + here.branch;
+        if (!here.is_away) CO_TRY(co_await ask(git, place.repo, words("symbolic-ref", place.refs + "/left", old)));
         CO_TRY(co_await ask(git, worktree, words("update-ref", "--no-deref", "HEAD", head)));
         co_return Result<void>{};
     }
     CO_TRY(co_await update(git, place.repo, ref, head, ""));
     CO_TRY(co_await ask(git, worktree, words("symbolic-ref", "-m", "orange: taken over from the agent", "HEAD", ref)));
-    CO_TRY(co_await update(git, place.repo, place.refs + "/branch", head, here.taken));
+    CO_TRY(co_await move_branch(git, place, ref, head, head));
     const auto old = std::string(k_heads) + here.branch;
-    const bool was_renamed = !here.branch.empty() && !there.refs.contains(old) && here.taken == here.head;
-    if (was_renamed) CO_TRY(co_await ask(git, place.repo, words("update-ref", "-d", old, here.head)));
+    const bool was_renamed = !here.branch.empty() && !there.refs.contains(old) && here.taken == here.tip;
+    if (was_renamed) CO_TRY(co_await ask(git, place.repo, words("update-ref", "-d", old, here.tip)));
     co_return Result<void>{};
 }
 
@@ -233,10 +272,13 @@ Awaitable<Result<void>> make_own(Git& git, OwnPlace place, Pinned worktree, std:
 
     CO_TRY(const auto format, co_await ask(git, place.repo, words("rev-parse", "--show-object-format")));
     const bool is_sha1 = trim(format) == "sha1";
-    auto init = words("init", "--quiet", "--bare", "--template=");
-    if (!is_sha1) init.push_back("--object-format=" + std::string(trim(format)));
-    init.push_back(made);
-    CO_TRY(co_await ask(git, place.repo, std::move(init)));
+    GitCommand init;
+    init.place = place.repo;
+    init.args = words("init", "--quiet", "--bare", "--template=");
+    if (!is_sha1) init.args.push_back("--object-format=" + std::string(trim(format)));
+    init.args.push_back(made);
+    init.env["GIT_DEFAULT_REF_FORMAT"] = "files";
+    CO_TRY(co_await git_output(git, std::move(init)));
     std::string config =
         is_sha1 ? "[core]\n\trepositoryformatversion = 0\n"
                 : "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = " + std::string(trim(format)) +
@@ -260,7 +302,7 @@ Awaitable<Result<void>> make_own(Git& git, OwnPlace place, Pinned worktree, std:
     CO_TRY(write_text(made + "/config", config));
     CO_TRY(write_text(made + "/objects/info/alternates", common + "/objects\n"));
     CO_TRY(write_text(made + "/packed-refs", branches.packed));
-    CO_TRY(write_text(made + "/HEAD", (here.branch.empty() ? here.head : "ref: refs/heads/" + here.branch) + "\n"));
+    CO_TRY(write_text(made + "/HEAD", (here.is_away ? here.head : "ref: refs/heads/" + here.branch) + "\n"));
     if (!branches.origin_head.empty())
         CO_TRY(write_text(made + "/refs/remotes/origin/HEAD", "ref: " + branches.origin_head + "\n"));
     const std::pair<std::string, std::string> copies[] = {
@@ -277,41 +319,55 @@ Awaitable<Result<void>> make_own(Git& git, OwnPlace place, Pinned worktree, std:
     co_return Result<void>{};
 }
 
-Awaitable<Result<std::vector<std::string>>> take_over(Git& git, OwnPlace place, Pinned worktree,
-                                                      std::string upload_pack) {
-    std::vector<std::string> notes;
+Awaitable<Result<void>> take_over(Git& git, OwnPlace place, Pinned worktree, std::string upload_pack) {
     CO_TRY(const auto here, co_await state_of(git, place, worktree));
     const auto branch = std::string(k_heads) + here.branch;
     auto wanted = words("HEAD");
     if (!here.branch.empty()) wanted.push_back(branch);
     CO_TRY(const auto there, co_await look_into(git, place, upload_pack, std::move(wanted)));
-    if (!there.refs.contains("HEAD")) {
-        notes.emplace_back("the repository of the agent has no commit");
-        co_return notes;
-    }
+    if (!there.refs.contains("HEAD"))
+        co_return Error(ErrorCode::conflict, "the repository of the agent has no commit where its HEAD is");
     const auto tip = there.refs.contains(branch) ? there.refs.at(branch) : std::string();
-    const bool is_there = there.branch == here.branch && there.refs.at("HEAD") == here.head;
-    if (is_there && (here.branch.empty() || tip == here.head)) co_return notes;
+    const bool is_on_it = !here.branch.empty() && there.branch == here.branch;
+    const bool is_news = !tip.empty() && tip != here.tip && tip != here.taken;
+    bool is_new = false;
+    if (!is_on_it && !there.branch.empty()) {
+        CO_TRY(is_new, co_await may_be_made(git, place.repo, there.branch));
+    }
+    const bool is_same = here.is_away && there.refs.at("HEAD") == here.head && !is_new;
+    const bool stays = is_on_it ? !here.is_away : is_same;
+    if (!is_news && stays) co_return Result<void>{};
     auto refspecs = words("+HEAD:" + place.refs + "/head");
-    if (!tip.empty()) refspecs.push_back("+" + branch + ":" + place.refs + "/branch");
+    if (!tip.empty()) refspecs.push_back("+" + branch + ":" + place.refs + "/new");
     CO_TRY(co_await fetch(git, place, upload_pack, std::move(refspecs)));
     CO_TRY(const auto head, co_await commit_at(git, place.repo, place.refs + "/head"));
-    CO_TRY(const auto to, co_await commit_at(git, place.repo, place.refs + "/branch"));
-    if (!tip.empty() && to != here.head && to != here.taken) {
+    std::string news = branch;
+    if (!tip.empty()) news = place.refs + "/new";
+    CO_TRY(const auto to, co_await commit_at(git, place.repo, std::move(news)));
+    if (!tip.empty() && to != here.taken) {
         CO_TRY(const bool is_free, co_await may_move(git, place.repo, here, to));
-        if (is_free) CO_TRY(co_await update(git, place.repo, branch, to, here.head));
         if (!is_free) {
             const auto kept = place.refs + "-" + to.substr(0, 12);
             CO_TRY(co_await ask(git, place.repo, words("update-ref", kept, to)));
-            notes.push_back("the branch " + printable(here.branch) +
-                            " was moved outside of the wall; what the agent has committed is kept as " + kept);
-            co_return notes;
+            co_return Error(ErrorCode::conflict, "the branch " + printable(here.branch) +
+                                                     " was moved outside of the wall; what the agent has committed "
+                                                     "is kept as " +
+                                                     kept);
         }
+        // The index first: if the daemon ends before the branch has moved, all of it is done again.
+        if (is_on_it) CO_TRY(co_await ask(git, worktree, words("read-tree", "--reset", to)));
+        CO_TRY(co_await move_branch(git, place, branch, to, here.tip));
     }
-    const bool goes_elsewhere = there.branch != here.branch || (here.branch.empty() && head != here.head);
-    if (goes_elsewhere) CO_TRY(co_await follow_head(git, place, worktree, here, there, head));
-    CO_TRY(co_await ask(git, worktree, words("read-tree", "--reset", "HEAD")));
-    co_return notes;
+    if (is_on_it && here.is_away) {
+        CO_TRY(co_await ask(git, worktree, words("read-tree", "--reset", branch)));
+        CO_TRY(co_await ask(git, worktree, words("symbolic-ref", "HEAD", branch)));
+        CO_TRY(co_await ask(git, place.repo, words("symbolic-ref", "--delete", place.refs + "/left")));
+    }
+    if (!is_on_it) {
+        CO_TRY(co_await ask(git, worktree, words("read-tree", "--reset", head)));
+        CO_TRY(co_await follow_head(git, place, worktree, here, there, head, is_new));
+    }
+    co_return Result<void>{};
 }
 
 Awaitable<Result<std::string>> to_hand_over(Git& git, OwnPlace place, Pinned worktree, std::string upload_pack,
@@ -343,10 +399,10 @@ Awaitable<Result<std::string>> to_hand_over(Git& git, OwnPlace place, Pinned wor
     }
     const auto tip = there.refs.find(own);
     const bool is_there = there.branch == here.branch && tip != there.refs.end() && tip->second == here.head;
-    if (!here.branch.empty() && !is_there) {
+    if (!here.is_away && !is_there) {
         script += "git update-ref " + shell_word(own) + " " + here.head + "\ngit symbolic-ref HEAD " + shell_word(own) +
                   "\ngit reset --quiet\n";
-        CO_TRY(co_await update(git, place.repo, place.refs + "/branch", here.head, here.taken));
+        CO_TRY(co_await move_branch(git, place, own, here.head, here.head));
     }
     co_return script;
 }
@@ -354,24 +410,34 @@ Awaitable<Result<std::string>> to_hand_over(Git& git, OwnPlace place, Pinned wor
 Awaitable<Result<std::vector<std::string>>> keep_own(Git& git, OwnPlace place, std::string upload_pack,
                                                      std::string below) {
     CO_TRY(const auto there,
-           co_await look_into(git, place, upload_pack, words("refs/heads/*", "refs/stash", "refs/orange/staged")));
+           co_await look_into(git, place, upload_pack, words("refs/heads/*", "refs/stash", "refs/orange/*")));
     CO_TRY(const auto known, co_await branches_of(git, place.repo, {}));
     std::vector<std::string> kept, refspecs;
     std::set<std::string> seen;
+    std::size_t looked_at = 0;
     for (const auto& [ref, commit] : there.refs) {
-        const bool is_head = ref.starts_with(k_heads);
-        const bool is_other = ref == "refs/stash" || ref == "refs/orange/staged";
-        if ((!is_head && !is_other) || kept.size() >= k_most_left || !seen.insert(commit).second) continue;
+        const bool is_head = ref.starts_with(k_heads), is_staged = ref == "refs/orange/staged";
+        const bool is_stash = ref == "refs/stash" || ref.starts_with("refs/orange/stash-");
+        if ((!is_head && !is_staged && !is_stash) || !seen.insert(commit).second) continue;
+        if (kept.size() >= k_most_left || ++looked_at > k_most_looked_at) break;
         CO_TRY(const auto holders, co_await attempt(git, place.repo,
                                                     words("for-each-ref", "--count=1", "--format=x", "--contains",
                                                           commit, "refs/heads", "refs/remotes", "refs/tags")));
         if (holders.ok() && !trim(holders.out).empty()) continue;  // an unknown commit is an error
-        const auto kind = is_head ? "head-" : ref == "refs/stash" ? "stash-" : "staged-";
+        const auto kind = is_head ? "head-" : is_stash ? "stash-" : "staged-";
         kept.push_back(below + "/" + kind + commit.substr(0, 12));
         refspecs.push_back("+" + ref + ":" + kept.back());
     }
     if (!refspecs.empty()) CO_TRY(co_await fetch(git, place, upload_pack, std::move(refspecs)));
     co_return kept;
+}
+
+bool holds_more(const OwnPlace& place) {
+    for (const char* folder : {"/modules", "/lfs/objects"}) {
+        std::error_code error;
+        if (fs::is_directory(fs::symlink_status(place.path + folder, error))) return true;
+    }
+    return false;
 }
 
 Result<void> set_own_aside(const std::string& path, const std::string& aside) {
@@ -383,8 +449,8 @@ Result<void> set_own_aside(const std::string& path, const std::string& aside) {
 
 Awaitable<Result<void>> remove_own(Git& git, OwnPlace place) {
     CO_TRY(remove_folder(git, place.path));
-    for (const char* name : {"/base", "/head", "/branch"}) {
-        CO_TRY(co_await ask(git, place.repo, words("update-ref", "-d", place.refs + name)));
+    for (const char* name : {"/base", "/head", "/branch", "/new", "/left"}) {
+        CO_TRY(co_await ask(git, place.repo, words("update-ref", "--no-deref", "-d", place.refs + name)));
     }
     co_return Result<void>{};
 }

@@ -29,25 +29,31 @@ Awaitable<Result<void>> make_own(Git& git, OwnPlace place, Pinned worktree, std:
 
 /// Takes over what the agent has committed. `upload_pack` is the command, for a shell, that runs `git upload-pack`
 /// behind the wall. The worktree's HEAD and index follow the agent's HEAD; its branch follows, unless somebody else
-/// has moved it meanwhile. A branch that the agent has made or renamed is made; one of the project is never moved.
-/// Returns sentences about what could not be taken over.
-Awaitable<Result<std::vector<std::string>>> take_over(Git& git, OwnPlace place, Pinned worktree,
-                                                      std::string upload_pack);
+/// has moved it meanwhile: then conflict, and the agent's commits are kept in a ref that the message names. A branch
+/// that the agent has made or renamed is made; one of the project is never moved, and while the agent is on it, or on
+/// none, HEAD is at the commit alone. Can be repeated after an end at any point.
+Awaitable<Result<void>> take_over(Git& git, OwnPlace place, Pinned worktree, std::string upload_pack);
 
 /// Returns a script for a shell behind the wall, in the worktree, that brings the agent's repository to where the
 /// worktree and the branches `names` are; empty if it is there already. The caller has called take_over().
 Awaitable<Result<std::string>> to_hand_over(Git& git, OwnPlace place, Pinned worktree, std::string upload_pack,
                                             std::vector<std::string> names);
 
-/// A script for a shell behind the wall that makes a commit of what is staged and differs from the files.
+/// A script for a shell behind the wall that makes a commit of what is staged and differs from the files, and names
+/// each stash.
 inline constexpr const char* k_keep_staged =
     "git diff --quiet || git diff --cached --quiet || git update-ref refs/orange/staged "
-    "$(git commit-tree $(git write-tree) -p HEAD -m 'what was staged')";
+    "$(git commit-tree $(git write-tree) -p HEAD -m 'what was staged')\n"
+    "for each in $(git rev-list -g --max-count=50 refs/stash 2>/dev/null); do "
+    "git update-ref refs/orange/stash-$each $each; done";
 
 /// Fetches the agent's other branches, its stash and what k_keep_staged has kept, as refs below `below`
 /// (refs/orange/<task>), unless a ref of the project has them. Returns the new refs.
 Awaitable<Result<std::vector<std::string>>> keep_own(Git& git, OwnPlace place, std::string upload_pack,
                                                      std::string below);
+
+/// Returns true if the repository has what keep_own() does not keep: repositories of submodules, files of Git LFS.
+bool holds_more(const OwnPlace& place);
 
 /// Moves the agent's repository to `aside`, which has to be on the same disk.
 Result<void> set_own_aside(const std::string& path, const std::string& aside);

@@ -186,9 +186,12 @@ Awaitable<Result<CheckReport>> Checks::run_and_remember(Job job, Running& runnin
     auto report = co_await run_all(job, running);
     if (job.own) {  // what files of an agent left there runs outside of its wall for no other task
         const auto removed = co_await world_.pool.remove_checks_place(job.project);
-        if (!removed) log::warn("runner", removed.error().message, {{"task", job.id().value}});
-        if (const auto gone = co_await walls::remove(world_, std::move(*job.own)); !gone)
-            log::warn("runner", gone.error().message, {{"task", job.id().value}});
+        Result<void> gone;
+        if (removed) gone = co_await walls::remove(world_, std::move(*job.own));
+        if (!removed || !gone) {
+            const auto& why = removed ? gone.error() : removed.error();
+            log::warn("runner", why.message, {{"task", job.id().value}});
+        }
     }
     if (!report) co_return report;
     CO_TRY(co_await remember(job, *report));
@@ -270,6 +273,7 @@ Awaitable<bool> Checks::is_in_worktree(TaskRecord record, Job& job) {
 /// Prepares the checks' own place like a workspace, and returns the setup command that has to run first.
 Awaitable<Result<std::vector<std::string>>> Checks::make_ready(Job& job, std::shared_ptr<Stop> stop) {
     auto commit = job.result.commit.empty() ? job.commit : job.result.commit;
+    CO_TRY(walls::check(world_, job.record.task));
     const auto own = walls::repository_of(world_, walls::key_of_checks(job.project.name));
     const bool is_unclean = is_folder(world_.files, own);  // a killed daemon's
     if (is_unclean) CO_TRY(co_await world_.pool.remove_checks_place(job.project));

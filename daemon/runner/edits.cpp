@@ -144,6 +144,16 @@ Result<void> Edits::choose_executor(TaskRecord& record, const Choices& choices) 
     if (choices.executor) {
         TRY(const auto entry, world_.executors.find(*choices.executor));
         executor = entry.executor;
+        const bool leaves_wall = !executor.has_own_repository && walls::wall_of(world_, task) &&
+                                 is_folder(world_.files, walls::repository_of(world_, task.id.value));
+        if (leaves_wall) {
+            const auto& id = task.id.value;
+            return Error(ErrorCode::conflict, "the agent of task " + id +
+                                                  " has a repository of its own behind the wall of " + task.executor +
+                                                  ". To go on without the wall, take its work into a new "
+                                                  "task:\n  orange task cancel " +
+                                                  id + "\n  orange task restore " + id + " --create");
+        }
         task.executor_options.clear();  // they belong to the previous executor
         task.executor = executor.is_direct() ? std::string() : executor.name;
         task.executor_hash.clear();

@@ -1,5 +1,6 @@
 #include "daemon/runner/walls.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/ids.hpp"
@@ -11,6 +12,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/process/leftovers.hpp"
 #include "daemon/runner/placement.hpp"
+#include "daemon/shim/spec.hpp"
 
 namespace orange::walls {
 namespace {
@@ -52,9 +54,14 @@ Awaitable<Result<Completed>> run_script(World& world, Place place, std::string s
     const std::vector<std::string> inner = {"sh", "-s"};
     command.argv = around(inside(world, place, false), inner);
     command.env = executor_environment(world, place.task.project);
-    (*command.env)["GIT_CONFIG_COUNT"] = "1";
-    (*command.env)["GIT_CONFIG_KEY_0"] = "core.hooksPath";
-    (*command.env)["GIT_CONFIG_VALUE_0"] = "/dev/null";
+    const std::pair<const char*, const char*> settings[] = {
+        {"core.hooksPath", "/dev/null"}, {"commit.gpgSign", "false"}, {"rerere.enabled", "false"}};
+    for (int i = 0; const auto& [name, value] : settings) {
+        const auto number = std::to_string(i++);
+        (*command.env)["GIT_CONFIG_KEY_" + number] = name;
+        (*command.env)["GIT_CONFIG_VALUE_" + number] = value;
+    }
+    (*command.env)["GIT_CONFIG_COUNT"] = std::to_string(std::size(settings));
     (*command.env)[process::k_daemon_variable] = world.pool.mark();
     command.input = "set -e\n" + script;
     command.cwd = place.worktree;
@@ -73,13 +80,10 @@ Awaitable<Result<void>> do_script(World& world, Place place, std::string script)
 Awaitable<Result<void>> take(World& world, Place place, git::Pinned worktree) {
     auto command = upload_pack(world, place);
     auto own = place.own;
-    auto taken = co_await git::take_over(world.git, std::move(own), worktree, std::move(command));
-    if (!taken) {
-        co_return in_context("what the agent of task " + place.task.id.value + " has committed cannot be taken over",
-                             taken.error());
-    }
-    for (const auto& note : *taken) log::warn("walls", note, {{"task", place.task.id.value}});
-    co_return Result<void>{};
+    const auto taken = co_await git::take_over(world.git, std::move(own), worktree, std::move(command));
+    if (taken) co_return Result<void>{};
+    co_return in_context("what the agent of task " + place.task.id.value + " has committed cannot be taken over",
+                         taken.error());
 }
 
 bool is_there(const World& world, const std::string& key) {
@@ -147,7 +151,24 @@ std::vector<std::string> inside(const World& world, const Place& place, bool has
         const auto more = agents::expanded(place.executor.readable, {{{"path", path}}, {}});
         values.lists["binds"].insert(values.lists["binds"].end(), more.begin(), more.end());
     }
-    return agents::expanded(place.executor.inside, values);
+    auto words_inside = agents::expanded(place.executor.inside, values);
+    std::vector<std::string> alone = {(world.installation.bin / "orange-agent").string(), k_behind_option};
+    alone.insert(alone.end(), place.executor.unset.begin(), place.executor.unset.end());
+    alone.emplace_back("--");
+    const auto inner = std::ranges::find(words_inside, "{inner}");
+    words_inside.insert(inner, alone.begin(), alone.end());
+    return words_inside;
+}
+
+Result<void> check(const World& world, const Task& task) {
+    if (!is_there(world, task.id.value) || wall_of(world, task)) return {};
+    return Error(ErrorCode::conflict, "the agent of task " + task.id.value +
+                                          " has worked behind a wall, and the definition of executor " + task.executor +
+                                          " that it was recorded with is not there any more. Its work is in " +
+                                          repository_of(world, task.id.value) +
+                                          ", where no git must run outside of a "
+                                          "wall. To give the task up, and keep that folder:\n  orange task cancel " +
+                                          task.id.value);
 }
 
 Awaitable<Result<void>> make_ready(World& world, Place place, git::Pinned worktree) {
@@ -163,6 +184,7 @@ Awaitable<Result<void>> make_ready(World& world, Place place, git::Pinned worktr
 Awaitable<Result<void>> hand_over(World& world, Place place, git::Pinned worktree) {
     const auto lock = co_await world.repositories.acquire(place.own.path);
     if (!is_there(world, place.key)) co_return Result<void>{};
+    CO_TRY(co_await take(world, place, worktree));  // nothing of the agent's is moved aside
     auto names = names_for(world, place.task);
     auto own = place.own;
     auto command = upload_pack(world, place);
@@ -173,6 +195,7 @@ Awaitable<Result<void>> hand_over(World& world, Place place, git::Pinned worktre
 
 Awaitable<Result<void>> take_over(World& world, Task task, git::Pinned worktree) {
     if (!is_there(world, task.id.value)) co_return Result<void>{};
+    CO_TRY(check(world, task));
     auto place = place_of(world, task, worktree);
     if (!place) co_return Result<void>{};
     const auto lock = co_await world.repositories.acquire(place->own.path);
@@ -184,7 +207,7 @@ Awaitable<Result<std::string>> merge_there(World& world, Place place, git::Pinne
     const auto lock = co_await world.repositories.acquire(place.own.path);
     CO_TRY(co_await take(world, place, worktree));
     auto script = "git merge --quiet --no-edit -m " + shell_word(message) + " " + commit +
-                  " >&2 || { git diff --name-only --diff-filter=U -z; exit 1; }";
+                  " >&2 || { git diff --name-only --diff-filter=U -z; git merge --abort; exit 1; }";
     CO_TRY(const auto merged, co_await run_script(world, place, std::move(script)));
     std::vector<std::string> files;
     for (const auto path : split(merged.out, '\0')) {
@@ -192,8 +215,10 @@ Awaitable<Result<std::string>> merge_there(World& world, Place place, git::Pinne
     }
     if (!merged.ok() && files.empty()) co_return command_failed({"git", "merge", commit}, merged);
     if (!merged.ok()) {
-        co_return Error(ErrorCode::conflict, counted(files.size(), "file") + " in conflict",
-                        {{"files", join(shown_paths(files), "\n")}});
+        co_return Error(ErrorCode::conflict,
+                        "git cannot merge this by itself (" + ellipsized(join(shown_paths(files), ", "), 200) +
+                            "). Nothing was changed; the agent can merge it behind its wall:\n  orange task send " +
+                            place.task.id.value + " 'Merge the default branch, and resolve the conflicts'");
     }
     CO_TRY(co_await take(world, place, worktree));
     GitCommand head;
@@ -229,18 +254,31 @@ Awaitable<std::vector<std::string>> give_up(World& world, Task task) {
             kept = co_await git::keep_own(world.git, std::move(own), std::move(command), std::move(below));
         }
     }
-    if (kept && !kept->empty()) notes.push_back("other work of the agent is kept as " + join(*kept, ", "));
-    if (!kept) {
-        const auto aside = world.paths.workspaces() / ".found" / (*task.workspace + "-" + random_id(8) + "-repository");
-        if (auto moved = git::set_own_aside(path, aside.string()); !moved)
-            log::warn("walls", moved.error().message, {{"task", task.id.value}});
-        notes.push_back(kept.error().message + "\nThe agent's repository was moved to " + shown_path(aside.string()) +
-                        ": run no git in it, because its configuration is the agent's");
-    }
     git::OwnPlace own{project.path, path, "refs/orange/" + task.id.value + "/own"};
+    if (kept && !kept->empty()) notes.push_back("other work of the agent is kept as " + join(*kept, ", "));
+    if (!kept || git::holds_more(own)) {
+        const auto aside = world.paths.workspaces() / ".found" / (*task.workspace + "-" + random_id(8) + "-repository");
+        const auto moved = git::set_own_aside(path, aside.string());
+        const auto& at = moved ? aside.string() : path;
+        notes.push_back((kept ? "submodules or files of Git LFS are in the agent's repository" : kept.error().message) +
+                        "\nThe agent's repository is in " + shown_path(at) +
+                        ": run no git in it, because its configuration is the agent's");
+        if (!moved) co_return notes;
+    }
     if (auto removed = co_await git::remove_own(world.git, std::move(own)); !removed)
         log::warn("walls", removed.error().message, {{"task", task.id.value}});
     co_return notes;
+}
+
+Awaitable<void> sweep(World& world, Task task) {
+    const auto* found = world.projects.find(task.project);
+    if (!found) co_return;
+    git::OwnPlace own{found->path, repository_of(world, task.id.value), "refs/orange/" + task.id.value + "/own"};
+    const auto lock = co_await world.repositories.acquire(own.path);
+    (void)world.files.remove(link_of(world, task.id.value));
+    if (!is_there(world, task.id.value)) co_return;
+    if (auto removed = co_await git::remove_own(world.git, std::move(own)); !removed)
+        log::warn("walls", removed.error().message, {{"task", task.id.value}});
 }
 
 Awaitable<Result<void>> rename_there(World& world, Place place, std::string from, std::string to) {

@@ -38,6 +38,9 @@ std::vector<std::string> inside(const World& world, const Place& place, bool has
 /// Returns such words with the command.
 std::vector<std::string> around(const std::vector<std::string>& inside, const std::vector<std::string>& inner);
 
+/// conflict if the task's agent has a repository of its own, and its wall is not known: nothing of it may run then.
+Result<void> check(const World& world, const Task& task);
+
 /// Makes the repository of the place as its worktree is, if it is not there.
 Awaitable<Result<void>> make_ready(World& world, Place place, git::Pinned worktree);
 /// Brings a repository that is there to where the project's branches are.
@@ -50,14 +53,17 @@ Awaitable<Result<void>> take_over(World& world, Task task, git::Pinned worktree)
 /// Renames the agent's branch, after the worktree's was renamed.
 Awaitable<Result<void>> rename_there(World& world, Place place, std::string from, std::string to);
 
-/// Merges a commit of the project in the agent's repository, and takes the result over. conflict with the detail
-/// `files` if git cannot merge by itself: the conflict then stands in the worktree.
+/// Merges a commit of the project in the agent's repository, and takes the result over. conflict, and nothing is
+/// changed, if git cannot merge by itself.
 Awaitable<Result<std::string>> merge_there(World& world, Place place, git::Pinned worktree, std::string commit,
                                            std::string message);
 
 /// Keeps what else the agent has in its repository, and removes it. If that fails, the repository is moved to
 /// workspaces/.found. Returns sentences about both.
 Awaitable<std::vector<std::string>> give_up(World& world, Task task);
+
+/// Removes what commands after give_up() have made again, once the workspace is given back.
+Awaitable<void> sweep(World& world, Task task);
 
 /// Removes the repository of a place of checks.
 Awaitable<Result<void>> remove(World& world, Place place);

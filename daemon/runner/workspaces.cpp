@@ -80,6 +80,9 @@ Workspaces::Workspaces(World& world, AgentControl& agents, Turns& turns, Transit
 
 Awaitable<Result<std::vector<std::string>>> Workspaces::wall_around(TaskId id, git::Pinned worktree) {
     const auto record = world_.tasks.awake(id);
+    Task unknown;
+    unknown.id = id;
+    CO_TRY(walls::check(world_, record ? record->task : unknown));
     auto place = record ? walls::place_of(world_, record->task, worktree) : std::nullopt;
     if (!place) co_return std::vector<std::string>();
     CO_TRY(co_await walls::make_ready(world_, *place, worktree));

@@ -32,6 +32,6 @@ int close_others_at_exec();  ///< every descriptor except the first three
 /// Gives this process a keyring of its own in place of the session's, which it would share with its user's programs.
 /// Called on the far side of an executor.
 void leave_session_keyring();
-void go_first();             ///< if memory is used up, the kernel ends the agent before tmux and the daemon
+void go_first();  ///< if memory is used up, the kernel ends the agent before tmux and the daemon
 
 }  // namespace orange::shim

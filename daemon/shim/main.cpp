@@ -1,11 +1,16 @@
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <string_view>
 
 #include "common/base/text.hpp"
 #include "daemon/shim/agent.hpp"
-#include "daemon/shim/harness.hpp"
 #include "daemon/shim/event.hpp"
+#include "daemon/shim/harness.hpp"
 #include "daemon/shim/keeper.hpp"
 #include "daemon/shim/removal.hpp"
 #include "daemon/shim/scope.hpp"
@@ -16,9 +21,10 @@
 /// - `orange-agent --keep …`: the daemon starts the tmux server with it.
 /// - `orange-agent --event …`: a hook of an agent's program reports an event.
 /// - `orange-agent --remove PATH...`: the daemon removes folders that agents may have filled.
+/// - `orange-agent --behind …`: an executor runs a command of the project's with it, behind the wall of an agent.
 /// - `orange-agent --join PID`: systemd starts it for the first use, to move that process into a scope.
 int main(int argc, char** argv) {
-    constexpr int k_usage = 2, k_failed = 126;
+    constexpr int k_usage = 2, k_failed = 126, k_not_found = 127;
     if (argc == 2 && std::string_view(argv[1]) == "--version") {
         std::puts("orange-agent " ORANGE_VERSION);
         return 0;
@@ -31,13 +37,23 @@ int main(int argc, char** argv) {
         return orange::shim::write_event(argv[2], {argv + 3, argv + argc});
     }
     if (argc >= 3 && std::string_view(argv[1]) == orange::k_remove_option) return orange::shim::remove_paths(argv + 2);
+    if (argc > 3 && std::string_view(argv[1]) == orange::k_behind_option) {
+        char** word = argv + 2;
+        while (*word != nullptr && std::string_view(*word) != "--") ::unsetenv(*word++);
+        if (*word == nullptr || word[1] == nullptr) return k_usage;
+        orange::shim::leave_session_keyring();
+        ::execvp(word[1], word + 1);
+        std::fprintf(stderr, "orange-agent: %s: %s\n", word[1], std::strerror(errno));
+        return k_not_found;
+    }
     const bool is_inner = argc == 3 && std::string_view(argv[1]) == orange::k_inner_option;
     if (argc != 2 && !is_inner) {
         std::fputs(
             "usage: orange-agent SPEC\n       orange-agent --inner SPEC\n       orange-agent --keep HOME COMMAND "
             "[ARG...]\n"
             "       orange-agent --event FILE [WORD...]\n       orange-agent --join PID\n"
-            "       orange-agent --remove PATH...\n\n"
+            "       orange-agent --remove PATH...\n"
+            "       orange-agent --behind VARIABLE... -- COMMAND [ARG...]\n\n"
             "Runs one agent in a pane, or the tmux server of all panes; started by oranged. With --inner it does so\n"
             "below the program of an executor. With --event it adds what\n"
             "an agent's program says about itself to FILE: the words, or the object of JSON that is on stdin. With\n"

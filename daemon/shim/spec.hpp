@@ -15,6 +15,9 @@ namespace orange {
 
 /// The option of the call that runs an agent on the far side of an executor: `orange-agent --inner SPEC`.
 inline constexpr const char* k_inner_option = "--inner";
+/// The option of the call that runs a command of the project's behind a wall: `orange-agent --behind VARIABLE… --
+/// COMMAND…`. The command gets neither these variables nor the keys of its user's session.
+inline constexpr const char* k_behind_option = "--behind";
 
 /// Defines what orange-agent runs: a JSON file (mode 0600, because it has the environment) that the daemon writes
 /// before the window opens, and removes when the run has ended. The path of this file is all that tmux knows of an

@@ -18,6 +18,7 @@ Awaitable<Result<void>> run_command(Context& context, const Action& action) {
         CO_TRY(const auto worktree, co_await open_worktree(context.world, record));
         command.cwd = worktree.path();
         command.folder = worktree.folder();
+        CO_TRY(walls::check(context.world, record.task));
         if (const auto place = walls::place_of(context.world, record.task, worktree)) {
             CO_TRY(co_await walls::make_ready(context.world, *place, worktree));
             command.argv = walls::around(walls::inside(context.world, *place, true), action.argv);

@@ -2,7 +2,6 @@
 
 #include <sys/stat.h>
 
-
 #include "tests/catch.hpp"
 #include "tests/unit/git/git_fixture.hpp"
 
