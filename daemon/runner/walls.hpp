@@ -8,9 +8,9 @@
 #include "daemon/git/own.hpp"
 #include "daemon/runner/world.hpp"
 
-/// What is behind the wall of a task besides its agent: the agent's own repository (daemon/git/own.hpp), and the
-/// commands of the project that run files of the agent. All of it is for executors with `repository: own`; for the
-/// others these functions do nothing.
+/// These functions look after what is behind the wall of a task besides its agent: the agent's own repository
+/// (daemon/git/own.hpp), and the commands of the project that run files of the agent. All of it is for executors with
+/// `repository: own`; for the others these functions do nothing.
 namespace orange::walls {
 
 /// A worktree, and the wall that commands in it run behind.

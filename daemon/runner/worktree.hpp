@@ -4,8 +4,8 @@
 
 namespace orange {
 
-/// What becomes of commits in an agent's own repository that git or the wall refuse: who decides by the commits needs
-/// all of them; who only looks sees those that were taken over last.
+/// Says what becomes of commits in an agent's own repository that git or the wall refuse: who decides by the commits
+/// needs all of them; who only looks sees those that were taken over last.
 enum class Commits { as_far_as_taken_over, must_be_taken_over };
 
 /// Opens the worktree of a task that has a workspace, for git to be run in; see Pool::open(). Takes over what an agent
