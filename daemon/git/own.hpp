@@ -15,7 +15,7 @@
 /// what the agent does to its own objects, refs, configuration and hooks stays behind the wall.
 namespace orange::git {
 
-/// What make_own() and take_over() work on.
+/// Names the repositories and refs that make_own() and take_over() work on.
 struct OwnPlace {
     std::string repo;  ///< the project's repository
     std::string path;  ///< the agent's repository
