@@ -19,7 +19,7 @@ const std::vector<std::string> k_in_run = {
     "inner",   "limits",     "options",     "binds",      "run",        "task",       "project",  "role",
     "user",    "home",       "orange_home", "bin",        "share",      "repo",       "worktree", "task_dir",
     "run_dir", "socket_dir", "git_dir",     "git_common", "branch_dir", "repository", "link"};
-/// Those of `wall`, whose words are a part of `run` and of `inside`.
+/// Lists those of `wall`, whose words are a part of `run` and of `inside`.
 const std::vector<std::string> k_in_wall = {"binds",    "options",     "task",       "project", "user",
                                             "home",     "orange_home", "bin",        "share",   "repo",
                                             "worktree", "git_common",  "repository", "link"};
