@@ -336,7 +336,11 @@ Awaitable<Result<void>> take_over(Git& git, OwnPlace place, Pinned worktree, std
     }
     const bool is_same = here.is_away && there.refs.at("HEAD") == here.head && !is_new;
     const bool stays = is_on_it ? !here.is_away : is_same;
-    if (!is_news && stays) co_return Result<void>{};
+    if (!is_news && stays) {
+        const bool is_handed_over = !tip.empty() && tip == here.tip && tip != here.taken;
+        if (is_handed_over) CO_TRY(co_await move_branch(git, place, branch, tip, tip));
+        co_return Result<void>{};
+    }
     auto refspecs = words("+HEAD:" + place.refs + "/head");
     if (!tip.empty()) refspecs.push_back("+" + branch + ":" + place.refs + "/new");
     CO_TRY(co_await fetch(git, place, upload_pack, std::move(refspecs)));
@@ -400,9 +404,9 @@ Awaitable<Result<std::string>> to_hand_over(Git& git, OwnPlace place, Pinned wor
     const auto tip = there.refs.find(own);
     const bool is_there = there.branch == here.branch && tip != there.refs.end() && tip->second == here.head;
     if (!here.is_away && !is_there) {
-        script += "git update-ref " + shell_word(own) + " " + here.head + "\ngit symbolic-ref HEAD " + shell_word(own) +
-                  "\ngit reset --quiet\n";
-        CO_TRY(co_await move_branch(git, place, own, here.head, here.head));
+        const auto old = tip == there.refs.end() ? std::string() : tip->second;  // it may commit meanwhile
+        script += "git update-ref " + shell_word(own) + " " + here.head + " " + shell_word(old) +
+                  "\ngit symbolic-ref HEAD " + shell_word(own) + "\ngit reset --quiet\n";
     }
     co_return script;
 }
@@ -411,7 +415,6 @@ Awaitable<Result<std::vector<std::string>>> keep_own(Git& git, OwnPlace place, s
                                                      std::string below) {
     CO_TRY(const auto there,
            co_await look_into(git, place, upload_pack, words("refs/heads/*", "refs/stash", "refs/orange/*")));
-    CO_TRY(const auto known, co_await branches_of(git, place.repo, {}));
     std::vector<std::string> kept, refspecs;
     std::set<std::string> seen;
     std::size_t looked_at = 0;

@@ -61,7 +61,7 @@ Result<TaskId> Api::select(const TaskSelector& selector, const Call& call, store
     // Words would find out what the summaries of hidden tasks are.
     if (call.wall.empty()) return named(selector, call, by);
     auto id = named(selector, call, store::Naming::id_or_branch);
-    // Whether there is such a task is not told, either.
+    // The answer is the same if there is no such task.
     if (!id || !is_shown(*id, call)) return engine::hidden_by_wall("every other task");
     return id;
 }

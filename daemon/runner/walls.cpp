@@ -263,7 +263,7 @@ Awaitable<std::vector<std::string>> give_up(World& world, Task task) {
         notes.push_back((kept ? "submodules or files of Git LFS are in the agent's repository" : kept.error().message) +
                         "\nThe agent's repository is in " + shown_path(at) +
                         ": run no git in it, because its configuration is the agent's");
-        if (!moved) co_return notes;
+        co_return notes;  // the refs keep what that repository stands on
     }
     if (auto removed = co_await git::remove_own(world.git, std::move(own)); !removed)
         log::warn("walls", removed.error().message, {{"task", task.id.value}});

@@ -36,9 +36,11 @@ Awaitable<Result<void>> empty_workspace(Context& context, Project project) {
     auto task = record.task;
     const auto left = co_await walls::give_up(context.world, std::move(task));
     context.notes.insert(context.notes.end(), left.begin(), left.end());
+    const auto own = walls::repository_of(context.world, record.task.id.value);
+    const bool is_left = is_folder(context.world.files, own);  // it could not be moved, and has what is nowhere else
     CO_TRY(const auto released, co_await context.world.pool.release(project, record.task));
     auto ended = record.task;
-    co_await walls::sweep(context.world, std::move(ended));
+    if (!is_left) co_await walls::sweep(context.world, std::move(ended));
     CO_TRY(co_await follow_renamed_branch(context, project, released.branch));
     const auto& on = released.branch;
     if (!on.empty() && on != record.task.branch && on != project.default_branch) {

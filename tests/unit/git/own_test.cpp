@@ -164,6 +164,8 @@ TEST_CASE_METHOD(Own, "a branch that others have moved is not moved back, and a 
     CHECK(at("work") == of_human);
     const auto script = go(git::to_hand_over(git, place, *worktree, "git upload-pack", {"main"})).value();
     CHECK_THAT(script, Holds(of_human));
+    REQUIRE(take());  // the script could not be run
+    CHECK(at("work") == of_human);
     Command command;
     command.argv = {"sh", "-c", script};
     command.cwd = tree.string();
@@ -172,6 +174,9 @@ TEST_CASE_METHOD(Own, "a branch that others have moved is not moved back, and a 
     (*command.env)["GIT_WORK_TREE"] = tree.string();
     REQUIRE(go(runner.run(std::move(command))).value().ok());
     CHECK(agent({"rev-parse", "HEAD"}) == of_human);
+    REQUIRE(take());
+    CHECK(at("refs/orange/t/own/branch") == of_human);
+    CHECK(at("work") == of_human);
     CHECK(agent({"status", "--porcelain"}).empty());
     CHECK(go(git::to_hand_over(git, place, *worktree, "git upload-pack", {"main"})).value().empty());
 
