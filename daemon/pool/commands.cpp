@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
@@ -40,19 +38,15 @@ std::vector<std::string> Pool::consented(const Project& project, const git::Pinn
     return {};
 }
 
-Awaitable<Result<std::vector<std::string>>> Pool::wall_of(TaskId task, git::Pinned worktree) {
-    if (!wall_) co_return std::vector<std::string>();
-    co_return co_await wall_(std::move(task), std::move(worktree));
+Awaitable<Result<std::vector<std::string>>> Pool::behind_wall(TaskId task, git::Pinned worktree,
+                                                              std::vector<std::string> argv) {
+    if (!wall_) co_return argv;
+    co_return co_await wall_(std::move(task), std::move(worktree), std::move(argv));
 }
 
-Command Pool::command_in(const git::Pinned& worktree, const std::vector<std::string>& wall,
-                         std::vector<std::string> argv, Surroundings around) const {
+Command Pool::command_in(const git::Pinned& worktree, std::vector<std::string> argv, Surroundings around) const {
     Command command;
     command.argv = std::move(argv);
-    if (const auto inner = std::ranges::find(wall, "{inner}"); inner != wall.end()) {
-        command.argv.insert(command.argv.begin(), wall.begin(), inner);
-        command.argv.insert(command.argv.end(), inner + 1, wall.end());
-    }
     command.cwd = worktree.path();
     command.folder = worktree.folder();
     around.env[process::k_daemon_variable] = mark_;
@@ -67,8 +61,8 @@ Awaitable<Result<void>> Pool::set_up(Project project, TaskId task, std::string n
     auto argv = project.setup.empty() ? consented(project, worktree, ".orange/setup", notes) : project.setup;
     if (argv.empty()) co_return Result<void>{};
     begun = true;
-    CO_TRY(const auto wall, co_await wall_of(task, worktree));
-    auto setup = command_in(worktree, wall, argv, surround_(project, task, name));
+    CO_TRY(auto walled, co_await behind_wall(task, worktree, argv));
+    auto setup = command_in(worktree, std::move(walled), surround_(project, task, name));
     setup.deadline = k_setup_deadline;
     setup.stop = stop;
     CO_TRY(const auto done, co_await processes_.run(std::move(setup)));
@@ -85,11 +79,13 @@ Awaitable<Released> Pool::tear_down(Project project, TaskId task, std::string na
         if (!argv.empty()) commands.push_back(std::move(argv));
     }
     if (commands.empty()) co_return told;
-    const auto wall = co_await wall_of(task, worktree);
-    if (!wall) told.failures.push_back("the teardown of " + name + " was not run: " + wall.error().message);
-    if (!wall) co_return told;
     for (const auto& argv : commands) {
-        auto command = command_in(worktree, *wall, argv, around);
+        auto walled = co_await behind_wall(task, worktree, argv);
+        if (!walled) {
+            told.failures.push_back("the teardown of " + name + " was not run: " + walled.error().message);
+            continue;
+        }
+        auto command = command_in(worktree, std::move(*walled), around);
         command.deadline = k_teardown_deadline;
         const auto done = co_await processes_.run(std::move(command));
         if (done && done->ok()) continue;

@@ -59,8 +59,9 @@ struct Surroundings {
     std::vector<std::string> keep_ignored = {};  ///< patterns, as lines of .gitignore
 };
 using Surround = std::function<Surroundings(const Project&, const TaskId&, const std::string& workspace)>;
-/// Returns argv that runs {inner}, a command, behind the wall of the task; empty if it has none.
-using BehindWall = std::function<Awaitable<Result<std::vector<std::string>>>(TaskId, git::Pinned worktree)>;
+/// Returns argv as it runs behind the wall of the task; itself if the task has none.
+using BehindWall = std::function<Awaitable<Result<std::vector<std::string>>>(TaskId, git::Pinned worktree,
+                                                                             std::vector<std::string> argv)>;
 
 /// The result of a release: what was saved, and what to report.
 struct Released {
@@ -258,9 +259,9 @@ class Pool {
                                    std::vector<std::string>& notes, bool& begun);
     /// Runs the teardown commands. Sets only `notes` and `failures` of the result.
     Awaitable<Released> tear_down(Project project, TaskId task, std::string name, git::Pinned worktree);
-    Awaitable<Result<std::vector<std::string>>> wall_of(TaskId task, git::Pinned worktree);
-    Command command_in(const git::Pinned& worktree, const std::vector<std::string>& wall, std::vector<std::string> argv,
-                       Surroundings around) const;
+    Awaitable<Result<std::vector<std::string>>> behind_wall(TaskId task, git::Pinned worktree,
+                                                            std::vector<std::string> argv);
+    Command command_in(const git::Pinned& worktree, std::vector<std::string> argv, Surroundings around) const;
     Awaitable<Result<git::Pinned>> make_worktree(Project project, std::string name);
     /// If the folder of a worktree is missing, keeps the commits that git's admin folder for it still knows.
     Awaitable<Result<void>> keep_of_missing(Project project, std::string name);

@@ -128,19 +128,6 @@ Result<std::string> make_branch_folder(const World& world, const Task& task, con
                                 printable(task.branch.substr(task.branch.rfind('/') + 1))));
 }
 
-/// Appends to git's configuration for the agent: a wall hides the keys that sign commits, and git's memory of resolved
-/// conflicts is read-only there, so that either setting would make commits and rebases fail.
-void let_git_commit(std::map<std::string, std::string>& env) {
-    const char* settings[] = {"commit.gpgSign", "tag.gpgSign", "rerere.enabled"};
-    int count = std::atoi(value_in(env, "GIT_CONFIG_COUNT").c_str());  // the project's `env` may have set some
-    for (const char* name : settings) {
-        const auto number = std::to_string(count++);
-        env["GIT_CONFIG_KEY_" + number] = name;
-        env["GIT_CONFIG_VALUE_" + number] = "false";
-    }
-    env["GIT_CONFIG_COUNT"] = std::to_string(count);
-}
-
 /// Returns the words that show the run's files to a program in the executor. Makes the files for its events and its
 /// messages, and the folders of the program's own files.
 Result<std::vector<std::string>> bind_words(const World& world, const agents::Executor& executor,
@@ -186,6 +173,17 @@ std::vector<std::string> limit_words(const World& world, const Task& task, const
 }
 
 }  // namespace
+
+void let_git_commit(std::map<std::string, std::string>& env) {
+    const char* settings[] = {"commit.gpgSign", "tag.gpgSign", "rerere.enabled"};
+    int count = std::atoi(value_in(env, "GIT_CONFIG_COUNT").c_str());  // the project's `env` may have set some
+    for (const char* name : settings) {
+        const auto number = std::to_string(count++);
+        env["GIT_CONFIG_KEY_" + number] = name;
+        env["GIT_CONFIG_VALUE_" + number] = "false";
+    }
+    env["GIT_CONFIG_COUNT"] = std::to_string(count);
+}
 
 std::map<std::string, std::string> executor_environment(const World& world, const std::string& project) {
     auto env = world.base_environment;

@@ -24,6 +24,10 @@
 /// be ended, and a human is told of them.
 namespace orange {
 
+/// Appends to git's configuration: a wall hides the keys that sign commits, and git's memory of resolved conflicts is
+/// read-only there, so that either setting would make commits and rebases fail.
+void let_git_commit(std::map<std::string, std::string>& env);
+
 /// Returns the environment in which an executor is asked for tasks of the project; an agent's own is also its
 /// harness's. Without a project, or with one that is not registered: that of all projects.
 std::map<std::string, std::string> executor_environment(const World& world, const std::string& project);

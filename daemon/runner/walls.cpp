@@ -1,6 +1,5 @@
 #include "daemon/runner/walls.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "common/base/ids.hpp"
@@ -23,10 +22,10 @@ Path folder(const World& world) {
     return world.paths.workspaces() / ".own";
 }
 
-Result<Place> make_place(const World& world, const Task& task, std::string key, const git::Pinned& worktree) {
+std::optional<Place> make_place(const World& world, const Task& task, std::string key, const git::Pinned& worktree) {
     auto executor = wall_of(world, task);
     const auto* project = world.projects.find(task.project);
-    if (!executor || !project) return Error(ErrorCode::not_found, "there is no wall");
+    if (!executor || !project) return std::nullopt;
     git::OwnPlace own{project->path, repository_of(world, key), "refs/orange/" + key + "/own"};
     return Place{task, std::move(*executor), worktree.path(), std::move(key), std::move(own), worktree.common_dir()};
 }
@@ -54,14 +53,7 @@ Awaitable<Result<Completed>> run_script(World& world, Place place, std::string s
     const std::vector<std::string> inner = {"sh", "-s"};
     command.argv = around(inside(world, place, false), inner);
     command.env = executor_environment(world, place.task.project);
-    const std::pair<const char*, const char*> settings[] = {
-        {"core.hooksPath", "/dev/null"}, {"commit.gpgSign", "false"}, {"rerere.enabled", "false"}};
-    for (int i = 0; const auto& [name, value] : settings) {
-        const auto number = std::to_string(i++);
-        (*command.env)["GIT_CONFIG_KEY_" + number] = name;
-        (*command.env)["GIT_CONFIG_VALUE_" + number] = value;
-    }
-    (*command.env)["GIT_CONFIG_COUNT"] = std::to_string(std::size(settings));
+    let_git_commit(*command.env);
     (*command.env)[process::k_daemon_variable] = world.pool.mark();
     command.input = "set -e\n" + script;
     command.cwd = place.worktree;
@@ -111,25 +103,15 @@ std::string key_of_checks(const std::string& project) {
 }
 
 std::optional<Place> place_of(const World& world, const Task& task, const git::Pinned& worktree) {
-    auto place = make_place(world, task, task.id.value, worktree);
-    return place ? std::optional(std::move(*place)) : std::nullopt;
+    return make_place(world, task, task.id.value, worktree);
 }
 
 std::optional<Place> place_of_checks(const World& world, const Task& task, const git::Pinned& worktree) {
-    auto place = make_place(world, task, key_of_checks(task.project), worktree);
-    return place ? std::optional(std::move(*place)) : std::nullopt;
+    return make_place(world, task, key_of_checks(task.project), worktree);
 }
 
 std::vector<std::string> around(const std::vector<std::string>& inside, const std::vector<std::string>& inner) {
-    std::vector<std::string> all;
-    for (const auto& word : inside) {
-        if (word != "{inner}") {
-            all.push_back(word);
-        } else {
-            all.insert(all.end(), inner.begin(), inner.end());
-        }
-    }
-    return all;
+    return agents::expanded(inside, {{}, {{"inner", inner}}});
 }
 
 std::vector<std::string> inside(const World& world, const Place& place, bool has_network) {
@@ -151,13 +133,11 @@ std::vector<std::string> inside(const World& world, const Place& place, bool has
         const auto more = agents::expanded(place.executor.readable, {{{"path", path}}, {}});
         values.lists["binds"].insert(values.lists["binds"].end(), more.begin(), more.end());
     }
-    auto words_inside = agents::expanded(place.executor.inside, values);
-    std::vector<std::string> alone = {(world.installation.bin / "orange-agent").string(), k_behind_option};
-    alone.insert(alone.end(), place.executor.unset.begin(), place.executor.unset.end());
-    alone.emplace_back("--");
-    const auto inner = std::ranges::find(words_inside, "{inner}");
-    words_inside.insert(inner, alone.begin(), alone.end());
-    return words_inside;
+    auto& inner = values.lists["inner"];
+    inner = {(world.installation.bin / "orange-agent").string(), k_behind_option};
+    inner.insert(inner.end(), place.executor.unset.begin(), place.executor.unset.end());
+    inner.insert(inner.end(), {"--", "{inner}"});
+    return agents::expanded(place.executor.inside, values);
 }
 
 Result<void> check(const World& world, const Task& task) {
@@ -179,6 +159,15 @@ Awaitable<Result<void>> make_ready(World& world, Place place, git::Pinned worktr
     auto names = names_for(world, place.task);
     auto own = place.own;
     co_return co_await git::make_own(world.git, std::move(own), worktree, std::move(names));
+}
+
+Awaitable<Result<std::vector<std::string>>> behind(World& world, Task task, git::Pinned worktree,
+                                                   std::vector<std::string> argv) {
+    CO_TRY(check(world, task));
+    const auto place = place_of(world, task, worktree);
+    if (!place) co_return argv;
+    CO_TRY(co_await make_ready(world, *place, worktree));
+    co_return around(inside(world, *place, true), argv);
 }
 
 Awaitable<Result<void>> hand_over(World& world, Place place, git::Pinned worktree) {
@@ -206,7 +195,7 @@ Awaitable<Result<std::string>> merge_there(World& world, Place place, git::Pinne
                                            std::string message) {
     const auto lock = co_await world.repositories.acquire(place.own.path);
     CO_TRY(co_await take(world, place, worktree));
-    auto script = "git merge --quiet --no-edit -m " + shell_word(message) + " " + commit +
+    auto script = "git -c core.hooksPath=/dev/null merge --quiet --no-edit -m " + shell_word(message) + " " + commit +
                   " >&2 || { git diff --name-only --diff-filter=U -z; git merge --abort; exit 1; }";
     CO_TRY(const auto merged, co_await run_script(world, place, std::move(script)));
     std::vector<std::string> files;

@@ -73,20 +73,19 @@ Workspaces::Workspaces(World& world, AgentControl& agents, Turns& turns, Transit
         return Surroundings{agents_.environment(record, {}, Role::system, RunId{}), std::move(*settings.teardown),
                             std::move(*settings.keep_ignored)};
     });
-    world_.pool.run_behind(
-        [this](TaskId id, git::Pinned worktree) { return wall_around(std::move(id), std::move(worktree)); });
+    world_.pool.run_behind([this](TaskId id, git::Pinned worktree, std::vector<std::string> argv) {
+        return behind_wall(std::move(id), std::move(worktree), std::move(argv));
+    });
     world_.pool.tell_keeping([this](const TaskId& id, const Keeping& keeping) { tell_keeping(id, keeping); });
 }
 
-Awaitable<Result<std::vector<std::string>>> Workspaces::wall_around(TaskId id, git::Pinned worktree) {
+Awaitable<Result<std::vector<std::string>>> Workspaces::behind_wall(TaskId id, git::Pinned worktree,
+                                                                    std::vector<std::string> argv) {
     const auto record = world_.tasks.awake(id);
-    Task unknown;
-    unknown.id = id;
-    CO_TRY(walls::check(world_, record ? record->task : unknown));
-    auto place = record ? walls::place_of(world_, record->task, worktree) : std::nullopt;
-    if (!place) co_return std::vector<std::string>();
-    CO_TRY(co_await walls::make_ready(world_, *place, worktree));
-    co_return walls::inside(world_, *place, true);
+    Task task;
+    task.id = id;
+    if (record) task = record->task;
+    co_return co_await walls::behind(world_, std::move(task), std::move(worktree), std::move(argv));
 }
 
 void Workspaces::on_restored(const TaskId& id, const std::string& workspace, const git::RestoredFile& mended) {

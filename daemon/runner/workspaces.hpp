@@ -51,7 +51,8 @@ class Workspaces {
     bool owes_release(const TaskRecord& record) const;
     bool has_its_folder(const TaskRecord& record) const;
     void tell_keeping(const TaskId& id, const Keeping& keeping);
-    Awaitable<Result<std::vector<std::string>>> wall_around(TaskId id, git::Pinned worktree);
+    Awaitable<Result<std::vector<std::string>>> behind_wall(TaskId id, git::Pinned worktree,
+                                                            std::vector<std::string> argv);
     void on_restored(const TaskId& id, const std::string& workspace, const git::RestoredFile& mended);
 
     World& world_;

@@ -18,11 +18,9 @@ Awaitable<Result<void>> run_command(Context& context, const Action& action) {
         CO_TRY(const auto worktree, co_await open_worktree(context.world, record));
         command.cwd = worktree.path();
         command.folder = worktree.folder();
-        CO_TRY(walls::check(context.world, record.task));
-        if (const auto place = walls::place_of(context.world, record.task, worktree)) {
-            CO_TRY(co_await walls::make_ready(context.world, *place, worktree));
-            command.argv = walls::around(walls::inside(context.world, *place, true), action.argv);
-        }
+        auto task = record.task;
+        auto argv = action.argv;
+        CO_TRY(command.argv, co_await walls::behind(context.world, std::move(task), worktree, std::move(argv)));
     }
     command.env = context.agents.environment(record, {}, Role::system, RunId{});
     command.deadline = std::chrono::seconds(60);
