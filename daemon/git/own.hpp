@@ -23,8 +23,8 @@ struct OwnPlace {
 };
 
 /// Makes the agent's repository as the worktree is now: with the branches `names` ("main"), origin's branches and tags,
-/// and with what the project's configuration says about identity, filters, line ends and hooks; without the addresses
-/// of credentials. Replaces one that is there.
+/// and with what the project's configuration says about identity, filters, line ends and hooks, but no secret of it.
+/// Replaces one that is there.
 Awaitable<Result<void>> make_own(Git& git, OwnPlace place, Pinned worktree, std::vector<std::string> names);
 
 /// Takes over what the agent has committed. `upload_pack` is the command, for a shell, that runs `git upload-pack`

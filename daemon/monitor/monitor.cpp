@@ -189,7 +189,8 @@ Awaitable<void> Monitor::poll() {
 }
 
 Awaitable<void> Monitor::take_in_new() {
-    for (const auto& id : world_.tasks.load_new()) {
+    const auto found = world_.tasks.load_new();
+    for (const auto& id : found) {
         if (stopping_) co_return;
         log::info("monitor", "its folder has come back", {{"task", id.value}});
         const auto* task = world_.tasks.brief(id);
