@@ -359,6 +359,7 @@ class Trial {
         show.name = options_.executor;
         TRY(const auto reply, call(show));
         separates_ = reply.executor.separates;
+        runs_checks_outside_ = reply.checks == "outside";
         const auto& problem = reply.executor.problem;
         step("check", problem ? Verdict::fail : Verdict::pass, problem.value_or("it can be used here"),
              problem ? "check, run" : "");
@@ -373,8 +374,10 @@ class Trial {
             if (!wall.holds) {
                 step(wall.name, Verdict::unknown, "Orange cannot try this");
             } else if (*wall.holds) {
+                const bool is_open = wall.name == "files" && runs_checks_outside_;
                 step(wall.name, Verdict::pass,
-                     wall.is_claimed ? "separated" : "separated, which `separates` does not say");
+                     std::string(wall.is_claimed ? "separated" : "separated, which `separates` does not say") +
+                         (is_open ? ", but checks and setup run outside" : ""));
             } else {
                 step(wall.name, Verdict::fail, "not separated", "separates, run");
             }
@@ -633,6 +636,7 @@ class Trial {
     rpc::HarnessView program_;
     std::string trust_hint_;
     std::vector<std::string> separates_;  ///< of the executor
+    bool runs_checks_outside_ = false;
     bool failed_ = false, tried_ = true, oneshot_ = false, question_said_ = false;
     bool ends_ = false;  ///< its task has been cancelled
 };

@@ -43,11 +43,11 @@ std::string executor_page(const rpc::ExecutorShow::Reply& reply, const Style& st
                    style.width);
     if (executor.problem) out += notes_text({"! " + *executor.problem}, style);
     out += command_part("run", reply.run, style);
-    out += command_part("checks, setup, teardown, run_command, and git in the agent's repository", reply.inside, style);
-    const auto& separates = executor.separates;
-    const bool hides_files = std::ranges::find(separates, "files") != separates.end();
-    if (reply.inside.empty() && hides_files)
-        out += wrapped("checks, setup and teardown run outside", "  ", style.width);
+    const bool has_commands = reply.checks != "outside";
+    out += command_part(has_commands ? "checks, setup, teardown, run_command, and git in the agent's repository"
+                                     : "git in the agent's repository",
+                        reply.inside, style);
+    if (!has_commands) out += wrapped("checks, setup, teardown and run_command run outside", "  ", style.width);
     out += command_part("limit of memory", reply.memory, style);
     out += command_part("check", reply.check, style);
     if (!reply.check.empty() && !executor.problem) out += wrapped("passed", "  ", style.width);

@@ -63,6 +63,7 @@ struct ExecutorShow : TaskSelector {
         ExecutorView executor;
         std::vector<std::string> run;
         std::vector<std::string> inside;
+        std::string checks;
         std::vector<std::string> check;
         std::vector<std::string> stop;
         std::vector<std::string> probe;
@@ -75,6 +76,9 @@ struct ExecutorShow : TaskSelector {
             v.required("executor", executor, "as in the list; its check was run, too");
             v.required("run", run, "argv that starts an agent; placeholders that have no value yet stay");
             v.optional("inside", inside, "argv that runs git and the project's commands behind the same wall");
+            v.optional("checks", checks,
+                       "where the project's commands run, if it separates files: inside (by the command above) or "
+                       "outside");
             v.optional("check", check, "argv that succeeds where it can be used");
             v.optional("stop", stop, "argv that ends what a run may leave");
             v.optional("probe", probe, "argv that says which runs it has");

@@ -1,5 +1,6 @@
 #include "daemon/agents/binds.hpp"
 
+#include <fnmatch.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <filesystem>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/agents/skills.hpp"
 
 namespace orange::agents {
@@ -46,19 +48,59 @@ std::string package_of(const fs::path& program, const std::string& home) {
     return program.parent_path().string();
 }
 
+/// Returns the files and folders that exist of an item of `config_reads`. Others, such as sockets, are no settings.
+std::vector<std::string> files_of(const std::string& item, const Environment& env) {
+    const fs::path path = folder_in(item, env);
+    const auto pattern = path.filename().string();
+    std::error_code error;
+    std::vector<std::string> files;
+    if (!path.is_absolute()) return files;
+    for (fs::directory_iterator each(path.parent_path(), error), end; !error && each != end; each.increment(error)) {
+        if (::fnmatch(pattern.c_str(), each->path().filename().c_str(), 0) != 0) continue;
+        struct stat facts {};
+        const bool is_there = ::stat(each->path().c_str(), &facts) == 0;
+        if (is_there && (S_ISDIR(facts.st_mode) || S_ISREG(facts.st_mode))) files.push_back(each->path().string());
+    }
+    std::ranges::sort(files);
+    return files;
+}
+
+/// True for a file that a program may replace by another one, as it does with its settings: what is shown to it can be
+/// neither replaced nor removed.
+bool is_replaced(const std::string& path) {
+    constexpr off_t k_largest = 1 << 20;
+    struct stat facts {};
+    return ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) && (facts.st_mode & S_IXUSR) == 0 &&
+           facts.st_size <= k_largest;
+}
+
 }  // namespace
 
 Result<void> make_config_folders(const Harness& harness, const Environment& env) {
-    const auto home = variable_in(env, "HOME");
-    for (const auto& item : harness.config_binds) {
-        const fs::path below = item.starts_with("~/") ? item.substr(2) : std::string();
-        if (home.empty() || !below.has_filename() || below.has_extension()) continue;
-        auto folder = fs::path(home);
+    const auto make = [&](const std::string& item) -> Result<void> {
+        const auto slash = item.find('/');
+        const bool has_base = slash != 0 && slash != item.npos;
+        const auto base = has_base ? plain_path(folder_in(item.substr(0, slash + 1), env)) : std::string();
+        const fs::path below = base.empty() ? std::string() : item.substr(slash + 1);
+        std::error_code error;
+        if (!below.has_filename() || below.has_extension() || !fs::is_directory(base, error)) {
+            return {};
+        }
+        auto folder = fs::path(base);
         for (const auto& part : below) {
             folder /= part;
             if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
                 return io_error("making " + folder.string() + ", to which " + harness.name + " writes", errno);
             }
+        }
+        return {};
+    };
+    for (const auto& item : harness.config_binds) TRY(make(item));
+    for (const auto* list : {&harness.config_reads, &harness.config_empty}) {
+        for (const auto& item : *list) {
+            const bool is_inside =
+                std::ranges::any_of(harness.config_binds, [&](const auto& outer) { return is_below(item, outer); });
+            if (is_inside) TRY(make(item));
         }
     }
     return {};
@@ -91,15 +133,15 @@ std::vector<Bind> binds_of(const Harness& harness, const std::string& program, c
     const auto home = real_path(variable_in(env, "HOME"));
     const auto orange_home = in_real_home(variable_in(env, "ORANGE_HOME"), env);
     std::vector<Bind> binds;
-    const auto add = [&](std::string path, bool is_writable) {
+    const auto add = [&](std::string path, Bind::Kind kind) {
         path = in_real_home(path, env);
         const bool shows_all = contains(path, home) || contains(path, orange_home);
         const bool is_known = std::ranges::find(binds, path, &Bind::path) != binds.end();
-        if (!shows_all && !is_known) binds.push_back({std::move(path), is_writable});
+        if (!shows_all && !is_known) binds.push_back({std::move(path), kind});
     };
     const auto add_hidden = [&](const std::string& folder) {
         const auto path = in_real_home(folder, env);
-        if (is_below(path, home) || is_below(path, orange_home)) add(path, false);
+        if (is_below(path, home) || is_below(path, orange_home)) add(path, Bind::Kind::read);
     };
     const auto search_path = variable_in(env, "PATH");  // outlives the loop
     for (const auto folder : split(search_path, ':')) {
@@ -107,11 +149,46 @@ std::vector<Bind> binds_of(const Harness& harness, const std::string& program, c
     }
     add_hidden(fs::path(program).parent_path().string());
     add_hidden(package_of(real_path(program), home));
+    for (const auto* list : {&harness.config_binds, &harness.config_reads}) {
+        for (const auto& item : *list) {
+            const auto slash = item.find('/');
+            const auto base = item.starts_with('$') && slash != item.npos ? folder_in(item.substr(0, slash), env) : "";
+            if (base.starts_with('/') && !is_below(in_real_home(base, env), home)) add(base, Bind::Kind::empty);
+        }
+    }
     for (const auto& item : harness.config_binds) {
         const auto path = folder_in(item, env);
-        if (path.starts_with('/')) add(path, true);
+        if (path.starts_with('/')) add(path, Bind::Kind::write);
+    }
+    for (const auto& item : harness.config_empty) {
+        const auto path = folder_in(item, env);
+        if (path.starts_with('/')) add(path, Bind::Kind::empty);
+    }
+    for (const auto& item : harness.config_reads) {
+        for (const auto& path : files_of(item, env)) {
+            const bool is_written = std::ranges::any_of(
+                binds, [&](const Bind& bind) { return bind.kind == Bind::Kind::write && contains(path, bind.path); });
+            if (!is_written) add(path, is_replaced(path) ? Bind::Kind::copy : Bind::Kind::read);
+        }
     }
     return binds;
+}
+
+std::vector<std::string> words_of(const Bind& bind, const Executor& executor) {
+    const auto words = [&]() -> std::vector<std::string> {
+        switch (bind.kind) {
+            case Bind::Kind::read:
+                return executor.readable;
+            case Bind::Kind::write:
+                return executor.writable;
+            case Bind::Kind::empty:
+                return executor.emptied.empty() ? executor.readable : executor.emptied;
+            case Bind::Kind::copy:
+                break;
+        }
+        return {};
+    }();
+    return expanded(words, {{{"path", bind.path}}, {}});
 }
 
 Result<void> check_visible(const Executor& executor, const HarnessEntry& harness, const Environment& env,

@@ -12,15 +12,27 @@ namespace orange::agents {
 
 /// A file or folder of the user that an agent's program needs. An executor that hides the user's files shows it.
 struct Bind {
+    enum class Kind {
+        read,   ///< the run reads it
+        write,  ///< the run writes to it
+        copy,   ///< a file: the run gets a copy, which ends with the run
+        empty,  ///< a folder: the run gets an empty one, which ends with the run; if the executor has none, it reads it
+    };
     std::string path;
-    bool is_writable = false;
+    Kind kind = Kind::read;
     bool operator==(const Bind&) const = default;
 };
 
-/// Returns what the program of a run needs of HOME and ORANGE_HOME: the folders of PATH, its own folder, that of the
-/// package that it is a part of, and, writable, the `config_binds` of its definition. A folder that contains HOME or
-/// ORANGE_HOME is left out.
+/// Returns what the program of a run needs of HOME and ORANGE_HOME, in the order in which it has to be shown: the
+/// folders of PATH, its own folder, that of the package that it is a part of, and of its definition the `config_binds`,
+/// which it writes to, the `config_empty` and the `config_reads`. Of these, a folder is read, and a file is copied if
+/// the program may replace it: one of at most 1 MiB that is no program itself. "~/.mine/*.json" are those that are in
+/// the folder now. A folder that a variable of these lists names is empty but for what the lists show of it, as HOME
+/// is. A folder that contains HOME or ORANGE_HOME is left out.
 std::vector<Bind> binds_of(const Harness& harness, const std::string& program, const Environment& env);
+
+/// Returns the words of {binds} that show it; none for a copy, which the shim on the far side makes.
+std::vector<std::string> words_of(const Bind& bind, const Executor& executor);
 
 /// Refuses a harness whose program, or what its first line names, is in a folder that the executor hides, unless the
 /// binds or a word of the options show it: it would not be found there. `env` is the environment of the agent.
@@ -28,8 +40,9 @@ Result<void> check_visible(const Executor& executor, const HarnessEntry& harness
                            const std::vector<std::string>& options);
 
 /// Makes the folders among its `config_binds` that do not exist, with mode 0700: a wall shows only what exists, and
-/// what the program writes elsewhere goes with the run. An item below HOME whose name has no ending is a folder
-/// ("~/.codex", but not "~/.claude.json").
+/// what the program writes elsewhere goes with the run. An item below HOME, or below a folder that a variable names,
+/// is a folder if its name has no ending ("~/.codex", but not "~/.claude.json"). Of the other two lists, makes
+/// those that are in such a folder, so that the run does not make them.
 Result<void> make_config_folders(const Harness& harness, const Environment& env);
 
 /// Returns the path with the real path of HOME, if it is below HOME. Other links keep their names, by which programs

@@ -33,11 +33,13 @@ struct Executor {
     std::vector<std::string> time;      ///< likewise, of minutes; {time} inside
     std::vector<std::string> readable;  ///< words of {binds} for a {path} that the run reads
     std::vector<std::string> writable;  ///< words of {binds} for a {path} that the run writes
+    std::vector<std::string> emptied;   ///< words of {binds} for a {path} of which the run sees an empty folder
     std::vector<std::string> hides;     ///< folders of which the agent sees only what {binds} and the options show
     std::vector<std::string> unset;     ///< variables that the agent does not get
     std::vector<std::string> inside;    ///< argv that runs {inner}, a command, behind the same wall without a run
     std::vector<std::string> without_network;  ///< words of {network} in `inside` for a command that needs none
     bool has_own_repository = false;           ///< agents have a repository of their own (daemon/git/own.hpp)
+    bool has_checks_outside = false;           ///< the project's commands run outside of the wall: its owner decided so
     bool calls_back = false;   ///< its agents are on other machines, from which their shims connect to the daemon
     bool tried = true;         ///< somebody has seen a whole life in it pass
     std::string install;       ///< the command that installs its program
@@ -48,6 +50,8 @@ struct Executor {
     bool is_direct() const { return run.size() == 1; }
     /// Returns true if its agents do not see the daemon's socket, but only the one of their run.
     bool hides_files() const;
+    /// Returns true if the project's commands (checks, setup, teardown, run_command) run behind the wall, too.
+    bool has_commands_inside() const { return has_own_repository && !has_checks_outside; }
     /// Returns true if a word of `run` has the placeholder.
     bool takes(std::string_view placeholder) const;
 };

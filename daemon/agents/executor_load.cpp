@@ -16,9 +16,9 @@ constexpr const char* k_inner = "{inner}";
 const std::vector<std::string> k_word_lists = {"inner", "limits", "options", "binds", "network"};
 /// The placeholders that each key may have.
 const std::vector<std::string> k_in_run = {
-    "inner",   "limits",     "options",     "binds",      "run",        "task",       "project",  "role",
-    "user",    "home",       "orange_home", "bin",        "share",      "repo",       "worktree", "task_dir",
-    "run_dir", "socket_dir", "git_dir",     "git_common", "branch_dir", "repository", "link"};
+    "inner",   "limits",     "options",     "binds",      "run",        "task", "project",  "role",
+    "user",    "home",       "orange_home", "bin",        "share",      "repo", "worktree", "task_dir",
+    "run_dir", "socket_dir", "git_dir",     "git_common", "repository", "link"};
 /// Lists those of `wall`, whose words are a part of `run` and of `inside`.
 const std::vector<std::string> k_in_wall = {"binds",    "options",     "task",       "project", "user",
                                             "home",     "orange_home", "bin",        "share",   "repo",
@@ -44,6 +44,7 @@ class ExecutorLoader : DefinitionReader {
             {{"name", [&](const Node& node) { read_name(node, executor_.name); }},
              {"separates", [&](const Node& node) { read_separates(node); }},
              {"repository", [&](const Node& node) { read_repository(node); }},
+             {"checks", [&](const Node& node) { read_checks(node); }},
              {"wall", [&](const Node& node) { command(node, "wall", k_in_wall, wall_); }},
              {"inside", [&](const Node& node) { read_inside(node); }},
              {"without_network", [&](const Node& node) { list(node, "without_network", executor_.without_network); }},
@@ -121,6 +122,13 @@ class ExecutorLoader : DefinitionReader {
         problem(node.place, "repository must be own (agents have a repository of their own) or shared");
     }
 
+    void read_checks(const Node& node) {
+        executor_.has_checks_outside = node.scalar == "outside";
+        if (node.is_scalar() && (node.scalar == "inside" || node.scalar == "outside")) return;
+        problem(node.place,
+                "checks must be inside (the project's commands run behind the wall of the agents) or outside");
+    }
+
     /// Puts the words of `wall` in the place of {wall}.
     void put_in_wall(const char* key, List& words) {
         const auto at = std::ranges::find(words, k_wall);
@@ -170,7 +178,7 @@ class ExecutorLoader : DefinitionReader {
 
     void read_binds(const Node& node) {
         if (!node.is_map() || !node.find("read") || !node.find("write")) {
-            return problem(node.place, "binds must be a map: read, write");
+            return problem(node.place, "binds must be a map: read, write, and perhaps empty");
         }
         const auto words = [&](const char* key, List& into) {
             return [this, what = "binds." + std::string(key), &into](const Node& list) {
@@ -178,7 +186,9 @@ class ExecutorLoader : DefinitionReader {
             };
         };
         members(node, "binds",
-                {{"read", words("read", executor_.readable)}, {"write", words("write", executor_.writable)}});
+                {{"read", words("read", executor_.readable)},
+                 {"write", words("write", executor_.writable)},
+                 {"empty", words("empty", executor_.emptied)}});
     }
 
     /// A list of words must be used in run, and one that is used must be given.
@@ -207,6 +217,9 @@ class ExecutorLoader : DefinitionReader {
             problem(root_.place,
                     "repository: own and inside belong together: inside is the command line behind which "
                     "git and the project's commands run");
+        }
+        if (const auto* checks = root_.find("checks"); checks && !executor_.has_own_repository) {
+            problem(checks->place, "checks belongs to repository: own: without it, they run outside");
         }
         if (executor_.has_own_repository && !(executor_.takes("repository") && executor_.takes("link")))
             problem(root_.find("run")->place, "with repository: own, run shows {repository}, and {link} as .git");

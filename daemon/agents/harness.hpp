@@ -153,8 +153,14 @@ struct Harness {
     /// The folders in which the program looks for its user's skills: the first one whose variable is set counts
     /// (skills.hpp).
     std::vector<std::string> skills;
-    /// The files and folders of the user in which the program keeps its settings and its conversations (binds.hpp).
+    /// The files and folders of the user in which the program keeps its login, its state and its conversations: it
+    /// writes to them behind a wall, too (binds.hpp).
     std::vector<std::string> config_binds;
+    /// Those that say what the program does, such as settings, hooks and plugins: what it writes there behind a wall
+    /// ends with the run.
+    std::vector<std::string> config_reads;
+    /// Folders in those of `config_binds` that are empty in each run behind a wall, and end with it.
+    std::vector<std::string> config_empty;
     /// A variable without which the program refuses to run as root with full permissions. Orange never sets it by
     /// itself, because only the user can decide that this machine is a sandbox.
     std::string root_needs;  ///< a variable, or NAME=VALUE if the program takes no other value
@@ -255,7 +261,7 @@ struct LaunchRequest {
     std::optional<std::string> model;
     std::string task_dir;
     std::string worktree;
-    std::string repo;
+    std::string repo;        ///< what the program takes for its repository: the project's checkout, or the worktree
     std::string git_dir;     ///< the worktree's own folder in the repository's .git
     std::string git_common;  ///< the repository's .git
     std::string role;

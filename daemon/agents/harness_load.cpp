@@ -61,6 +61,8 @@ class Loader : DefinitionReader {
              {"version_args", [&](const Node& node) { list(node, "version_args", harness_.version_args); }},
              {"skills", [&](const Node& node) { read_folders(node, "skills", harness_.skills); }},
              {"config_binds", [&](const Node& node) { read_folders(node, "config_binds", harness_.config_binds); }},
+             {"config_reads", [&](const Node& node) { read_folders(node, "config_reads", harness_.config_reads); }},
+             {"config_empty", [&](const Node& node) { read_folders(node, "config_empty", harness_.config_empty); }},
              {"root_needs", [&](const Node& node) { read_root_needs(node); }}});
         for (const char* key : {"name", "program", "argv"}) {
             if (!root_.find(key)) problem(root_.place, std::string("\"") + key + "\" is missing");

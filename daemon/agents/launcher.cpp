@@ -90,7 +90,7 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
             shell_word(shim_.string()) + " " + std::string(k_event_option) + " " + shell_word(request.events);
     }
     if (!request.inbox.empty()) spec.env["ORANGE_INBOX"] = request.inbox;
-    if (auto written = write_specs(spec, request.around, run_folder); !written) {
+    if (auto written = write_specs(spec, request, run_folder); !written) {
         drop_files(request, run_folder);
         co_return written.error();
     }
@@ -129,24 +129,28 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
     co_return started;
 }
 
-Result<void> Launcher::write_specs(RunSpec& spec, const std::vector<std::string>& around, const Path& run_folder) {
-    if (!around.empty()) TRY(write_inner_spec(spec, around, inner_folder(run_folder, spec.run)));
+Result<void> Launcher::write_specs(RunSpec& spec, const StartRequest& request, const Path& run_folder) {
+    if (!request.around.empty()) TRY(write_inner_spec(spec, request, inner_folder(run_folder, spec.run)));
     return files_.replace(spec_file(run_folder, spec.run), spec_text(spec), Durability::atomic);
 }
 
 /// Lets a shim on the far side run the agent. The shim in the window starts the executor, which starts the other shim.
-Result<void> Launcher::write_inner_spec(RunSpec& spec, const std::vector<std::string>& around, const Path& folder) {
+Result<void> Launcher::write_inner_spec(RunSpec& spec, const StartRequest& request, const Path& folder) {
     auto inner = spec;
     inner.scope.clear();
     inner.exit_file = (folder / k_inner_exit).string();
     inner.started_file = (folder / k_inner_started).string();
     if (!spec.token.empty()) inner.address_file = (folder / k_inner_daemon).string();
     spec.token.clear();
+    for (const auto& [path, content] : request.copies) {
+        TRY(files_.replace(copy_in(folder, inner.copies.size()), content, Durability::atomic));
+        inner.copies.push_back(path);
+    }
     const auto file = folder / k_inner_spec;
     TRY(files_.replace(file, spec_text(inner), Durability::atomic));
     ExecutorValues values;
     values.lists["inner"] = {shim_.string(), k_inner_option, file.string()};
-    spec.argv = expanded(around, values);
+    spec.argv = expanded(request.around, values);
     spec.inner_folder = folder.string();
     return {};
 }

@@ -33,12 +33,13 @@ struct StartRequest {
     std::vector<std::string> argv;
     std::map<std::string, std::string> env;
     std::string worktree;
-    std::string session;                   ///< name for a new session
-    std::string in_session;                ///< id of the session to open a window in; empty: a new one
-    std::string native_session = {};       ///< the name of its program's conversation, if Orange chose it
-    std::string events = {};               ///< the file for its program's events; empty: none
-    std::string inbox = {};                ///< the file from which its program reads messages; empty: they are typed
-    std::string typed = {};                ///< the prompt, for a program that loses it on its command line
+    std::string session;              ///< name for a new session
+    std::string in_session;           ///< id of the session to open a window in; empty: a new one
+    std::string native_session = {};  ///< the name of its program's conversation, if Orange chose it
+    std::string events = {};          ///< the file for its program's events; empty: none
+    std::string inbox = {};           ///< the file from which its program reads messages; empty: they are typed
+    std::string typed = {};           ///< the prompt, for a program that loses it on its command line
+    std::map<std::string, std::string> copies = {};  ///< files that the far side of an executor makes: their content
     std::vector<std::string> around = {};  ///< argv of an executor, with the word {inner} for the agent's shim
     std::string earlier_hash = {};         ///< HarnessEntry::earlier_hash of its harness
     bool needs_socket = false;             ///< the agent can reach the daemon by the socket of its run only
@@ -179,9 +180,9 @@ class Launcher {
     std::optional<StartRecord> start_of(const Path& run_folder, const AgentRun& run) const;
 
   private:
-    Result<void> write_specs(RunSpec& spec, const std::vector<std::string>& around, const Path& run_folder);
+    Result<void> write_specs(RunSpec& spec, const StartRequest& request, const Path& run_folder);
     bool keep_end(const AgentRun& run, const RunEnd& end, const Path& run_folder);
-    Result<void> write_inner_spec(RunSpec& spec, const std::vector<std::string>& around, const Path& folder);
+    Result<void> write_inner_spec(RunSpec& spec, const StartRequest& request, const Path& folder);
     Awaitable<WindowOfRun> look_at_window(AgentRun run);
     Awaitable<Result<void>> close_window(AgentRun run, WindowOfRun window, Path log);
     Awaitable<std::vector<std::string>> scope_for(AgentRun run);

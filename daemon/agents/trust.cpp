@@ -20,6 +20,12 @@ bool is_true_at(const Json& root, const std::vector<std::string>& names) {
     return *value == true;
 }
 
+std::vector<std::string> names_for(const Trust& trust, const std::string& repo) {
+    std::vector<std::string> names;
+    for (const auto& name : trust.key) names.push_back(filled(name, {{"repo", repo}}));
+    return names;
+}
+
 }  // namespace
 
 Result<TrustInFile> trust_in_file(FileSystem& files, const Trust& trust, const std::string& repo,
@@ -29,8 +35,7 @@ Result<TrustInFile> trust_in_file(FileSystem& files, const Trust& trust, const s
     if (!found.file.is_absolute() || (home.empty() && trust.file.starts_with('~'))) {
         return Error(ErrorCode::invalid_argument, "the agents' environment has no HOME");
     }
-    std::vector<std::string> names;
-    for (const auto& name : trust.key) names.push_back(filled(name, {{"repo", repo}}));
+    const auto names = names_for(trust, repo);
     Json wanted = true;
     for (auto name = names.rbegin(); name != names.rend(); ++name) wanted = Json{{*name, std::move(wanted)}};
     found.lines = wanted.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -39,6 +44,19 @@ Result<TrustInFile> trust_in_file(FileSystem& files, const Trust& trust, const s
         found.there = is_true_at(content, names);
     }
     return found;
+}
+
+std::string with_answer_for(const Trust& trust, const std::string& content, const std::string& repo,
+                            const std::string& other) {
+    auto root = Json::parse(content, nullptr, false);
+    if (repo == other || root.is_discarded() || !is_true_at(root, names_for(trust, repo))) return content;
+    Json* value = &root;
+    for (const auto& name : names_for(trust, other)) {
+        if (!value->is_object() && !value->is_null()) return content;  // null: made here
+        value = &(*value)[name];
+    }
+    *value = true;
+    return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::vector<std::string> trust_arguments(const Trust& trust, const std::string& repo) {

@@ -21,6 +21,10 @@ struct TrustInFile {
 Result<TrustInFile> trust_in_file(FileSystem& files, const Trust& trust, const std::string& repo,
                                   const std::string& home);
 
+/// Returns the content of that file with the answer for `repo` as the one for `other`, too: `repo` by another name.
+std::string with_answer_for(const Trust& trust, const std::string& content, const std::string& repo,
+                            const std::string& other);
+
 /// Returns the arguments that replace {trust_args}.
 std::vector<std::string> trust_arguments(const Trust& trust, const std::string& repo);
 

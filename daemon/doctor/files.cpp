@@ -212,10 +212,11 @@ Awaitable<void> check_executors(Exam& exam) {
             exam.report.wrong("executor " + name + ": " + place.text, {}, place.file);
             continue;
         }
-        if (!environments.empty() && entry.executor.hides_files() && !entry.executor.has_own_repository) {
-            exam.report.warn("executor " + name +
-                                 " separates files, but its agents share the project's repository, and checks and "
-                                 "setup run outside of it (repository: own)",
+        if (!environments.empty() && entry.executor.hides_files() && !entry.executor.has_commands_inside()) {
+            const auto why = entry.executor.has_own_repository
+                                 ? " (checks: outside)"
+                                 : ", and its agents share the project's repository (repository: own)";
+            exam.report.warn("executor " + name + " separates files, but checks and setup run outside of it" + why,
                              "orange executor show " + name);
         }
         for (auto env : environments) {

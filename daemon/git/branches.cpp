@@ -299,19 +299,6 @@ std::vector<std::string> alternates_of(const std::string& git_common) {
     return found;
 }
 
-bool has_reftable(const std::string& git_common) {
-    return is_folder_at(AT_FDCWD, git_common + "/reftable");
-}
-
-Result<void> make_read_only_files(const std::string& git_dir, const std::string& git_common) {
-    const auto info = git_common + "/objects/info";
-    if (::mkdir(info.c_str(), 0777) != 0 && errno != EEXIST) return io_error("making " + info, errno);
-    const auto path = git_dir + "/config.worktree";
-    const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-    if (file || errno == EEXIST) return {};
-    return io_error("making " + path, errno);
-}
-
 Result<void> check_branch_files(const std::string& git_common, const std::string& branch) {
     const auto refused = [](const std::string& path, const char* what, bool may_be_users = false) {
         return Error(ErrorCode::conflict, printable(path) + " is " + what +
@@ -334,24 +321,6 @@ Result<void> check_branch_files(const std::string& git_common, const std::string
             auto next = open_folder_at(folder->get(), name, path);
             folder = std::move(next);
         }
-    }
-    return {};
-}
-
-std::string folder_of(const std::string& branch) {
-    const auto slash = branch.rfind('/');
-    return slash == std::string::npos ? std::string() : branch.substr(0, slash);
-}
-
-Result<void> make_branch_folder(const std::string& git_common, const std::string& folder) {
-    namespace fs = std::filesystem;
-    std::error_code error;
-    for (const char* of_refs : {"refs/heads", "logs/refs/heads"}) {
-        const auto path = fs::path(real_path(git_common)) / of_refs / folder;
-        fs::create_directories(path, error);
-        if (error) return io_error("making " + path.string(), error.value());
-        if (real_path(path) == path.string()) continue;
-        return Error(ErrorCode::conflict, path.string() + " is or contains a link, so it is not shown to an agent");
     }
     return {};
 }

@@ -62,13 +62,6 @@ Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string 
 /// The caller has called check_branch_files().
 Awaitable<Result<void>> move_branch(Git& git, std::string repo, std::string branch, std::string to, std::string from);
 
-/// Returns the folder of a branch below refs/heads, as "orange-tasks" of "orange-tasks/total". Empty if it is in none.
-std::string folder_of(const std::string& branch);
-
-/// Makes a folder of branches ("orange-tasks") in the repository's .git, with that of their logs. git removes empty
-/// ones. Fails if a part of it is a link.
-Result<void> make_branch_folder(const std::string& git_common, const std::string& folder);
-
 /// Returns the folders of objects from which the repository borrows (`git clone --shared`), and from which those
 /// borrow.
 std::vector<std::string> alternates_of(const std::string& git_common);
@@ -76,16 +69,9 @@ std::vector<std::string> alternates_of(const std::string& git_common);
 /// Returns the pipes, sockets and devices among the refs and their logs, at most a few: git waits for such a file.
 std::vector<std::string> obstacles_among_refs(const std::string& git_common);
 
-/// Returns true if the repository keeps its refs in tables (`git init --ref-format=reftable`), not one in each file.
-bool has_reftable(const std::string& git_common);
-
-/// Makes what a wall shows read-only, if it does not exist, so that no agent makes it: the file of git's settings for a
-/// worktree, which name programs, and the folder of the repository in which a file may lead git to other objects.
-Result<void> make_read_only_files(const std::string& git_dir, const std::string& git_common);
-
 /// Checks the files of a branch and of its log in the repository's .git before git writes them, without a process.
 /// conflict, with the way out, if the branch is a symbolic ref, or if a link is on the way: git would move another
-/// branch, or write outside of .git. An agent behind a wall can write the files in the folder of its branch.
+/// branch, or write outside of .git.
 Result<void> check_branch_files(const std::string& git_common, const std::string& branch);
 
 /// Renames a branch (refused where `to` exists); of a worktree only the one that it is on. If `place` is a repository,

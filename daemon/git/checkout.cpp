@@ -86,13 +86,13 @@ Result<Place> place_of(const std::string& common_dir, const Worktree& worktree, 
 }  // namespace
 
 Result<std::optional<Place>> checkout_of(const std::vector<Worktree>& all, const std::string& git_dir,
-                                         const std::string& branch, const std::set<std::string>& walled) {
+                                         const std::string& branch) {
     std::optional<Place> found;
     bool is_main = true;
     for (const auto& worktree : all) {
         std::error_code error;
         const bool first = std::exchange(is_main, false);
-        if (worktree.bare || walled.contains(worktree.path) || !fs::exists(worktree.path, error)) continue;
+        if (worktree.bare || !fs::exists(worktree.path, error)) continue;
         auto place = place_of(git_dir, worktree, first);
         if (!place && worktree.branch == branch) return place.error();
         if (!place) continue;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
 
 #include "daemon/git/git.hpp"
@@ -12,9 +11,9 @@ namespace orange::git {
 /// Returns the worktree of `all` (of the repository with that git directory) that has `branch` checked out; nothing if
 /// there is none. conflict if a rebase or bisect of that branch is under way in a worktree, because git moves the
 /// branch at its end. An agent may have made or changed a linked worktree, so it counts only if it and the repository
-/// point at each other. Those of `walled` (paths) do not count: an agent may have put the branch there to have git run.
+/// point at each other.
 Result<std::optional<Place>> checkout_of(const std::vector<Worktree>& all, const std::string& git_dir,
-                                         const std::string& branch, const std::set<std::string>& walled);
+                                         const std::string& branch);
 
 /// Returns true if a rebase or bisect in one of the worktrees will move the branch at its end, or if that cannot be
 /// found out.

@@ -38,22 +38,6 @@ Awaitable<Result<void>> keep_head(Git& git, Pinned worktree, std::string below, 
     co_return Result<void>{};
 }
 
-/// Keeps what `git rebase --autostash` has put away, which is in no ref before the rebase ends.
-Awaitable<Result<void>> keep_autostash(Git& git, Pinned worktree, std::string below, std::vector<std::string>& kept) {
-    for (const char* operation : {"rebase-merge", "rebase-apply"}) {
-        const auto state = open_folder_at(worktree.admin(), operation, operation);
-        const auto text = state ? small_file_at(state->get(), "autostash") : std::nullopt;
-        if (!text || !is_hash(trim(*text))) continue;
-        auto named = std::string(trim(*text));
-        CO_TRY(const auto commit, co_await commit_of(git, worktree, std::move(named)));
-        if (commit.empty()) continue;
-        const auto ref = below + "/stash-" + commit.substr(0, 12);
-        CO_TRY(co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: release", ref, commit)));
-        kept.push_back(ref);
-    }
-    co_return Result<void>{};
-}
-
 /// Saves the uncommitted work of the nested repository under a ref of its own, which is fetched with its other refs.
 /// Does nothing if that repository lies elsewhere, as a whole or by a link: Orange must not write there.
 Awaitable<Result<void>> snapshot_nested(Git& git, Nested nested) {
@@ -204,10 +188,7 @@ Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, Pinned worktr
                                                          Standing standing) {
     std::vector<std::string> kept;
     if (!standing.is_held) CO_TRY(co_await keep_head(git, worktree, below, kept));
-    if (worktree.is_walled()) {
-        CO_TRY(co_await keep_autostash(git, worktree, below, kept));
-        co_return kept;
-    }
+    if (worktree.is_walled()) co_return kept;
     if (standing.known && !standing.may_hold_repositories && !has_modules(worktree)) co_return kept;
     CO_TRY(co_await keep_inside(git, worktree, worktree, below, k_most_levels_kept, kept));
     CO_TRY(co_await keep_modules(git, worktree, worktree, below, k_most_levels_kept, kept));
@@ -215,15 +196,14 @@ Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, Pinned worktr
 }
 
 Awaitable<Result<std::vector<std::string>>> keep_commits_of_missing(Git& git, std::string common_dir, std::string admin,
-                                                                    std::string below, bool is_walled) {
+                                                                    std::string below) {
     std::vector<std::string> kept;
     const auto path = common_dir + "/worktrees/" + admin;
     if (!is_folder_at(AT_FDCWD, path)) co_return kept;
     CO_TRY(auto opened, open_folder(path));
     const auto folder = std::make_shared<const UniqueFd>(std::move(opened));
-    const Pinned own(path, path, common_dir, folder, folder, is_walled);
+    const Pinned own(path, path, common_dir, folder, folder);
     CO_TRY(co_await keep_head(git, own, below, kept));
-    if (is_walled) co_return kept;
     CO_TRY(co_await keep_modules(git, own, own, below, k_most_levels_kept, kept));
     co_return kept;
 }

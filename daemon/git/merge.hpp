@@ -3,7 +3,6 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,8 +49,7 @@ struct MergeRequest {
     bool push = true;                     ///< origin gets the merge
     std::vector<std::string> sign = {};   ///< CommitSettings::sign (signing.hpp); empty: the merge is not signed
     bool include_unpushed = false;
-    std::set<std::string> walled = {};  ///< worktrees of agents behind a wall: no git runs there for the target
-    std::string base = {};              ///< the commit that the published commit was built on; empty: unknown
+    std::string base = {};  ///< the commit that the published commit was built on; empty: unknown
     /// Merges that Orange made and did not push: result → the commit of `target` that it was built on.
     std::map<std::string, std::string> unpushed;
 };

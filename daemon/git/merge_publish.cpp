@@ -161,7 +161,7 @@ Awaitable<Result<void>> follow(Git& git, const MergeRequest& request, std::strin
     }
     CO_TRY(check_unlocked(dir, request));
     if (request.is_of_task) CO_TRY(check_branch_files(dir, request.target));
-    CO_TRY(const auto checkout, checkout_of(all, dir, request.target, request.walled));
+    CO_TRY(const auto checkout, checkout_of(all, dir, request.target));
     if (!forward) {
         CO_TRY(const auto ahead, co_await ask(git, request.repo, words("rev-list", "--count", local, "^" + commit)));
         co_return Error(ErrorCode::conflict, printable(request.target) + " has commits that the merge does not have",

@@ -162,35 +162,6 @@ Result<void> set_pipes_aside(const std::string& admin, const std::string& mark, 
     return {};
 }
 
-/// Returns true for the name of a file in git's own folder that git takes for a ref, such as ORIG_HEAD.
-bool is_pseudo_ref(std::string_view name) {
-    return !name.ends_with("MSG") && name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == std::string_view::npos;
-}
-
-/// Adds those below `folder`, whose names begin with `prefix`. `left`: the number of entries that are still allowed.
-Result<void> find_leading_elsewhere(int folder, const std::string& prefix, const std::string& shown, int levels,
-                                    std::size_t& left, std::vector<std::string>& found) {
-    const auto too_much = Error(ErrorCode::conflict, printable(shown) +
-                                                         " has more files than git makes; look at it, and "
-                                                         "remove those that are not git's");
-    if (levels == 0) return too_much;
-    TRY(const auto names, names_in(folder, shown));
-    for (const auto& name : names) {
-        if (left-- == 0) return too_much;
-        struct stat facts {};
-        if (::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;
-        if (prefix.empty() && (name == "HEAD" || name.starts_with(k_found))) continue;  // open_admin() checks HEAD
-        const bool may_be_ref = prefix.starts_with("refs/") || (prefix.empty() && is_pseudo_ref(name));
-        const bool is_symbolic = may_be_ref && S_ISREG(facts.st_mode) && is_symbolic_ref(folder, name);
-        const bool is_plain = S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode);  // neither a link nor a pipe
-        if (!is_plain || is_symbolic) found.push_back(prefix + name);
-        if (!S_ISDIR(facts.st_mode) || (prefix.empty() && name == "modules")) continue;
-        TRY(const auto inner, open_folder_at(folder, name, shown + "/" + name));
-        TRY(find_leading_elsewhere(inner.get(), prefix + name + "/", shown + "/" + name, levels - 1, left, found));
-    }
-    return {};
-}
-
 struct Opened {
     std::string path, admin;  ///< as git writes them
     UniqueFd folder, admin_folder;
@@ -200,45 +171,6 @@ Result<Opened> open_both(const std::string& common_dir, const std::string& path,
     TRY(auto folder, open_worktree(path, identity));
     TRY(auto admin, open_admin(common_dir, path, identity));
     return Opened{resolved_above(path), admin_path(common_dir, identity), std::move(folder), std::move(admin)};
-}
-
-/// Returns the entries of git's own folder for a worktree through which git would write to another place, or wait:
-/// links, symbolic refs and pipes. HEAD may be either. The repositories of submodules are not searched.
-Result<std::vector<std::string>> leads_elsewhere_in(int admin, const std::string& shown) {
-    std::vector<std::string> found;
-    auto left = k_most_entries;
-    TRY(find_leading_elsewhere(admin, "", shown, k_most_levels, left, found));
-    return found;
-}
-
-/// Refuses a link in this folder, and in the folders down to `levels` levels below it.
-Result<void> check_for_links(int folder, const std::string& path, int levels) {
-    TRY(const auto names, names_in(folder, path));
-    for (const auto& name : names) {
-        const auto shown = path + "/" + name;
-        struct stat facts {};
-        if (::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;
-        if (S_ISLNK(facts.st_mode)) {
-            return Error(ErrorCode::conflict,
-                         printable(shown) +
-                             " is a link, so git would write objects to another place. Look at it: if it is not "
-                             "yours, remove it; if it is yours, put the folder itself in its place. Then run: "
-                             "orange workspace gc");
-        }
-        if (levels == 0 || !S_ISDIR(facts.st_mode)) continue;
-        TRY(const auto inner, open_folder_at(folder, name, shown));
-        TRY(check_for_links(inner.get(), shown, levels - 1));
-    }
-    return {};
-}
-
-/// Git writes new objects into folders of `objects`, and Git LFS into `lfs/objects/ab/cd`.
-Result<void> check_objects(const std::string& common_dir) {
-    const auto path = real_path(common_dir + "/objects"), lfs = real_path(common_dir + "/lfs");
-    TRY(const auto folder, open_folder(path));
-    TRY(check_for_links(folder.get(), path, 0));
-    const auto of_lfs = open_folder(lfs);
-    return of_lfs ? check_for_links(of_lfs->get(), lfs, 2) : Result<void>{};
 }
 
 Pinned::Folder shared(UniqueFd folder) {
@@ -340,12 +272,6 @@ Result<Pinned> pin(const std::string& common_dir, const std::string& path, const
         const auto admin = opened.admin_folder.get();
         const Aside there{admin, opened.admin, k_found + mark + pointer.name};
         TRY(mend(admin, pointer, identity.admin, there, mended));
-    }
-    if (is_walled) {
-        TRY(check_objects(common_dir));
-        const auto folder = opened.admin_folder.get();
-        TRY(const auto leading, leads_elsewhere_in(folder, opened.admin));
-        for (const auto& name : leading) TRY(set_entry_aside(folder, opened.admin, name, mark, mended));
     }
     return Pinned(path, opened.admin, common_dir, shared(std::move(opened.folder)),
                   shared(std::move(opened.admin_folder)), is_walled);

@@ -76,10 +76,8 @@ Result<void> forget(Git& git, const std::string& common_dir, const std::string& 
 
 /// Opens the worktree and restores the three files by which it and its repository find each other. A replaced `.git` is
 /// moved into `aside`; the other two files, and pipes, are renamed in their folder. `mended` gets the restored files.
-/// In a walled worktree, entries of git's own folder that lead git elsewhere are renamed, too: links and symbolic refs
-/// ("logs/HEAD", "ORIG_HEAD"). conflict if there is a link among the folders of objects, also of Git LFS. conflict, and
-/// nothing is changed, if another folder is at `path` or the HEAD in git's own folder for it is damaged; the message
-/// contains the command to run.
+/// conflict, and nothing is changed, if another folder is at `path` or the HEAD in git's own folder for it is damaged;
+/// the message contains the command to run.
 Result<Pinned> pin(const std::string& common_dir, const std::string& path, const Identity& identity, bool is_walled,
                    const std::string& aside, std::vector<RestoredFile>& mended);
 

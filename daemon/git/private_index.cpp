@@ -17,18 +17,15 @@ constexpr std::size_t k_largest_index = std::size_t{256} << 20;  ///< some two m
 
 }  // namespace
 
-PrivateIndex::PrivateIndex(Pinned worktree) : worktree_(std::move(worktree)), name_("orange-index-" + random_id(12)) {
-    if (!worktree_.is_walled()) return;
-    if (auto opened = open_folder(worktree_.common_dir())) repository_ = std::move(*opened);
-}
+PrivateIndex::PrivateIndex(Pinned worktree) : worktree_(std::move(worktree)), name_("orange-index-" + random_id(12)) {}
 
 PrivateIndex::~PrivateIndex() {  // a left-over file in a git directory does no harm
-    ::unlinkat(folder(), name_.c_str(), 0);
-    ::unlinkat(folder(), (name_ + ".lock").c_str(), 0);
+    ::unlinkat(worktree_.admin(), name_.c_str(), 0);
+    ::unlinkat(worktree_.admin(), (name_ + ".lock").c_str(), 0);
 }
 
 std::string PrivateIndex::path() const {
-    return (worktree_.is_walled() ? worktree_.common_dir() : worktree_.git_dir()) + "/" + name_;
+    return worktree_.git_dir() + "/" + name_;
 }
 
 std::map<std::string, std::string> PrivateIndex::env() const {
@@ -36,7 +33,8 @@ std::map<std::string, std::string> PrivateIndex::env() const {
 }
 
 Result<void> PrivateIndex::copy_own() const {
-    return copy_file_at(worktree_.admin(), "index", folder(), name_, k_largest_index, worktree_.git_dir() + "/index");
+    return copy_file_at(worktree_.admin(), "index", worktree_.admin(), name_, k_largest_index,
+                        worktree_.git_dir() + "/index");
 }
 
 Awaitable<Result<void>> add_files(Git& git, Pinned worktree, std::map<std::string, std::string> env,

@@ -9,9 +9,7 @@
 /// Makes commits from the files of a worktree without a change to its branch or its index.
 namespace orange::git {
 
-/// A temporary index file in git's folder for a worktree, or in that of the repository if the worktree is walled: git
-/// follows a link in the place of an index, and an agent behind a wall cannot put one there. The destructor removes the
-/// file.
+/// A temporary index file in git's folder for a worktree. The destructor removes the file.
 class PrivateIndex {
   public:
     explicit PrivateIndex(Pinned worktree);
@@ -25,11 +23,8 @@ class PrivateIndex {
     std::string path() const;
 
   private:
-    int folder() const { return repository_ ? repository_.get() : worktree_.admin(); }
-
     Pinned worktree_;
     std::string name_;
-    UniqueFd repository_;  ///< its folder; open if the worktree is walled
 };
 
 /// The time for `git add` if files are to be kept: gigabytes may take many minutes.

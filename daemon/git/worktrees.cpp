@@ -62,15 +62,13 @@ Awaitable<Result<void>> create_tracking(Git& git, Pinned worktree, std::string b
 }
 
 /// Ends rebases with git's own --quit, because it moves an autostash to the stash list; removes the state files of
-/// other operations. In a walled worktree, --quit is not used: it deletes the refs that a file of the rebase names.
+/// other operations.
 Awaitable<Result<void>> end_operations(Git& git, Pinned worktree) {
     const auto applying = [&] {
         const auto state = open_folder_at(worktree.admin(), "rebase-apply", "rebase-apply");
         return state && small_file_at(state->get(), "applying");
     };
-    if (worktree.is_walled()) {
-        // keep_commits() has kept the autostash
-    } else if (is_folder_at(worktree.admin(), "rebase-merge")) {
+    if (is_folder_at(worktree.admin(), "rebase-merge")) {
         (void)co_await attempt(git, worktree, words("rebase", "--quit"));
     } else if (is_folder_at(worktree.admin(), "rebase-apply")) {
         (void)co_await attempt(git, worktree, words(applying() ? "am" : "rebase", "--quit"));

@@ -111,9 +111,9 @@ Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, Pinned worktr
                                                          Standing standing = {});
 
 /// Keeps commits as above for a worktree whose folder is missing: its HEAD and its submodules, which are in git's own
-/// folder for it (.git/worktrees/<admin>). If the worktree `is_walled`, only its HEAD is kept.
+/// folder for it (.git/worktrees/<admin>).
 Awaitable<Result<std::vector<std::string>>> keep_commits_of_missing(Git& git, std::string common_dir, std::string admin,
-                                                                    std::string below, bool is_walled = false);
+                                                                    std::string below);
 
 /// Keeps under `below` the stashes of the branch that the worktree is on (…/stash-<commit>). All worktrees share one
 /// stash list, and all entries but the last are only in its log: `git stash clear` in one worktree drops the stashes of

@@ -89,8 +89,8 @@ Awaitable<Result<void>> Pool::keep_of_missing(Project project, std::string name)
         log::warn("pool", "the folder of " + name + " is gone, and git does not know its commit any more");
         co_return Result<void>{};
     }
-    CO_TRY(const auto kept, co_await git::keep_commits_of_missing(git_, std::move(common), identity->admin,
-                                                                  "refs/orange/" + name, claims_.is_walled(name)));
+    CO_TRY(const auto kept,
+           co_await git::keep_commits_of_missing(git_, std::move(common), identity->admin, "refs/orange/" + name));
     if (!kept.empty()) log::warn("pool", "the folder of " + name + " is gone; its commits are in " + join(kept, ", "));
     co_return Result<void>{};
 }

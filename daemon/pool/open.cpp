@@ -63,14 +63,6 @@ Result<void> Pool::note_walled(const std::string& name) {
     return claims_.write();
 }
 
-std::set<std::string> Pool::walled_paths() const {
-    std::set<std::string> paths;
-    for (const auto& [name, slot] : claims_.all()) {
-        if (slot.walled) paths.insert(git::real_path(path_of(name)));
-    }
-    return paths;
-}
-
 Awaitable<Result<void>> Pool::make_anew(Project project, std::string name, git::Pinned worktree,
                                         std::vector<std::string>& notes) {
     const auto path = path_of(name).string();

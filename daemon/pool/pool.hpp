@@ -175,8 +175,6 @@ class Pool {
     /// that is created again loses this mark.
     Result<void> note_walled(const std::string& name);
     bool is_walled(const std::string& name) const { return claims_.is_walled(name); }
-    /// Returns the folders of all such workspaces, as git writes their paths.
-    std::set<std::string> walled_paths() const;
 
     /// Reconnects the workspaces and the repository after the repository was moved. Tries all, and returns the first
     /// error.

@@ -28,7 +28,7 @@ Awaitable<Result<std::vector<git::Stray>>> Pool::forget_strays(Project project, 
             left.push_back(stray);
             continue;
         }
-        CO_TRY(const auto kept, co_await git::keep_commits_of_missing(git_, common, stray.admin, refs, false));
+        CO_TRY(const auto kept, co_await git::keep_commits_of_missing(git_, common, stray.admin, refs));
         CO_TRY(git::forget(git_, common, stray.path));
         log::info("pool", "forgot the worktree " + stray.path + ", whose folder is gone" +
                               (kept.empty() ? "" : "; its commits are in " + join(kept, ", ")));

@@ -117,7 +117,7 @@ Awaitable<Result<agents::LaunchRequest>> AgentControl::launch_request(const Task
     launch.task_dir = world_.tasks.folder(record).string();
     launch.task_file = record.task_file;
     launch.worktree = world_.pool.path_of(*task.workspace).string();
-    launch.repo = project.path;
+    launch.repo = walls::wall_of(world_, task) ? launch.worktree : project.path;
     launch.role = name_of(order.role);
     launch.summary = task.summary;
     launch.trusted = project.lets_trust(harness.harness.name);

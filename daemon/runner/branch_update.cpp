@@ -58,10 +58,8 @@ Error at_work(const TaskId& id, Role role) {
 Result<void> check_no_agent_works(Runner& runner, const TaskRecord& record) {
     TRY(const auto definition, runner.turns.definition_of(record.task));
     const auto* state = definition->state(record.task.status);
-    // An agent behind a wall that only waits could lead git elsewhere, too.
-    const bool all_count = record.task.workspace && runner.world.pool.is_walled(*record.task.workspace);
     for (const auto role : {Role::worker, Role::reviewer}) {
-        const bool counts = all_count || (state && state->agent == role);
+        const bool counts = state && state->agent == role;
         if (counts && runner.agents.alive(record, role)) return at_work(record.task.id, role);
     }
     return {};

@@ -263,7 +263,8 @@ Awaitable<bool> Checks::is_in_worktree(TaskRecord record, Job& job) {
     if (!standing || !standing->known || !standing->clean || standing->head != job.commit) co_return false;
     job.place = worktree->path();
     job.folder = worktree->folder();
-    if (const auto place = walls::place_of(world_, record.task, *worktree)) {
+    const auto place = walls::place_of(world_, record.task, *worktree);
+    if (place && place->executor.has_commands_inside()) {
         if (const auto made = co_await walls::make_ready(world_, *place, *worktree); !made) co_return false;
         job.inside = walls::inside(world_, *place, true);
     }
@@ -279,7 +280,8 @@ Awaitable<Result<std::vector<std::string>>> Checks::make_ready(Job& job, std::sh
     if (is_unclean) CO_TRY(co_await world_.pool.remove_checks_place(job.project));
     CO_TRY(const auto worktree, co_await world_.pool.open_checks_place(job.project, std::move(commit)));
     job.folder = worktree.folder();
-    if (auto place = walls::place_of_checks(world_, job.record.task, worktree)) {
+    auto place = walls::place_of_checks(world_, job.record.task, worktree);
+    if (place && place->executor.has_commands_inside()) {
         CO_TRY(co_await walls::remove(world_, *place));
         CO_TRY(co_await walls::make_ready(world_, *place, worktree));
         job.inside = walls::inside(world_, *place, true);

@@ -45,19 +45,6 @@ Result<void> check_may_leave_branch(const TaskRecord& record, const std::string&
                  {{"why", "pull_request_open"}});
 }
 
-/// Refuses a branch in another folder, or with an unusual name, if the executor lets agents write to the folder of
-/// their branch only: the living one could not commit any more, and an agent must not choose to which branches it may
-/// write.
-Result<void> check_folder(const World& world, const TaskRecord& record, const std::string& from, const std::string& to,
-                          const Caller& by) {
-    const auto& task = record.task;
-    const bool is_placed = std::ranges::any_of(record.runs, [](const AgentRun& run) { return run.place.has_value(); });
-    const bool may_choose = by.role == Role::human && !is_placed;
-    if (task.executor.empty() || may_choose || to == from) return {};
-    return check_chosen_branch(world, task, git::folder_of(from), to,
-                               "orange task update " + task.id.value + " --branch");
-}
-
 /// Refuses to check out a branch beside a living agent behind a wall, which could lead git elsewhere meanwhile.
 Result<void> check_may_switch(const TaskRecord& record, const git::Pinned& worktree, const std::string& branch) {
     if (!worktree.is_walled() || record.runs.empty()) return {};
@@ -189,14 +176,11 @@ Awaitable<Result<Edited>> Edits::apply(TaskRecord record, const Edit& edit, Call
     CO_TRY(drop_blockers(world_, changed, edit.unblock));
     CO_TRY(add_blockers(world_, changed, edit.blocked_by));
     if (edit.workflow) CO_TRY(change_workflow(changed, *edit.workflow, by));
-    const auto old_branch = changed.task.branch;
     if (edit.branch) {
         auto branch = branch_name(*edit.branch);
-        CO_TRY(check_folder(world_, changed, old_branch, branch, by));
         CO_TRY(edited.moved_branch, co_await change_branch(changed, std::move(branch)));
     }
     if (!edit.branch && edit.sync_branch) CO_TRY(co_await take_over_branch(changed));
-    CO_TRY(check_folder(world_, changed, old_branch, changed.task.branch, by));
     if (edit.branch || edit.sync_branch) co_await watch_branch(world_, changed);
     if (starts_otherwise(was, changed.task)) (void)clear(changed, NoticeKind::start_failed);
     co_return edited;

@@ -295,7 +295,6 @@ git::MergeRequest Merges::request_for(const TaskRecord& record, const Project& p
     request.push = record.merge->push;
     request.include_unpushed = record.merge->include_unpushed;
     request.unpushed = unpushed(project, request.target);
-    request.walled = world_.pool.walled_paths();
     request.is_of_task = stays_local(record, project);
     if (request.is_of_task) request.has_origin = false;  // origin's branch of that name does not count
     return request;

@@ -11,6 +11,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/agents/binds.hpp"
+#include "daemon/agents/trust.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
@@ -87,70 +88,40 @@ void tell_of_left(const World& world, TaskRecord& record, const std::string& why
           join(words, " "), left.executor);
 }
 
-/// Returns the outermost part of a folder of branches, "feature" of "feature/ui"; "orange-tasks" if there is no folder.
-/// A wall shows only such a folder: an agent that can write to a folder could put a link in the place of a folder in
-/// it, in which another task has its branch.
-std::string outermost(const std::string& folder) {
-    return folder.empty() ? "orange-tasks" : folder.substr(0, folder.find('/'));
-}
-
-/// Returns the folder of the task's branch below refs/heads. If the executor names it, the folder exists afterwards,
-/// is in no other folder, and the default branch is not in it.
-Result<std::string> make_branch_folder(const World& world, const Task& task, const agents::Executor& executor,
-                                       const std::string& git) {
-    const auto folder = git::folder_of(task.branch);
-    if (!executor.takes("branch_dir")) return folder;
-    if (git::has_reftable(git)) {
-        return Error(ErrorCode::conflict,
-                     "executor " + executor.name +
-                         " lets an agent write only to the files of its branch, and the repository "
-                         "keeps all branches in the same files (reftable). To run the task without "
-                         "a wall:\n  orange task update " +
-                         task.id.value + " --executor local");
-    }
-    const auto* project = world.projects.find(task.project);
-    const auto has_default = [&](const std::string& in) {
-        return project && project->default_branch.starts_with(in + "/");
-    };
-    const auto usable = outermost(folder);
-    if (folder == usable && !has_default(folder)) {
-        TRY(git::make_branch_folder(git, folder));
-        return folder;
-    }
-    std::string why = " is in no folder";
-    if (folder == usable) why = " is in " + printable(folder) + ", where " + project->default_branch + " is, too";
-    if (folder.find('/') != std::string::npos) why = " is in " + printable(folder) + ", a folder inside another one";
-    return Error(ErrorCode::conflict,
-                 "executor " + executor.name +
-                     " lets an agent write only to the folder of its branch, and the branch " + printable(task.branch) +
-                     why + ". Give it another name:\n  orange task update " + task.id.value + " --branch " +
-                     shell_word((has_default(usable) ? "orange-tasks" : usable) + "/" +
-                                printable(task.branch.substr(task.branch.rfind('/') + 1))));
-}
-
 /// Returns the words that show the run's files to a program in the executor. Makes the files for its events and its
-/// messages, and the folders of the program's own files.
+/// messages, and the folders of the program's own files; names in the request those that it gets as copies.
 Result<std::vector<std::string>> bind_words(const World& world, const agents::Executor& executor,
-                                            const agents::HarnessEntry& harness, const std::string& git_common,
-                                            const agents::StartRequest& request) {
+                                            const agents::HarnessEntry& harness, const agents::LaunchRequest& launch,
+                                            agents::StartRequest& request) {
     std::vector<std::string> words;
     if (executor.readable.empty()) return words;
     TRY(agents::make_config_folders(harness.harness, request.env));
     auto binds = agents::binds_of(harness.harness, harness.program, request.env);
-    for (const auto& folder : git::alternates_of(git_common)) {
-        binds.push_back({agents::in_real_home(folder, request.env), false});
+    for (const auto& folder : git::alternates_of(launch.git_common)) {
+        binds.push_back({agents::in_real_home(folder, request.env)});
     }
     if (!request.events.empty()) {
         TRY(world.files.replace(request.events, ""));
-        binds.push_back({agents::in_real_home(request.events, request.env), true});
+        binds.push_back({agents::in_real_home(request.events, request.env), agents::Bind::Kind::write});
     }
     if (!request.inbox.empty()) {
         TRY(world.files.replace(request.inbox, ""));
-        binds.push_back({agents::in_real_home(request.inbox, request.env), false});
+        binds.push_back({agents::in_real_home(request.inbox, request.env)});
     }
+    const auto home = value_in(request.env, "HOME");
+    const auto& trust = harness.harness.trust;
+    const auto* project = world.projects.find(request.project);
     for (const auto& bind : binds) {
-        const auto& known = bind.is_writable ? executor.writable : executor.readable;
-        const auto more = agents::expanded(known, {{{"path", bind.path}}, {}});
+        if (bind.kind == agents::Bind::Kind::copy) {
+            TRY(auto content, world.files.read(bind.path));
+            const auto has_answers = agents::in_real_home(agents::below_home(trust.file, home), request.env);
+            if (has_answers == bind.path && project) {
+                content = agents::with_answer_for(trust, content, project->path,
+                                                  agents::in_real_home(launch.repo, request.env));
+            }
+            request.copies[bind.path] = std::move(content);
+        }
+        const auto more = agents::words_of(bind, executor);
         words.insert(words.end(), more.begin(), more.end());
     }
     return words;
@@ -191,26 +162,6 @@ std::map<std::string, std::string> executor_environment(const World& world, cons
     const auto* registered = world.projects.find(project);
     for (const auto& [name, value] : registered ? registered->env : Environment()) env[name] = value;
     return env;
-}
-
-Result<void> check_chosen_branch(const World& world, const Task& task, const std::string& folder,
-                                 const std::string& branch, const std::string& command) {
-    constexpr std::string_view k_plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
-    if (task.executor.empty()) return {};
-    const bool is_plain = branch.find_first_not_of(k_plain) == std::string::npos;
-    const auto chosen = git::folder_of(branch);
-    const bool fits = folder.empty() ? chosen.find('/') == std::string::npos : chosen == outermost(folder);
-    if (is_plain && fits) return {};
-    TRY(const auto executor, world.executors.pinned(task.executor, task.executor_hash));
-    if (!executor.takes("branch_dir")) return {};
-    auto name = branch.substr(branch.rfind('/') + 1);
-    std::ranges::replace_if(
-        name, [&](char each) { return k_plain.find(each) == std::string_view::npos; }, '-');
-    const auto below = outermost(folder);
-    return Error(ErrorCode::conflict,
-                 "agents in executor " + executor.name + " can write only to branches in " + below +
-                     "/, with names of letters, digits, '.', '_' and '-'. Choose a name such as:\n  " + command + " " +
-                     below + "/" + name);
 }
 
 Timestamp begin_of(const AgentRun& run, Timestamp told, Timestamp now) {
@@ -283,7 +234,6 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
         words["repository"] = walls::repository_of(world, task.id.value);
         words["link"] = walls::link_of(world, task.id.value);
     }
-    CO_TRY(words["branch_dir"], make_branch_folder(world, task, executor, launch.git_common));
     for (auto& word : words) {
         word.second = agents::in_real_home(word.second, request.env);
     }
@@ -295,14 +245,13 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
                         usable.error().details);
     }
     CO_TRY(agents::check_visible(executor, harness, request.env, values.lists["options"]));
-    CO_TRY(values.lists["binds"], bind_words(world, executor, harness, launch.git_common, request));
+    CO_TRY(values.lists["binds"], bind_words(world, executor, harness, launch, request));
     request.needs_socket = executor.hides_files();
     if (executor.hides_files()) {
         let_git_commit(request.env);
         agents::name_real_home(request.env, request.argv);
-        CO_TRY(world.pool.note_walled(*task.workspace));
-        if (!executor.has_own_repository) CO_TRY(git::make_read_only_files(launch.git_dir, launch.git_common));
     }
+    if (executor.has_own_repository) CO_TRY(world.pool.note_walled(*task.workspace));
     values.lists["limits"] = limit_words(world, task, executor, run.memory_limit);
     if (!executor.memory.empty()) run.memory_limit = 0;  // the executor enforces the limit
     RunPlace place;

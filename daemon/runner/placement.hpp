@@ -44,13 +44,6 @@ agents::ExecutorValues executor_values(const World& world, const Task& task,
 Awaitable<Result<void>> check_executor(const World& world, agents::Executor executor,
                                        std::map<std::string, std::string> env);
 
-/// Checks a branch that an agent of the task, or of its parent, has chosen, if the executor of the task lets agents
-/// write to the folder of their branch only: the branch is in the outermost part of `folder`, not deeper, and its name
-/// has no other characters than letters, digits, '.', '_', '-' and '/', because git writes it into its logs and
-/// messages. `command`: the one to repeat, without the name.
-Result<void> check_chosen_branch(const World& world, const Task& task, const std::string& folder,
-                                 const std::string& branch, const std::string& command);
-
 /// Returns the command that tries the executor with the options of the task, for a person.
 std::string to_try_executor(const Task& task, const std::string& executor);
 /// Returns the commands for a person whose task could not be started by that executor: to start it again, and to try.

@@ -127,10 +127,9 @@ std::vector<std::string> inside(const World& world, const Place& place, bool has
     auto shown = env;
     shown["ORANGE_HOME"] = world.paths.home.string();
     auto binds = agents::binds_of(agents::Harness(), {}, shown);  // the folders of PATH
-    for (const auto& path : git::alternates_of(place.git_common)) binds.push_back({path, false});
+    for (const auto& path : git::alternates_of(place.git_common)) binds.push_back({agents::in_real_home(path, env)});
     for (const auto& bind : binds) {
-        const auto path = agents::in_real_home(bind.path, env);
-        const auto more = agents::expanded(place.executor.readable, {{{"path", path}}, {}});
+        const auto more = agents::words_of(bind, place.executor);
         values.lists["binds"].insert(values.lists["binds"].end(), more.begin(), more.end());
     }
     auto& inner = values.lists["inner"];
@@ -165,7 +164,7 @@ Awaitable<Result<std::vector<std::string>>> behind(World& world, Task task, git:
                                                    std::vector<std::string> argv) {
     CO_TRY(check(world, task));
     const auto place = place_of(world, task, worktree);
-    if (!place) co_return argv;
+    if (!place || !place->executor.has_commands_inside()) co_return argv;
     CO_TRY(co_await make_ready(world, *place, worktree));
     co_return around(inside(world, *place, true), argv);
 }

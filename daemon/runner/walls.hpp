@@ -43,7 +43,8 @@ Result<void> check(const World& world, const Task& task);
 
 /// Makes the repository of the place as its worktree is, if it is not there.
 Awaitable<Result<void>> make_ready(World& world, Place place, git::Pinned worktree);
-/// Returns argv as it runs behind the wall of the task, whose repository is made ready; itself if there is no wall.
+/// Returns argv, a command of the project's, as it runs behind the wall of the task, whose repository is made ready;
+/// itself if there is no wall, or if its executor has such commands outside.
 Awaitable<Result<std::vector<std::string>>> behind(World& world, Task task, git::Pinned worktree,
                                                    std::vector<std::string> argv);
 /// Brings a repository that is there to where the project's branches are.

@@ -203,6 +203,21 @@ Result<void> tell_start(const RunSpec& spec) {
     return write_start_record(spec.started_file, {spec.run, SystemClock().now(), printable(host)});
 }
 
+/// Gives the agent the files that it may replace, as its own. One that exists is not hidden from it, and stays.
+Result<void> make_copies(const RunSpec& spec) {
+    const auto folder = std::filesystem::path(spec.started_file).parent_path();
+    std::error_code error;
+    for (std::size_t i = 0; i < spec.copies.size() && !error; ++i) {
+        const std::filesystem::path to = spec.copies[i];
+        if (std::filesystem::exists(to, error)) continue;
+        error.clear();
+        std::filesystem::create_directories(to.parent_path(), error);
+        if (!error) std::filesystem::copy_file(copy_in(folder, i), to, error);
+        if (error) return io_error("making " + to.string(), error.value());
+    }
+    return {};
+}
+
 /// Ends the processes that the agent has left. Its orphans became children of this process, so each look reaps them
 /// first.
 void end_leftovers(const RunSpec& spec) {
@@ -227,6 +242,7 @@ int run_agent(const RunSpec& given) {
     if (const auto mask = process::umask_from(spec.umask); mask) process::use_umask(*mask);
     std::optional<BackSocket> back;
     auto begun = open_back_socket(spec, back);
+    if (begun) begun = make_copies(spec);
     if (begun) begun = tell_start(spec);
     if (!begun) {
         std::fprintf(stderr, "orange-agent: %s\n", printable(begun.error().message).c_str());

@@ -21,11 +21,18 @@ Result<void> check(const RunSpec& spec) {
     for (const auto& path : {spec.inner_folder, spec.started_file, spec.address_file}) {
         if (!path.empty() && !path.starts_with('/')) return bad_spec("\"" + path + "\" is not absolute");
     }
+    for (const auto& path : spec.copies) {
+        if (!path.starts_with('/')) return bad_spec("\"" + path + "\" is not absolute");
+    }
     if (!spec.worktree.empty() && !spec.worktree.starts_with('/')) return bad_spec("\"worktree\" is not absolute");
     return {};
 }
 
 }  // namespace
+
+std::filesystem::path copy_in(const std::filesystem::path& folder, std::size_t number) {
+    return folder / "copies" / std::to_string(number);
+}
 
 std::string spec_text(const RunSpec& spec) {
     return dump(written(spec)) + "\n";

@@ -39,6 +39,7 @@ struct RunSpec {
     std::string started_file = {};
     std::string token = {};
     std::string address_file = {};
+    std::vector<std::string> copies = {};
 
     template <class V>
     void describe(V& v) {
@@ -61,9 +62,14 @@ struct RunSpec {
         v.sparse("started_file", started_file, "absolute; of that other shim: where it writes that it has begun");
         v.sparse("token", token, "of a run on another machine: what its calls prove to the daemon");
         v.sparse("address_file", address_file, "absolute; of such a run: in it, the daemon says where it answers");
+        v.sparse("copies", copies,
+                 "absolute; of that other shim: files that it makes, unless they exist, from those of copy_in()");
     }
     bool operator==(const RunSpec&) const = default;
 };
+
+/// Returns the content of the file `number` of RunSpec::copies, in the folder in which the far side of the run writes.
+std::filesystem::path copy_in(const std::filesystem::path& folder, std::size_t number);
 
 std::string spec_text(const RunSpec& spec);
 Result<RunSpec> spec_from_text(std::string_view text);

@@ -8,6 +8,7 @@
 #include "common/base/ids.hpp"
 #include "common/posix/fd.hpp"
 #include "tests/catch.hpp"
+#include "tests/fakes/temporary_folder.hpp"
 #include "tests/integration/sandbox.hpp"
 
 /// The executor bwrap with the real bubblewrap: an agent works in it as anywhere, and reaches nothing of what
@@ -395,9 +396,20 @@ TEST_CASE("What an agent in bwrap commits is checked behind its wall, and object
     CHECK_FALSE(fs::exists(orange.home() / "workspaces/.own" / scene.id));
     CHECK(orange.git({"for-each-ref", "refs/orange/" + scene.id + "/own"}, scene.repo()).empty());
 
-    // The attacks are real ones.
-    scene.steal("local");
-    orange.eventually("the checks have copied the key", [&] { return fs::exists(key); });
+    // The attacks are real ones. A human may decide that checks run outside, and is told.
+    auto open = read_file(fs::path(ORANGE_SOURCE_DIR) / "executors/bwrap.yml");
+    open.replace(open.find("name: bwrap"), 11, "name: open\nchecks: outside");
+    fs::create_directories(orange.home() / "executors");
+    write_file(orange.home() / "executors/open.yml", open);
+    for (const char* executor : {"open", "local"}) {
+        INFO(executor);
+        scene.steal(executor);
+        orange.eventually("the checks have copied the key", [&] { return fs::exists(key); });
+        fs::remove(key);
+    }
+    CHECK_THAT(orange.orange({"executor", "show", "open"}).out, Holds("setup, teardown and run_command run outside"));
+    REQUIRE(orange.orange({"project", "update", "shop", "--set", "executor=open"}).status == 0);
+    CHECK_THAT(orange.orange({"doctor"}).out, Holds("executor open separates files") && Holds("checks: outside"));
 }
 
 TEST_CASE("The demo agent plays its whole life in bwrap, below a home with a long path, and its verdict is attested") {
@@ -495,6 +507,85 @@ TEST_CASE("In bwrap, a repository that borrows objects works, and the folders of
     const auto id = orange.call(create).task.fields.id.value;
     orange.eventually("it has committed", [&] { return fs::exists(orange.worktree(id) / "found"); });
     CHECK(read_file(orange.root() / ".worker/login") == "login\n");
+}
+
+TEST_CASE("In bwrap, what an agent writes to the settings of its program ends with its run, and its login stays") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const testing::TemporaryFolder outside;
+    const auto own = orange.root() / ".worker", elsewhere = outside / "worker";
+    for (const auto& folder : {own, elsewhere}) {
+        fs::create_directories(folder / "plugins");
+        write_file(folder / "settings.json", "mine\n");
+        write_file(folder / "login.json", "old\n");
+        write_file(folder / "status.sh", "mine\n");
+        fs::permissions(folder / "status.sh", fs::perms::owner_all);
+    }
+    write_file(orange.root() / ".worker.json", "mine\n");
+    fs::create_directories(orange.home() / "harnesses");
+    write_file(orange.home() / "harnesses/worker.yml",
+               "name: worker\nprogram: ./worker\nargv: {full: [--, \"{prompt}\"]}\n"
+               "env: {WORKER_HOME: " +
+                   elsewhere.string() +
+                   "}\n"
+                   "config_binds: [~/.worker/login.json, ~/.worker/sessions, $WORKER_HOME/login.json, "
+                   "$WORKER_HOME/sessions]\n"
+                   "config_reads: [~/.worker.json, ~/.worker/*, $WORKER_HOME/*]\n");
+    write_file(orange.home() / "harnesses/worker", R"sh(#!/bin/sh
+replace() { cat "$1" && echo theirs >"$1.new" && mv "$1.new" "$1" && cat "$1"; }
+for at in ~/.worker "$WORKER_HOME"; do
+    echo theirs >"$at/plugins/hook" || true
+    echo theirs >>"$at/status.sh" || true
+    mv "$at/plugins" "$at/sessions" || true
+    echo theirs >"$at/hooks.json"
+    mkdir "$at/hooks"
+    echo new >"$at/login.json"
+    echo said >"$at/sessions/$ORANGE_TASK"
+    replace "$at/settings.json"
+done >done 2>/dev/null
+replace ~/.worker.json >>done
+mv done all
+sleep 600
+)sh");
+    fs::permissions(orange.home() / "harnesses/worker", fs::perms::owner_all);
+    rpc::TaskCreate create;
+    create.project = "shop";
+    create.summary = "Settings";
+    create.harness = "worker";
+    const auto write_all = [&](const char* executor) {
+        create.executor = executor;
+        auto id = orange.call(create).task.fields.id.value;
+        orange.eventually("it has written", [&] { return fs::exists(orange.worktree(id) / "all"); });
+        return id;
+    };
+    const auto id = write_all("bwrap");
+    CHECK(read_file(orange.worktree(id) / "all") == "mine\ntheirs\nmine\ntheirs\nmine\ntheirs\n");
+    CHECK(read_file(orange.root() / ".worker.json") == "mine\n");
+    for (const auto& folder : {own, elsewhere}) {
+        INFO(folder);
+        for (const char* kept : {"settings.json", "status.sh"}) CHECK(read_file(folder / kept) == "mine\n");
+        for (const char* made : {"hooks.json", "hooks", "plugins/hook"}) CHECK_FALSE(fs::exists(folder / made));
+        CHECK(read_file(folder / "login.json") == "new\n");
+        CHECK(read_file(folder / "sessions" / id) == "said\n");
+    }
+    // The copies, of which one may be a login, are gone with the run.
+    rpc::TaskCancel cancel;
+    cancel.id = id;
+    orange.call(cancel);
+    for (const auto& entry : fs::recursive_directory_iterator(orange.home() / "tasks/shop")) {
+        INFO(entry.path());
+        CHECK(entry.path().filename() != "copies");
+    }
+
+    // The attacks are real ones.
+    write_all("local");
+    CHECK(read_file(orange.root() / ".worker.json") == "theirs\n");
+    for (const auto& folder : {own, elsewhere}) {
+        INFO(folder);
+        CHECK(read_file(folder / "settings.json") == "theirs\n");
+        CHECK(read_file(folder / "status.sh") == "mine\ntheirs\n");
+        for (const char* made : {"hooks.json", "hooks", "sessions/plugins/hook"}) CHECK(fs::exists(folder / made));
+    }
 }
 
 TEST_CASE("orange executor test says which walls hold, and which do not") {

@@ -76,6 +76,7 @@ Awaitable<Result<ExecutorShow::Reply>> show_executor(Api& api, ExecutorShow para
     for (const char* of_run : {"limits", "binds"}) values.lists.erase(of_run);
     const auto& executor = entry.executor;
     reply.run = agents::expanded(executor.run, values);
+    if (executor.hides_files()) reply.checks = executor.has_commands_inside() ? "inside" : "outside";
     reply.inside = agents::expanded(executor.inside, values);
     reply.check = agents::expanded(executor.check, values);
     reply.stop = agents::expanded(executor.stop, values);

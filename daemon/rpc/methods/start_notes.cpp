@@ -69,7 +69,7 @@ std::string commands_note(const World& world, const Task& task, const Project& p
     const auto settings = settings_of(world, project);
     if (settings.checks->empty() && settings.teardown->empty() && project.setup.empty()) return {};
     return std::string("checks, setup and teardown run ") +
-           (executor->has_own_repository ? "behind the wall of " : "outside of ") + executor->name;
+           (executor->has_commands_inside() ? "behind the wall of " : "outside of ") + executor->name;
 }
 
 }  // namespace

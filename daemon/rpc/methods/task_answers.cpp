@@ -100,8 +100,7 @@ Awaitable<Result<TaskDiff::Reply>> diff(Api& api, TaskDiff params, Call call) {
     if (call.caller.role == Role::human) reply.alarm = alarm;
     if (params.merge && call.wall.empty() && !changes.commit.empty()) {
         // Without an answer the merge itself asks. While there is an alarm, git runs nothing that was chosen since.
-        const bool is_walled = api.world().pool.is_walled(record.task.workspace.value_or(""));
-        const bool tries = alarm.empty() && !is_walled;
+        const bool tries = alarm.empty();
         if (auto preview = co_await api.runner().merges.preview(std::move(record), changes.commit, tries)) {
             const auto said = api.sentences({preview->concerns});
             if (!said.empty()) reply.concerns = said.front();

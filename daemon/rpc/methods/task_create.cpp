@@ -365,10 +365,6 @@ Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Dr
         auto wanted = git::branch_name_from(task.summary);
         task.branch = "orange-tasks/" + task.id.value;
         if (wanted.empty()) co_return Result<void>{};
-        if (!task.executor.empty()) {
-            CO_TRY(const auto executor, world.executors.pinned(task.executor, task.executor_hash));
-            if (executor.takes("branch_dir")) wanted = "orange-tasks/" + wanted;
-        }
         CO_TRY(task.branch, co_await unused_branch(world, draft.project, wanted));
         co_return Result<void>{};
     }
@@ -376,11 +372,6 @@ Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Dr
     if (params.branch) {
         note_branch(*params.branch, draft.notes);
         CO_TRY(co_await git::check_branch_name(world.git, task.branch));
-        const auto parent = draft.only_new_branch ? world.tasks.awake(task.parent) : nullptr;
-        if (parent) {  // an agent must not choose the folder to which the sub-task's agents may write
-            CO_TRY(check_chosen_branch(world, task, git::folder_of(parent->task.branch), task.branch,
-                                       "orange task create --branch"));
-        }
     }
     if (task.branch == draft.project.default_branch) {
         co_return Error(ErrorCode::invalid_argument,

@@ -1,5 +1,9 @@
 #include "daemon/agents/binds.hpp"
 
+#include <sys/stat.h>
+
+#include <algorithm>
+
 #include "tests/catch.hpp"
 #include "tests/facts.hpp"
 #include "tests/fakes/temporary_folder.hpp"
@@ -27,25 +31,24 @@ TEST_CASE("A run behind a wall gets the folders of its PATH, its program's packa
                        {"MINE_DIR", "/srv/mine"},
                        {"PATH", (node / "bin").string() + ":/usr/bin:" + home.string() + ":" +
                                     (orange_home / "workspaces/x").string()}};
-    const std::vector<Bind> expected = {{(node / "bin").string(), false},
-                                        {package.string(), false},
-                                        {(home / ".mine").string(), true},
-                                        {"/srv/mine", true}};
+    const std::vector<Bind> expected = {{(node / "bin").string()},
+                                        {package.string()},
+                                        {(home / ".mine").string(), Bind::Kind::write},
+                                        {"/srv/mine", Bind::Kind::write}};
     CHECK(binds_of(harness, (node / "bin/mine").string(), env) == expected);
 
     // A user's own program beside its definition, and one of the system.
     env["PATH"] = "/usr/bin";
     harness.config_binds.clear();
     CHECK(binds_of(harness, (orange_home / "harnesses/own").string(), env) ==
-          std::vector<Bind>{{(orange_home / "harnesses").string(), false}});
+          std::vector<Bind>{{(orange_home / "harnesses").string()}});
     CHECK(binds_of(harness, "/usr/bin/env", env).empty());
 
     // A home that is a link: the names below it stay, and begin with the real one.
     fs::create_directory_symlink(home, folder / "link");
     env["HOME"] = (folder / "link").string();
     CHECK(in_real_home((folder / "link/.nvm").string(), env) == (home / ".nvm").string());
-    CHECK(binds_of(harness, (folder / "link/bin/tool").string(), env) ==
-          std::vector<Bind>{{(home / "bin").string(), false}});
+    CHECK(binds_of(harness, (folder / "link/bin/tool").string(), env) == std::vector<Bind>{{(home / "bin").string()}});
 
     // A wall may hide the link.
     const auto link = (folder / "link").string();
@@ -56,6 +59,56 @@ TEST_CASE("A run behind a wall gets the folders of its PATH, its program's packa
     CHECK(env.at("PATH") == (home / "bin").string() + ":/usr/bin:" + link + "er/bin");
     CHECK(env.at("MINE") == "~/x");
     CHECK(words == std::vector<std::string>{(home / "bin/tool").string(), "--in", "/srv"});
+}
+
+TEST_CASE("Behind a wall, settings are copied, folders of them are read, and only login and state are written") {
+    TemporaryFolder folder;
+    const auto home = folder / "home", other = folder / "other";
+    const auto mine = home / ".mine";
+    for (const auto& base : {mine, other}) {
+        write_text(base / "login", "secret");
+        write_text(base / "settings", "{}");
+        write_text(base / "status.sh", "#!/bin/sh\n");
+        fs::permissions(base / "status.sh", fs::perms::owner_all);
+        write_text(base / "large", std::string((1 << 20) + 1, ' '));
+        write_text(base / "plugins/one", "");
+        fs::create_directories(base / "state/bin");
+        REQUIRE(::mkfifo((base / "pipe").c_str(), 0600) == 0);
+        fs::create_symlink("nowhere", base / "dangling");
+    }
+    fs::create_symlink("settings", mine / "theme");
+    write_text(home / ".mine.json", "{}");
+    Harness harness;
+    harness.config_binds = {"~/.mine/login", "~/.mine/state", "$MINE/login", "$UNSET/login"};
+    harness.config_reads = {"~/.mine.json", "~/.mine/*", "~/.mine/state/bin", "~/.other", "$MINE/*.sh", "$MINE/[a-z]*"};
+    harness.config_empty = {"~/.mine/state/undo", "$MINE/state"};
+    Environment env = {{"HOME", home.string()}, {"MINE", other.string()}};
+    using enum Bind::Kind;
+    const auto both = [](const fs::path& base, const char* name, Bind::Kind kind) {
+        return Bind{(base / name).string(), kind};
+    };
+    const std::vector<Bind> expected = {
+        {other.string(), empty},        both(mine, "login", write),      both(mine, "state", write),
+        both(other, "login", write),    both(mine, "state/undo", empty), both(other, "state", empty),
+        both(home, ".mine.json", copy), both(mine, "large", read),       both(mine, "plugins", read),
+        both(mine, "settings", copy),   both(mine, "status.sh", read),   both(mine, "theme", copy),
+        both(mine, "state/bin", read),  both(other, "status.sh", read),  both(other, "large", read),
+        both(other, "plugins", read),   both(other, "settings", copy),
+    };
+    CHECK(binds_of(harness, "/usr/bin/env", env) == expected);
+    env["MINE"] = (home / "below").string();  // HOME is empty already
+    const auto inside = binds_of(harness, "/usr/bin/env", env);
+    CHECK(std::ranges::count(inside, empty, &Bind::kind) == 2);
+
+    Executor executor;
+    executor.readable = {"-r", "{path}"};
+    executor.writable = {"-w", "{path}"};
+    CHECK(words_of({"/a", read}, executor) == std::vector<std::string>{"-r", "/a"});
+    CHECK(words_of({"/a", write}, executor) == std::vector<std::string>{"-w", "/a"});
+    CHECK(words_of({"/a", copy}, executor).empty());
+    CHECK(words_of({"/a", empty}, executor) == std::vector<std::string>{"-r", "/a"});
+    executor.emptied = {"-e", "{path}"};
+    CHECK(words_of({"/a", empty}, executor) == std::vector<std::string>{"-e", "/a"});
 }
 
 TEST_CASE("The folders to which a program writes are made for a wall, and no file is taken for a folder") {
@@ -70,6 +123,17 @@ TEST_CASE("The folders to which a program writes are made for a wall, and no fil
     CHECK((fs::status(made).permissions() & fs::perms::mask) == fs::perms::owner_all);
     CHECK_FALSE(fs::exists(folder / "home/.mine.json"));
     CHECK_FALSE(fs::exists(folder / "other"));
+    harness.config_binds = {"~/.mine/state", "$MINE_DIR/state", "$UNSET/state"};
+    harness.config_reads = {"~/.mine/state/bin", "~/.mine/hooks", "~/.mine/*"};
+    harness.config_empty = {"~/.mine/state/undo"};
+    REQUIRE(make_config_folders(harness, env));
+    CHECK(fs::is_directory(folder / "home/.mine/state/bin"));  // else the run could make it
+    CHECK(fs::is_directory(folder / "home/.mine/state/undo"));
+    CHECK_FALSE(fs::exists(folder / "home/.mine/hooks"));
+    CHECK_FALSE(fs::exists(folder / "other"));
+    fs::create_directory(folder / "other");
+    REQUIRE(make_config_folders(harness, env));
+    CHECK(fs::is_directory(folder / "other/state"));
     write_text(folder / "home/.file", "");
     harness.config_binds = {"~/.file/below"};
     CHECK_THAT(make_config_folders(harness, env).error().message, Holds((folder / "home/.file/below").string()));

@@ -241,9 +241,14 @@ TEST_CASE("An executor with a repository of its own says what is behind its wall
     const auto whole = load("repository: own\n" + run + wall + inside + "without_network: [--off]\n").value();
     CHECK(whole.run == std::vector<std::string>{"box", "{repository}", "{link}", "{inner}"});
     CHECK(whole.inside == std::vector<std::string>{"box", "{repository}", "{link}", "{network}", "{inner}"});
+    CHECK(whole.has_commands_inside());
+    const auto outside = load("repository: own\nchecks: outside\n" + run + wall + inside).value();
+    CHECK((outside.has_own_repository && !outside.has_commands_inside()));
     CHECK(whole.without_network == std::vector<std::string>{"--off"});
     const auto refused = [&](const std::string& more) { return load(more).error().message; };
     CHECK_THAT(refused("repository: own\n" + run + wall), Holds("inside"));
+    CHECK_THAT(refused("repository: own\nchecks: here\n" + run + wall + inside), Holds("checks must be inside"));
+    CHECK_THAT(refused("checks: outside\nrun: [box, \"{inner}\"]\n"), Holds("checks belongs to repository: own"));
     CHECK_THAT(refused(run + wall + inside), Holds("repository: own"));
     CHECK_THAT(refused("repository: mine\n" + run + wall + inside), Holds("own") && Holds("shared"));
     CHECK_THAT(refused("repository: own\n" + run + inside), Holds("wall is missing"));

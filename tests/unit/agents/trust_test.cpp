@@ -62,3 +62,20 @@ TEST_CASE("a program that is told on its command line gets one text of TOML, wha
     REQUIRE(arguments.size() == 2);
     CHECK(arguments[1] == R"(projects={"/r \"q\" \\ {prompt}"={trust_level="trusted"}})");
 }
+
+TEST_CASE("the answer for a repository is the one for a worktree that the program takes for it, too") {
+    const auto with = [](const std::string& content) {
+        return with_answer_for(by_file(), content, "/repo", "/worktree");
+    };
+    const std::string trusted = R"({"a":1,"projects":{"/repo":{"trusted":true,"b":2},"/worktree":{"c":3}}})";
+    CHECK(Json::parse(with(trusted)) ==
+          Json::parse(R"({"a":1,"projects":{"/repo":{"trusted":true,"b":2},"/worktree":{"c":3,"trusted":true}}})"));
+    CHECK(Json::parse(with(R"({"projects":{"/repo":{"trusted":true}}})")) ==
+          Json::parse(R"({"projects":{"/repo":{"trusted":true},"/worktree":{"trusted":true}}})"));
+    for (const std::string same : {"", "no JSON", "[]", R"({"projects":{"/repo":{"trusted":false}}})",
+                                   R"({"projects":{"/repo":{"trusted":true},"/worktree":7}})"}) {
+        INFO(same);
+        CHECK(with(same) == same);
+    }
+    CHECK(with_answer_for(by_file(), trusted, "/repo", "/repo") == trusted);
+}

@@ -505,14 +505,14 @@ TEST_CASE("Who decides asks the disk through FileSystem alone: std::filesystem::
     // Calls of each file. git/ is an adapter, whose interface is Git; the rest has no FileSystem at hand, or no method
     // of FileSystem does what it needs (removing a folder only if it is empty).
     static const std::map<std::string, int> passing_by = {
-        {"daemon/agents/binds.cpp", 2},
+        {"daemon/agents/binds.cpp", 4},
         {"daemon/agents/harness.cpp", 1},
         {"daemon/agents/harness_library.cpp", 7},
         {"daemon/agents/login_environment.cpp", 1},
         {"daemon/agents/process_table.cpp", 1},
         {"daemon/agents/versions.cpp", 2},
         {"daemon/git/branch_names.cpp", 1},
-        {"daemon/git/branches.cpp", 3},
+        {"daemon/git/branches.cpp", 2},
         {"daemon/git/checkout.cpp", 5},
         {"daemon/git/ignored.cpp", 2},
         {"daemon/git/merge_build.cpp", 7},

@@ -217,22 +217,13 @@ const std::vector<Variant> k_folder = {
     {"a file in its place", [](Hostile& at) { swap_in(at, [&] { write_file(at.tree, "mine\n"); }); }, false},
 };
 
-/// Without a wall, an agent could write to these places itself.
 const std::vector<Variant> k_leading = {
-    {"index is a link", [](Hostile& at) { replace_with_link(at.admin / "index", at.victim / "README"); }},
-    {"the log of HEAD is a link", [](Hostile& at) { replace_with_link(at.admin / "logs/HEAD", at.victim / "README"); }},
-    {"the folder of logs is a link", [](Hostile& at) { replace_with_link(at.admin / "logs", at.victim); }},
-    {"ORIG_HEAD is a link", [](Hostile& at) { replace_with_link(at.admin / "ORIG_HEAD", at.victim / "README"); }},
-    {"the folder of patterns is a link", [](Hostile& at) { replace_with_link(at.admin / "info", at.victim); }},
-    {"the folder of submodules is a link", [](Hostile& at) { replace_with_link(at.admin / "modules", at.other); }},
     {"a repository is behind a link",
      [](Hostile& at) {
          fs::create_directory_symlink(at.dir / ".", at.tree / "up");
          at.plain(at.tree,
                   {"update-index", "--add", "--cacheinfo", "160000," + at.ref(at.project.path, "HEAD") + ",up/other"});
      }},
-    {"a folder of objects is a link",
-     [](Hostile& at) { fs::create_directory_symlink(at.victim, at.project.path + "/.git/objects/more"); }, false},
 };
 
 /// All that the daemon does with a workspace whose task has ended. `is_walled`: its agent was behind a wall.
@@ -277,29 +268,11 @@ TEST_CASE("whatever repository an agent makes inside, nothing outside is changed
 }
 
 TEST_CASE("whatever an agent writes into git's own folder for its worktree, nothing outside is changed", "[slow]") {
-    const bool is_walled = GENERATE(false, true);
-    check_nothing_outside_changes(k_admin, is_walled);
+    check_nothing_outside_changes(k_admin, false);
 }
 
 TEST_CASE("wherever an agent behind a wall leads git, nothing outside is changed", "[slow]") {
     check_nothing_outside_changes(k_leading, true);
-}
-
-TEST_CASE("a worktree of an agent behind a wall is not used while a link is among the folders of objects") {
-    const char* name = GENERATE("objects/more", "lfs/more", "lfs/objects/ab", "lfs/objects/12/34");
-    INFO(name);
-    Hostile at;
-    const auto link = Path(at.project.path) / ".git" / name;
-    fs::create_directories(link.parent_path());
-    fs::create_directory_symlink(at.victim, link);
-    CHECK(at.go(at.pool.open(at.project, "shop--1")));
-    REQUIRE(at.pool.note_walled("shop--1"));
-    const auto refused = at.go(at.pool.open(at.project, "shop--1"));
-    REQUIRE_FALSE(refused);
-    CHECK(refused.error().code == ErrorCode::conflict);
-    CHECK_THAT(refused.error().message, Holds(link.string()) && !Holds("rm "));  // the user may have made it
-    fs::remove(link);
-    CHECK(at.go(at.pool.open(at.project, "shop--1")));
 }
 
 TEST_CASE("whatever an agent puts in its worktree's place, nothing is changed in it", "[slow]") {
