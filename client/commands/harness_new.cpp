@@ -70,7 +70,6 @@ constexpr Explained k_explained[] = {
     {"skills", "Where the program looks for skills; `orange install` writes there."},
     {"config_binds", "Files and folders of yours to which the program writes, also behind the wall of an executor."},
     {"config_reads", "Those that say what it does, such as settings and hooks: behind a wall it changes none of them."},
-    {"config_empty", "Folders in those of config_binds that each run behind a wall begins and ends with, empty."},
     {"wants", "Variables that the program probably needs, such as keys."},
     {"version_args", "The arguments that print its version."},
     {"install", "The command that installs the program."},

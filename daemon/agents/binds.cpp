@@ -12,6 +12,13 @@
 #include "daemon/agents/skills.hpp"
 
 namespace orange::agents {
+
+std::string real_path(const std::string& path) {
+    std::error_code error;
+    const auto real = std::filesystem::weakly_canonical(path, error);
+    return error ? path : real.string();
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -29,13 +36,6 @@ std::string plain_path(const std::string& path) {
     auto plain = fs::path(path).lexically_normal().string();
     if (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
     return plain;
-}
-
-/// Returns the path without links, as far as it exists.
-std::string real_path(const std::string& path) {
-    std::error_code error;
-    const auto real = fs::weakly_canonical(path, error);
-    return error ? path : real.string();
 }
 
 /// Returns the folder of the npm package that the program is a part of, else the program's own. A program of npm needs
@@ -65,10 +65,27 @@ std::vector<std::string> files_of(const std::string& item, const Environment& en
     return files;
 }
 
+/// Returns the folders outside of HOME that variables of the lists name, as CODEX_HOME.
+std::vector<std::string> emptied_by(const Harness& harness, const Environment& env) {
+    std::vector<std::string> folders;
+    const auto home = real_path(variable_in(env, "HOME"));
+    for (const auto* list : {&harness.config_binds, &harness.config_reads}) {
+        for (const auto& item : *list) {
+            const auto slash = item.find('/');
+            if (!item.starts_with('$') || slash == item.npos) continue;
+            const auto folder = in_real_home(folder_in(item.substr(0, slash), env), env);
+            struct stat facts {};
+            const bool is_there = ::stat(folder.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
+            if (is_there && folder.starts_with('/') && !is_below(folder, home)) folders.push_back(folder);
+        }
+    }
+    return folders;
+}
+
 /// True for a file that a program may replace by another one, as it does with its settings: what is shown to it can be
 /// neither replaced nor removed.
 bool is_replaced(const std::string& path) {
-    constexpr off_t k_largest = 1 << 20;
+    constexpr off_t k_largest = 16 << 20;
     struct stat facts {};
     return ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) && (facts.st_mode & S_IXUSR) == 0 &&
            facts.st_size <= k_largest;
@@ -96,13 +113,6 @@ Result<void> make_config_folders(const Harness& harness, const Environment& env)
         return {};
     };
     for (const auto& item : harness.config_binds) TRY(make(item));
-    for (const auto* list : {&harness.config_reads, &harness.config_empty}) {
-        for (const auto& item : *list) {
-            const bool is_inside =
-                std::ranges::any_of(harness.config_binds, [&](const auto& outer) { return is_below(item, outer); });
-            if (is_inside) TRY(make(item));
-        }
-    }
     return {};
 }
 
@@ -139,9 +149,13 @@ std::vector<Bind> binds_of(const Harness& harness, const std::string& program, c
         const bool is_known = std::ranges::find(binds, path, &Bind::path) != binds.end();
         if (!shows_all && !is_known) binds.push_back({std::move(path), kind});
     };
+    for (const auto& folder : emptied_by(harness, env)) add(folder, Bind::Kind::empty);
+    const auto emptied = binds;
     const auto add_hidden = [&](const std::string& folder) {
         const auto path = in_real_home(folder, env);
-        if (is_below(path, home) || is_below(path, orange_home)) add(path, Bind::Kind::read);
+        const bool is_emptied =
+            std::ranges::any_of(emptied, [&](const Bind& bind) { return is_below(path, bind.path); });
+        if (is_emptied || is_below(path, home) || is_below(path, orange_home)) add(path, Bind::Kind::read);
     };
     const auto search_path = variable_in(env, "PATH");  // outlives the loop
     for (const auto folder : split(search_path, ':')) {
@@ -149,20 +163,9 @@ std::vector<Bind> binds_of(const Harness& harness, const std::string& program, c
     }
     add_hidden(fs::path(program).parent_path().string());
     add_hidden(package_of(real_path(program), home));
-    for (const auto* list : {&harness.config_binds, &harness.config_reads}) {
-        for (const auto& item : *list) {
-            const auto slash = item.find('/');
-            const auto base = item.starts_with('$') && slash != item.npos ? folder_in(item.substr(0, slash), env) : "";
-            if (base.starts_with('/') && !is_below(in_real_home(base, env), home)) add(base, Bind::Kind::empty);
-        }
-    }
     for (const auto& item : harness.config_binds) {
         const auto path = folder_in(item, env);
         if (path.starts_with('/')) add(path, Bind::Kind::write);
-    }
-    for (const auto& item : harness.config_empty) {
-        const auto path = folder_in(item, env);
-        if (path.starts_with('/')) add(path, Bind::Kind::empty);
     }
     for (const auto& item : harness.config_reads) {
         for (const auto& path : files_of(item, env)) {

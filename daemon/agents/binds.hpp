@@ -25,10 +25,11 @@ struct Bind {
 
 /// Returns what the program of a run needs of HOME and ORANGE_HOME, in the order in which it has to be shown: the
 /// folders of PATH, its own folder, that of the package that it is a part of, and of its definition the `config_binds`,
-/// which it writes to, the `config_empty` and the `config_reads`. Of these, a folder is read, and a file is copied if
-/// the program may replace it: one of at most 1 MiB that is no program itself. "~/.mine/*.json" are those that are in
-/// the folder now. A folder that a variable of these lists names is empty but for what the lists show of it, as HOME
-/// is. A folder that contains HOME or ORANGE_HOME is left out.
+/// which it writes to, and the `config_reads`. Of these, a folder is read, and a file is copied if the program may
+/// replace it: one of at most 16 MiB that is no program itself. "~/.mine/*.json" are those that are in the folder now.
+/// A folder outside of HOME that a variable of these lists names is empty but for what the lists show of it, as HOME
+/// is. A folder that contains HOME or ORANGE_HOME is left out. Nothing that is read or empty is in what is written: a
+/// process in another mount namespace could replace it, and the next run would show what is there then.
 std::vector<Bind> binds_of(const Harness& harness, const std::string& program, const Environment& env);
 
 /// Returns the words of {binds} that show it; none for a copy, which the shim on the far side makes.
@@ -41,9 +42,11 @@ Result<void> check_visible(const Executor& executor, const HarnessEntry& harness
 
 /// Makes the folders among its `config_binds` that do not exist, with mode 0700: a wall shows only what exists, and
 /// what the program writes elsewhere goes with the run. An item below HOME, or below a folder that a variable names,
-/// is a folder if its name has no ending ("~/.codex", but not "~/.claude.json"). Of the other two lists, makes
-/// those that are in such a folder, so that the run does not make them.
+/// is a folder if its name has no ending ("~/.codex/sessions", but not "~/.claude.json").
 Result<void> make_config_folders(const Harness& harness, const Environment& env);
+
+/// Returns the path without links, as far as it exists.
+std::string real_path(const std::string& path);
 
 /// Returns the path with the real path of HOME, if it is below HOME. Other links keep their names, by which programs
 /// find their files.

@@ -159,8 +159,6 @@ struct Harness {
     /// Those that say what the program does, such as settings, hooks and plugins: what it writes there behind a wall
     /// ends with the run.
     std::vector<std::string> config_reads;
-    /// Folders in those of `config_binds` that are empty in each run behind a wall, and end with it.
-    std::vector<std::string> config_empty;
     /// A variable without which the program refuses to run as root with full permissions. Orange never sets it by
     /// itself, because only the user can decide that this machine is a sandbox.
     std::string root_needs;  ///< a variable, or NAME=VALUE if the program takes no other value

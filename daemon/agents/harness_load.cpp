@@ -62,7 +62,6 @@ class Loader : DefinitionReader {
              {"skills", [&](const Node& node) { read_folders(node, "skills", harness_.skills); }},
              {"config_binds", [&](const Node& node) { read_folders(node, "config_binds", harness_.config_binds); }},
              {"config_reads", [&](const Node& node) { read_folders(node, "config_reads", harness_.config_reads); }},
-             {"config_empty", [&](const Node& node) { read_folders(node, "config_empty", harness_.config_empty); }},
              {"root_needs", [&](const Node& node) { read_root_needs(node); }}});
         for (const char* key : {"name", "program", "argv"}) {
             if (!root_.find(key)) problem(root_.place, std::string("\"") + key + "\" is missing");
@@ -71,6 +70,7 @@ class Loader : DefinitionReader {
         check_model();
         check_trust();
         check_lists();
+        check_reads();
         if (has_problems()) return failure();
         return std::move(harness_);
     }
@@ -494,6 +494,18 @@ class Loader : DefinitionReader {
     }
 
     /// A list that is given must be used, and a list that is used must be given.
+    /// What an agent may write to has nothing that it may not: it could put something else in its place.
+    void check_reads() {
+        for (const auto& item : harness_.config_reads) {
+            for (const auto& outer : harness_.config_binds) {
+                if (!item.starts_with(outer + "/")) continue;
+                problem(root_.find("config_reads")->place, item + " of config_reads is in " + outer +
+                                                               " of config_binds, where an agent could replace it. "
+                                                               "List in config_binds only what an agent may write to");
+            }
+        }
+    }
+
     void check_lists() {
         const std::pair<const char*, bool> lists[] = {
             {"session_args", harness_.session.can_resume()},

@@ -31,7 +31,7 @@ void Branches::follow(const TaskId& id) {
 void Branches::forget(const TaskId& id) {
     const auto found = worktrees_.find(id);
     if (found == worktrees_.end()) return;
-    for (const auto watch : {found->second.watch, found->second.own_watch}) {
+    for (const auto watch : {found->second.watch, found->second.own_watch, found->second.root_watch}) {
         if (watch != 0) files_.unwatch(watch);
     }
     worktrees_.erase(found);
@@ -48,10 +48,31 @@ Awaitable<void> Branches::watch_worktree(TaskId id, std::string workspace) {
     if (worktree) {
         if (found->second.watch != 0) files_.unwatch(found->second.watch);
         found->second.watch = watch(Path(worktree->git_dir()) / "logs", "HEAD", project_name);
+        if (world_.pool.is_walled(workspace)) watch_pointer(id, found->second);
         const auto* project = world_.projects.find(project_name);
         if (project) watch_refs(*project, worktree->common_dir());
     }
     runner_.committed.moved(project_name);
+}
+
+/// Puts the worktree's `.git` back as soon as an agent behind a wall has replaced it: from another mount namespace, it
+/// can. Until then, a git that somebody calls there would run what the agent has chosen.
+void Branches::watch_pointer(const TaskId& id, Worktree& worktree) {
+    if (worktree.root_watch != 0) return;
+    const auto made = files_.watch(world_.pool.path_of(worktree.workspace), [this, id](const std::string& changed) {
+        if (changed == ".git") async::spawn(world_.executor, "looking at .git", look_at(id));
+    });
+    worktree.root_watch = made.value_or(0);
+}
+
+Awaitable<void> Branches::look_at(TaskId id) {
+    const auto record = world_.tasks.awake(id);
+    if (!record || !record->task.workspace) co_return;
+    const auto project = registered_project(world_, record->task.project);
+    if (!project) co_return;
+    auto copy = *project;
+    auto name = *record->task.workspace;
+    (void)co_await world_.pool.open(std::move(copy), std::move(name));
 }
 
 /// Follows the commits of an agent with a repository of its own: they are taken over as they are made.

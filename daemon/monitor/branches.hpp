@@ -31,7 +31,8 @@ class Branches {
         std::string project;
         std::string workspace;
         FileWatcher::WatchId watch = 0;
-        FileWatcher::WatchId own_watch = 0;  ///< of an agent's own repository, once that is there
+        FileWatcher::WatchId own_watch = 0;   ///< of an agent's own repository, once that is there
+        FileWatcher::WatchId root_watch = 0;  ///< of the folder itself, if its agent is behind a wall
     };
 
     struct Refs {
@@ -41,6 +42,8 @@ class Branches {
     };
 
     Awaitable<void> watch_worktree(TaskId id, std::string workspace);
+    void watch_pointer(const TaskId& id, Worktree& worktree);
+    Awaitable<void> look_at(TaskId id);
     void watch_own(const TaskId& id, Worktree& worktree);
     Awaitable<void> take_over(TaskId id);
     void watch_refs(const Project& project, const Path& common_dir);

@@ -16,6 +16,7 @@
 #include "daemon/runner/facts.hpp"
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/notices.hpp"
+#include "daemon/runner/walls.hpp"
 #include "daemon/runner/worktree.hpp"
 
 namespace orange {
@@ -413,6 +414,9 @@ Awaitable<void> Exits::give_back_untouched(TaskId id) {
     record.programs.reset();
     if (!turns_.save(record)) co_return;
     co_await turns_.show(record);
+    auto copy = task;
+    const auto left = co_await walls::give_up(world_, std::move(copy));
+    for (const auto& note : left) log::warn("walls", note, {{"task", id.value}});
     // A daemon that dies before this leaves a claim that the next one finds.
     if (const auto released = co_await world_.pool.release(project, task); !released) {
         log::warn("runner", released.error().message, {{"task", id.value}});

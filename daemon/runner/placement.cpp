@@ -108,18 +108,18 @@ Result<std::vector<std::string>> bind_words(const World& world, const agents::Ex
         TRY(world.files.replace(request.inbox, ""));
         binds.push_back({agents::in_real_home(request.inbox, request.env)});
     }
-    const auto home = value_in(request.env, "HOME");
     const auto& trust = harness.harness.trust;
     const auto* project = world.projects.find(request.project);
     for (const auto& bind : binds) {
         if (bind.kind == agents::Bind::Kind::copy) {
-            TRY(auto content, world.files.read(bind.path));
-            const auto has_answers = agents::in_real_home(agents::below_home(trust.file, home), request.env);
-            if (has_answers == bind.path && project) {
-                content = agents::with_answer_for(trust, content, project->path,
-                                                  agents::in_real_home(launch.repo, request.env));
+            auto content = world.files.read(agents::real_path(bind.path));
+            if (!content) continue;  // it has gone, or its owner cannot read it either
+            const auto has_answers = Path(trust.file).filename() == Path(bind.path).filename();
+            if (has_answers && project) {
+                *content = agents::with_answer_for(trust, *content, project->path,
+                                                   agents::in_real_home(launch.repo, request.env));
             }
-            request.copies[bind.path] = std::move(content);
+            request.copies[bind.path] = std::move(*content);
         }
         const auto more = agents::words_of(bind, executor);
         words.insert(words.end(), more.begin(), more.end());

@@ -19,6 +19,7 @@
 #include "daemon/runner/other_branch.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/runner/stacking.hpp"
+#include "daemon/runner/walls.hpp"
 #include "daemon/runner/worktree.hpp"
 #include "daemon/store/sections.hpp"
 
@@ -159,6 +160,7 @@ Awaitable<Result<Transitions::Prepared>> Transitions::prepare(TaskRecord record,
     const bool starts = !changed.stacked_on.empty() && !changed.blocked() && to && !to->terminal;
     if (ready && starts) ready = co_await put_on_base(world_, turns_, changed);
     if (ready) ready = co_await take_workspace(prepared, decision);
+    if (ready && to && to->agent == Role::reviewer) ready = co_await take_over_work(changed);
     if (ready) co_return prepared;
     co_await undo(std::move(prepared));
     co_return ready.error();
@@ -179,6 +181,13 @@ Awaitable<Result<void>> Transitions::take_workspace(Prepared& prepared, const en
     }
     prepared.workspace = *record.task.workspace;
     prepared.notes = std::move(*taken);
+    co_return Result<void>{};
+}
+
+/// A reviewer sees only commits that could be taken over from behind a wall: else its worker is told why not.
+Awaitable<Result<void>> Transitions::take_over_work(const TaskRecord& record) {
+    if (!record.task.workspace || !world_.pool.is_walled(*record.task.workspace)) co_return Result<void>{};
+    CO_TRY(co_await open_worktree(world_, record, Commits::must_be_taken_over));
     co_return Result<void>{};
 }
 
@@ -374,6 +383,9 @@ Awaitable<void> Transitions::give_back(TaskRecord record) {
     const auto* project = world_.projects.find(record.task.project);
     if (!record.task.workspace || !project) co_return;
     const auto copy = *project;
+    auto task = record.task;
+    const auto left = co_await walls::give_up(world_, std::move(task));
+    for (const auto& note : left) log::warn("walls", note, {{"task", record.task.id.value}});
     const auto released = co_await world_.pool.release(copy, record.task);
     if (!released) log::error("runner", released.error().message);
     // If the task is starting, its failed start kicks the queue itself.

@@ -72,6 +72,7 @@ class Transitions {
     Awaitable<Result<Prepared>> prepare(TaskRecord record, const engine::Definition& definition,
                                         const engine::Decision& decision, const Edit& edit, Caller by);
     Awaitable<Result<void>> take_workspace(Prepared& prepared, const engine::Decision& decision);
+    Awaitable<Result<void>> take_over_work(const TaskRecord& record);
     Awaitable<void> undo(Prepared prepared);
     Awaitable<Result<Outcome>> perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                        engine::Decision decision, SyncedBodies synced, Caller by, Edit edit);

@@ -126,7 +126,14 @@ std::vector<std::string> inside(const World& world, const Place& place, bool has
     values.lists["network"] = has_network ? std::vector<std::string>() : place.executor.without_network;
     auto shown = env;
     shown["ORANGE_HOME"] = world.paths.home.string();
-    auto binds = agents::binds_of(agents::Harness(), {}, shown);  // the folders of PATH
+    const auto of_path = agents::binds_of(agents::Harness(), {}, shown);
+    agents::Harness hidden;  // shows nothing of the program, and hides what is hidden from the agent
+    if (const auto found = world.harnesses.find(place.task.harness)) hidden = found->harness;
+    auto binds = agents::binds_of(hidden, {}, shown);
+    std::erase_if(binds, [&](const agents::Bind& bind) {
+        const bool is_of_program = bind.kind != agents::Bind::Kind::empty;
+        return is_of_program && std::ranges::find(of_path, bind) == of_path.end();
+    });
     for (const auto& path : git::alternates_of(place.git_common)) binds.push_back({agents::in_real_home(path, env)});
     for (const auto& bind : binds) {
         const auto more = agents::words_of(bind, place.executor);
@@ -285,7 +292,7 @@ Awaitable<Result<void>> remove(World& world, Place place) {
 void use_current(const World& world, Task& task) {
     if (task.executor.empty() || wall_of(world, task)) return;
     const auto recorded = world.executors.pinned(task.executor, task.executor_hash);
-    if (!recorded || !recorded->hides_files()) return;
+    if (recorded && !recorded->hides_files()) return;  // one that is not valid any more is an old one
     const auto entry = world.executors.find(task.executor);
     if (!entry || !entry->executor.has_own_repository) return;
     if (auto hash = world.executors.pin(*entry)) task.executor_hash = std::move(*hash);

@@ -184,6 +184,28 @@ swap "$(git rev-parse HEAD:check)" && swap "$(git rev-parse origin/main:README.m
 sleep 600
 )sh";
 
+/// Tries what git outside would mistake.
+constexpr const char* k_breaker = R"sh(#!/bin/sh
+printf '%s\n' found '*.log' x >>.gitignore && echo work >work && git add work .gitignore && git commit -q -m work
+for try in 1 2 3 4 5 6 7 8 9 10; do  # until the commit is taken over
+    orange task diff >diff.log 2>&1 && grep -q +work diff.log && break
+    sleep 1
+done
+for name in origin/main heads/main tags/v1 v1 stash; do
+    orange task update --branch "$name" >>branch.log 2>&1 && echo "branch $name" >>found.new
+done
+mv .git x 2>/dev/null && echo "moved .git" >>found.new
+printf '\n## Plan\n\nAPPROACH: x\nTOUCHING: check\n' >>TASK.md && orange task update --status working >status.log 2>&1
+printf '\n## Handoff\n\nDONE: x\nREMAINING: none\nDECISIONS: none\nUNCERTAIN: none\n' >>TASK.md
+blob=$(echo good | git hash-object -w --stdin) && file=$(git rev-parse --git-path objects/$(echo "$blob" | cut -c1-2))/$(echo "$blob" | cut -c3-)
+other=$(echo other | git hash-object -w --stdin)
+rm -f "$file" && cp "$(git rev-parse --git-path objects/$(echo "$other" | cut -c1-2))/$(echo "$other" | cut -c3-)" "$file"
+git update-index --add --cacheinfo "100644,$blob,swapped" && git commit -q -m swapped
+orange task update --status agent-review >review.log 2>&1 && echo "review of what could not be taken over" >>found.new
+touch found.new && mv found.new found
+sleep 600
+)sh";
+
 /// A user with keys, another task, and an agent that is a thief.
 class Scene {
   public:
@@ -412,6 +434,26 @@ TEST_CASE("What an agent in bwrap commits is checked behind its wall, and object
     CHECK_THAT(orange.orange({"doctor"}).out, Holds("executor open separates files") && Holds("checks: outside"));
 }
 
+TEST_CASE("What an agent in bwrap replaces in its worktree is put back, and it takes no other ref's name") {
+    Scene scene(k_breaker);
+    auto& orange = scene.orange;
+    orange.git({"tag", "v1"}, scene.repo());
+    orange.git({"update-ref", "refs/remotes/origin/main", "HEAD"}, scene.repo());
+    CHECK(scene.steal("bwrap").empty());
+    // A mount point can be replaced where it is none, as in this process, and in one that the agent starts.
+    const auto worktree = orange.worktree(scene.id);
+    fs::rename(worktree / ".git", worktree / "x");
+    fs::create_directory(worktree / ".git");
+    orange.eventually(".git is put back", [&] { return fs::is_regular_file(worktree / ".git"); });
+    CHECK(orange.git({"rev-parse", "--git-common-dir"}, worktree) == (scene.repo() / ".git").string());
+    CHECK_THAT(read_file(worktree / "branch.log"), Holds("another ref"));
+    CHECK_THAT(read_file(worktree / "diff.log"), Holds("+work"));
+    CHECK_THAT(read_file(worktree / "review.log"), Holds("cannot be taken over"));
+    CHECK(orange.status(scene.id) == "working");
+    CHECK(
+        orange.git({"for-each-ref", "refs/heads/origin", "refs/heads/heads", "refs/heads/tags"}, scene.repo()).empty());
+}
+
 TEST_CASE("The demo agent plays its whole life in bwrap, below a home with a long path, and its verdict is attested") {
     Sandbox orange({}, 130);
     orange.add_project("shop");
@@ -522,6 +564,9 @@ TEST_CASE("In bwrap, what an agent writes to the settings of its program ends wi
         fs::permissions(folder / "status.sh", fs::perms::owner_all);
     }
     write_file(orange.root() / ".worker.json", "mine\n");
+    fs::create_directories(orange.root() / "dot");
+    write_file(orange.root() / "dot/theme.json", "linked\n");
+    fs::create_symlink(orange.root() / "dot/theme.json", own / "theme.json");
     fs::create_directories(orange.home() / "harnesses");
     write_file(orange.home() / "harnesses/worker.yml",
                "name: worker\nprogram: ./worker\nargv: {full: [--, \"{prompt}\"]}\n"
@@ -544,6 +589,7 @@ for at in ~/.worker "$WORKER_HOME"; do
     replace "$at/settings.json"
 done >done 2>/dev/null
 replace ~/.worker.json >>done
+replace ~/.worker/theme.json >>done
 mv done all
 sleep 600
 )sh");
@@ -559,8 +605,9 @@ sleep 600
         return id;
     };
     const auto id = write_all("bwrap");
-    CHECK(read_file(orange.worktree(id) / "all") == "mine\ntheirs\nmine\ntheirs\nmine\ntheirs\n");
+    CHECK(read_file(orange.worktree(id) / "all") == "mine\ntheirs\nmine\ntheirs\nmine\ntheirs\nlinked\ntheirs\n");
     CHECK(read_file(orange.root() / ".worker.json") == "mine\n");
+    CHECK(read_file(orange.root() / "dot/theme.json") == "linked\n");
     for (const auto& folder : {own, elsewhere}) {
         INFO(folder);
         for (const char* kept : {"settings.json", "status.sh"}) CHECK(read_file(folder / kept) == "mine\n");

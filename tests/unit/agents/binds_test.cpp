@@ -70,9 +70,11 @@ TEST_CASE("Behind a wall, settings are copied, folders of them are read, and onl
         write_text(base / "settings", "{}");
         write_text(base / "status.sh", "#!/bin/sh\n");
         fs::permissions(base / "status.sh", fs::perms::owner_all);
-        write_text(base / "large", std::string((1 << 20) + 1, ' '));
+        write_text(base / "large", "");
+        fs::resize_file(base / "large", (16 << 20) + 1);
         write_text(base / "plugins/one", "");
-        fs::create_directories(base / "state/bin");
+        fs::create_directories(base / "state");
+        fs::create_directories(base / "bin");
         REQUIRE(::mkfifo((base / "pipe").c_str(), 0600) == 0);
         fs::create_symlink("nowhere", base / "dangling");
     }
@@ -80,25 +82,27 @@ TEST_CASE("Behind a wall, settings are copied, folders of them are read, and onl
     write_text(home / ".mine.json", "{}");
     Harness harness;
     harness.config_binds = {"~/.mine/login", "~/.mine/state", "$MINE/login", "$UNSET/login"};
-    harness.config_reads = {"~/.mine.json", "~/.mine/*", "~/.mine/state/bin", "~/.other", "$MINE/*.sh", "$MINE/[a-z]*"};
-    harness.config_empty = {"~/.mine/state/undo", "$MINE/state"};
-    Environment env = {{"HOME", home.string()}, {"MINE", other.string()}};
+    harness.config_reads = {"~/.mine.json", "~/.mine/*", "~/.other", "$MINE/*.sh", "$MINE/p*"};
+    Environment env = {
+        {"HOME", home.string()}, {"MINE", other.string()}, {"PATH", (other / "bin").string() + ":/usr/bin"}};
     using enum Bind::Kind;
-    const auto both = [](const fs::path& base, const char* name, Bind::Kind kind) {
+    const auto at = [](const fs::path& base, const char* name, Bind::Kind kind) {
         return Bind{(base / name).string(), kind};
     };
     const std::vector<Bind> expected = {
-        {other.string(), empty},        both(mine, "login", write),      both(mine, "state", write),
-        both(other, "login", write),    both(mine, "state/undo", empty), both(other, "state", empty),
-        both(home, ".mine.json", copy), both(mine, "large", read),       both(mine, "plugins", read),
-        both(mine, "settings", copy),   both(mine, "status.sh", read),   both(mine, "theme", copy),
-        both(mine, "state/bin", read),  both(other, "status.sh", read),  both(other, "large", read),
-        both(other, "plugins", read),   both(other, "settings", copy),
+        {other.string(), empty},      at(other, "bin", read),      at(mine, "login", write),
+        at(mine, "state", write),     at(other, "login", write),   at(home, ".mine.json", copy),
+        at(mine, "bin", read),        at(mine, "large", read),     at(mine, "plugins", read),
+        at(mine, "settings", copy),   at(mine, "status.sh", read), at(mine, "theme", copy),
+        at(other, "status.sh", read), at(other, "plugins", read),
     };
     CHECK(binds_of(harness, "/usr/bin/env", env) == expected);
-    env["MINE"] = (home / "below").string();  // HOME is empty already
-    const auto inside = binds_of(harness, "/usr/bin/env", env);
-    CHECK(std::ranges::count(inside, empty, &Bind::kind) == 2);
+    for (const auto& none :
+         {home / ".mine", folder / "nowhere"}) {  // HOME is empty already; what is not there stays so
+        env["MINE"] = none.string();
+        const auto inside = binds_of(harness, "/usr/bin/env", env);
+        CHECK(std::ranges::count(inside, empty, &Bind::kind) == 0);
+    }
 
     Executor executor;
     executor.readable = {"-r", "{path}"};
@@ -124,11 +128,9 @@ TEST_CASE("The folders to which a program writes are made for a wall, and no fil
     CHECK_FALSE(fs::exists(folder / "home/.mine.json"));
     CHECK_FALSE(fs::exists(folder / "other"));
     harness.config_binds = {"~/.mine/state", "$MINE_DIR/state", "$UNSET/state"};
-    harness.config_reads = {"~/.mine/state/bin", "~/.mine/hooks", "~/.mine/*"};
-    harness.config_empty = {"~/.mine/state/undo"};
+    harness.config_reads = {"~/.mine/hooks", "~/.mine/*"};
     REQUIRE(make_config_folders(harness, env));
-    CHECK(fs::is_directory(folder / "home/.mine/state/bin"));  // else the run could make it
-    CHECK(fs::is_directory(folder / "home/.mine/state/undo"));
+    CHECK(fs::is_directory(folder / "home/.mine/state"));
     CHECK_FALSE(fs::exists(folder / "home/.mine/hooks"));
     CHECK_FALSE(fs::exists(folder / "other"));
     fs::create_directory(folder / "other");

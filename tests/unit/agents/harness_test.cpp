@@ -462,3 +462,17 @@ TEST_CASE("lists that are given and not used, and conversations without a name, 
     CHECK_THAT(problem("--, \"{prompt}\"]}\nscreen: {otherwise: busy}"), Holds("idle"));
     CHECK_THAT(problem("--, \"{prompt}\"]}\nidle_after: soon"), Holds("idle_after"));
 }
+
+TEST_CASE("what an agent may not write is in nothing that it may write") {
+    const auto load = [](const std::string& reads) {
+        return load_harness(
+            "name: mine\nprogram: mine\nargv: {full: [--, \"{prompt}\"]}\nconfig_binds: [~/.mine/state]\n"
+            "config_reads: [" +
+                reads + "]\n",
+            "mine.yml");
+    };
+    CHECK(load("~/.mine/*, ~/.mine/stated")->config_reads.size() == 2);
+    const auto refused = load("~/.mine/hooks, ~/.mine/state/bin");
+    REQUIRE_FALSE(refused);
+    CHECK_THAT(refused.error().message, Tells("~/.mine/state/bin") && Tells("config_binds"));
+}
