@@ -156,8 +156,8 @@ struct Harness {
     /// The files and folders of the user in which the program keeps its login, its state and its conversations: it
     /// writes to them behind a wall, too (binds.hpp).
     std::vector<std::string> config_binds;
-    /// Those that say what the program does, such as settings, hooks and plugins: what it writes there behind a wall
-    /// ends with the run.
+    /// The files and folders that say what the program does, such as settings, hooks and plugins: what it writes there
+    /// behind a wall ends with the run.
     std::vector<std::string> config_reads;
     /// A variable without which the program refuses to run as root with full permissions. Orange never sets it by
     /// itself, because only the user can decide that this machine is a sandbox.
