@@ -222,6 +222,22 @@ Awaitable<Result<void>> move_branch(Git& git, OwnPlace place, std::string branch
     co_return Result<void>{};
 }
 
+/// Returns true for the name of a branch that the agent may make in the project: no name that git could take for
+/// another ref there.
+Awaitable<Result<bool>> may_be_made(Git& git, std::string repo, std::string name) {
+    for (const char* reserved : {"heads/", "tags/", "remotes/", "refs/", "origin/", "orange/"}) {
+        if (name.starts_with(reserved)) co_return false;
+    }
+    if (is_hash(name) || name == "stash") co_return false;
+    const auto checked = co_await check_branch_name(git, name);
+    if (!checked) co_return false;
+    for (const char* side : {"refs/heads/", "refs/tags/", "refs/remotes/"}) {
+        CO_TRY(const auto known, co_await commit_at(git, repo, side + name));
+        if (!known.empty()) co_return false;
+    }
+    co_return true;
+}
+
 /// Brings the worktree's HEAD to a branch that the agent has made or renamed. One that the project has already is not
 /// touched: HEAD is then at the commit alone, until the agent is on its branch again.
 Awaitable<Result<void>> follow_head(Git& git, OwnPlace place, Pinned worktree, Here here, There there, std::string head,
@@ -244,18 +260,12 @@ Awaitable<Result<void>> follow_head(Git& git, OwnPlace place, Pinned worktree, H
 
 }  // namespace
 
-Awaitable<Result<bool>> may_be_made(Git& git, std::string repo, std::string name) {
-    for (const char* reserved : {"heads/", "tags/", "remotes/", "refs/", "origin/", "orange/"}) {
-        if (name.starts_with(reserved)) co_return false;
-    }
-    if (is_hash(name) || name == "stash") co_return false;
-    const auto checked = co_await check_branch_name(git, name);
-    if (!checked) co_return false;
-    for (const char* side : {"refs/heads/", "refs/tags/", "refs/remotes/"}) {
-        CO_TRY(const auto known, co_await commit_at(git, repo, side + name));
-        if (!known.empty()) co_return false;
-    }
-    co_return true;
+Awaitable<Result<void>> check_agents_branch(Git& git, std::string repo, std::string name) {
+    CO_TRY(const auto existing, co_await commit_at(git, repo, "refs/heads/" + name));
+    CO_TRY(const bool is_plain, co_await may_be_made(git, repo, name));
+    if (is_plain || !existing.empty()) co_return Result<void>{};  // who may use one that exists is decided elsewhere
+    co_return Error(ErrorCode::invalid_argument, "git could take a branch " + printable(name) +
+                                                     " for another ref of the repository. Choose another name");
 }
 
 Awaitable<Result<void>> make_own(Git& git, OwnPlace place, Pinned worktree, std::vector<std::string> names) {

@@ -34,9 +34,9 @@ Awaitable<Result<void>> make_own(Git& git, OwnPlace place, Pinned worktree, std:
 /// none, HEAD is at the commit alone. Can be repeated after an end at any point.
 Awaitable<Result<void>> take_over(Git& git, OwnPlace place, Pinned worktree, std::string upload_pack);
 
-/// Returns true for the name of a branch that an agent may make in the project: no name that git could take for
-/// another ref there.
-Awaitable<Result<bool>> may_be_made(Git& git, std::string repo, std::string name);
+/// Refuses the name of a new branch that git could take for another ref of the project, such as origin/main: a person
+/// who names that ref would get the agent's commits.
+Awaitable<Result<void>> check_agents_branch(Git& git, std::string repo, std::string name);
 
 /// Returns a script for a shell behind the wall, in the worktree, that brings the agent's repository to where the
 /// worktree and the branches `names` are; empty if it is there already. The caller has called take_over().

@@ -133,17 +133,9 @@ Result<void> mend(int folder, const Pointer& pointer, const std::string& admin, 
 /// Renames an entry of git's own folder, so that git does not use it.
 Result<void> set_entry_aside(int folder, const std::string& admin, const std::string& name, const std::string& mark,
                              std::vector<RestoredFile>& mended) {
-    auto kept = k_found + mark + name;
-    std::ranges::replace(kept, '/', '-');
-    const auto slash = name.rfind('/');
-    UniqueFd below;  // opened without following a link: an agent may put one there meanwhile
-    if (slash != std::string::npos) {
-        TRY(below, open_folder_below(folder, name.substr(0, slash), admin + "/" + name.substr(0, slash)));
-    }
-    const auto last = slash == std::string::npos ? name : name.substr(slash + 1);
-    if (::renameat(below ? below.get() : folder, last.c_str(), folder, kept.c_str()) != 0) {
+    const auto kept = k_found + mark + name;
+    if (::renameat(folder, name.c_str(), folder, kept.c_str()) != 0)
         return io_error("moving " + admin + "/" + name, errno);
-    }
     mended.push_back({name, admin + "/" + kept});
     return {};
 }

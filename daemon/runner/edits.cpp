@@ -11,6 +11,7 @@
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/permissions.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/own.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/blockers.hpp"
@@ -43,20 +44,6 @@ Result<void> check_may_leave_branch(const TaskRecord& record, const std::string&
                      " in a task of its own:\n  orange task create --project " + task.project + " --branch " +
                      shell_word(branch) + " \"...\"",
                  {{"why", "pull_request_open"}});
-}
-
-/// Refuses the name of a branch that git could take for another ref, such as origin/main, if an agent chooses it: a
-/// person who names that ref would get the agent's commits.
-Awaitable<Result<void>> check_agents_branch(const World& world, const TaskRecord& record, std::string branch) {
-    CO_TRY(const auto project, registered_project(world, record.task.project));
-    auto ref = "refs/heads/" + branch;
-    CO_TRY(const auto existing, co_await git::commit_of(world.git, project.path, std::move(ref)));
-    if (!existing.empty()) co_return Result<void>{};  // is decided elsewhere
-    const auto shown = printable(branch);
-    CO_TRY(const bool is_plain, co_await git::may_be_made(world.git, project.path, std::move(branch)));
-    if (is_plain) co_return Result<void>{};
-    co_return Error(ErrorCode::invalid_argument,
-                    "git could take a branch " + shown + " for another ref of the repository. Choose another name");
 }
 
 /// Refuses to check out a branch beside a living agent behind a wall, which could lead git elsewhere meanwhile.
@@ -193,8 +180,10 @@ Awaitable<Result<Edited>> Edits::apply(TaskRecord record, const Edit& edit, Call
     if (edit.branch) {
         const auto old_branch = changed.task.branch;
         auto branch = branch_name(*edit.branch);
-        if (by.role != Role::human && branch != old_branch)
-            CO_TRY(co_await check_agents_branch(world_, changed, branch));
+        if (by.role != Role::human && branch != old_branch) {
+            CO_TRY(const auto project, registered_project(world_, changed.task.project));
+            CO_TRY(co_await git::check_agents_branch(world_.git, project.path, branch));
+        }
         CO_TRY(edited.moved_branch, co_await change_branch(changed, std::move(branch)));
     }
     if (!edit.branch && edit.sync_branch) CO_TRY(co_await take_over_branch(changed));

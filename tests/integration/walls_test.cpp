@@ -194,6 +194,7 @@ done
 for name in origin/main heads/main tags/v1 v1 stash; do
     orange task update --branch "$name" >>branch.log 2>&1 && echo "branch $name" >>found.new
 done
+orange task create --branch origin/mine "Sub-task" >>branch.log 2>&1 && echo "branch origin/mine" >>found.new
 mv .git x 2>/dev/null && echo "moved .git" >>found.new
 printf '\n## Plan\n\nAPPROACH: x\nTOUCHING: check\n' >>TASK.md && orange task update --status working >status.log 2>&1
 printf '\n## Handoff\n\nDONE: x\nREMAINING: none\nDECISIONS: none\nUNCERTAIN: none\n' >>TASK.md

@@ -12,6 +12,7 @@
 #include "daemon/engine/start.hpp"
 #include "daemon/git/branch_names.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/own.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/methods/harness_environment.hpp"
 #include "daemon/rpc/methods/registration.hpp"
@@ -330,6 +331,7 @@ Awaitable<Result<void>> check_branch(World& world, Draft& draft) {
             ErrorCode::forbidden,
             "branch " + branch + " already exists, and an agent may not take it over; choose another --branch");
     }
+    if (draft.only_new_branch) CO_TRY(co_await git::check_agents_branch(world.git, repo, branch));
     if (!state.exists() && !state.clash.empty()) {
         co_return Error(ErrorCode::conflict, "git cannot have both a branch " + branch + " and " + state.clash +
                                                  "; choose another --branch");
