@@ -69,7 +69,7 @@ constexpr Explained k_explained[] = {
     {"ready_after", "How long after its start a message would be lost."},
     {"skills", "Where the program looks for skills; `orange install` writes there."},
     {"config_binds", "Files and folders of yours to which the program writes, also behind the wall of an executor."},
-    {"config_reads", "Those that say what it does, such as settings and hooks: behind a wall it changes none of them."},
+    {"config_reads", "Files and folders that say what it does, such as hooks: behind a wall it changes none of them."},
     {"wants", "Variables that the program probably needs, such as keys."},
     {"version_args", "The arguments that print its version."},
     {"install", "The command that installs the program."},

@@ -28,8 +28,8 @@ struct Bind {
 /// which it writes to, and the `config_reads`. Of these, a folder is read, and a file is copied if the program may
 /// replace it: one of at most 16 MiB that is no program itself. "~/.mine/*.json" are those that are in the folder now.
 /// A folder outside of HOME that a variable of these lists names is empty but for what the lists show of it, as HOME
-/// is. A folder that contains HOME or ORANGE_HOME is left out. Nothing that is read or empty is in what is written: a
-/// process in another mount namespace could replace it, and the next run would show what is there then.
+/// is. A folder that contains HOME or ORANGE_HOME is left out. No definition has an item of `config_reads` in one of
+/// `config_binds`: a process in another mount namespace could replace it, and the next run would show what is there.
 std::vector<Bind> binds_of(const Harness& harness, const std::string& program, const Environment& env);
 
 /// Returns the words of {binds} that show it; none for a copy, which the shim on the far side makes.

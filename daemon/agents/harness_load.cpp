@@ -493,8 +493,7 @@ class Loader : DefinitionReader {
                  {"rule", [&](const Node& rule) { text(rule, "checks.rule", harness_.check_rule); }}});
     }
 
-    /// A list that is given must be used, and a list that is used must be given.
-    /// What an agent may write to has nothing that it may not: it could put something else in its place.
+    /// An agent could put something else in the place of an item that is inside what it may write to.
     void check_reads() {
         for (const auto& item : harness_.config_reads) {
             for (const auto& outer : harness_.config_binds) {
@@ -506,6 +505,7 @@ class Loader : DefinitionReader {
         }
     }
 
+    /// A list that is given must be used, and a list that is used must be given.
     void check_lists() {
         const std::pair<const char*, bool> lists[] = {
             {"session_args", harness_.session.can_resume()},
