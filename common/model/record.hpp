@@ -463,7 +463,8 @@ struct TaskRecord {
         v.sparse("checked", checked, "how the project's checks, or those of a gate, went last");
         v.sparse("merge_checked", merge_checked, "how the project's checks went last when a merge waited for them");
         v.sparse("pull_request", pull_request, "its pull request, as its forge showed it last");
-        v.sparse("pull_told", pull_told, "what of it its human or its agent was told (daemon/runner/pull_sync.cpp)");
+        v.sparse("pull_told", pull_told,
+                 "what of it its human or its agent was told (daemon/runner/pulls/pull_sync.cpp)");
         v.optional("runs", runs, "the agents alive or not yet dealt with, at most one of each role");
         v.sparse("held", held, "agents that start when there is room for them, at most one of each role");
         v.sparse("left", left, "runs that have ended, and whose executors could not be told so yet");

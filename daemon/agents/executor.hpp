@@ -13,7 +13,7 @@
 
 /// Executors define where, and inside what, an agent runs: a container, a job of a cluster, another machine. They are
 /// data (docs/executors.md): YAML files that this folder reads and pins, as it does for harnesses. The runner uses them
-/// (runner/placement.hpp).
+/// (runner/placing/placement.hpp).
 namespace orange::agents {
 
 /// The definition of an executor: executors/<name>.yml. The differences between executors are in these files, and

@@ -44,8 +44,8 @@
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/dispatcher.hpp"
 #include "daemon/rpc/server.hpp"
-#include "daemon/runner/notification.hpp"
-#include "daemon/runner/replies.hpp"
+#include "daemon/runner/attention/notification.hpp"
+#include "daemon/runner/attention/replies.hpp"
 #include "daemon/shim/keeper.hpp"
 #include "daemon/tmux/cli_tmux.hpp"
 

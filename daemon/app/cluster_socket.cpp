@@ -15,7 +15,7 @@
 #include "daemon/async/use_tuple.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/rpc/stream.hpp"
-#include "daemon/runner/placement.hpp"
+#include "daemon/runner/placing/placement.hpp"
 #include "daemon/shim/exit_record.hpp"
 
 namespace orange {

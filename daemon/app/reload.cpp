@@ -7,7 +7,7 @@
 #include "daemon/app/shells.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/process/umask.hpp"
-#include "daemon/runner/project_names.hpp"
+#include "daemon/runner/transitions/project_names.hpp"
 
 namespace orange {
 

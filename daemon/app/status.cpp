@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include "daemon/process/proc_info.hpp"
-#include "daemon/runner/project_names.hpp"
-#include "daemon/runner/sight.hpp"
+#include "daemon/runner/attention/sight.hpp"
+#include "daemon/runner/transitions/project_names.hpp"
 
 namespace orange {
 

@@ -4,8 +4,8 @@
 #include "common/base/text.hpp"
 #include "daemon/doctor/exam.hpp"
 #include "daemon/process/leftovers.hpp"
-#include "daemon/runner/notices.hpp"
-#include "daemon/runner/sight.hpp"
+#include "daemon/runner/attention/notices.hpp"
+#include "daemon/runner/attention/sight.hpp"
 
 /// Checks of agents, of the tmux server in which they run, and of what tasks wait for.
 namespace orange::doctor {

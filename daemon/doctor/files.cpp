@@ -7,8 +7,8 @@
 #include "daemon/doctor/exam.hpp"
 #include "daemon/files/file_facts.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/placement.hpp"
-#include "daemon/runner/project_names.hpp"
+#include "daemon/runner/placing/placement.hpp"
+#include "daemon/runner/transitions/project_names.hpp"
 #include "daemon/store/task_texts.hpp"
 
 /// Checks of Orange's own files.

@@ -10,7 +10,7 @@
 #include "daemon/agents/versions.hpp"
 #include "daemon/doctor/exam.hpp"
 #include "daemon/process/environment.hpp"
-#include "daemon/runner/memory.hpp"
+#include "daemon/runner/queue/memory.hpp"
 
 /// Checks of the machine: programs, environment, disk, service manager.
 namespace orange::doctor {

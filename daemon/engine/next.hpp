@@ -19,8 +19,8 @@
 
 /// Decides what Orange does for a task by itself, and when. next() is pure: it gets all that is known of one task at
 /// one moment (View) and returns the most urgent step that is due, or how long no step is due. The reconciler
-/// (runner/reconciler.hpp) performs the step in the task's turn and calls next() again. No other code remembers what is
-/// left to do, so a daemon that starts finds the same steps as the one that was killed.
+/// (runner/loop/reconciler.hpp) performs the step in the task's turn and calls next() again. No other code remembers
+/// what is left to do, so a daemon that starts finds the same steps as the one that was killed.
 namespace orange::engine {
 
 /// The steps, most urgent first: the order of the variant is the order of k_rules, which gives the reasons.

@@ -10,9 +10,9 @@
 #include "common/model/record.hpp"
 #include "daemon/engine/definition.hpp"
 
-/// Decides what a caller may do. rpc/dispatcher checks the method, rpc/methods/task_methods the fields, runner/requests
-/// the task, runner/edits its workflow, and decide_request() the transition. agents/identity has identified the caller
-/// before. Every refusal is `forbidden`.
+/// Decides what a caller may do. rpc/dispatcher checks the method, rpc/methods/task_methods the fields,
+/// runner/transitions/requests the task, runner/transitions/edits its workflow, and decide_request() the transition.
+/// agents/identity has identified the caller before. Every refusal is `forbidden`.
 namespace orange::engine {
 
 /// The callers to whom a method is open.

@@ -12,7 +12,7 @@
 #include "daemon/git/repository.hpp"
 
 /// The steps of a merge. Every step may be repeated after a crash, because none keeps state. The runner calls the steps
-/// in order and records each finished phase (daemon/runner/merge_run.hpp).
+/// in order and records each finished phase (daemon/runner/merging/merge_run.hpp).
 ///
 ///     fetch → inspect_merge → find_elsewhere → build_merge → push_merge → follow
 ///

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "daemon/log/log.hpp"
-#include "daemon/runner/walls.hpp"
-#include "daemon/runner/worktree.hpp"
+#include "daemon/runner/branch/worktree.hpp"
+#include "daemon/runner/placing/walls.hpp"
 
 namespace orange {
 namespace {

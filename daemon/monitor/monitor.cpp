@@ -4,7 +4,7 @@
 
 #include "daemon/engine/notices.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/worktree.hpp"
+#include "daemon/runner/branch/worktree.hpp"
 
 namespace orange {
 namespace {

@@ -3,12 +3,12 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
-#include "daemon/runner/blockers.hpp"
-#include "daemon/runner/children.hpp"
-#include "daemon/runner/merge_target.hpp"
-#include "daemon/runner/notices.hpp"
-#include "daemon/runner/programs.hpp"
-#include "daemon/runner/sight.hpp"
+#include "daemon/runner/attention/notices.hpp"
+#include "daemon/runner/attention/sight.hpp"
+#include "daemon/runner/branch/programs.hpp"
+#include "daemon/runner/family/blockers.hpp"
+#include "daemon/runner/family/children.hpp"
+#include "daemon/runner/merging/merge_target.hpp"
 
 namespace orange::rpc {
 

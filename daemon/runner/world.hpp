@@ -24,7 +24,7 @@
 #include "daemon/pool/pool.hpp"
 #include "daemon/process/exit_watcher.hpp"
 #include "daemon/process/process_runner.hpp"
-#include "daemon/runner/journal.hpp"
+#include "daemon/runner/transitions/journal.hpp"
 #include "daemon/store/project_store.hpp"
 #include "daemon/store/task_files.hpp"
 #include "daemon/store/task_store.hpp"

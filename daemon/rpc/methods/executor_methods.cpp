@@ -4,7 +4,7 @@
 #include "common/base/try.hpp"
 #include "daemon/process/environment.hpp"
 #include "daemon/rpc/api.hpp"
-#include "daemon/runner/placement.hpp"
+#include "daemon/runner/placing/placement.hpp"
 
 namespace orange::rpc {
 namespace {

@@ -4,8 +4,8 @@
 #include "common/base/try.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/methods/registration.hpp"
-#include "daemon/runner/project_names.hpp"
-#include "daemon/runner/pull_requests.hpp"
+#include "daemon/runner/pulls/pull_requests.hpp"
+#include "daemon/runner/transitions/project_names.hpp"
 
 namespace orange::rpc {
 namespace {

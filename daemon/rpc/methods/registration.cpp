@@ -10,7 +10,7 @@
 #include "daemon/git/included.hpp"
 #include "daemon/git/repository.hpp"
 #include "daemon/git/repository_command.hpp"
-#include "daemon/runner/project_names.hpp"
+#include "daemon/runner/transitions/project_names.hpp"
 
 namespace orange::rpc {
 namespace {

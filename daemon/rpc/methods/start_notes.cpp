@@ -5,7 +5,7 @@
 #include "common/base/text.hpp"
 #include "daemon/git/repository_command.hpp"
 #include "daemon/rpc/methods/harness_environment.hpp"
-#include "daemon/runner/agent_control.hpp"
+#include "daemon/runner/agents/agent_control.hpp"
 
 namespace orange::rpc {
 namespace {

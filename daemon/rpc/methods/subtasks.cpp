@@ -5,8 +5,8 @@
 
 #include "common/base/try.hpp"
 #include "daemon/engine/permissions.hpp"
-#include "daemon/runner/agent_control.hpp"
-#include "daemon/runner/children.hpp"
+#include "daemon/runner/agents/agent_control.hpp"
+#include "daemon/runner/family/children.hpp"
 
 namespace orange::rpc {
 namespace {

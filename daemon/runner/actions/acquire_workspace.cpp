@@ -1,6 +1,6 @@
 #include "common/base/try.hpp"
 #include "daemon/runner/actions/actions.hpp"
-#include "daemon/runner/programs.hpp"
+#include "daemon/runner/branch/programs.hpp"
 
 namespace orange::actions {
 

@@ -7,8 +7,8 @@
 
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
-#include "daemon/runner/agent_control.hpp"
-#include "daemon/runner/turns.hpp"
+#include "daemon/runner/agents/agent_control.hpp"
+#include "daemon/runner/transitions/turns.hpp"
 #include "daemon/runner/world.hpp"
 
 /// The actions that workflows name (docs/workflow.md, "Actions"), one file each. An action runs under the task's lock,

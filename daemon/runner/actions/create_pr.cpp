@@ -1,6 +1,6 @@
 #include "common/base/try.hpp"
 #include "daemon/runner/actions/actions.hpp"
-#include "daemon/runner/pull_requests.hpp"
+#include "daemon/runner/pulls/pull_requests.hpp"
 
 namespace orange::actions {
 

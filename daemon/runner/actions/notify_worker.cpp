@@ -1,6 +1,6 @@
 #include "daemon/engine/decide.hpp"
 #include "daemon/runner/actions/actions.hpp"
-#include "daemon/runner/messages.hpp"
+#include "daemon/runner/agents/messages.hpp"
 
 namespace orange::actions {
 

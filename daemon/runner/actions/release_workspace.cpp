@@ -2,8 +2,8 @@
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/runner/actions/actions.hpp"
-#include "daemon/runner/notices.hpp"
-#include "daemon/runner/walls.hpp"
+#include "daemon/runner/attention/notices.hpp"
+#include "daemon/runner/placing/walls.hpp"
 
 namespace orange::actions {
 namespace {

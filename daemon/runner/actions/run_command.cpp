@@ -2,8 +2,8 @@
 
 #include "common/base/try.hpp"
 #include "daemon/runner/actions/actions.hpp"
-#include "daemon/runner/walls.hpp"
-#include "daemon/runner/worktree.hpp"
+#include "daemon/runner/branch/worktree.hpp"
+#include "daemon/runner/placing/walls.hpp"
 
 namespace orange::actions {
 

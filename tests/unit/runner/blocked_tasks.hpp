@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/runner/blockers.hpp"
+#include "daemon/runner/family/blockers.hpp"
 #include "tests/unit/runner/changes.hpp"
 
 /// Tasks that wait for others.

@@ -4,7 +4,7 @@
 
 #include "common/model/json.hpp"
 #include "daemon/forge/github_forge.hpp"
-#include "daemon/runner/sight.hpp"
+#include "daemon/runner/attention/sight.hpp"
 
 namespace orange::test {
 namespace fs = std::filesystem;

@@ -6,7 +6,7 @@
 
 #include "common/model/json.hpp"
 #include "common/model/settings.hpp"
-#include "daemon/runner/sight.hpp"
+#include "daemon/runner/attention/sight.hpp"
 #include "tests/unit/runner/changes.hpp"
 
 /// Tasks whose agents wait for room.

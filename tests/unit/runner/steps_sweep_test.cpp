@@ -1,6 +1,6 @@
 // Something ends or fails at every point of what the loops of tasks do: the daemon, the disk, a child, tmux. The next
 // daemon finds the same steps. It tells nothing twice, loses no message, starts nobody twice and moves each task once.
-#include "daemon/runner/notifier.hpp"
+#include "daemon/runner/attention/notifier.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/family.hpp"
 #include "tests/unit/runner/limits.hpp"

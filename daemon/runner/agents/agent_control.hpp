@@ -1,0 +1,142 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "common/base/result.hpp"
+#include "common/model/record.hpp"
+#include "daemon/agents/events.hpp"
+#include "daemon/engine/definition.hpp"
+#include "daemon/runner/queue/room.hpp"
+#include "daemon/runner/transitions/turns.hpp"
+#include "daemon/runner/world.hpp"
+
+namespace orange {
+
+/// Returns the permissions that the role's agent of this task gets from its harness: "full", "reduced" or "review".
+/// `ordered` is the value of the action; if it is empty, the permissions of the role's first spawn apply.
+std::string permissions_of(const engine::Definition& definition, const Task& task, Role role,
+                           const std::string& ordered = {});
+
+/// An order to start a role's agent.
+struct SpawnOrder {
+    Role role = Role::worker;
+    std::string prompt;       ///< key of the workflow's prompts
+    std::string permissions;  ///< "full" or "reduced"; empty: those of the role's first spawn
+    std::string intent;       ///< id of the intent that asks; empty for a respawn
+    bool respawn = false;     ///< history gets agent.respawned
+    bool resume = false;      ///< continue the program's own conversation if that is possible
+};
+
+/// Returns the order with which an agent that waits for room is started.
+inline SpawnOrder order_of(const HeldStart& held) {
+    return {held.role, held.prompt, held.permissions, held.intent, held.respawn, held.resume};
+}
+
+/// Starts and ends a task's worker and reviewer. Except for learn_session(), every function that changes a record is
+/// called under the task's lock with that record. It saves the record wherever a crash must leave the truth: a run is
+/// saved as `starting` before its window opens, so that the next daemon adopts it instead of starting another agent.
+class AgentControl {
+  public:
+    AgentControl(World& world, Turns& turns, Room& room) : world_(world), turns_(turns), room_(room) {}
+
+    /// Registers the function that is called with each run that was started or adopted. The monitor then watches its
+    /// exit.
+    void on_started(std::function<void(const TaskId&, const AgentRun&)> observer) { started_ = std::move(observer); }
+
+    /// Starts the role's agent. If one is alive, it gets the prompt as a message instead. If a limit leaves no room,
+    /// the record keeps the order in `held`, the call succeeds, and the agent is started when there is room. Fails with
+    /// conflict without a workspace, with not_found if the program or something that it needs is missing, and with
+    /// unavailable if tmux does not answer.
+    Awaitable<Result<void>> spawn(TaskRecord& record, const engine::Definition& definition, SpawnOrder order);
+
+    /// Saves the id of the calling agent's conversation if it is not known yet. The id is in the caller's environment,
+    /// or in the program's list of conversations. Takes the task's lock.
+    Awaitable<void> learn_session(Caller caller);
+
+    /// Records the conversation that the run's program has named last: a person may have begun another one in its
+    /// window. Does not save.
+    void learn_conversation(TaskRecord& record, const AgentRun& run,
+                            const std::optional<agents::Conversation>& told) const;
+    /// Does the same for a run that has ended or is ended, from the file of its events. It has to be called before that
+    /// is removed.
+    void learn_last_conversation(TaskRecord& record, const AgentRun& run) const;
+
+    /// Remembers an ended run whose conversation is not known. spawn() asks the program for it when it has to be
+    /// continued.
+    void has_ended(const TaskRecord& record, const AgentRun& run);
+
+    /// Ends the role's agent. The run is saved as ending first, so that its exit triggers no rule. The window's
+    /// scrollback goes to the log. When the call returns successfully, the agent's processes are gone.
+    Awaitable<Result<void>> end(TaskRecord& record, Role role);
+
+    /// Ends both agents and the task's tmux session.
+    Awaitable<Result<void>> end_session(TaskRecord& record);
+
+    /// Adopts or forgets runs that an interrupted start has left as `starting`. Changes nothing if tmux does not
+    /// answer.
+    Awaitable<void> settle_starting(TaskRecord& record);
+
+    /// True if the role has an agent that lives, or may live because that cannot be determined now: a role must never
+    /// have two agents.
+    bool alive(const TaskRecord& record, Role role) const;
+    agents::Liveness liveness(const TaskRecord& record, Role role) const;
+
+    /// Returns the task's worktree; empty if it has none or another directory has replaced it.
+    Path worktree_of(const TaskRecord& record) const {
+        if (!record.task.workspace || world_.pool.is_replaced(*record.task.workspace)) return {};
+        return world_.pool.path_of(*record.task.workspace);
+    }
+    Path run_folder(const TaskRecord& record) const { return world_.tasks.folder(record) / "run"; }
+    Path log_file(const TaskRecord& record, const AgentRun& run) const;
+
+    /// Returns the whole environment of a task's agent (docs/files.md, "An agent's environment"). `program_path` is the
+    /// PATH in which its program was found.
+    std::map<std::string, std::string> environment(const TaskRecord& record, std::map<std::string, std::string> harness,
+                                                   Role role, const RunId& run,
+                                                   const std::string& program_path = {}) const;
+
+  private:
+    Awaitable<Result<std::string>> prompt_text(const TaskRecord& record, const engine::Definition& definition,
+                                               std::string key);
+    Awaitable<Result<bool>> use_existing(TaskRecord& record, const engine::Definition& definition,
+                                         const SpawnOrder& order);
+    Awaitable<Result<agents::StartRequest>> prepare(const TaskRecord& record, const engine::Definition& definition,
+                                                    const SpawnOrder& order);
+    Awaitable<Result<agents::LaunchRequest>> launch_request(const TaskRecord& record,
+                                                            const engine::Definition& definition,
+                                                            const SpawnOrder& order,
+                                                            const agents::HarnessEntry& harness,
+                                                            const Project& project);
+    Awaitable<Result<void>> complete_environment(agents::StartRequest& request, const agents::HarnessEntry& harness,
+                                                 const git::Pinned& worktree, const std::string& permissions);
+    Result<void> note_starting(TaskRecord& record, const agents::StartRequest& request);
+    Awaitable<Result<agents::Started>> open_window(TaskRecord& record, const agents::StartRequest& request);
+    Result<void> note_started(TaskRecord& record, const SpawnOrder& order, const agents::Started& started);
+    /// Writes the prompt to a file, and queues a message that names the file.
+    Result<void> hand_over_prompt(TaskRecord& record, Role role, const std::string& prompt, const std::string& id);
+    /// Returns the id of the run's conversation as its program lists it; empty if it is unknown.
+    Awaitable<std::string> listed_session(const TaskRecord& record, const agents::HarnessEntry& entry, AgentRun run);
+    Awaitable<void> find_session(TaskRecord& record, Role role);
+    static void drop_held(TaskRecord& record, Role role);
+    void forget_run(TaskRecord& record, Role role);
+    Awaitable<bool> reap_dead(TaskRecord& record, Role role);
+    Result<void> hold(TaskRecord& record, const SpawnOrder& order);
+    bool can_resume(const TaskRecord& record, const agents::HarnessEntry& harness, const agents::LaunchRequest& launch,
+                    Role role) const;
+    Awaitable<void> close_dead_windows(const TaskRecord& record, const TmuxState& state);
+    void tell_started(const TaskRecord& record, const AgentRun& run, bool respawn);
+
+    World& world_;
+    Turns& turns_;
+    Room& room_;
+    std::function<void(const TaskId&, const AgentRun&)> started_ = [](const TaskId&, const AgentRun&) {};
+    std::set<std::string> listing_;                              ///< runs for which listed_session() has been called
+    std::map<std::pair<std::string, Role>, AgentRun> unlisted_;  ///< last runs with an unknown conversation, by task
+};
+
+}  // namespace orange

@@ -1,0 +1,529 @@
+#include "daemon/runner/agents/exits.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <functional>
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "common/model/settings.hpp"
+#include "daemon/async/async.hpp"
+#include "daemon/engine/needs.hpp"
+#include "daemon/git/standing.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/pool/occupants.hpp"
+#include "daemon/process/group.hpp"
+#include "daemon/runner/agents/messages.hpp"
+#include "daemon/runner/attention/notices.hpp"
+#include "daemon/runner/branch/facts.hpp"
+#include "daemon/runner/branch/worktree.hpp"
+#include "daemon/runner/placing/walls.hpp"
+
+namespace orange {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A program that cannot continue a conversation ends within this time.
+constexpr auto k_resume_window = 15s;
+constexpr int k_signalled = 128;
+/// A program that ends by itself within this time has not begun to work.
+constexpr auto k_start_window = 5s;
+/// The call that starts an agent waits this long for its end. A shell, or a program that refuses an option, needs a few
+/// milliseconds. Programs that need half a second to read their options fail later, and only a notice reports that.
+constexpr auto k_start_patience = 100ms;
+constexpr auto k_start_step = 5ms;
+constexpr std::chrono::milliseconds k_calm = 50ms, k_longest_storm = 2s;
+
+/// An agent that left its artifact has finished. So has an agent that exits with 0 while its task expects nothing of
+/// it. Every other end that Orange did not cause is a death.
+bool has_died(const engine::ExitOutcome& outcome, const engine::AgentExit& exit) {
+    if (const auto* advance = std::get_if<engine::Advance>(&outcome)) return advance->crash.has_value();
+    return !std::holds_alternative<engine::NothingToDo>(outcome) || exit.exit_status != 0;
+}
+
+/// Returns true for a line that is Orange's and not the agent's: a message, a call of orange, or its reply, which
+/// begins with the task's id and mark.
+bool is_echo(std::string_view line, const TaskId& id) {
+    if (line.starts_with("[orange]") || line.starts_with("$ orange ")) return true;
+    const auto end = line.find("  ");
+    if (end == std::string_view::npos || end < 4 || !id.value.starts_with(line.substr(0, end))) return false;
+    const auto rest = trim(line.substr(end));
+    return rest.starts_with("●") || rest.starts_with("○") || rest.starts_with("✗");
+}
+
+/// Returns the first and the last lines of a log, without blank ones and Orange's own; empty if there are none. A
+/// program that cannot start says why in its first line or in its last one.
+std::string shown_lines(std::string_view log, const TaskId& id, std::size_t first, std::size_t last) {
+    constexpr std::size_t k_longest_line = 200;
+    std::vector<std::string> lines;
+    for (const auto line : split_lines(log)) {
+        if (!trim(line).empty() && !is_echo(trim(line), id))
+            lines.push_back(ellipsized(printable(trim(line)), k_longest_line));
+    }
+    if (lines.size() > first + last) {
+        const auto begin = lines.begin() + static_cast<std::ptrdiff_t>(first);
+        lines.erase(begin, lines.end() - static_cast<std::ptrdiff_t>(last));
+        if (first > 0) lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(first), "…");
+    }
+    return join(lines, " / ");
+}
+
+/// Changes the reason of a death in each kind of outcome.
+void change_reason(engine::ExitOutcome& outcome, const std::function<std::string(const std::string&)>& changed) {
+    if (auto* crash = std::get_if<engine::Crash>(&outcome)) crash->reason = changed(crash->reason);
+    if (auto* dead = std::get_if<engine::MarkDead>(&outcome)) dead->reason = changed(dead->reason);
+    auto* advance = std::get_if<engine::Advance>(&outcome);
+    if (advance == nullptr || !advance->crash) return;
+    auto& reason = advance->crash->reason;
+    auto& told = advance->decision.auto_reason;
+    const auto better = changed(reason);
+    if (const auto at = told.rfind(reason); at != std::string::npos) told.replace(at, reason.size(), better);
+    reason = better;
+}
+
+/// Returns the fields of agent.crashed: those of agent.exited, and how the crash counts.
+std::map<std::string, Scalar> crash_fields(std::map<std::string, Scalar> exited, const TaskRecord& record,
+                                           const engine::Crash& crash) {
+    exited["status"] = record.task.status;
+    exited["crash_count"] = crash.crash_count;
+    exited["reason"] = crash.reason;
+    return exited;
+}
+
+/// Returns why the kernel killed the agent itself because memory was used up; empty if it did not. The run counts the
+/// processes of the agent that were killed before.
+std::string memory_reason(const AgentRun& run, const agents::RunEnd& end) {
+    if (end.signal != SIGKILL || !end.use || end.use->oom_kills <= run.oom_kills) return {};
+    const auto used = "it used " + size_text(end.use->memory_peak);
+    const bool by_limit = end.use->memory_limit > 0 && end.use->at_limit > 0;
+    if (by_limit && end.use->memory_peak == 0) {  // the kernel does not report the peak
+        return "it used all of " + size_text(end.use->memory_limit) + " (limits.memory)";
+    }
+    if (by_limit) return used + " of " + size_text(end.use->memory_limit) + " (limits.memory)";
+    return "memory of the machine was used up" + (end.use->memory_peak > 0 ? "; " + used : std::string());
+}
+
+/// Removes the run from the record. A death stays noted until an agent of that role is started or released.
+void forget_run(TaskRecord& record, const AgentRun& run, bool died) {
+    std::erase_if(record.runs, [&](const AgentRun& one) { return one.run == run.run; });
+    if (record.runs.empty()) record.task.tmux_session.reset();
+    record.died.erase(run.role);
+    if (died && !record.ended) record.died.insert(run.role);
+}
+
+}  // namespace
+
+Deaths::Open Exits::death_of(const TaskId& id, const RunId& run) {
+    const auto record = world_.tasks.awake(id);
+    if (record == nullptr) return {};
+    const auto found = std::ranges::find(record->runs, run, &AgentRun::run);
+    const bool has_ended =
+        found != record->runs.end() && !found->ending && world_.launcher.liveness(*found) == agents::Liveness::dead;
+    return has_ended ? deaths_.begin(run, async::now()) : Deaths::Open();
+}
+
+Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string unchecked) {
+    const auto death = death_of(id, run_id);  // counts from now on: the turn may begin much later
+    auto turn = co_await turns_.begin_turn(id);
+    if (!turn) co_return;
+    auto& record = turn->record;
+    const auto found =
+        std::find_if(record.runs.begin(), record.runs.end(), [&](const AgentRun& run) { return run.run == run_id; });
+    if (found == record.runs.end()) co_return;  // already handled
+    const auto run = *found;
+    if (world_.launcher.liveness(run) != agents::Liveness::dead) co_return;
+    if (gates_.end_waits(id)) co_return;                        // the checks call this again when they have run
+    if (record.intent) co_return;                               // resume() comes first, and handles dead agents itself
+    if (record.merge && record.merge->unfinished()) co_return;  // the merge ends the task, or the poll calls again
+    const bool has_ended = co_await placements_.has_ended(id, run, agents_.run_folder(record));
+    if (!has_ended) co_return;  // the poll calls again until it is known
+    co_await handle_exit(std::move(record), run, std::move(unchecked));
+}
+
+/// Starting a program blocks the daemon until the program gets a processor. While many agents die, hundreds of ending
+/// processes come first.
+Awaitable<void> Exits::wait_for_calm() const {
+    const auto end = async::now() + k_longest_storm;
+    while (async::now() < end && deaths_.come_together(async::now(), k_calm)) co_await async::sleep(k_calm);
+}
+
+/// Reads how the run ended, and ends the processes that it has left.
+Awaitable<Exits::End> Exits::reap(TaskRecord& record, AgentRun run, std::vector<process::Leftover> left) {
+    End end;
+    agents_.learn_last_conversation(record, run);
+    auto window = co_await world_.launcher.window_of(run);
+    end.is_lost = window.server == agents::ServerOfRun::is_gone;
+    end.how = co_await world_.launcher.reap(run, agents_.run_folder(record), agents_.log_file(record, run),
+                                            agents_.worktree_of(record), std::move(left), std::move(window));
+    co_await leave_executor(world_, record, run);
+    if (end.how.started_at && !run.has_begun())
+        run.place->started_at = begin_of(run, *end.how.started_at, world_.clock.now());
+    end.how.not_started = end.how.not_started && !run.has_begun();
+    end.out_of_memory = memory_reason(run, end.how);
+    end.age = world_.clock.now() - run.began_at();
+    end.by_itself = end.how.exit_status > 0 && end.how.exit_status < k_signalled;
+    end.moved_task = record.entered_at && *record.entered_at > run.spawned_at;
+    end.fields = {{"role", name_text(run.role)}, {"run", run.run.value}};
+    if (end.how.exit_status >= 0) end.fields["exit_status"] = std::int64_t{end.how.exit_status};
+    if (!end.how.error.empty()) end.fields["error"] = end.how.error;
+    if (!end.how.left.empty()) end.fields["left"] = end.how.left;
+    if (!end.out_of_memory.empty()) end.fields["out_of_memory"] = true;
+    if (end.how.not_started) end.fields["not_started"] = true;
+    end.run = std::move(run);
+    co_return end;
+}
+
+Awaitable<bool> Exits::ask_executor(TaskRecord& record, AgentRun& run) {
+    if (run.ending || !run.place || run.place->ended.empty() || run.place->ended_as) co_return true;
+    auto why = co_await placements_.why_ended(record.task.id, run, agents_.run_folder(record));
+    if (!why) co_return false;
+    run.place->ended_as = std::move(why);
+    std::ranges::find(record.runs, run.run, &AgentRun::run)->place = run.place;
+    co_return turns_.save(record);  // not saved: the poll sees the same death again
+}
+
+Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string unchecked) {
+    const bool is_known = co_await ask_executor(record, run);  // may take seconds, so it comes before the slot
+    if (!is_known) co_return;
+    // Search before the wait for a slot: one search then serves all agents that died together.
+    auto left = co_await world_.launcher.left_by(run, agents_.run_folder(record));
+    auto place = co_await burials_.take();
+    co_await wait_for_calm();
+    auto end = co_await reap(record, std::move(run), std::move(left));
+    if (end.run.place) end.ended_as = end.run.place->ended_as.value_or("");
+    if (!end.ended_as.empty()) {
+        end.by_itself = false;
+        end.fields["ended_by"] = "executor";
+        end.fields["state"] = end.ended_as;
+    }
+    if (end.how.not_started && !end.run.ending && !end.is_lost) {
+        co_await undo_start(std::move(record), std::move(end));
+        co_return;
+    }
+    auto synced = co_await turns_.sync_bodies(record);
+    if (!synced) log::error("runner", synced.error().message);
+    place.reset();
+    const auto definition = turns_.definition_of(record.task);
+    const bool unreadable = !definition && definition.error().code == ErrorCode::io;  // a lost one gives another error
+    if (end.run.ending || end.is_lost || (synced && !definition && !unreadable)) {
+        end_without_rule(record, end, definition ? std::string() : definition.error().message);
+    } else if (!synced) {
+        keep_for_later(record.task.id, end.run.role, "TASK.md cannot be read: " + synced.error().message);
+    } else if (unreadable) {
+        keep_for_later(record.task.id, end.run.role, "its workflow cannot be read: " + definition.error().message);
+    } else {
+        co_await apply_rules(std::move(record), *definition, std::move(*synced), std::move(end), std::move(unchecked));
+    }
+}
+
+Awaitable<void> Exits::undo_start(TaskRecord record, End end) {
+    const auto role = name_text(end.run.role);
+    const auto executor = end.run.place ? end.run.place->executor : std::string(agents::k_local);
+    const auto lines = lines_of(record, end.run, 2, 3);
+    auto why = end.how.error;
+    if (why.empty()) why = "it ended with status " + std::to_string(end.how.exit_status);
+    if (end.how.exit_status < 0) why = "it was ended before the agent had begun";
+    if (!lines.empty()) why += ": " + lines;
+    deaths_.has_not_died(end.run.run);
+    forget_run(record, end.run, true);
+    if (!end.run.resumed) {  // its conversation has not begun either
+        std::erase_if(record.sessions, [&](const auto& session) { return session.role == end.run.role; });
+    }
+    auto text = "the " + role + " could not be started by the executor " + executor + ": " + why + "\n" +
+                to_start_again(record.task, executor);
+    auto command = way_out_of(text);
+    raise(world_, record, NoticeKind::start_failed, std::move(text), std::move(command), role);
+    if (!turns_.save(record)) co_return;  // the poll sees the same end again
+    end.fields["executor"] = executor;
+    world_.journal.write(record, "agent.exited", std::move(end.fields));
+    co_await turns_.show(record);
+    async::spawn(world_.executor, "undone start", give_back_untouched(record.task.id));
+}
+
+/// Keeps the run in the record: without TASK.md or the workflow, Orange cannot tell whether the agent left its
+/// artifact. The poll reports the same death again.
+void Exits::keep_for_later(const TaskId& id, Role role, const std::string& problem) {
+    auto record = turns_.record_of(id).value();
+    const auto before = record.notices;
+    raise(world_, record, NoticeKind::agent_ended, "the " + name_text(role) + " ended, and " + problem, {},
+          name_text(role));
+    if (record.notices != before) turns_.save(record);
+}
+
+/// Records an end for which the workflow has no rule: Orange ended the agent, the tmux server ended with it, or the
+/// workflow is lost (`problem`).
+void Exits::end_without_rule(TaskRecord& record, const End& end, const std::string& problem) {
+    const auto role = name_text(end.run.role);
+    forget_run(record, end.run, !end.run.ending);
+    if (end.is_lost && !end.run.ending) {
+        raise(world_, record, NoticeKind::session_lost, "the tmux server ended, and the " + role + " with it", {},
+              role);
+    } else if (!problem.empty()) {
+        raise(world_, record, NoticeKind::agent_ended, "the " + role + " ended: " + problem, {}, role);
+    }
+    if (!turns_.save(record)) return;  // not counted: the poll sees the same death again
+    world_.journal.write(record, end.is_lost ? "session.lost" : "agent.exited", end.fields);
+}
+
+/// Asks the workflow what follows from the agent's end, and performs it.
+Awaitable<void> Exits::apply_rules(TaskRecord record, workflow::Library::DefinitionPtr definition, SyncedBodies synced,
+                                   End end, std::string unchecked) {
+    const auto& run = end.run;
+    const auto* state = definition->state(record.task.status);
+    const bool is_awaited =
+        state && (state->agent ? state->agent == run.role : engine::is_for_agent(*definition, *state));
+    const auto limit = end.by_itself && is_awaited ? usage_limit_of(record, run) : std::nullopt;
+    if (!limit && run.resumed && end.by_itself && !end.moved_task && end.age < k_resume_window) {
+        co_await begin_anew(std::move(record), definition, std::move(end), true);
+        co_return;
+    }
+    auto facts = co_await facts_of(world_, record, *definition);
+    if (!unchecked.empty()) facts.unknown = std::move(unchecked);
+    const engine::Situation situation{record.task, synced.artifacts, record.entry_sections, facts};
+    const engine::AgentExit exit{run.role, end.how.exit_status};
+    auto outcome = engine::decide_exit(*definition, situation, exit);
+    if (auto* wanted = std::get_if<engine::AwaitChecks>(&outcome)) {
+        // The run stays in the record: when the checks have run, this daemon or the next one handles its end again.
+        const auto id = record.task.id;
+        gates_.run_for_exit(id, std::move(*wanted), [this, id, run = run.run](std::string why) {
+            async::spawn(world_.executor, "exit", agent_exited(id, run, std::move(why)));
+        });
+        co_return;
+    }
+    if (limit && has_died(outcome, exit)) {
+        usage_.add(run.harness, limit->resets);
+        end.fields["usage_limit"] = limit->text;
+        co_await begin_anew(std::move(record), definition, std::move(end), false);
+        co_return;
+    }
+    const bool died = has_died(outcome, exit);
+    if (died && !end.ended_as.empty()) {  // no crash: the agent has done nothing wrong
+        deaths_.has_not_died(run.run);
+        agents_.has_ended(record, run);
+        end_without_rule(record, end,
+                         "executor " + run.place->executor + " has ended its run (" + end.ended_as +
+                             "). To go on:\n  orange task respawn " + record.task.id.value);
+        co_await turns_.show(record);
+        co_return;
+    }
+    forget_run(record, run, died);
+    if (!died) deaths_.has_not_died(run.run);
+    agents_.has_ended(record, run);
+    explain_death(record, end, outcome);
+    if (auto* crash = std::get_if<engine::Crash>(&outcome)) {
+        co_await handle_crash(std::move(record), definition, std::move(end), std::move(*crash));
+    } else if (auto* advance = std::get_if<engine::Advance>(&outcome)) {
+        co_await advance_after(std::move(record), definition, std::move(*advance), std::move(synced), std::move(end));
+    } else {
+        const auto* dead = std::get_if<engine::MarkDead>(&outcome);
+        if (dead && is_awaited && !record.stopped) {
+            raise(world_, record, NoticeKind::agent_ended, "the " + dead->reason, {}, name_text(run.role));
+        }
+        if (!turns_.save(record)) co_return;  // not counted: the poll sees the same death again
+        if (died) deaths_.has_died(run.run, async::now());
+        world_.journal.write(record, "agent.exited", end.fields);
+    }
+}
+
+/// Completes the reason of a death. An agent that was killed by the machine or from outside is not restarted
+/// automatically.
+void Exits::explain_death(const TaskRecord& record, const End& end, engine::ExitOutcome& outcome) const {
+    const auto& run = end.run;
+    const auto role = name_text(run.role);
+    const auto replace_reason = [&](const std::string& reason) {
+        change_reason(outcome, [&](const std::string&) { return role + reason; });
+    };
+    if (!end.out_of_memory.empty()) {
+        replace_reason(" was ended by the kernel: " + end.out_of_memory);
+    } else if (end.how.scope_killed) {
+        replace_reason(
+            " was killed from outside, with all of its processes. systemd-oomd does that if memory is short. To see "
+            "whether it did: journalctl --user --unit=" +
+            process::scope_of_run(run.run.value));
+    } else if (end.by_itself && !end.moved_task && !run.resumed && end.age < k_start_window) {
+        const auto lines = lines_of(record, run, 2, 2);
+        const auto tenths = end.age / 100ms;
+        replace_reason(" (" + run.harness + ") ended with status " + std::to_string(end.how.exit_status) + " after " +
+                       std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s" +
+                       (lines.empty() ? "" : ": " + lines) + ". All of its output: orange task log " +
+                       record.task.id.value + " --window " + run.run.value);
+    } else if (end.how.exit_status != 0) {
+        const auto lines = lines_of(record, run, 0, 3);
+        change_reason(outcome, [&](const std::string& reason) {
+            return reason + (lines.empty() ? "" : ". Its last lines: " + lines);
+        });
+    }
+    auto* crash = std::get_if<engine::Crash>(&outcome);
+    if (crash && (!end.out_of_memory.empty() || end.how.scope_killed)) crash->respawn = false;
+}
+
+Awaitable<std::string> Exits::failed_start(TaskId id) {
+    auto found = world_.tasks.awake(id);
+    const auto runs = found ? found->runs : std::vector<AgentRun>();
+    const auto status = found ? found->task.status : std::string();
+    const auto alive = [this](const AgentRun& run) { return world_.launcher.liveness(run) == agents::Liveness::alive; };
+    const auto end = async::now() + k_start_patience;
+    for (const auto& run : runs) {
+        const auto folder = agents_.run_folder(*found);
+        while (alive(run) && async::now() < end) co_await async::sleep(k_start_step);
+        // The shim writes this file before it ends the processes that the program has left.
+        if (alive(run) && !is_missing(world_.files, agents::Launcher::exit_file(folder, run.run))) {
+            (void)co_await world_.exits.wait(run.pid, run.start_time);
+        }
+        if (world_.launcher.liveness(run) == agents::Liveness::dead) co_await agent_exited(id, run.run);
+        found = world_.tasks.awake(id);
+        if (!found) co_return std::string();
+    }
+    // An agent that has moved its task did start, however it ended.
+    if (!found || is_restarting(id) || found->task.status != status) co_return std::string();
+    std::string text;
+    for (const auto kind : {NoticeKind::agent_crashed, NoticeKind::agent_ended, NoticeKind::start_failed}) {
+        const auto* notice = engine::find_notice(*found, kind);
+        if (notice && text.empty()) text = notice->text;
+    }
+    if (!text.empty()) co_await give_back_untouched(std::move(id));
+    co_return text;
+}
+
+Awaitable<bool> Exits::is_untouched(const TaskRecord& record) {
+    const auto worktree = co_await open_worktree(world_, record);
+    if (!worktree || !workers_in(worktree->path()).empty()) co_return false;
+    const auto standing = co_await git::standing_of(world_.git, *worktree);
+    co_return standing && standing->known && standing->clean && standing->head == record.branch_start &&
+        standing->branch == record.task.branch;
+}
+
+/// The cause may keep the next agents from starting, too. So the freed workspace does not start a queued task.
+Awaitable<void> Exits::give_back_untouched(TaskId id) {
+    auto turn = co_await turns_.begin_turn(id);
+    if (!turn) co_return;
+    auto& record = turn->record;
+    const auto* registered = world_.projects.find(record.task.project);
+    const bool is_used = !record.runs.empty() || !record.held.empty() || !record.left.empty();
+    if (!registered || !record.task.workspace || is_used) co_return;
+    const auto project = *registered;
+    const bool untouched = co_await is_untouched(record);
+    if (!untouched) co_return;
+    if (const auto retired = co_await turns_.retire_mirror(record); !retired) {
+        log::warn("runner", retired.error().message, {{"task", id.value}});
+        co_return;
+    }
+    const auto task = record.task;
+    record.task.workspace.reset();
+    record.programs.reset();
+    if (!turns_.save(record)) co_return;
+    co_await turns_.show(record);
+    auto copy = task;
+    const auto left = co_await walls::give_up(world_, std::move(copy));
+    for (const auto& note : left) log::warn("walls", note, {{"task", id.value}});
+    // A daemon that dies before this leaves a claim that the next one finds.
+    if (const auto released = co_await world_.pool.release(project, task); !released) {
+        log::warn("runner", released.error().message, {{"task", id.value}});
+        co_return;
+    }
+    world_.journal.write(record, "workspace.released", {{"workspace", *task.workspace}});
+}
+
+std::string Exits::lines_of(const TaskRecord& record, const AgentRun& run, std::size_t first, std::size_t last) const {
+    const auto log = world_.files.read(agents_.log_file(record, run));
+    return log ? shown_lines(*log, record.task.id, first, last) : std::string();
+}
+
+/// A one-shot program at its limit says so in its output and ends: there is no window to look at.
+std::optional<agents::Reading> Exits::usage_limit_of(const TaskRecord& record, const AgentRun& run) const {
+    const auto entry = world_.harnesses.find(run.harness);
+    if (!entry || entry->harness.mode != agents::Mode::oneshot) return std::nullopt;
+    const auto log = world_.files.read(agents_.log_file(record, run));
+    if (!log) return std::nullopt;
+    auto limit = agents::limit_on(entry->harness, printable(*log, true));
+    if (limit && !limit->usage_limit) limit.reset();
+    return limit;
+}
+
+/// Starts the agent again without counting a crash: the next run has the same work to do. `fresh`: the run could not
+/// continue its conversation, so the next one begins a new one. Otherwise the run was at its usage limit.
+Awaitable<void> Exits::begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, End end, bool fresh) {
+    const auto& run = end.run;
+    const auto role = name_text(run.role);
+    deaths_.has_not_died(run.run);
+    forget_run(record, run, true);
+    if (fresh) std::erase_if(record.sessions, [&](const auto& session) { return session.role == run.role; });
+    restarting_.insert(record.task.id);
+    if (!turns_.save(record)) {  // the poll sees the same death again
+        restarting_.erase(record.task.id);
+        co_return;
+    }
+    world_.journal.write(record, "agent.exited", std::move(end.fields));
+    if (fresh) world_.journal.write(record, "agent.resume_failed", {{"role", role}, {"run", run.run.value}});
+    const auto started = co_await respawns_.start_again(record, *definition, fresh);
+    if (!started) {
+        raise(world_, record, NoticeKind::agent_ended,
+              "the " + role + (fresh ? " could not continue its conversation" : " was at its usage limit") +
+                  ", and could not be started: " + started.error().message,
+              {}, role);
+    }
+    restarting_.erase(record.task.id);
+    turns_.save(record);
+    co_await turns_.show(record);
+}
+
+/// The commit of the transition also removes the run. A daemon that dies before the commit leaves the same death to the
+/// next.
+Awaitable<void> Exits::advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
+                                     engine::Advance advance, SyncedBodies synced, End end) {
+    world_.journal.note_once(record, "agent.exited", end.fields);
+    if (advance.crash) {
+        record.task.counters["crash_count"] = advance.crash->crash_count;
+        world_.journal.note_once(record, "agent.crashed", crash_fields(std::move(end.fields), record, *advance.crash));
+    }
+    const auto by = daemon_for("exit of " + name_text(end.run.role) + " run " + end.run.run.value);
+    const bool died = advance.crash.has_value();
+    auto done = co_await transitions_.perform(record, definition, std::move(advance.decision), std::move(synced), by);
+    if (done && died) deaths_.has_died(end.run.run, async::now());
+    if (done) co_return;
+    log::error("runner", "auto-advance failed: " + done.error().message, {{"task", record.task.id.value}});
+    if (done.error().code == ErrorCode::io) co_return;  // not committed: the poll sees the same death again
+    raise(world_, record, NoticeKind::agent_ended,
+          "the " + name_text(end.run.role) + " ended, and the task could not advance: " + done.error().message);
+    turns_.save(record);
+}
+
+Awaitable<void> Exits::handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, End end,
+                                    engine::Crash crash) {
+    const auto& run = end.run;
+    const auto role = name_text(run.role);
+    const bool held_back = crash.respawn && deaths_.are_many(run.run, world_.tasks.runs().count(), async::now());
+    record.task.counters["crash_count"] = crash.crash_count;
+    raise(world_, record, NoticeKind::agent_crashed,
+          "the " + crash.reason + (held_back ? "; many agents died at once, so none is restarted automatically" : ""),
+          {}, role);
+    if (!crash.tell.empty()) {
+        record.asked.reset();
+        add_message(world_, record, run.role, Role::system, "Your last run ended, and " + crash.tell, true);
+    }
+    // Save the notice before the restart: if the daemon dies in between, the human is still notified.
+    const bool restarts = crash.respawn && !held_back;
+    if (restarts) restarting_.insert(record.task.id);
+    if (!turns_.save(record)) {  // not counted: the poll sees the same death again
+        restarting_.erase(record.task.id);
+        co_return;
+    }
+    const auto death = deaths_.has_died(run.run, async::now());
+    world_.journal.write(record, "agent.exited", end.fields);
+    world_.journal.write(record, "agent.crashed", crash_fields(std::move(end.fields), record, crash));
+    if (restarts) {
+        const auto started = co_await respawns_.start_again(record, *definition);
+        if (record.run_of(run.role)) deaths_.is_back(death);
+        (void)clear(record, NoticeKind::agent_crashed);
+        if (!started) {
+            raise(world_, record, NoticeKind::agent_crashed,
+                  "the " + role + " crashed and could not be started again: " + started.error().message, {}, role);
+        }
+        restarting_.erase(record.task.id);
+        turns_.save(record);
+    }
+    co_await turns_.show(record);
+}
+
+}  // namespace orange

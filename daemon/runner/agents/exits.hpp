@@ -1,0 +1,116 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "common/base/result.hpp"
+#include "common/model/record.hpp"
+#include "daemon/async/slots.hpp"
+#include "daemon/engine/decide.hpp"
+#include "daemon/runner/agents/agent_control.hpp"
+#include "daemon/runner/agents/deaths.hpp"
+#include "daemon/runner/agents/respawns.hpp"
+#include "daemon/runner/agents/usage_holds.hpp"
+#include "daemon/runner/checks/gates.hpp"
+#include "daemon/runner/placing/placement.hpp"
+#include "daemon/runner/transitions/transitions.hpp"
+
+namespace orange {
+
+/// Handles the ends of agents. Exit notifications and the poll both call agent_exited(). A death counts once, because
+/// the write that counts it also removes the run from state.json. If TASK.md, the workflow or the disk cannot be used,
+/// the run stays in the record, and the poll reports the same end again.
+class Exits {
+  public:
+    Exits(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Respawns& respawns, Gates& gates,
+          UsageHolds& usage, Placements& placements)
+        : world_(world),
+          agents_(agents),
+          turns_(turns),
+          transitions_(transitions),
+          respawns_(respawns),
+          gates_(gates),
+          usage_(usage),
+          placements_(placements),
+          burials_(world.executor, k_burials) {}
+
+    /// Handles the end of a run. Changes nothing if the run still lives or was already handled.
+    Awaitable<void> agent_exited(TaskId id, RunId run) { return agent_exited(std::move(id), std::move(run), {}); }
+
+    /// Called after an agent was started. Waits at most 100 ms for the agent's end, handles it, releases a workspace in
+    /// which nothing has changed, and returns why the agent ended; empty if it lives. If a program needs longer to
+    /// fail, only its notice reports that, and its task keeps the workspace.
+    Awaitable<std::string> failed_start(TaskId id);
+
+    /// True while a crashed agent of the task is being started again, so that its notice does not ask for the human
+    /// yet. The record is saved when that ends.
+    bool is_restarting(const TaskId& id) const { return restarting_.contains(id); }
+
+    /// True while an agent's end is being handled.
+    bool are_under_way() const { return deaths_.any_open(); }
+
+  private:
+    /// An agent's end, as its shim, its window and the kernel report it.
+    struct End {
+        AgentRun run;
+        agents::RunEnd how;
+        bool is_lost = false;                  ///< the tmux server ended with the agent
+        bool by_itself = false;                ///< with an exit status from 1 to 127, and not by its executor
+        bool moved_task = false;               ///< the task changed its state since the agent started
+        Timestamp::duration age = {};          ///< age of the run at its end
+        std::string ended_as;                  ///< the state in which its executor ended it; empty if it did not
+        std::string out_of_memory;             ///< why the kernel ended the agent; empty if it did not
+        std::map<std::string, Scalar> fields;  ///< the fields of agent.exited
+    };
+
+    /// `unchecked` is the reason why the checks that this end waited for cannot run; otherwise empty.
+    Awaitable<void> agent_exited(TaskId id, RunId run, std::string unchecked);
+    Awaitable<void> handle_exit(TaskRecord record, AgentRun run, std::string unchecked);
+    /// Finds out whether the executor has ended the run itself, and saves the answer in the record, before Orange ends
+    /// there what is left of it: from then on the executor would name that. Returns false if the end has to wait.
+    Awaitable<bool> ask_executor(TaskRecord& record, AgentRun& run);
+    Awaitable<End> reap(TaskRecord& record, AgentRun run, std::vector<process::Leftover> left);
+    Awaitable<void> wait_for_calm() const;
+    /// Undoes the start of a run whose executor ended before the agent had begun, for example because of a missing
+    /// program. It does not count as a crash.
+    Awaitable<void> undo_start(TaskRecord record, End end);
+    void keep_for_later(const TaskId& id, Role role, const std::string& problem);
+    void end_without_rule(TaskRecord& record, const End& end, const std::string& problem);
+    Awaitable<void> apply_rules(TaskRecord record, workflow::Library::DefinitionPtr definition, SyncedBodies synced,
+                                End end, std::string unchecked);
+    void explain_death(const TaskRecord& record, const End& end, engine::ExitOutcome& outcome) const;
+    Awaitable<void> handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, End end,
+                                 engine::Crash crash);
+    Awaitable<void> advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
+                                  engine::Advance advance, SyncedBodies synced, End end);
+    /// Returns the first and the last lines of a run's output, joined to one line.
+    std::string lines_of(const TaskRecord& record, const AgentRun& run, std::size_t first, std::size_t last) const;
+    /// True if the task's worktree has no changes, and no process works in it.
+    Awaitable<bool> is_untouched(const TaskRecord& record);
+    /// Releases the workspace of a task whose agent has not begun to work.
+    Awaitable<void> give_back_untouched(TaskId id);
+    std::optional<agents::Reading> usage_limit_of(const TaskRecord& record, const AgentRun& run) const;
+    Awaitable<void> begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, End end, bool fresh);
+    /// Counts the end of an agent that has ended by itself. Empty for any other run.
+    Deaths::Open death_of(const TaskId& id, const RunId& run);
+
+    /// The number of ends that are handled at a time. Each starts programs, and a thousand agents may end at once.
+    static constexpr std::size_t k_burials = 8;
+
+    World& world_;
+    AgentControl& agents_;
+    Turns& turns_;
+    Transitions& transitions_;
+    Respawns& respawns_;
+    Gates& gates_;
+    UsageHolds& usage_;
+    Placements& placements_;
+    Deaths deaths_;
+    async::Slots burials_;
+    std::set<TaskId> restarting_;
+};
+
+}  // namespace orange

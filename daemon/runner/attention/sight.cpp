@@ -1,0 +1,91 @@
+#include "daemon/runner/attention/sight.hpp"
+
+#include <algorithm>
+
+#include "daemon/engine/decide.hpp"
+#include "daemon/engine/offers.hpp"
+#include "daemon/engine/start.hpp"
+#include "daemon/runner/family/blockers.hpp"
+#include "daemon/runner/family/children.hpp"
+#include "daemon/runner/merging/merge_target.hpp"
+
+namespace orange {
+
+Needs needs_of(const Runner& runner, const TaskRecord& record) {
+    const auto& task = record.task;
+    const auto definition = runner.turns.definition_of(task);
+    if (!definition) {
+        return {Need::help, definition.error().message, task_command("update", task.id.value, "--workflow default"),
+                record.entered_at.value_or(task.updated_at)};
+    }
+    engine::NeedFacts sight;
+    const auto* state = (*definition)->state(task.status);
+    const auto needed = state ? engine::agent_of(**definition, *state) : std::nullopt;
+    for (const Role role : {Role::worker, Role::reviewer}) {
+        if (!runner.agents.alive(record, role)) continue;
+        sight.living.emplace_back(name_of(role));
+        if (state && (!needed || needed == role)) sight.agent_alive = true;
+    }
+    if (state && state->agent) {
+        const auto seen = runner.activities.of(record, *state->agent);
+        sight.idle = seen && seen->activity == Activity::idle;
+        const auto* project = runner.world.projects.find(task.project);
+        const auto patience =
+            std::chrono::seconds(*settings_of(runner.world, project ? *project : Project{}).idle_after);
+        sight.idle_long = sight.idle && runner.world.clock.now() - seen->since >= patience;
+    }
+    sight.restarting = !sight.agent_alive && runner.exits.is_restarting(task.id);
+    // The write that counts an agent's end also removes its run from the record.
+    const auto* run = state && state->agent ? record.run_of(*state->agent) : nullptr;
+    sight.ending = run != nullptr && !run->place && !sight.agent_alive;
+    sight.under_way = Merges::under_way(record);
+    if (auto checks = runner.checks.under_way(task.id); !checks.empty()) {
+        sight.under_way = std::move(checks);
+        if (record.asked) sight.under_way += "; the task moves to " + record.asked->to + " when they pass";
+    }
+    if (!record.continued_by.empty()) sight.continued_by = runner.world.tasks.short_id(record.continued_by);
+    if (runner.queue.is_starting(task.id)) sight.under_way = "its workspace is being prepared (fetch, checkout, setup)";
+    if (record.blocked()) {
+        sight.waits_for = waits_text(runner.world, record);
+        sight.gone = gone_text(runner.world, record);
+    }
+    sight.children = children_of(runner.world, record);
+    const auto* parent = runner.world.tasks.brief(task.parent);
+    sight.parent_there = parent != nullptr && !parent->ended;
+    if (const auto wait = runner.room.wait_of(record)) {
+        sight.held_back = wait->text;
+        sight.held_for_human = wait->reason == "resume" && wait->for_human;
+    } else if (!record.held.empty()) {
+        sight.held_back = "the " + name_text(record.held.front().role) + " is being started";
+    }
+    if (record.queued) {
+        const auto* project = runner.world.projects.find(task.project);
+        sight.queue_place = runner.world.tasks.queue_place(record);
+        sight.room = project && runner.world.pool.free(*project) >= sight.queue_place;
+    }
+    return engine::needs_of(**definition, record, sight);
+}
+
+std::vector<std::string> offers_of(const Runner& runner, const TaskRecord& record, const Needs& needs) {
+    const auto definition = runner.turns.definition_of(record.task);
+    if (!definition) return {"delete"};
+    const bool worker = runner.agents.alive(record, Role::worker);
+    const bool reviewer = runner.agents.alive(record, Role::reviewer);
+    const auto alive = [&](Role role) { return role == Role::worker ? worker : reviewer; };
+    engine::Offering sight;
+    sight.alive = worker || reviewer;
+    const auto need = engine::respawn_need(**definition, record.task);
+    sight.state_alive = need && alive(need->role);
+    const auto* state = (*definition)->state(record.task.status);
+    sight.works = state && state->agent && alive(*state->agent);
+    sight.under_way = !Merges::under_way(record).empty() || runner.queue.is_starting(record.task.id);
+    sight.into_parent = record.into_parent && !has_lost_its_target(runner.world, record);
+    sight.children_unapproved =
+        std::ranges::any_of(children_of(runner.world, record), [](const auto& child) { return child.unapproved; });
+    sight.needs_answer = needs.kind == Need::answer;
+    sight.shows_dialog = std::ranges::any_of(
+        record.notices, [](const Notice& notice) { return notice.kind == NoticeKind::agent_dialog; });
+    return engine::offers_of(**definition, record, sight);
+}
+
+}  // namespace orange

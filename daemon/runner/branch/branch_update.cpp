@@ -1,0 +1,152 @@
+#include "daemon/runner/branch/branch_update.hpp"
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/git/committer.hpp"
+#include "daemon/git/signing.hpp"
+#include "daemon/git/standing.hpp"
+#include "daemon/git/update.hpp"
+#include "daemon/runner/branch/worktree.hpp"
+#include "daemon/runner/merging/merge_run.hpp"
+#include "daemon/runner/merging/merge_target.hpp"
+#include "daemon/runner/placing/walls.hpp"
+
+namespace orange {
+namespace {
+
+constexpr std::size_t k_named_columns = 200;
+
+/// The commit that is merged into the task's branch.
+struct Base {
+    std::string commit;
+    std::string name;  ///< "origin/main"
+    std::vector<std::string> notes;
+};
+
+/// Returns the newest commit of the branch that the task is merged into. The default branch is fetched from origin
+/// first, unless merges are not pushed. A parent's branch is used as it is here, if it exists.
+Awaitable<Result<Base>> newest_base(World& world, const TaskRecord& record, const Project& project) {
+    const auto repo = project.path, default_branch = project.default_branch;
+    CO_TRY(const auto target, co_await existing_target(world, record, project));
+    Base base;
+    if (target.is_parents()) {
+        base.name = target.branch;
+        CO_TRY(base.commit, co_await git::commit_of(world.git, repo, "refs/heads/" + target.branch));
+        co_return base;
+    }
+    CO_TRY(const auto has_origin, co_await world.pool.known().has_origin(world.git, repo));
+    if (has_origin) {
+        const std::chrono::milliseconds deadline = k_fetch_deadline;
+        const auto fetched = co_await git::fetch(world.git, repo, deadline);
+        if (!fetched) base.notes.push_back("origin could not be fetched: " + first_line(fetched.error().message));
+    }
+    CO_TRY(const auto ref, co_await git::base_ref(world.git, repo, default_branch, merges_of(world, project)));
+    CO_TRY(base.commit, co_await git::commit_of(world.git, repo, ref));
+    base.name = git::shown_ref(ref);
+    co_return base;
+}
+
+Error at_work(const TaskId& id, Role role) {
+    return {ErrorCode::conflict, "the " + name_text(role) + " of task " + id.value +
+                                     " is working in the worktree. Ask it to merge, or stop it first:\n  orange task "
+                                     "stop " +
+                                     id.value};
+}
+
+/// An agent at work would find files changed while it edits them, and might commit unresolved conflicts.
+Result<void> check_no_agent_works(Runner& runner, const TaskRecord& record) {
+    TRY(const auto definition, runner.turns.definition_of(record.task));
+    const auto* state = definition->state(record.task.status);
+    for (const auto role : {Role::worker, Role::reviewer}) {
+        const bool counts = state && state->agent == role;
+        if (counts && runner.agents.alive(record, role)) return at_work(record.task.id, role);
+    }
+    return {};
+}
+
+Error in_worktree(const TaskId& id, const std::string& base, Error conflict) {
+    const auto files = split_lines(conflict.details.at("files"));
+    std::vector<std::string> named;
+    for (const auto file : files) named.emplace_back(file);
+    conflict.message =
+        ellipsized(printable(join(named, ", ")), k_named_columns) + (files.size() == 1 ? " conflicts" : " conflict") +
+        " with " + base +
+        ". Resolve and commit it in the worktree, or run git merge --abort there:\n  orange task shell " + id.value;
+    return conflict;
+}
+
+}  // namespace
+
+Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
+    auto& world = runner.world;
+    CO_TRY(auto turn, co_await runner.transitions.begin_turn(id));
+    auto& record = turn.record;
+    const auto& task = record.task;
+    if (!task.workspace) {
+        co_return Error(ErrorCode::conflict, "task " + id.value + " has the status " + task.status +
+                                                 " and no worktree. Its branch:\n  orange task diff " + id.value);
+    }
+    if (record.merge && record.merge->unfinished()) {
+        co_return Error(ErrorCode::conflict, "a merge of task " + id.value +
+                                                 " is not finished. Finish it:\n  orange task merge " + id.value);
+    }
+    CO_TRY(check_no_agent_works(runner, record));
+    CO_TRY(const auto project, registered_project(world, task.project));
+    CO_TRY(auto base, co_await newest_base(world, record, project));
+    const auto lock = co_await world.repositories.acquire(project.path);
+    CO_TRY(const auto worktree, co_await open_worktree(world, record));
+    const auto head = co_await git::head_to_merge_into(world.git, worktree, task.branch, base.commit);
+    if (!head && head.error().code != ErrorCode::conflict) co_return head.error();
+    if (!head) {
+        co_return Error(ErrorCode::conflict, "the workspace of task " + id.value + " " + head.error().message +
+                                                 ". To work there:\n  orange task shell " + id.value);
+    }
+    auto message = "Merge " + base.name + " into " + task.branch + "\n\nTask: " + id.value + "\n";
+    const auto place = walls::place_of(world, task, worktree);
+    const bool is_own = place && is_folder(world.files, place->own.path);
+    Result<std::string> merged = std::string();
+    if (is_own) {
+        merged = co_await walls::merge_there(world, *place, worktree, base.commit, std::move(message));
+    } else {
+        merged = co_await git::merge_here(world.git, worktree, task.branch, base.commit, std::move(message));
+    }
+    if (!merged && merged.error().details.contains("files")) {
+        co_return in_worktree(id, base.name, merged.error());
+    }
+    if (!merged) co_return merged.error();
+    Outcome outcome;
+    outcome.notes = std::move(base.notes);
+    if (*merged == *head) {
+        outcome.notes.push_back(task.branch + " already contains all commits of " + base.name);
+        co_return outcome;
+    }
+    outcome.notes.push_back("merged " + base.name + " into " + task.branch + ", which is at " + merged->substr(0, 12));
+    if (*merged != base.commit) {  // not a fast-forward
+        const auto settings = co_await git::commit_settings(world.git, project.path);
+        if (settings && !settings->sign.empty()) {
+            outcome.notes.push_back("the merge commit is not signed, although commit.gpgsign is set");
+        }
+        if (settings && !settings->missing.empty()) {
+            outcome.notes.push_back(git::missing_text(settings->missing) + ". To set yours:\n  " +
+                                    git::missing_command(settings->missing));
+        }
+    }
+    // A branch that had no commits of its own has none after a fast-forward.
+    if (record.branch_start == *head && *merged == base.commit) record.branch_start = *merged;
+    CO_TRY(runner.turns.try_save(record));
+    world.journal.write(record, "branch.updated",
+                        {{"from", *head}, {"to", *merged}, {"base", base.name}, {"by", name_text(by.role)}});
+    co_return outcome;
+}
+
+Awaitable<std::string> half_done(World& world, TaskRecord record) {
+    const auto worktree = co_await open_worktree(world, record);
+    const auto what = worktree ? git::operation_under_way(worktree->git_dir()) : std::string();
+    if (what.empty()) co_return what;
+    const auto abort = "git " + what + (what == "bisect" ? " reset" : " --abort");
+    co_return "a " + what + " is half done in the worktree. Finish and commit it there, or run " + abort +
+        ":\n  orange task shell " + record.task.id.value;
+}
+
+}  // namespace orange

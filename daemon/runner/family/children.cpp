@@ -1,0 +1,157 @@
+#include "daemon/runner/family/children.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/engine/start.hpp"
+#include "daemon/runner/branch/facts.hpp"
+#include "daemon/runner/family/blockers.hpp"
+#include "daemon/runner/merging/merge_target.hpp"
+
+namespace orange {
+namespace {
+
+Error over_limit(const Project& project, const std::string& setting, int limit, std::string why) {
+    return {ErrorCode::conflict, std::move(why) + ", and " + setting + " is " + std::to_string(limit) +
+                                     ". A human can allow more:\n  orange project update " + project.name + " --set " +
+                                     setting + "=" + std::to_string(limit + 1)};
+}
+
+/// Returns the depth of a sub-task of `parent`: 1 if the parent has no parent itself.
+int depth_below(const World& world, const TaskRecord& parent) {
+    int depth = 1;
+    for (auto above = parent.task.parent; !above.empty(); ++depth) {
+        const auto* task = world.tasks.brief(above);
+        above = task ? task->parent : TaskId{};
+    }
+    return depth;
+}
+
+Result<void> check_limits(const World& world, const TaskRecord& parent) {
+    TRY(const auto project, registered_project(world, parent.task.project));
+    const auto settings = settings_of(world, project);
+    const auto& id = parent.task.id.value;
+    const auto most = *settings.delegation_children, deepest = *settings.delegation_depth;
+    const auto there = children_of(world, parent).size();
+    if (there >= static_cast<std::size_t>(most)) {
+        return over_limit(project, "delegation_children", most,
+                          "task " + id + " has " + counted(there, "sub-task") + " already");
+    }
+    if (depth_below(world, parent) > deepest) {
+        return over_limit(project, "delegation_depth", deepest,
+                          "task " + id + " is itself a sub-task, as deep as sub-tasks may go");
+    }
+    return {};
+}
+
+/// True if the sub-task is merged into its parent's branch, which is fixed when it is created. A parent that never
+/// waits for its sub-tasks would not continue with their commits.
+bool goes_into_parent(const World& world, const TaskRecord& parent) {
+    const auto* project = world.projects.find(parent.task.project);
+    if (!project || *settings_of(world, *project).children_into != "parent") return false;
+    return !waiting_state(world, parent).empty();
+}
+
+engine::ChildState state_of(const World& world, const store::Brief& task) {
+    switch (blocker_state(world, task.id)) {
+        case BlockerState::done:
+            return engine::ChildState::done;
+        case BlockerState::gone:
+            return engine::ChildState::ended;
+        case BlockerState::open:
+            break;
+    }
+    const auto definition = world.workflows.pinned(task.workflow, task.workflow_hash);
+    const bool stuck = definition && (*definition)->means(task.status.text(), engine::Meaning::stuck);
+    return stuck ? engine::ChildState::stuck : engine::ChildState::open;
+}
+
+}  // namespace
+
+engine::Children children_of(const World& world, const TaskRecord& record) {
+    engine::Children children;
+    for (const auto& id : record.children_done) {
+        if (world.tasks.brief(id)) continue;
+        engine::Child child{id, world.tasks.short_id(id)};
+        child.state = engine::ChildState::done;
+        child.deleted = true;
+        children.push_back(std::move(child));
+    }
+    for (const auto& id : world.tasks.children_of(record.task.id)) {
+        const auto& there = *world.tasks.brief(id);
+        engine::Child child{id, world.tasks.short_id(id), there.status, there.summary};
+        child.state = record.children_done.contains(id) ? engine::ChildState::done : state_of(world, there);
+        child.unapproved = there.unapproved && child.state == engine::ChildState::open;
+        children.push_back(std::move(child));
+    }
+    for (const auto& broken : world.tasks.unreadable()) {
+        const TaskId id{broken.id};
+        if (!broken.shown || broken.shown->parent != record.task.id || record.children_done.contains(id)) continue;
+        engine::Child child{id, world.tasks.short_id(id), "unreadable", broken.shown->summary};
+        child.state = engine::ChildState::unreadable;
+        children.push_back(std::move(child));
+    }
+    return children;
+}
+
+std::vector<TaskId> open_below(const World& world, const TaskId& id) {
+    std::vector<TaskId> open;
+    for (const auto& child : world.tasks.children_of(id)) {
+        if (!world.tasks.brief(child)->ended) open.push_back(child);
+        for (auto& below : open_below(world, child)) open.push_back(std::move(below));
+    }
+    return open;
+}
+
+Result<void> adopt(const World& world, TaskRecord& record, const TaskRecord& parent) {
+    const auto& task = parent.task;
+    const bool ends = parent.intent && [&] {
+        const auto definition = world.workflows.pinned(task.workflow, task.workflow_hash);
+        const auto* state = definition ? (*definition)->state(parent.intent->to) : nullptr;
+        return state != nullptr && state->terminal;
+    }();
+    if (store::has_ended(parent) || ends) {
+        return {ErrorCode::conflict,
+                "task " + task.id.value + " has ended with the status " + task.status + " and cannot get a sub-task"};
+    }
+    TRY(check_limits(world, parent));
+    record.task.parent = task.id;
+    record.into_parent = goes_into_parent(world, parent);
+    return check_cycle(world, record);
+}
+
+Awaitable<Result<engine::ChildrenOutcome>> decide_after_children(World& world, Turns& turns, const TaskRecord& record) {
+    CO_TRY(const auto definition, turns.definition_of(record.task));
+    engine::Facts facts;
+    facts.children = children_of(world, record);
+    if (engine::have_come_back(*definition, record.task, facts.children)) {
+        CO_TRY(facts.own_work, co_await has_own_work(world, record));
+        facts.children = children_of(world, record);  // another sub-task may have been created meanwhile
+    }
+    const engine::Artifacts none;
+    const engine::Situation situation{record.task, none, record.entry_sections, facts};
+    co_return engine::decide_children(*definition, situation);
+}
+
+bool wants_workspace(const TaskRecord& record, const engine::ChildrenOutcome& outcome) {
+    const auto* decision = std::get_if<engine::Decision>(&outcome);
+    return decision != nullptr && !record.task.workspace && engine::needs_workspace(*decision);
+}
+
+Awaitable<Result<Outcome>> move_after_children(World& world, Turns& turns, Transitions& transitions,
+                                               TaskRecord record) {
+    CO_TRY(auto outcome, co_await decide_after_children(world, turns, record));
+    auto* decision = std::get_if<engine::Decision>(&outcome);
+    if (decision == nullptr) {
+        if (std::exchange(record.queued, false)) CO_TRY(turns.try_save(record));
+        co_return Outcome{};
+    }
+    CO_TRY(const auto definition, turns.definition_of(record.task));
+    CO_TRY(auto synced, co_await turns.sync_bodies(record));
+    const auto by = daemon_for("sub-tasks");
+    co_return co_await transitions.perform(std::move(record), definition, std::move(*decision), std::move(synced), by);
+}
+
+}  // namespace orange

@@ -1,0 +1,40 @@
+#include "daemon/runner/loop/recovery.hpp"
+
+#include "common/base/try.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/runner/attention/notices.hpp"
+
+namespace orange {
+
+Awaitable<void> Recovery::resume(TaskId id) {
+    auto turn = co_await turns_.begin_turn(id);
+    if (!turn) co_return;
+    auto& record = turn->record;
+    const bool young = record.runs.empty() && !record.task.workspace;
+    if (auto told = young ? creation_.tell_created(record) : Result<void>{}; !told)
+        log::warn("runner", told.error().message);
+    co_await agents_.settle_starting(record);
+    if (record.intent) {
+        log::info("runner", "resuming an interrupted transition",
+                  {{"task", id.value}, {"from", record.intent->from}, {"to", record.intent->to}});
+        const auto definition = turns_.definition_of(record.task);
+        if (definition) {
+            co_await transitions_.finish(record, *definition);
+        } else {
+            raise(world_, record, NoticeKind::transition_unfinished,
+                  "an interrupted transition cannot be finished: " + definition.error().message);
+            turns_.save(record);
+        }
+        co_return;
+    }
+    co_await turns_.show(record);
+    if (record.asked) gates_.go_on(id);
+    if (record.merge && record.merge->unfinished()) co_await merges_.resume(std::move(record));
+}
+
+Awaitable<void> Recovery::settle_starting(TaskId id) {
+    auto turn = co_await turns_.begin_turn(id);
+    if (turn && !turn->record.intent) co_await agents_.settle_starting(turn->record);
+}
+
+}  // namespace orange

@@ -1,0 +1,485 @@
+#include "daemon/runner/placing/placement.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+
+#include "common/base/ids.hpp"
+#include "common/base/shell_words.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/agents/binds.hpp"
+#include "daemon/agents/trust.hpp"
+#include "daemon/async/async.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/process/environment.hpp"
+#include "daemon/process/signal_process.hpp"
+#include "daemon/runner/attention/notices.hpp"
+#include "daemon/runner/placing/walls.hpp"
+
+namespace orange {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A controller that is down answers after many seconds, or never.
+constexpr std::chrono::milliseconds k_executor_patience = 15s;
+/// The kernel reports the files of an agent on this machine. For one on another machine, the pauses between two looks
+/// for its start grow with the time that it has been waited for, since it may stand in a queue for days.
+constexpr std::chrono::milliseconds k_first_look = 20ms, k_longest_look = 10s;
+constexpr int k_part_of_wait = 4;
+/// The pauses between two probes grow from the first to the second.
+constexpr std::chrono::milliseconds k_first_probe = 500ms, k_longest_probe = 10s;
+
+/// An executor may go on for this time after the end of its agent.
+constexpr std::chrono::milliseconds k_executor_end = 5s;
+/// Executors need a moment until they say why they have ended a run.
+constexpr std::chrono::milliseconds k_why_patience = 5s, k_first_why_look = 250ms, k_longest_why_look = 1s;
+constexpr std::size_t k_token_length = 32;
+constexpr int k_signalled_status = 128;
+
+std::string value_in(const std::map<std::string, std::string>& env, const std::string& name) {
+    const auto found = env.find(name);
+    return found == env.end() ? std::string() : found->second;
+}
+
+Command executor_command(std::vector<std::string> argv, std::map<std::string, std::string> env) {
+    Command command;
+    command.argv = std::move(argv);
+    command.env = std::move(env);
+    command.deadline = k_executor_patience;
+    return command;
+}
+
+/// Returns the output of a command that succeeds. An Error is one line.
+Awaitable<Result<std::string>> output_of(const World& world, std::vector<std::string> argv, Environment env) {
+    auto command = executor_command(argv, std::move(env));
+    auto done = co_await world.processes.run(std::move(command));
+    if (!done) co_return Error(done.error().code, first_line(done.error().message));
+    if (!done->ok()) co_return Error(ErrorCode::external_failed, first_line(command_failed(argv, *done).message));
+    co_return std::move(done->out);
+}
+
+std::string ack_if_ended(const TaskId& id) {
+    return "; if you have ended the run yourself, run: orange task ack " + id.value;
+}
+
+std::string own_host() {
+    char host[256] = "";
+    return ::gethostname(host, sizeof host - 1) == 0 ? printable(host) : std::string();
+}
+
+/// Tells the human of runs that could not be stopped.
+void tell_of_left(const World& world, TaskRecord& record, const std::string& why) {
+    if (record.left.empty()) {
+        (void)clear(record, NoticeKind::executor_stop);
+        return;
+    }
+    const auto& left = record.left.front();
+    std::vector<std::string> words;
+    for (const auto& word : left.stop) words.push_back(shell_word(word));
+    raise(world, record, NoticeKind::executor_stop,
+          "executor " + left.executor + " could not end the run " + agents::name_in_executor(left.run.value) + ": " +
+              why + "\nNo agent of this task starts before. Orange tries again. If you have ended the run yourself:\n" +
+              "  orange task ack " + record.task.id.value,
+          join(words, " "), left.executor);
+}
+
+/// Returns the words that show the run's files to a program in the executor. Makes the files for its events and its
+/// messages, and the folders of the program's own files; names in the request those that it gets as copies.
+Result<std::vector<std::string>> bind_words(const World& world, const agents::Executor& executor,
+                                            const agents::HarnessEntry& harness, const agents::LaunchRequest& launch,
+                                            agents::StartRequest& request) {
+    std::vector<std::string> words;
+    if (executor.readable.empty()) return words;
+    TRY(agents::make_config_folders(harness.harness, request.env));
+    auto binds = agents::binds_of(harness.harness, harness.program, request.env);
+    for (const auto& folder : git::alternates_of(launch.git_common)) {
+        binds.push_back({agents::in_real_home(folder, request.env)});
+    }
+    if (!request.events.empty()) {
+        TRY(world.files.replace(request.events, ""));
+        binds.push_back({agents::in_real_home(request.events, request.env), agents::Bind::Kind::write});
+    }
+    if (!request.inbox.empty()) {
+        TRY(world.files.replace(request.inbox, ""));
+        binds.push_back({agents::in_real_home(request.inbox, request.env)});
+    }
+    const auto& trust = harness.harness.trust;
+    const auto* project = world.projects.find(request.project);
+    for (const auto& bind : binds) {
+        if (bind.kind == agents::Bind::Kind::copy) {
+            auto content = world.files.read(agents::real_path(bind.path));
+            if (!content) continue;  // it has gone, or its owner cannot read it either
+            const auto has_answers = Path(trust.file).filename() == Path(bind.path).filename();
+            if (has_answers && project) {
+                *content = agents::with_answer_for(trust, *content, project->path,
+                                                   agents::in_real_home(launch.repo, request.env));
+            }
+            request.copies[bind.path] = std::move(*content);
+        }
+        const auto more = agents::words_of(bind, executor);
+        words.insert(words.end(), more.begin(), more.end());
+    }
+    return words;
+}
+
+/// Returns the words for the limits of the project that the executor enforces.
+std::vector<std::string> limit_words(const World& world, const Task& task, const agents::Executor& executor,
+                                     std::int64_t memory) {
+    const auto* project = world.projects.find(task.project);
+    const auto settings = project ? settings_of(world, *project) : standard_settings();
+    std::vector<std::string> words;
+    const auto add = [&](const std::vector<std::string>& known, const char* name, const std::string& value) {
+        const auto more = agents::expanded(known, {{{name, value}}, {}});
+        words.insert(words.end(), more.begin(), more.end());
+    };
+    if (memory > 0) add(executor.memory, "memory", agents::memory_word(memory));
+    if (*settings.cpus_limit > 0) add(executor.cpus, "cpus", std::to_string(*settings.cpus_limit));
+    if (*settings.time_limit > 0) add(executor.time, "time", std::to_string(*settings.time_limit));
+    return words;
+}
+
+}  // namespace
+
+void let_git_commit(std::map<std::string, std::string>& env) {
+    const char* settings[] = {"commit.gpgSign", "tag.gpgSign", "rerere.enabled"};
+    int count = std::atoi(value_in(env, "GIT_CONFIG_COUNT").c_str());  // the project's `env` may have set some
+    for (const char* name : settings) {
+        const auto number = std::to_string(count++);
+        env["GIT_CONFIG_KEY_" + number] = name;
+        env["GIT_CONFIG_VALUE_" + number] = "false";
+    }
+    env["GIT_CONFIG_COUNT"] = std::to_string(count);
+}
+
+std::map<std::string, std::string> executor_environment(const World& world, const std::string& project) {
+    auto env = world.base_environment;
+    for (const auto& [name, value] : world.settings.env) env[name] = value;
+    const auto* registered = world.projects.find(project);
+    for (const auto& [name, value] : registered ? registered->env : Environment()) env[name] = value;
+    return env;
+}
+
+Timestamp begin_of(const AgentRun& run, Timestamp told, Timestamp now) {
+    return std::max(run.spawned_at, std::min(told, now));
+}
+
+agents::ExecutorValues executor_values(const World& world, const Task& task,
+                                       const std::map<std::string, std::string>& env) {
+    agents::ExecutorValues values;
+    auto& words = values.words;
+    const auto* project = world.projects.find(task.project);
+    words = {{"task", task.id.value},
+             {"project", task.project},
+             {"home", value_in(env, "HOME")},
+             {"orange_home", world.paths.home.string()},
+             {"bin", world.installation.bin.string()},
+             {"share", world.installation.share.string()},
+             {"repo", project ? project->path : std::string()}};
+    words["user"] = value_in(env, "USER");
+    if (words["user"].empty()) words["user"] = std::to_string(::geteuid());
+    auto options = shell_words(task.executor_options);
+    values.lists["options"] = options ? std::move(*options) : std::vector<std::string>();
+    values.lists["limits"] = {};
+    values.lists["binds"] = {};
+    return values;
+}
+
+Awaitable<Result<void>> check_executor(const World& world, agents::Executor executor,
+                                       std::map<std::string, std::string> env) {
+    if (executor.is_direct()) co_return Result<void>{};
+    const auto path = value_in(env, "PATH");
+    if (find_program(executor.run.front(), path).empty()) co_return agents::executor_not_installed(executor, path);
+    if (executor.check.empty()) co_return Result<void>{};
+    auto argv = agents::expanded(executor.check, executor_values(world, Task{}, env));
+    auto command = executor_command(argv, std::move(env));
+    const auto done = co_await world.processes.run(std::move(command));
+    if (done && done->ok()) co_return Result<void>{};
+    const auto why = done ? command_failed(argv, *done).message : done.error().message;
+    co_return Error(ErrorCode::external_failed, "executor " + executor.name + " cannot be used: " + why);
+}
+
+std::string to_try_executor(const Task& task, const std::string& executor) {
+    const bool has_options = task.executor == executor && !task.executor_options.empty();
+    return "To try the executor:\n  orange executor test " + executor +
+           (has_options ? " --options " + shell_word(task.executor_options) : "");
+}
+
+std::string to_start_again(const Task& task, const std::string& executor) {
+    return "To start the agent again when the executor works:\n  " + task_command("respawn", task.id.value).text() +
+           "\n" + to_try_executor(task, executor);
+}
+
+Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, const agents::LaunchRequest& launch,
+                                          const agents::HarnessEntry& harness, const Path& run_folder,
+                                          agents::StartRequest& request) {
+    if (task.executor.empty()) co_return Result<void>{};
+    CO_TRY(auto executor, world.executors.pinned(task.executor, task.executor_hash));
+    auto& run = request.run;
+    auto values = executor_values(world, task, request.env);
+    auto& words = values.words;
+    words["run"] = run.run.value;
+    words["role"] = name_text(run.role);
+    words["run_dir"] = agents::Launcher::inner_folder(run_folder, run.run).string();
+    words["socket_dir"] = world.paths.socket_of(run.run).parent_path().string();
+    words["worktree"] = launch.worktree;
+    words["task_dir"] = launch.task_dir;
+    words["git_dir"] = launch.git_dir;
+    words["git_common"] = launch.git_common;
+    if (executor.has_own_repository) {
+        words["repository"] = walls::repository_of(world, task.id.value);
+        words["link"] = walls::link_of(world, task.id.value);
+    }
+    for (auto& word : words) {
+        word.second = agents::in_real_home(word.second, request.env);
+    }
+    for (const auto& name : executor.unset) request.env.erase(name);
+    auto env = request.env;
+    const auto usable = co_await check_executor(world, executor, std::move(env));  // before anything is written
+    if (!usable) {
+        co_return Error(usable.error().code, usable.error().message + "\n" + to_start_again(task, executor.name),
+                        usable.error().details);
+    }
+    CO_TRY(agents::check_visible(executor, harness, request.env, values.lists["options"]));
+    CO_TRY(values.lists["binds"], bind_words(world, executor, harness, launch, request));
+    request.needs_socket = executor.hides_files();
+    if (executor.hides_files()) {
+        let_git_commit(request.env);
+        agents::name_real_home(request.env, request.argv);
+    }
+    if (executor.has_own_repository) CO_TRY(world.pool.note_walled(*task.workspace));
+    values.lists["limits"] = limit_words(world, task, executor, run.memory_limit);
+    if (!executor.memory.empty()) run.memory_limit = 0;  // the executor enforces the limit
+    RunPlace place;
+    place.executor = executor.name;
+    place.hides = executor.hides_files();
+    if (executor.calls_back) place.token = random_id(k_token_length);
+    place.ended = executor.ended;
+    place.stop = agents::expanded(executor.stop, values);
+    place.probe = agents::expanded(executor.probe, values);
+    place.queued = executor.queued;
+    run.place = std::move(place);
+    request.around = agents::expanded(executor.run, values);
+    co_return Result<void>{};
+}
+
+Awaitable<void> leave_executor(const World& world, TaskRecord& record, AgentRun run) {
+    const bool is_known = std::ranges::find(record.left, run.run, &LeftRun::run) != record.left.end();
+    if (!run.place || run.place->stop.empty() || is_known) co_return;
+    auto argv = run.place->stop;
+    auto env = executor_environment(world, record.task.project);
+    const auto done = co_await output_of(world, std::move(argv), std::move(env));
+    if (done) co_return;
+    log::warn("executors", done.error().message, {{"task", record.task.id.value}, {"run", run.run.value}});
+    record.left.push_back({run.run, run.place->executor, run.place->stop, world.clock.now()});
+    tell_of_left(world, record, done.error().message);
+}
+
+Awaitable<Result<void>> stop_left(const World& world, Turns& turns, TaskRecord& record) {
+    const auto left = record.left;
+    Result<void> problem;
+    for (const auto& each : left) {
+        auto argv = each.stop;
+        auto env = executor_environment(world, record.task.project);
+        const auto done = co_await output_of(world, std::move(argv), std::move(env));
+        if (!done) {
+            problem = Error(done.error().code,
+                            "executor " + each.executor + ": " + done.error().message + ack_if_ended(record.task.id));
+            tell_of_left(world, record, done.error().message);
+            continue;
+        }
+        std::erase_if(record.left, [&](const LeftRun& one) { return one.run == each.run; });
+        world.journal.note_once(record, "executor.stopped", {{"executor", each.executor}, {"run", each.run.value}});
+    }
+    if (record.left.empty()) tell_of_left(world, record, {});
+    const auto saved = world.tasks.awake(record.task.id);
+    if (saved && !(*saved == record)) CO_TRY(turns.try_save(record));
+    co_return problem;
+}
+
+std::optional<AgentRun> Placements::find(const TaskId& id, const RunId& run) const {
+    const auto record = world_.tasks.awake(id);
+    if (record == nullptr) return std::nullopt;
+    const auto found = std::ranges::find(record->runs, run, &AgentRun::run);
+    return found == record->runs.end() ? std::nullopt : std::optional(*found);
+}
+
+void Placements::follow(const TaskId& id, const AgentRun& run) {
+    if (!run.place || followed_.contains(run.run.value)) return;
+    const auto news = std::make_shared<async::Notifier>(world_.executor);
+    followed_[run.run.value] = news;
+    async::spawn(world_.executor, "executor", watch_over(id, run, news));
+}
+
+void Placements::look_at(const RunId& run) {
+    if (const auto found = followed_.find(run.value); found != followed_.end()) found->second->notify();
+}
+
+Awaitable<void> Placements::watch_over(TaskId id, AgentRun run, News news) {
+    const auto* task = world_.tasks.brief(id);
+    const auto run_folder = task ? world_.tasks.folder(*task) / "run" : Path();
+    starting_.insert(run.run.value);
+    co_await wait_for_start(id, run, run_folder, news);
+    starting_.erase(run.run.value);
+    if (starting_.empty() && unknown_.empty()) answers_.clear();
+    co_await end_executor(id, run, run_folder, news);
+    followed_.erase(run.run.value);
+}
+
+Awaitable<Result<std::optional<agents::ProbedRun>>> Placements::probe(TaskId id, AgentRun run) {
+    using Seen = std::optional<agents::ProbedRun>;
+    const auto* task = world_.tasks.brief(id);
+    const auto project = task ? task->project.text() : std::string();
+    const std::pair question(run.place->probe, executor_environment(world_, project));
+    auto& known = answers_[question];
+    if (!known) {
+        known = std::make_shared<async::SharedAnswer<Text>>([this, question] {
+            auto [argv, env] = question;
+            return output_of(world_, std::move(argv), std::move(env));
+        });
+    }
+    const auto shared = known;  // answers_ may be cleared meanwhile
+    const auto answer = co_await shared->get();
+    if (!*answer) co_return answer->error();
+    co_return Seen(agents::probed(**answer, agents::name_in_executor(run.run.value), run.place->queued));
+}
+
+Awaitable<void> Placements::wait_for_start(TaskId id, AgentRun run, Path run_folder, News news) {
+    const auto since = async::now();
+    auto probe_pause = k_first_probe;
+    auto probe_at = since + probe_pause;
+    for (;;) {
+        const auto now = find(id, run.run);
+        if (!now || now->ending || now->has_begun()) break;
+        if (world_.launcher.liveness(*now) == agents::Liveness::dead) break;
+        const auto started = world_.launcher.start_of(run_folder, run);
+        if (started) {
+            co_await note_begun(id, run.run, *started);  // a save that fails is tried again
+        } else if (!run.place->probe.empty() && async::now() >= probe_at) {
+            const auto seen = co_await probe(id, run);
+            if (seen && *seen) co_await note_probed(id, run.run, **seen);
+            probe_pause = std::min(probe_pause * 2, k_longest_probe);
+            probe_at = async::now() + probe_pause;
+        }
+        const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(async::now() - since);
+        const auto pause = std::clamp(waited / k_part_of_wait, k_first_look, k_longest_look);
+        (void)co_await news->wait(pause);
+    }
+}
+
+/// Ends an executor that goes on although its agent has ended. Its shim knows how the agent did.
+Awaitable<void> Placements::end_executor(TaskId id, AgentRun run, Path run_folder, News news) {
+    std::optional<async::Moment> ended_at;
+    for (;;) {
+        const auto now = find(id, run.run);
+        if (!now || now->ending || world_.launcher.liveness(*now) == agents::Liveness::dead) co_return;
+        if (!ended_at && world_.launcher.exit_of(run_folder, *now)) ended_at = async::now();
+        if (ended_at && async::now() - *ended_at >= k_executor_end) {
+            log::warn("executors", "executor " + run.place->executor + " goes on although its agent has ended",
+                      {{"task", id.value}, {"run", run.run.value}});
+            signal_process(now->pid, now->start_time, SIGHUP);
+            co_return;
+        }
+        auto pause = k_longest_look;
+        if (ended_at) pause = k_executor_end;
+        (void)co_await news->wait(pause);
+    }
+}
+
+Awaitable<void> Placements::note_begun(TaskId id, RunId run, StartRecord started) {
+    auto turn = co_await turns_.begin_turn(id);
+    if (!turn) co_return;
+    auto& record = turn->record;
+    const auto found = std::ranges::find(record.runs, run, &AgentRun::run);
+    if (found == record.runs.end() || found->has_begun()) co_return;
+    auto& place = *found->place;
+    place.started_at = begin_of(*found, started.started_at, world_.clock.now());
+    place.queued_since.reset();
+    if (place.place.empty() && started.host != own_host()) place.place = std::move(started.host);
+    std::map<std::string, Scalar> fields = {
+        {"role", name_text(found->role)}, {"run", run.value}, {"executor", place.executor}};
+    if (!place.place.empty()) fields["place"] = place.place;
+    if (!turns_.save(record)) co_return;
+    world_.journal.note_once(record, "agent.begun", std::move(fields));
+    placed_(*found);
+}
+
+Awaitable<void> Placements::note_probed(TaskId id, RunId run, agents::ProbedRun seen) {
+    const auto known = find(id, run);
+    if (!known || known->has_begun()) co_return;
+    const bool is_same = known->place->queued_since.has_value() == seen.is_queued && known->place->place == seen.place;
+    if (is_same) co_return;
+    auto turn = co_await turns_.begin_turn(id);
+    if (!turn) co_return;
+    auto& record = turn->record;
+    const auto found = std::ranges::find(record.runs, run, &AgentRun::run);
+    if (found == record.runs.end() || found->has_begun()) co_return;
+    auto& place = *found->place;
+    const bool is_news = seen.is_queued && !place.queued_since;
+    if (is_news) place.queued_since = world_.clock.now();
+    if (!seen.is_queued) place.queued_since.reset();
+    place.place = seen.place;
+    const std::map<std::string, Scalar> fields = {
+        {"role", name_text(found->role)}, {"run", run.value}, {"executor", place.executor}};
+    if (!turns_.save(record) || !is_news) co_return;
+    world_.journal.note_once(record, "agent.queued", fields);
+    placed_(*found);
+}
+
+Awaitable<bool> Placements::has_ended(TaskId id, AgentRun run, Path run_folder) {
+    if (!run.place || run.place->probe.empty() || world_.launcher.exit_of(run_folder, run)) co_return true;
+    const auto seen = co_await probe(id, run);
+    if (seen) co_return true;  // what is still there goes with `stop`: it has lost its window
+    wait_for_answer(id, run, seen.error());
+    co_return false;
+}
+
+void Placements::wait_for_answer(const TaskId& id, const AgentRun& run, const Error& why) {
+    log::warn("executors", why.message, {{"task", id.value}, {"run", run.run.value}});
+    world_.launcher.set_unknown(run.run);
+    if (unknown_.insert(run.run.value).second) async::spawn(world_.executor, "executor", wait_for_end(id, run));
+}
+
+Awaitable<std::optional<std::string>> Placements::why_ended(TaskId id, AgentRun run, Path run_folder) {
+    if (!run.place || run.place->ended.empty() || run.ending || !run.has_begun()) co_return std::string();
+    const auto record = world_.launcher.exit_of(run_folder, run);
+    const bool by_itself =
+        record && record->signal == 0 && record->passed_on == 0 && record->exit_status < k_signalled_status;
+    if (by_itself) co_return std::string();
+    const auto& states = run.place->ended;
+    auto pause = k_first_why_look;
+    for (const auto end = async::now() + k_why_patience;;) {
+        const auto seen = co_await probe(id, run);
+        if (!seen) {
+            wait_for_answer(id, run, seen.error());
+            co_return std::nullopt;
+        }
+        if (!*seen) break;
+        if (std::ranges::find(states, (*seen)->state) != states.end()) co_return (*seen)->state;
+        if (async::now() >= end) break;
+        const bool slept = co_await async::sleep(pause);
+        if (!slept) co_return std::nullopt;
+        pause = std::min(pause * 2, k_longest_why_look);
+    }
+    co_return std::string();
+}
+
+Awaitable<void> Placements::wait_for_end(TaskId id, AgentRun run) {
+    auto pause = k_first_probe;
+    while (find(id, run.run)) {
+        const bool slept = co_await async::sleep(pause);
+        if (!slept) co_return;
+        const auto seen = co_await probe(id, run);
+        if (seen) break;
+        pause = std::min(pause * 2, k_longest_probe);
+    }
+    unknown_.erase(run.run.value);
+    world_.launcher.forget_unknown(run.run);
+    ended_(id, run.run);
+}
+
+}  // namespace orange

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "daemon/runner/transitions/turns.hpp"
+#include "daemon/runner/world.hpp"
+
+namespace orange {
+
+/// Counts processes of living agents that the kernel has killed because memory was used up, such as compilers and
+/// tests, and sees that it lets an agent start no more of them. The agent continues, and the human gets a notice. Exits
+/// handles the death of an agent itself.
+class Memory {
+  public:
+    Memory(World& world, Turns& turns) : world_(world), turns_(turns) {}
+
+    /// Reads how many processes of the task's living agents the kernel has killed, and takes the task's lock only if
+    /// there are new ones. A process counts at the second call: at the first one it may be the agent itself, whose end
+    /// is not known yet.
+    Awaitable<void> update(TaskId id);
+
+    /// Returns the number of runs for which it waits for that second call.
+    std::size_t awaited() const { return first_seen_.size(); }
+
+  private:
+    Awaitable<void> note(TaskId id, AgentRun seen, std::int64_t kills);
+    Awaitable<void> note_refused(TaskId id, AgentRun seen);
+
+    World& world_;
+    Turns& turns_;
+    void forget_ended();
+
+    std::map<std::pair<TaskId, RunId>, std::int64_t> first_seen_;  ///< kills that only one call has found
+};
+
+/// Returns true if the kernel does not hold a living agent to `limits.memory`.
+bool is_unlimited(const World& world, const AgentRun& run);
+
+inline constexpr const char* k_not_enforced = "limits.memory is not enforced here";
+
+}  // namespace orange

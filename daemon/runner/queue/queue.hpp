@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "common/base/result.hpp"
+#include "common/model/record.hpp"
+#include "daemon/async/async.hpp"
+#include "daemon/runner/agents/agent_control.hpp"
+#include "daemon/runner/queue/queue_order.hpp"
+#include "daemon/runner/queue/room.hpp"
+#include "daemon/runner/queue/waiting.hpp"
+#include "daemon/runner/transitions/transitions.hpp"
+
+namespace orange {
+
+/// Starts what waits for its start. Pending tasks, and tasks whose sub-tasks are done, wait in their project's queue,
+/// first in, first out, for a workspace and for room for their agent. Agents of tasks that have begun wait for room
+/// under a limit (room.hpp, queue_order.hpp). No function holds a task's lock while it waits for another one's.
+class Queue final : public Waiting {
+  public:
+    Queue(World& world, Room& room, Turns& turns, AgentControl& agents, Transitions& transitions)
+        : world_(world), room_(room), turns_(turns), agents_(agents), transitions_(transitions) {}
+    Queue(const Queue&) = delete;
+    Queue& operator=(const Queue&) = delete;
+
+    /// Starts a pending task now, or puts it into its project's queue.
+    Awaitable<Result<Outcome>> spawn(TaskId id, Caller by);
+
+    /// Approves and starts what an agent has created and a human has to approve: the task, or its sub-tasks.
+    Awaitable<Result<Outcome>> approve(TaskId id, Caller by);
+
+    /// Puts a record behind everything that waits. The caller saves the record.
+    void enqueue(TaskRecord& record);
+    /// Runs the queue that a new task was put into, and returns the outcome of its start.
+    Awaitable<Outcome> run_for(TaskId id, std::string project);
+    /// Returns a sentence about what the task waits for.
+    std::string waits(const TaskRecord& record) const;
+
+    void kick(const std::string& project) override;
+    /// Does the same as kick(), and waits until the starts have ended.
+    Awaitable<void> run(std::string project);
+    bool is_starting(const TaskId& id) const override { return preparing_.contains(id); }
+
+    /// Says that there may be more room, or that another agent waits. Soon afterwards the pending tasks that a limit
+    /// has held back are started, and the observer of on_room() gets each task whose agents may start. Every save of a
+    /// task calls it.
+    void room_changed();
+    void on_room(std::function<void(const TaskId&)> observer) { has_room_now_ = std::move(observer); }
+    /// Returns true if the task's agents that wait for room may start, as of the last look.
+    bool has_room(const TaskId& id) const { return having_room_.contains(id); }
+    /// Starts the agents of a task that has begun, as far as there is room. `record` is that of the task's turn. A
+    /// failure that may pass is returned, so that the start is tried again; any other failure becomes a notice.
+    Awaitable<Result<void>> start_held(TaskRecord& record);
+
+    /// Runs queues again that stopped because their repository did not answer or the disk was full.
+    Awaitable<void> restart_stalled();
+
+  private:
+    class Preparing;
+
+    /// The starts of one run of the queue that have not ended.
+    struct Starts {
+        explicit Starts(const async::Executor& executor) : ended(executor) {}
+        int under_way = 0;
+        async::Notifier ended;
+    };
+
+    Awaitable<void> run_held_back();
+    void begin_due(const queue::Snapshot& look, const std::function<bool(const TaskRecord&)>& wanted,
+                   const std::shared_ptr<Starts>& starts);
+    void begin(const TaskId& id, const std::shared_ptr<Starts>& starts);
+    Awaitable<Result<void>> approve_one(TaskId id, Caller by);
+    bool is_next(const TaskRecord& record) const;
+    Awaitable<Result<Outcome>> start_pending(TaskRecord record, Caller by);
+    Awaitable<Result<Outcome>> start_now(TaskRecord record, Caller by);
+    Awaitable<void> run_soon(std::string project);
+    Awaitable<bool> repository_answers(std::string project);
+    Awaitable<void> start_queued(TaskId id, std::shared_ptr<Starts> starts);
+    Awaitable<void> look_again();
+    Result<void> note_failure(TaskRecord& record, Role role, const Error& why);
+    /// Removes a task whose start has failed from the queue, or lets it wait if the cause affects all tasks. Returns
+    /// the project whose next task may be started instead, if there is one.
+    Awaitable<std::optional<std::string>> note_failure(TaskId id, Error why);
+    std::string command_to_try_again(const TaskRecord& record) const;
+
+    World& world_;
+    Room& room_;
+    Turns& turns_;
+    AgentControl& agents_;
+    Transitions& transitions_;
+    std::function<void(const TaskId&)> has_room_now_ = [](const TaskId&) {};
+    std::map<TaskId, Outcome> starts_;  ///< outcomes for the tasks that run_for() waits for
+    std::set<std::string> stalled_;     ///< projects whose queue stopped, since no task of theirs could be started
+    std::set<TaskId> preparing_;        ///< pending tasks whose start is under way
+    std::set<TaskId> held_back_;        ///< pending tasks that only a limit holds back
+    std::set<TaskId> having_room_;      ///< tasks that have begun and whose agents may start, as of the last look
+    bool looking_again_ = false;
+    std::int64_t next_seq_ = 0;
+};
+
+}  // namespace orange

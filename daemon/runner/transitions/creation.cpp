@@ -1,0 +1,79 @@
+#include "daemon/runner/transitions/creation.hpp"
+
+#include "common/base/sha256.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/engine/enter.hpp"
+#include "daemon/engine/start.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/store/sections.hpp"
+
+namespace orange {
+
+Result<void> Creation::tell_created(const TaskRecord& record) {
+    TRY(auto events, world_.tasks.history(record.task.id, 1));
+    if (!events.empty()) return {};
+    std::map<std::string, Scalar> fields = {{"task_id", record.task.id.value},
+                                            {"project", record.task.project},
+                                            {"branch", record.task.branch},
+                                            {"workflow", record.task.workflow}};
+    if (record.task.base) fields["base"] = *record.task.base;
+    if (!record.task.parent.empty()) fields["parent"] = record.task.parent.value;
+    world_.journal.write(record, "task.created", std::move(fields));
+    return {};
+}
+
+/// The task was written in its target state, with the transition as its intent. Only the history is missing.
+Awaitable<Result<Outcome>> Creation::enter_at_once(TaskId id, workflow::Library::DefinitionPtr definition) {
+    CO_TRY(auto turn, co_await turns_.begin_turn(std::move(id)));
+    if (!turn.record.intent) co_return Outcome{};  // another call has finished it
+    co_return co_await transitions_.finish(turn.record, definition);
+}
+
+Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string context, bool no_spawn, Caller by) {
+    CO_TRY(const auto definition, turns_.definition_of(record.task));
+    bool at_once = false;
+    if (!no_spawn) queue_.enqueue(record);
+    std::string body;
+    if (!context.empty()) body = store::with_section("", "Context", store::demoted(context));
+    record.body_hash = sha256(body);
+    if (record.start) {
+        CO_TRY(const auto decision, engine::decide_start(*definition, record.task, *record.start));
+        if (!engine::needs_workspace(decision) && !record.blocked()) {
+            at_once = true;
+            engine::Entrance entrance{random_id(12), by, world_.clock.now(), store::parse_sections(body).hashes(), {}};
+            engine::enter(record, *definition, decision, std::move(entrance));
+        }
+    }
+    CO_TRY(registered_project(world_, record.task.project));  // the project may have been removed meanwhile
+    if (const auto other = world_.tasks.on_branch(record.task.project, record.task.branch)) {
+        co_return Error(ErrorCode::conflict, "branch " + record.task.branch + " belongs to task " + other->task.value +
+                                                 " (" + other->status + ")");
+    }
+    CO_TRY(world_.tasks.create(record, body));
+    if (auto told = tell_created(record); !told) log::error("runner", told.error().message);
+    if (at_once) {
+        auto entered = co_await enter_at_once(record.task.id, definition);
+        co_return entered;
+    }
+    Outcome outcome;
+    if (no_spawn) {
+        const auto what = record.unapproved ? "not started. To approve it and start its agent:"
+                          : record.blocked()
+                              ? "not started. To start its agent when the task no longer waits for others:"
+                              : "not started. To start its agent:";
+        outcome.notes = {what + ("\n  orange task spawn " + record.task.id.value)};
+        co_return outcome;
+    }
+    outcome = co_await queue_.run_for(record.task.id, record.task.project);
+    if (!outcome.spawn_error.empty()) co_return outcome;
+    const auto after = turns_.record_of(record.task.id);
+    if (after && after->task.attention) {
+        outcome.notes.push_back("the task was created, but " + *after->task.attention);
+    } else if (after && after->queued && outcome.notes.empty()) {
+        outcome.notes.push_back(queue_.waits(*after));
+    }
+    co_return outcome;
+}
+
+}  // namespace orange

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+#include "common/base/result.hpp"
+#include "common/model/record.hpp"
+#include "daemon/runner/queue/queue.hpp"
+#include "daemon/runner/transitions/transitions.hpp"
+
+namespace orange {
+
+/// Creates tasks: checks a new task, writes it, and starts it or puts it into the queue.
+class Creation {
+  public:
+    Creation(World& world, Turns& turns, Transitions& transitions, Queue& queue)
+        : world_(world), turns_(turns), transitions_(transitions), queue_(queue) {}
+
+    /// Creates a task in the workflow's initial state. Unless `no_spawn`, starts or queues it; if `record.start` is
+    /// set, it starts in that state, which is entered at once if it needs no agent. Everything that can be refused is
+    /// refused before anything is written. A daemon that is killed leaves no task, or a whole one.
+    Awaitable<Result<Outcome>> create(TaskRecord record, std::string context, bool no_spawn, Caller by);
+
+    /// Writes the event `task.created` if the history is empty. A daemon that was killed after it had written the task
+    /// leaves this call to the next one.
+    Result<void> tell_created(const TaskRecord& record);
+
+  private:
+    Awaitable<Result<Outcome>> enter_at_once(TaskId id, workflow::Library::DefinitionPtr definition);
+
+    World& world_;
+    Turns& turns_;
+    Transitions& transitions_;
+    Queue& queue_;
+};
+
+}  // namespace orange

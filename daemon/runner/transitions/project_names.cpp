@@ -1,0 +1,54 @@
+#include "daemon/runner/transitions/project_names.hpp"
+
+#include <map>
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+
+namespace orange {
+
+Result<void> check_names(const World& world, const Project& project) {
+    if (project.workflow) TRY(world.workflows.find(*project.workflow));
+    if (project.harness) TRY(world.harnesses.find(*project.harness));
+    const auto settings = settings_of(world, project);
+    if (!settings.review_harness->empty()) TRY(world.harnesses.find(*settings.review_harness));
+    TRY(world.executors.find(*settings.executor));
+    return {};
+}
+
+std::vector<std::string> check_harness_limits(const World& world) {
+    std::vector<std::string> problems;
+    for (const auto& [name, limit] : world.settings.harness_limits) {
+        const auto found = world.harnesses.find(name);
+        if (!found) problems.push_back("harness_limits in config.yml: " + found.error().message);
+    }
+    return problems;
+}
+
+std::vector<ProjectProblem> project_problems(const World& world) {
+    const auto file = world.paths.projects().string();
+    if (const auto& problem = world.projects.problem(); !problem.empty()) {
+        return {{problem, "cp " + shell_word(file + ".bak") + " " + shell_word(file)}};
+    }
+    std::vector<ProjectProblem> problems;
+    for (const auto& project : world.projects.list()) {
+        const auto named = check_names(world, project);
+        if (named) continue;
+        problems.push_back(
+            {"project " + project.name + ": " + named.error().message, "orange workflow list; orange harness list"});
+    }
+    std::map<std::string, std::size_t> missing;
+    for (const auto& id : world.tasks.active()) {
+        const auto record = world.tasks.awake(id);
+        if (record && !world.projects.find(record->task.project)) ++missing[record->task.project];
+    }
+    for (const auto& [name, tasks] : missing) {
+        problems.push_back({"project " + name + " is not in " + file + ", and " + counted(tasks, "task") + " of it " +
+                                (tasks == 1 ? "has" : "have") +
+                                " not ended. Put its entry back, or register its repository again",
+                            "orange project add PATH --name " + name});
+    }
+    return problems;
+}
+
+}  // namespace orange
