@@ -12,7 +12,7 @@ namespace orange::arguments {
 namespace {
 
 using commands::Candidate;
-using commands::Known;
+using commands::Names;
 using Words = std::vector<std::string>;
 
 constexpr const char* k_files = ":files";  // the shell completes paths
@@ -20,36 +20,36 @@ constexpr const char* k_files = ":files";  // the shell completes paths
 struct Values {
     const char* group;  ///< empty: any group
     const char* name;   ///< of an option or a positional
-    std::optional<Known> known;
+    std::optional<Names> known;
     const char* fixed;                            ///< words, separated by blanks
     std::vector<std::string> (*all)() = nullptr;  ///< returns words of a table
 };
 constexpr Values k_values[] = {
-    {"", "ID", Known::tasks, ""},
-    {"", "WORDS", Known::tasks, ""},  // [ID] TEXT
-    {"", "--task", Known::tasks, ""},
-    {"", "--any", Known::tasks, ""},
-    {"", "--blocked-by", Known::tasks, ""},
-    {"", "--parent", Known::tasks, ""},
-    {"", "--unblock", Known::tasks, ""},
-    {"", "--project", Known::projects, ""},
-    {"", "PROJECT", Known::projects, ""},
-    {"project", "NAME", Known::projects, ""},
-    {"host", "NAME", Known::hosts, ""},
-    {"workflow", "NAME", Known::workflows, ""},
-    {"harness", "NAME", Known::harnesses, ""},
-    {"harness", "--from", Known::harnesses, ""},
-    {"harness", "TASK", Known::tasks, ""},
+    {"", "ID", Names::tasks, ""},
+    {"", "WORDS", Names::tasks, ""},  // [ID] TEXT
+    {"", "--task", Names::tasks, ""},
+    {"", "--any", Names::tasks, ""},
+    {"", "--blocked-by", Names::tasks, ""},
+    {"", "--parent", Names::tasks, ""},
+    {"", "--unblock", Names::tasks, ""},
+    {"", "--project", Names::projects, ""},
+    {"", "PROJECT", Names::projects, ""},
+    {"project", "NAME", Names::projects, ""},
+    {"host", "NAME", Names::hosts, ""},
+    {"workflow", "NAME", Names::workflows, ""},
+    {"harness", "NAME", Names::harnesses, ""},
+    {"harness", "--from", Names::harnesses, ""},
+    {"harness", "TASK", Names::tasks, ""},
     {"harness", "--save", std::nullopt, k_files},
-    {"executor", "NAME", Known::executors, ""},
-    {"", "--executor", Known::executors, ""},
-    {"", "--workflow", Known::workflows, ""},
-    {"", "--harness", Known::harnesses, ""},
-    {"", "--review-harness", Known::harnesses, ""},
-    {"", "--model", Known::models, ""},
-    {"", "--review-model", Known::models, ""},
-    {"", "--status", Known::statuses, ""},
-    {"", "--for", Known::statuses, "ended attention human"},
+    {"executor", "NAME", Names::executors, ""},
+    {"", "--executor", Names::executors, ""},
+    {"", "--workflow", Names::workflows, ""},
+    {"", "--harness", Names::harnesses, ""},
+    {"", "--review-harness", Names::harnesses, ""},
+    {"", "--model", Names::models, ""},
+    {"", "--review-model", Names::models, ""},
+    {"", "--status", Names::statuses, ""},
+    {"", "--for", Names::statuses, "ended attention human"},
     {"", "--role", std::nullopt, "worker reviewer"},
     {"", "--set", std::nullopt, "", setting_words},
     {"", "--unset", std::nullopt, "", setting_names},
@@ -84,7 +84,7 @@ class Completion {
 
     std::vector<Candidate> candidates() {
         if (take_host()) {
-            for (const auto& host : commands::known_names(context_.paths, Known::hosts, {})) {
+            for (const auto& host : commands::known_names(context_.paths, Names::hosts, {})) {
                 add_word(given_ + host.word, host.description);
             }
             return std::move(found_);
@@ -222,7 +222,7 @@ class Completion {
         for (const auto& values : k_values) {
             if (values.name != name || (*values.group && values.group != group_)) continue;
             if (values.fixed == std::string_view(k_files)) found_.push_back({k_files, {}});
-            if (values.known == Known::tasks && add_tasks_of_host(prefix)) return;
+            if (values.known == Names::tasks && add_tasks_of_host(prefix)) return;
             if (values.known && host_.empty()) {
                 const auto begun = std::string_view(current_).substr(prefix.size());
                 for (const auto& known : commands::known_names(context_.paths, *values.known, begun)) {
@@ -291,7 +291,7 @@ constexpr Command k_completion_commands[] = {
 bool names_tasks(std::string_view group, const CLI::Option& option) {
     const auto name = name_of(option);
     return std::ranges::any_of(k_values, [&](const Values& values) {
-        return values.known == Known::tasks && values.name == name && (!*values.group || values.group == group);
+        return values.known == Names::tasks && values.name == name && (!*values.group || values.group == group);
     });
 }
 

@@ -41,23 +41,23 @@ std::vector<Candidate> status_names(const Paths& paths) {
 
 }  // namespace
 
-std::vector<Candidate> known_names(const Paths& paths, Known what, std::string_view begun) {
+std::vector<Candidate> known_names(const Paths& paths, Names what, std::string_view begun) {
     std::vector<Candidate> names;
-    if (what == Known::tasks) return task_names(paths, begun);
-    if (what == Known::statuses) return status_names(paths);
-    if (what == Known::hosts) {
+    if (what == Names::tasks) return task_names(paths, begun);
+    if (what == Names::statuses) return status_names(paths);
+    if (what == Names::hosts) {
         if (const auto hosts = known_hosts(paths)) {
             for (const auto& host : *hosts) names.push_back({host.name, host.ssh});
         }
-    } else if (what == Known::projects) {
+    } else if (what == Names::projects) {
         if (const auto reply = ask_quickly(paths, rpc::ProjectList{})) {
             for (const auto& project : reply->projects) names.push_back({project.name, project.path});
         }
-    } else if (what == Known::workflows) {
+    } else if (what == Names::workflows) {
         if (const auto reply = ask_quickly(paths, rpc::WorkflowList{})) {
             for (const auto& workflow : reply->workflows) names.push_back({workflow.name, {}});
         }
-    } else if (what == Known::executors) {
+    } else if (what == Names::executors) {
         if (const auto reply = ask_quickly(paths, rpc::ExecutorList{})) {
             for (const auto& executor : reply->executors) {
                 names.push_back({executor.name, executor.installed ? "" : "not installed"});
@@ -65,8 +65,8 @@ std::vector<Candidate> known_names(const Paths& paths, Known what, std::string_v
         }
     } else if (const auto reply = ask_quickly(paths, rpc::HarnessList{})) {
         for (const auto& harness : reply->harnesses) {
-            if (what == Known::harnesses) names.push_back({harness.name, harness.installed ? "" : "not installed"});
-            if (what != Known::models || !harness.installed) continue;
+            if (what == Names::harnesses) names.push_back({harness.name, harness.installed ? "" : "not installed"});
+            if (what != Names::models || !harness.installed) continue;
             for (const auto& model : harness.models) names.push_back({model, "a model of " + harness.name});
         }
     }

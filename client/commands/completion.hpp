@@ -15,12 +15,12 @@ struct Candidate {
     std::string description;
 };
 
-enum class Known { tasks, projects, workflows, harnesses, executors, models, statuses, hosts };
+enum class Names { tasks, projects, workflows, harnesses, executors, models, statuses, hosts };
 
 /// Returns names that the daemon knows. A task is named by its short id if that begins with `begun`, otherwise by its
 /// whole id, and, if `begun` is not empty, by its branch, too. Nothing if no daemon runs (none is started), or if it
 /// does not answer within 100 ms. Names of hosts come from hosts.yml.
-std::vector<Candidate> known_names(const Paths& paths, Known what, std::string_view begun);
+std::vector<Candidate> known_names(const Paths& paths, Names what, std::string_view begun);
 
 /// Returns the tasks of a host from its last answers.
 std::vector<Candidate> known_tasks_of(const Paths& paths, const std::string& host);

@@ -73,14 +73,14 @@ std::string listed(const std::set<std::string>& sources) {
     return join(std::vector<std::string>(sources.begin(), sources.end()), ", ");
 }
 
-struct Step {
+struct TrialStep {
     const char* name;
     std::string (*seen)(const Life&);  ///< empty result: not seen
     Verdict otherwise;
     const char* missing;
     const char* change;  ///< the part of the definition to check
 };
-constexpr Step k_work[] = {
+constexpr TrialStep k_work[] = {
     {"edit", [](const Life& life) -> std::string { return life.planned() ? "it writes sections into TASK.md" : ""; },
      Verdict::fail, "TASK.md has neither ## Plan nor ## Handoff", "argv: permissions to edit files"},
     {"commit", [](const Life& life) -> std::string { return life.committed() ? "it commits on its branch" : ""; },
@@ -91,14 +91,14 @@ constexpr Step k_work[] = {
      Verdict::fail, "it never called orange",
      "argv: permissions to run orange, and a sandbox that permits Unix sockets"},
 };
-constexpr Step k_busy = {
+constexpr TrialStep k_busy = {
     "busy",
     [](const Life& life) { return life.busy.empty() ? std::string() : "seen at work by its " + listed(life.busy); },
     Verdict::unknown,
     "it was not seen at work. A hang is noticed only if the program shows nothing new, uses hardly "
     "any processor time and changes no file for `hung_after`",
     "screen.busy, title.busy or state_file"};
-constexpr Step k_idle = {
+constexpr TrialStep k_idle = {
     "idle",
     [](const Life& life) { return life.idle.empty() ? std::string() : "seen idle by its " + listed(life.idle); },
     Verdict::unknown,
@@ -293,7 +293,7 @@ class Trial {
     }
     /// Returns the keys to look at. In the trial of an executor, the definition of the agent is not what is tried.
     std::string keys(const std::string& of_harness) const { return options_.executor.empty() ? of_harness : "run"; }
-    void judge(const Step& each) {
+    void judge(const TrialStep& each) {
         const auto seen = each.seen(life_);
         step(each.name, seen.empty() ? each.otherwise : Verdict::pass, seen.empty() ? each.missing : seen,
              seen.empty() ? keys(each.change) : "");

@@ -72,7 +72,7 @@ int wait_for(pid_t child) {
 }
 
 /// An ssh whose output is read.
-struct Asked {
+struct SshCall {
     Messages messages;
     pid_t pid = -1;
     int out = -1;
@@ -113,7 +113,7 @@ struct Asked {
     }
 };
 
-void start(Asked& asked, const Question& question) {
+void start(SshCall& asked, const Question& question) {
     asked.began = steady_clock::now();
     asked.until = asked.began + question.deadline;
     int ends[2];
@@ -188,7 +188,7 @@ Result<Ended> run_on(const Host& host, const std::vector<std::string>& words, bo
 }
 
 std::vector<Answer> ask(const std::vector<Question>& questions, const IsEnough& is_enough) {
-    std::vector<Asked> all(questions.size());
+    std::vector<SshCall> all(questions.size());
     for (std::size_t i = 0; i < all.size(); ++i) start(all[i], questions[i]);
     for (;;) {
         std::vector<pollfd> readable;
@@ -206,7 +206,7 @@ std::vector<Answer> ask(const std::vector<Question>& questions, const IsEnough& 
             readable.push_back({all[i].out, POLLIN, 0});
             whose.push_back(i);
         }
-        if (std::ranges::all_of(all, &Asked::is_over)) break;
+        if (std::ranges::all_of(all, &SshCall::is_over)) break;
         if (enough) {
             for (auto& asked : all) asked.until = steady_clock::now();
             continue;

@@ -40,7 +40,7 @@ class Drawing {
 
   private:
     /// The tasks still to be drawn, the next one last. The list is a stack, because a deep chain must not recurse.
-    struct Step {
+    struct Visit {
         std::size_t task;
         std::string before;  ///< the text before its line
         std::string below;   ///< the text before the lines below it
@@ -59,7 +59,7 @@ class Drawing {
     }
 
     void draw(std::size_t root) {
-        std::vector<Step> steps = {{root, "", ""}};
+        std::vector<Visit> steps = {{root, "", ""}};
         while (!steps.empty()) {
             const auto step = steps.back();
             steps.pop_back();

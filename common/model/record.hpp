@@ -219,7 +219,7 @@ struct AgentRun {
 
 /// An agent that the task's state needs, but for which there is no room yet. When there is, it starts with these
 /// parameters.
-struct HeldStart {
+struct DeferredStart {
     Role role = Role::worker;
     std::string prompt;
     std::string permissions;
@@ -238,7 +238,7 @@ struct HeldStart {
         v.sparse("resume", resume, "it continues the conversation of the run before it");
         v.optional("since", since, "since when it waits: those that wait longest start first");
     }
-    bool operator==(const HeldStart&) const = default;
+    bool operator==(const DeferredStart&) const = default;
 };
 
 /// The last reminder of an idle agent.
@@ -383,7 +383,7 @@ struct MergeRecord {
 
 /// A requested transition that is taken as soon as the checks pass on this commit. Another commit, another status or a
 /// failed check ends the request.
-struct Asked {
+struct AskedTransition {
     std::string to;
     std::string commit;
     Caller by;
@@ -398,7 +398,7 @@ struct Asked {
         v.optional("at", at, "when; a check that had failed before is run again");
         v.sparse("force", force, "with force");
     }
-    bool operator==(const Asked&) const = default;
+    bool operator==(const AskedTransition&) const = default;
 };
 
 /// The contents of a task's state.json: the daemon's authoritative memory of the task.
@@ -411,7 +411,7 @@ struct TaskRecord {
     std::optional<PullRequest> pull_request;
     std::set<std::string> pull_told;
     std::vector<AgentRun> runs;
-    std::vector<HeldStart> held;
+    std::vector<DeferredStart> held;
     std::vector<LeftRun> left = {};
     std::set<Role> died;
     std::vector<Message> outbox;
@@ -448,7 +448,7 @@ struct TaskRecord {
     std::set<TaskId> blockers_done = {};
     std::set<TaskId> blockers_gone = {};
     TaskId stacked_on = {};
-    std::optional<Asked> asked;
+    std::optional<AskedTransition> asked;
     std::set<TaskId> children_done = {};
     std::vector<TaskId> unapproved_told = {};
     std::vector<TaskId> trouble_told = {};
@@ -557,7 +557,7 @@ struct TaskRecord {
     }
     AgentRun* run_of(Role role) { return const_cast<AgentRun*>(static_cast<const TaskRecord*>(this)->run_of(role)); }
 
-    const HeldStart* held_start(Role role) const {
+    const DeferredStart* held_start(Role role) const {
         for (const auto& each : held) {
             if (each.role == role) return &each;
         }

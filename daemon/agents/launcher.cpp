@@ -12,9 +12,9 @@
 
 #include "daemon/async/async.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/process/leftovers.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/process/signal_process.hpp"
+#include "daemon/process/stray_processes.hpp"
 #include "daemon/process/umask.hpp"
 #include "daemon/shim/event.hpp"
 #include "daemon/shim/exit_record.hpp"
@@ -179,15 +179,15 @@ Awaitable<Result<void>> Launcher::has_groups() {
     co_return Error(ErrorCode::unavailable, "your user manager does not have the kernel's memory controller");
 }
 
-Awaitable<std::vector<process::Leftover>> Launcher::left_by(AgentRun run, Path run_folder) {
+Awaitable<std::vector<process::StrayProcess>> Launcher::left_by(AgentRun run, Path run_folder) {
     const bool ended = process::use_of(group_of(run)) && !is_missing(files_, exit_file(run_folder, run.run));
-    if (run.run.empty() || ended) co_return std::vector<process::Leftover>();
+    if (run.run.empty() || ended) co_return std::vector<process::StrayProcess>();
     auto id = run.run.value;
     co_return co_await remains_.of_run(std::move(id));
 }
 
 /// Without a control group, processes that the agent left elsewhere may have another purpose: they are only named.
-Awaitable<std::string> Launcher::end_group(AgentRun run, std::vector<process::Leftover> left) {
+Awaitable<std::string> Launcher::end_group(AgentRun run, std::vector<process::StrayProcess> left) {
     const auto group = group_of(run);
     if (run.run.empty()) co_return std::string();
     if (!process::use_of(group)) {
@@ -361,7 +361,7 @@ Awaitable<RunEnd> Launcher::reap(AgentRun run, Path run_folder, Path log, Path w
 }
 
 Awaitable<RunEnd> Launcher::reap(AgentRun run, Path run_folder, Path log, Path worktree,
-                                 std::vector<process::Leftover> left, WindowOfRun window) {
+                                 std::vector<process::StrayProcess> left, WindowOfRun window) {
     const auto closed = co_await close_window(run, std::move(window), std::move(log));
     if (!closed) log::warn("agents", closed.error().message);
     RunEnd end;

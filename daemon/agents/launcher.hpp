@@ -138,15 +138,15 @@ class Launcher {
 
     /// Returns the processes that an ended run has left. Empty if its shim has ended them together with its control
     /// group. Scans all processes; one scan serves all callers that come before it begins.
-    Awaitable<std::vector<process::Leftover>> left_by(AgentRun run, Path run_folder);
+    Awaitable<std::vector<process::StrayProcess>> left_by(AgentRun run, Path run_folder);
     std::uint64_t looks_at_processes() const { return remains_.looks(); }
 
     /// After a death: saves what the window shows, closes it, removes the spec, and ends what is left in the run's
     /// control group. A shim that was killed has written nothing and ended nothing: what it left in its session or in
     /// `worktree` is ended here. `left`: of left_by(), since the death. `window`: of window_of(), asked just before.
     /// Returns how the run ended.
-    Awaitable<RunEnd> reap(AgentRun run, Path run_folder, Path log, Path worktree, std::vector<process::Leftover> left,
-                           WindowOfRun window);
+    Awaitable<RunEnd> reap(AgentRun run, Path run_folder, Path log, Path worktree,
+                           std::vector<process::StrayProcess> left, WindowOfRun window);
     Awaitable<RunEnd> reap(AgentRun run, Path run_folder, Path log, Path worktree);
 
     Liveness liveness(const AgentRun& run) const;
@@ -186,7 +186,7 @@ class Launcher {
     Awaitable<WindowOfRun> look_at_window(AgentRun run);
     Awaitable<Result<void>> close_window(AgentRun run, WindowOfRun window, Path log);
     Awaitable<std::vector<std::string>> scope_for(AgentRun run);
-    Awaitable<std::string> end_group(AgentRun run, std::vector<process::Leftover> left);
+    Awaitable<std::string> end_group(AgentRun run, std::vector<process::StrayProcess> left);
     Path group_of(const AgentRun& run) const { return groups_ / process::scope_of_run(run.run.value); }
 
     FileSystem& files_;

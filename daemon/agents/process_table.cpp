@@ -30,7 +30,7 @@ bool is_shim(const std::vector<std::string>& argv, const std::string& home) {
 }  // namespace
 
 std::optional<ProcessEntry> ProcProcessTable::entry(std::int64_t pid) {
-    const auto found = process::standing_of(pid);
+    const auto found = process::relatives_of(pid);
     if (!found) return std::nullopt;
     ProcessEntry entry{found->parent, found->session, found->start_time, found->tty};
     if (!is_orange_agent(pid)) return entry;

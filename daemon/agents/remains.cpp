@@ -4,10 +4,10 @@
 
 namespace orange::agents {
 
-Awaitable<std::vector<process::Leftover>> Remains::of_run(std::string run) {
+Awaitable<std::vector<process::StrayProcess>> Remains::of_run(std::string run) {
     const auto seen = co_await seen_.get();
     const auto found = seen->find(run);
-    if (found == seen->end()) co_return std::vector<process::Leftover>();
+    if (found == seen->end()) co_return std::vector<process::StrayProcess>();
     co_return found->second;
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "daemon/async/shared_answer.hpp"
-#include "daemon/process/leftovers.hpp"
+#include "daemon/process/stray_processes.hpp"
 
 namespace orange::agents {
 
@@ -17,12 +17,12 @@ class Remains {
     Remains() : seen_(look) {}
 
     /// Returns the processes of the run that live at some moment after the call.
-    Awaitable<std::vector<process::Leftover>> of_run(std::string run);
+    Awaitable<std::vector<process::StrayProcess>> of_run(std::string run);
     /// Returns the number of scans so far.
     std::uint64_t looks() const { return seen_.begun(); }
 
   private:
-    using ByRun = std::map<std::string, std::vector<process::Leftover>>;
+    using ByRun = std::map<std::string, std::vector<process::StrayProcess>>;
     static Awaitable<ByRun> look();
 
     async::SharedAnswer<ByRun> seen_;

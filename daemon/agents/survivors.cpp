@@ -2,7 +2,7 @@
 
 #include "daemon/async/async.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/process/leftovers.hpp"
+#include "daemon/process/stray_processes.hpp"
 
 namespace orange::agents {
 namespace {

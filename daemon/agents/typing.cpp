@@ -2,7 +2,7 @@
 
 namespace orange::agents {
 
-Typing typing_into(const Harness& harness, const Reading& reading, const Prompt& prompt, const Standing& standing) {
+Typing typing_into(const Harness& harness, const Reading& reading, const Prompt& prompt, const RunFacts& standing) {
     const bool busy = reading.activity == Activity::busy;
     if (!names_prompt(harness)) return Typing::never;
     if (reading.dialog || reading.activity == Activity::waiting) return Typing::later;

@@ -16,14 +16,14 @@ enum class Typing {
 };
 
 /// Facts about the run that its window does not show now.
-struct Standing {
+struct RunFacts {
     bool reads_input = false;  ///< it has worked, or has shown its window for long enough
     bool keys_lately = false;  ///< a person has pressed keys in the window within `idle_after`
 };
 
 /// Decides by what is on the screen in this moment. What the program reports only holds text back: an event that says
 /// "idle" does not tell that a person has opened a menu since. docs/harnesses.md has the table.
-Typing typing_into(const Harness& harness, const Reading& reading, const Prompt& prompt, const Standing& standing);
+Typing typing_into(const Harness& harness, const Reading& reading, const Prompt& prompt, const RunFacts& standing);
 
 /// Returns why nothing is typed, as the end of a sentence; empty for `safe`.
 std::string_view reason_of(Typing typing);

@@ -29,10 +29,10 @@ struct Versions::State {
     ProcessRunner& processes;
     std::chrono::milliseconds deadline;
     async::Slots slots;
-    std::set<std::string> under_way;                      ///< programs that are asked now
-    std::vector<std::weak_ptr<async::Notifier>> waiting;  ///< calls of of()
-    std::map<std::string, Known> known;                   ///< by path
-    std::map<std::string, std::string> reported;          ///< versions by harness
+    std::set<std::string> under_way;                    ///< programs that are asked now
+    std::vector<std::weak_ptr<async::Wakeup>> waiting;  ///< calls of of()
+    std::map<std::string, KnownVersion> known;                 ///< by path
+    std::map<std::string, std::string> reported;        ///< versions by harness
     bool is_loaded = false, is_new = false;
 };
 
@@ -145,7 +145,7 @@ Awaitable<std::map<std::string, std::string>> Versions::of(std::vector<HarnessEn
                                                            std::map<std::string, std::string> environment) {
     load();
     const auto state = state_;  // outlives this object
-    const auto ended = std::make_shared<async::Notifier>(executor_);
+    const auto ended = std::make_shared<async::Wakeup>(executor_);
     std::erase_if(state->waiting, [](const auto& call) { return call.expired(); });
     state->waiting.push_back(ended);
     std::erase_if(entries, [](const auto& each) { return each.program.empty() || each.harness.version_args.empty(); });
@@ -165,7 +165,7 @@ Awaitable<std::map<std::string, std::string>> Versions::of(std::vector<HarnessEn
     co_return versions;
 }
 
-const Versions::Known* Versions::known_of(const State& state, const HarnessEntry& entry) {
+const Versions::KnownVersion* Versions::known_of(const State& state, const HarnessEntry& entry) {
     const auto found = state.known.find(entry.program);
     return found != state.known.end() && found->second.identity == asked_as(entry) ? &found->second : nullptr;
 }

@@ -42,7 +42,7 @@ class Versions {
     bool is_first_report(const std::string& harness, const std::string& version);
 
   private:
-    struct Known {
+    struct KnownVersion {
         std::string identity;
         std::string version;
         bool asked = false;  ///< by this daemon
@@ -50,7 +50,7 @@ class Versions {
     struct State;
     static Awaitable<void> ask(std::shared_ptr<State> state, HarnessEntry entry,
                                std::map<std::string, std::string> environment);
-    static const Known* known_of(const State& state, const HarnessEntry& entry);
+    static const KnownVersion* known_of(const State& state, const HarnessEntry& entry);
     void begin(const HarnessEntry& entry, const std::map<std::string, std::string>& environment);
     void load();
     void save();

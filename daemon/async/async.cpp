@@ -93,14 +93,14 @@ Awaitable<bool> sleep(std::chrono::milliseconds time) {
     co_return !error;
 }
 
-Notifier::Notifier(const asio::any_io_executor& executor) : alarm_(executor) {}
+Wakeup::Wakeup(const asio::any_io_executor& executor) : alarm_(executor) {}
 
-void Notifier::notify() {
+void Wakeup::notify() {
     pending_ = true;
     alarm_.cancel();
 }
 
-Awaitable<bool> Notifier::wait_until(Moment due) {
+Awaitable<bool> Wakeup::wait_until(Moment due) {
     if (!pending_) {
         alarm_.expires_at(due);
         co_await alarm_.async_wait(use_tuple);
@@ -108,11 +108,11 @@ Awaitable<bool> Notifier::wait_until(Moment due) {
     co_return std::exchange(pending_, false);
 }
 
-Awaitable<bool> Notifier::wait(std::chrono::milliseconds deadline) {
+Awaitable<bool> Wakeup::wait(std::chrono::milliseconds deadline) {
     return wait_until(now() + deadline);
 }
 
-Awaitable<bool> Notifier::wait() {
+Awaitable<bool> Wakeup::wait() {
     return wait_until(Moment::max());
 }
 
@@ -143,7 +143,7 @@ Awaitable<Mutex::Lock> Mutex::acquire(std::shared_ptr<Mutex> self) {
         self->held_ = true;
         co_return Lock(self);
     }
-    const auto turn = std::make_shared<Notifier>(self->executor_);
+    const auto turn = std::make_shared<Wakeup>(self->executor_);
     self->waiters_.push_back(turn);
     const bool is_ours = co_await turn->wait();
     if (!is_ours) {  // cancelled before release() passed the lock on

@@ -56,9 +56,9 @@ Awaitable<bool> sleep(std::chrono::milliseconds time);
 
 /// A signal between coroutines. wait() returns at the next notify(), or at once if notify() was called since the last
 /// wait. At most one coroutine may wait. Returns false if the deadline passed or the waiter was cancelled.
-class Notifier {
+class Wakeup {
   public:
-    explicit Notifier(const asio::any_io_executor& executor);
+    explicit Wakeup(const asio::any_io_executor& executor);
     void notify();
     Awaitable<bool> wait(std::chrono::milliseconds deadline);
     Awaitable<bool> wait();
@@ -100,7 +100,7 @@ class Mutex {
   private:
     asio::any_io_executor executor_;
     bool held_ = false;
-    std::deque<std::shared_ptr<Notifier>> waiters_;
+    std::deque<std::shared_ptr<Wakeup>> waiters_;
 };
 
 }  // namespace orange::async

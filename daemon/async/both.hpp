@@ -18,7 +18,7 @@ Awaitable<std::pair<A, B>> both(Awaitable<A> one, Awaitable<B> other) {
         explicit Second(const Executor& executor) : ended(executor) {}
         std::optional<B> result;
         std::exception_ptr failed;
-        Notifier ended;
+        Wakeup ended;
     };
     const auto executor = co_await this_executor();
     const auto second = std::make_shared<Second>(executor);

@@ -35,7 +35,7 @@ class Slots {
     struct State {
         State(const Executor& executor, std::size_t count) : free(count), freed(executor) {}
         std::size_t free;
-        Notifier freed;
+        Wakeup freed;
     };
     std::shared_ptr<Mutex> door_;
     std::shared_ptr<State> state_;

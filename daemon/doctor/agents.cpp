@@ -3,7 +3,7 @@
 
 #include "common/base/text.hpp"
 #include "daemon/doctor/exam.hpp"
-#include "daemon/process/leftovers.hpp"
+#include "daemon/process/stray_processes.hpp"
 #include "daemon/runner/attention/notices.hpp"
 #include "daemon/runner/attention/sight.hpp"
 

@@ -17,7 +17,7 @@ std::string number_at(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-Place place_in(const std::filesystem::path& file, std::string_view message) {
+Located place_in(const std::filesystem::path& file, std::string_view message) {
     const auto first = split_lines(message).empty() ? std::string_view() : split_lines(message).front();
     for (auto at = first.find(':'); at != first.npos; at = first.find(':', at + 1)) {
         const auto line = number_at(first, at + 1);

@@ -11,13 +11,13 @@
 namespace orange::doctor {
 
 /// A problem in a file: its place and its description.
-struct Place {
+struct Located {
     std::string file;  ///< "path" or "path:line"
     std::string text;  ///< the message without the place
 };
 
 /// Takes the place from "name:12:3: …" at the beginning of `message`, or from "line 12" in it.
-Place place_in(const std::filesystem::path& file, std::string_view message);
+Located place_in(const std::filesystem::path& file, std::string_view message);
 
 /// Returns the age in words, coarsely: "3 minutes", "2 hours".
 std::string spoken(std::chrono::seconds age);

@@ -2,7 +2,7 @@
 
 #include "common/base/text.hpp"
 #include "daemon/doctor/exam.hpp"
-#include "daemon/process/leftovers.hpp"
+#include "daemon/process/stray_processes.hpp"
 #include "daemon/runner/branch/programs.hpp"
 
 /// Checks of the workspaces, as git and the disk have them.

@@ -136,22 +136,22 @@ std::optional<Trouble> trouble_of(const Definition& definition, const Task& task
     return trouble;
 }
 
-ChildrenOutcome decide_children(const Definition& definition, const Situation& situation) {
-    const auto& task = situation.task;
+ChildrenOutcome decide_children(const Definition& definition, const TransitionFacts& given) {
+    const auto& task = given.task;
     const auto* rule = rule_of_state(definition, task);
     if (rule == nullptr) return NothingToDo{"the status " + task.status + " does not wait for sub-tasks"};
-    if (auto trouble = trouble_of(definition, task, situation.facts.children)) return std::move(*trouble);
-    if (!have_come_back(definition, task, situation.facts.children)) {
-        return NothingToDo{progress_text(situation.facts.children)};
+    if (auto trouble = trouble_of(definition, task, given.facts.children)) return std::move(*trouble);
+    if (!have_come_back(definition, task, given.facts.children)) {
+        return NothingToDo{progress_text(given.facts.children)};
     }
-    if (!situation.facts.own_work) {
-        return NothingToDo{"the task's branch could not be examined: " + situation.facts.unknown};
+    if (!given.facts.own_work) {
+        return NothingToDo{"the task's branch could not be examined: " + given.facts.unknown};
     }
-    const auto& to = *situation.facts.own_work ? rule->when_commits : rule->otherwise;
+    const auto& to = *given.facts.own_work ? rule->when_commits : rule->otherwise;
     for (const auto* edge : definition.between(task.status, to)) {
         if (!is_free(*edge)) continue;
         auto decision = decision_for(definition, task, *edge);
-        decision.auto_reason = progress_text(situation.facts.children);
+        decision.auto_reason = progress_text(given.facts.children);
         return decision;
     }
     return NothingToDo{"the workflow has no transition " + task.status + " → " + to};

@@ -16,14 +16,14 @@ std::vector<const Transition*> askable(std::vector<const Transition*> edges, Rol
 
 /// Returns another transition from this state whose guard and gate hold now, with its command. A reviewer whose verdict
 /// does not fit needs it.
-std::string open_alternative(const Definition& definition, const Situation& situation, const Request& request) {
-    for (const auto& to : definition.targets_from(situation.task.status)) {
+std::string open_alternative(const Definition& definition, const TransitionFacts& given, const Request& request) {
+    for (const auto& to : definition.targets_from(given.task.status)) {
         if (to == request.to) continue;
-        for (const auto* edge : askable(definition.between(situation.task.status, to), request.by)) {
-            const bool guard = !edge->when || edge->when->holds_for(situation.task.counter(edge->when->field));
+        for (const auto* edge : askable(definition.between(given.task.status, to), request.by)) {
+            const bool guard = !edge->when || edge->when->holds_for(given.task.counter(edge->when->field));
             if (!edge->gate || !guard || edge->force) continue;
-            if (!problem_of(*edge->gate, situation)) {
-                return "\nThis is possible now:\n  " + command_for(definition, situation.task, to, request.by).text();
+            if (!problem_of(*edge->gate, given)) {
+                return "\nThis is possible now:\n  " + command_for(definition, given.task, to, request.by).text();
             }
         }
     }
@@ -31,21 +31,21 @@ std::string open_alternative(const Definition& definition, const Situation& situ
 }
 
 /// Returns what a verdict says first, or the newest question of an agent that gives up.
-std::string words_for(const Definition& definition, const Situation& situation, const Transition& edge) {
+std::string words_for(const Definition& definition, const TransitionFacts& given, const Transition& edge) {
     const auto text_of = [&](const std::string& heading) -> std::string_view {
-        const auto found = situation.artifacts.sections.find(heading);
-        return found == situation.artifacts.sections.end() ? std::string_view() : found->second.text;
+        const auto found = given.artifacts.sections.find(heading);
+        return found == given.artifacts.sections.end() ? std::string_view() : found->second.text;
     };
     if (edge.gate && edge.gate->verdict) return first_point(text_of(edge.gate->section));
     if (!definition.means(edge.to, Meaning::stuck)) return {};
-    const bool asks = !is_unchanged(situation.artifacts, situation.entry_sections, "Questions");
+    const bool asks = !is_unchanged(given.artifacts, given.entry_sections, "Questions");
     return asks ? first_question(text_of("Questions")) : std::string();
 }
 
 }  // namespace
 
-RequestOutcome decide_request(const Definition& definition, const Situation& situation, const Request& request) {
-    const Task& task = situation.task;
+RequestOutcome decide_request(const Definition& definition, const TransitionFacts& given, const Request& request) {
+    const Task& task = given.task;
     const auto edges = definition.between(task.status, request.to);
     if (request.by == Role::unknown) return forbidden(definition, task, request, edges);
     if (edges.empty()) return illegal(definition, task, request);
@@ -62,7 +62,7 @@ RequestOutcome decide_request(const Definition& definition, const Situation& sit
     });
     if (holding.empty()) {
         auto refusal = guard_failed(task, candidates);
-        refusal.why += open_alternative(definition, situation, request);
+        refusal.why += open_alternative(definition, given, request);
         return refusal;
     }
     // The loader proves that guards are exclusive. A definition that was made by hand may have others, and its order
@@ -76,31 +76,31 @@ RequestOutcome decide_request(const Definition& definition, const Situation& sit
     if (edge.gate) {
         const auto& facts = edge.gate->facts;
         Refusal refusal{ErrorCode::gate_failed};
-        if (auto problem = written_problem(*edge.gate, situation)) {
-            refusal.why = *problem + open_alternative(definition, situation, request);
+        if (auto problem = written_problem(*edge.gate, given)) {
+            refusal.why = *problem + open_alternative(definition, given, request);
             refusal.section = edge.gate->section;
             return refusal;
         }
-        if (auto problem = fact_problem(facts, situation.facts)) {
+        if (auto problem = fact_problem(facts, given.facts)) {
             refusal.why = std::move(*problem);
-            refusal.by_check = checks_failed(facts, situation.facts);
+            refusal.by_check = checks_failed(facts, given.facts);
             return refusal;
         }
-        if (awaits_checks(facts, situation.facts)) {
-            refusal.why = awaited_text(facts, situation.facts, edge.to);
-            refusal.checks = AwaitChecks{edge.to, situation.facts.commit, checks_of(facts, situation.facts)};
+        if (awaits_checks(facts, given.facts)) {
+            refusal.why = awaited_text(facts, given.facts, edge.to);
+            refusal.checks = AwaitChecks{edge.to, given.facts.commit, checks_of(facts, given.facts)};
             return refusal;
         }
     }
     auto decision = decision_for(definition, task, edge);
     decision.attested = request.vouched || !edge.gate || !edge.gate->verdict;
     if (edge.gate) decision.verdict = edge.gate->verdict;
-    decision.words = words_for(definition, situation, edge);
+    decision.words = words_for(definition, given, edge);
     return decision;
 }
 
-Result<Decision> decide_done(const Definition& definition, const Situation& situation) {
-    const Task& task = situation.task;
+Result<Decision> decide_done(const Definition& definition, const TransitionFacts& given) {
+    const Task& task = given.task;
     const auto done = definition.name_for(Meaning::done);
     const auto edges = definition.between(task.status, done);
     if (edges.empty()) return worded(illegal(definition, task, {done, Role::system, true}));

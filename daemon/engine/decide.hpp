@@ -25,7 +25,7 @@ inline const Facts k_no_facts;
 
 /// The engine's view of a task: its fields as they are now, its sections now and on entry, and the facts about its
 /// branch and its sub-tasks, if a gate needs them.
-struct Situation {
+struct TransitionFacts {
     const Task& task;
     const Artifacts& artifacts;
     const std::map<std::string, std::string>& entry_sections;
@@ -110,11 +110,11 @@ const State* approval_target(const Definition& definition, const Task& task);
 /// Decides a request by steps 1–4 of a transition (workflow.md, "Executing a transition"): the edge exists, the caller
 /// may take it, exactly one guard holds, the gate holds. Refusals: illegal_transition, forbidden, needs_force,
 /// guard_failed, gate_failed. The runner resets crash_count when the actions have ended.
-RequestOutcome decide_request(const Definition& definition, const Situation& situation, const Request& request);
+RequestOutcome decide_request(const Definition& definition, const TransitionFacts& given, const Request& request);
 
 /// Decides the transition to `done` for work that is already merged. Gate, condition and force are skipped, since what
 /// they guard has happened. illegal_transition if the workflow has no transition there from the task's state.
-Result<Decision> decide_done(const Definition& definition, const Situation& situation);
+Result<Decision> decide_done(const Definition& definition, const TransitionFacts& given);
 
 /// The end of the agent changes nothing for the task: its state has no rules, or does not wait for that role.
 struct NothingToDo {
@@ -142,13 +142,13 @@ struct Advance {
 using ExitOutcome = std::variant<NothingToDo, Crash, MarkDead, Advance, AwaitChecks>;
 
 /// Decides what follows from the death of an agent in the task's current status (workflow.md, "Exit monitoring").
-ExitOutcome decide_exit(const Definition& definition, const Situation& situation, const AgentExit& exit);
+ExitOutcome decide_exit(const Definition& definition, const TransitionFacts& given, const AgentExit& exit);
 
 using ChildrenOutcome = std::variant<NothingToDo, Trouble, Decision>;
 
 /// Decides what follows for a task whose current status waits for its sub-tasks. It moves once all of them are done;
 /// that needs `facts.own_work`.
-ChildrenOutcome decide_children(const Definition& definition, const Situation& situation);
+ChildrenOutcome decide_children(const Definition& definition, const TransitionFacts& given);
 
 /// The agent that works in a state, and the prompt with which it is started again (respawn_prompt).
 struct AgentNeed {

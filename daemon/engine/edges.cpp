@@ -69,17 +69,17 @@ std::string gate_text(const Gate& gate, const Argvs& project_checks) {
     return facts.empty() ? text : text + ", and " + facts;
 }
 
-std::optional<std::string> written_problem(const Gate& gate, const Situation& situation) {
-    const bool hidden = situation.artifacts.swallowed_by_fence.contains(gate.section);
+std::optional<std::string> written_problem(const Gate& gate, const TransitionFacts& given) {
+    const bool hidden = given.artifacts.swallowed_by_fence.contains(gate.section);
     // Sub-tasks come first, because they decide what has to be written.
     std::optional<std::string> problem;
-    if (!hidden) problem = children_problem(gate, situation.task.id, situation.artifacts, situation.facts.children);
-    return problem ? problem : gate_problem(gate, situation.artifacts, situation.entry_sections);
+    if (!hidden) problem = children_problem(gate, given.task.id, given.artifacts, given.facts.children);
+    return problem ? problem : gate_problem(gate, given.artifacts, given.entry_sections);
 }
 
-std::optional<std::string> problem_of(const Gate& gate, const Situation& situation) {
-    auto problem = written_problem(gate, situation);
-    return problem ? problem : fact_problem(gate.facts, situation.facts);
+std::optional<std::string> problem_of(const Gate& gate, const TransitionFacts& given) {
+    auto problem = written_problem(gate, given);
+    return problem ? problem : fact_problem(gate.facts, given.facts);
 }
 
 OrangeCommand human_command(const Definition& definition, const Task& task, std::string_view to, bool force) {

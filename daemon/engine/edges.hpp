@@ -24,9 +24,9 @@ std::string gate_text(const Gate& gate, const Argvs& project_checks = {});
 
 /// Returns why the gate does not hold, as a sentence that says what to do; nullopt if it holds, or if only its checks
 /// have to run.
-std::optional<std::string> problem_of(const Gate& gate, const Situation& situation);
+std::optional<std::string> problem_of(const Gate& gate, const TransitionFacts& given);
 /// Returns the part of that problem that is not about the branch.
-std::optional<std::string> written_problem(const Gate& gate, const Situation& situation);
+std::optional<std::string> written_problem(const Gate& gate, const TransitionFacts& given);
 
 /// Returns the command with which a human asks for `to`.
 OrangeCommand human_command(const Definition& definition, const Task& task, std::string_view to, bool force = false);

@@ -11,20 +11,20 @@ std::string exited(const AgentExit& exit) {
                                                         : " exited with status " + std::to_string(exit.exit_status));
 }
 
-bool applies(const ExitRule& rule, const Situation& situation) {
-    return rule.status == situation.task.status &&
-           (!rule.has_artifact || !gate_problem(*rule.has_artifact, situation.artifacts, situation.entry_sections));
+bool applies(const ExitRule& rule, const TransitionFacts& given) {
+    return rule.status == given.task.status &&
+           (!rule.has_artifact || !gate_problem(*rule.has_artifact, given.artifacts, given.entry_sections));
 }
 
 /// Returns the sections that the rules of this status wait for: "without writing ## Handoff".
-std::string awaited(const Definition& definition, const Situation& situation) {
+std::string awaited(const Definition& definition, const TransitionFacts& given) {
     std::string text;
     for (const auto& rule : definition.exit_rules) {
-        if (rule.status != situation.task.status || !rule.has_artifact) continue;
+        if (rule.status != given.task.status || !rule.has_artifact) continue;
         const auto& section = rule.has_artifact->section;
         const std::string heading = "## " + section;
         const std::string verb =
-            situation.artifacts.sections.contains(section) ? " without changing " : " without writing ";
+            given.artifacts.sections.contains(section) ? " without changing " : " without writing ";
         if (text.find(heading) == std::string::npos) text += (text.empty() ? verb : " or ") + heading;
     }
     return text;
@@ -39,9 +39,9 @@ const Transition* way_to_stuck(const Definition& definition, std::string_view fr
     return way;
 }
 
-ExitOutcome crashed(const Definition& definition, const Situation& situation, const ExitRule& rule,
+ExitOutcome crashed(const Definition& definition, const TransitionFacts& given, const ExitRule& rule,
                     std::string reason) {
-    const Task& task = situation.task;
+    const Task& task = given.task;
     Crash crash{task.crash_count() + 1, rule.respawn, std::move(reason)};
     if (rule.stuck_after == 0 || crash.crash_count < rule.stuck_after) return crash;
     crash.respawn = false;
@@ -53,7 +53,7 @@ ExitOutcome crashed(const Definition& definition, const Situation& situation, co
 }
 
 /// An advance that its own transition refuses counts as a crash, by the crash rule of the status.
-ExitOutcome rejected(const Definition& definition, const Situation& situation, const AgentExit& exit,
+ExitOutcome rejected(const Definition& definition, const TransitionFacts& given, const AgentExit& exit,
                      const Refusal& refusal) {
     const auto text = worded(refusal).message;
     const std::string reason =
@@ -63,30 +63,30 @@ ExitOutcome rejected(const Definition& definition, const Situation& situation, c
         return outcome;
     };
     for (const auto& rule : definition.exit_rules) {
-        if (rule.status == situation.task.status && rule.action == ExitAction::crash) {
-            return telling(crashed(definition, situation, rule, reason));
+        if (rule.status == given.task.status && rule.action == ExitAction::crash) {
+            return telling(crashed(definition, given, rule, reason));
         }
     }
-    return telling(Crash{situation.task.crash_count() + 1, false, reason});
+    return telling(Crash{given.task.crash_count() + 1, false, reason});
 }
 
-ExitOutcome advanced(const Definition& definition, const Situation& situation, const ExitRule& rule,
+ExitOutcome advanced(const Definition& definition, const TransitionFacts& given, const ExitRule& rule,
                      const AgentExit& exit) {
     const Target* target = nullptr;
     for (const auto& candidate : rule.targets) {
-        if (!candidate.when || candidate.when->holds_for(situation.task.counter(candidate.when->field))) {
+        if (!candidate.when || candidate.when->holds_for(given.task.counter(candidate.when->field))) {
             target = &candidate;
             break;
         }
     }
     if (target == nullptr) {
-        return rejected(definition, situation, exit, {ErrorCode::guard_failed, "no then_when holds"});
+        return rejected(definition, given, exit, {ErrorCode::guard_failed, "no then_when holds"});
     }
     // The author is dead, so it is not certain who wrote a verdict.
-    auto outcome = decide_request(definition, situation, {target->to, Role::system, false, false});
+    auto outcome = decide_request(definition, given, {target->to, Role::system, false, false});
     if (auto* refusal = std::get_if<Refusal>(&outcome)) {
         if (refusal->checks) return std::move(*refusal->checks);
-        return rejected(definition, situation, exit, *refusal);
+        return rejected(definition, given, exit, *refusal);
     }
     auto& decision = std::get<Decision>(outcome);
     decision.auto_reason =
@@ -96,8 +96,8 @@ ExitOutcome advanced(const Definition& definition, const Situation& situation, c
 
 }  // namespace
 
-ExitOutcome decide_exit(const Definition& definition, const Situation& situation, const AgentExit& exit) {
-    const std::string& status = situation.task.status;
+ExitOutcome decide_exit(const Definition& definition, const TransitionFacts& given, const AgentExit& exit) {
+    const std::string& status = given.task.status;
     const State* state = definition.state(status);
     if (state == nullptr || state->terminal) return NothingToDo{"nothing is awaited in " + status};
     if (exit.role != Role::worker && exit.role != Role::reviewer) return NothingToDo{"not an agent"};
@@ -105,12 +105,12 @@ ExitOutcome decide_exit(const Definition& definition, const Situation& situation
         return NothingToDo{status + " waits for its " + name_text(*state->agent) + ", and the " + exited(exit)};
     }
     for (const auto& rule : definition.exit_rules) {
-        if (!applies(rule, situation)) continue;
+        if (!applies(rule, given)) continue;
         switch (rule.action) {
             case ExitAction::advance:
-                return advanced(definition, situation, rule, exit);
+                return advanced(definition, given, rule, exit);
             case ExitAction::crash:
-                return crashed(definition, situation, rule, exited(exit) + awaited(definition, situation));
+                return crashed(definition, given, rule, exited(exit) + awaited(definition, given));
             case ExitAction::mark_dead:
                 return MarkDead{exited(exit)};
         }

@@ -6,9 +6,9 @@
 
 namespace orange::engine {
 
-std::vector<EdgeExplanation> explain(const Definition& definition, const Situation& situation) {
+std::vector<EdgeExplanation> explain(const Definition& definition, const TransitionFacts& given) {
     std::vector<EdgeExplanation> explanations;
-    const Task& task = situation.task;
+    const Task& task = given.task;
     for (const auto& to : definition.targets_from(task.status)) {
         for (const auto* edge : definition.between(task.status, to)) {
             EdgeExplanation explanation;
@@ -22,10 +22,10 @@ std::vector<EdgeExplanation> explain(const Definition& definition, const Situati
             }
             if (edge->gate) {
                 const auto& facts = edge->gate->facts;
-                explanation.gate = gate_text(*edge->gate, situation.facts.project_checks);
-                explanation.gate_problem = problem_of(*edge->gate, situation);
-                if (!explanation.gate_problem && awaits_checks(facts, situation.facts)) {
-                    explanation.gate_problem = awaited_text(facts, situation.facts, to);
+                explanation.gate = gate_text(*edge->gate, given.facts.project_checks);
+                explanation.gate_problem = problem_of(*edge->gate, given);
+                if (!explanation.gate_problem && awaits_checks(facts, given.facts)) {
+                    explanation.gate_problem = awaited_text(facts, given.facts, to);
                 }
             }
             explanations.push_back(std::move(explanation));
@@ -43,14 +43,14 @@ std::string describe(const EdgeExplanation& edge) {
     return text + (edge.gate.empty() ? "" : " (holds)");
 }
 
-Error explained(Refusal refusal, const Definition& definition, const Situation& situation, const Caller& by) {
+Error explained(Refusal refusal, const Definition& definition, const TransitionFacts& given, const Caller& by) {
     if (refusal.code == ErrorCode::forbidden && by.role != Role::human) {  // the last sentence says who called
         refusal.why.insert(refusal.why.find_last_not_of('.') + 1, " (this call came from " + describe(by) + ")");
     }
     auto error = worded(refusal);
     std::vector<std::string> edges;
-    for (const auto& edge : explain(definition, situation)) edges.push_back(describe(edge));
-    error.details["status"] = situation.task.status;
+    for (const auto& edge : explain(definition, given)) edges.push_back(describe(edge));
+    error.details["status"] = given.task.status;
     error.details["edges"] = join(edges, "\n");
     return error;
 }

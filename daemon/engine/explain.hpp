@@ -23,12 +23,12 @@ struct EdgeExplanation {
 
 /// Returns every outgoing edge of the task's state, in the file's order. decide_request() refuses exactly the edges
 /// that are closed here, since both use the same rules.
-std::vector<EdgeExplanation> explain(const Definition& definition, const Situation& situation);
+std::vector<EdgeExplanation> explain(const Definition& definition, const TransitionFacts& given);
 
 /// Returns the line that a refusal and `task why` print: the roles, and what the edge needs.
 std::string describe(const EdgeExplanation& edge);
 
 /// Returns the error for a refusal, with the caller's role and the open edges of the task's state.
-Error explained(Refusal refusal, const Definition& definition, const Situation& situation, const Caller& by);
+Error explained(Refusal refusal, const Definition& definition, const TransitionFacts& given, const Caller& by);
 
 }  // namespace orange::engine

@@ -27,9 +27,9 @@ std::vector<const ExitRule*> rules_of(const Definition& definition, const Task& 
 }
 
 /// Returns the rule whose artifact exists; nullptr if none does.
-const ExitRule* ready_rule(const std::vector<const ExitRule*>& rules, const Situation& situation) {
+const ExitRule* ready_rule(const std::vector<const ExitRule*>& rules, const TransitionFacts& given) {
     for (const auto* rule : rules) {
-        if (!gate_problem(*rule->has_artifact, situation.artifacts, situation.entry_sections)) return rule;
+        if (!gate_problem(*rule->has_artifact, given.artifacts, given.entry_sections)) return rule;
     }
     return nullptr;
 }
@@ -59,22 +59,22 @@ std::string question_hint(const Definition& definition, const Task& task, Role b
 }
 
 /// Returns the reminder for a worker that has split its task, and has not said that it waits.
-std::optional<std::string> forgotten_wait(const Definition& definition, const Situation& situation, Role by) {
-    const auto open = not_ended(situation.facts.children);
+std::optional<std::string> forgotten_wait(const Definition& definition, const TransitionFacts& given, Role by) {
+    const auto open = not_ended(given.facts.children);
     if (open.empty()) return std::nullopt;
-    for (const auto& to : definition.targets_from(situation.task.status)) {
+    for (const auto& to : definition.targets_from(given.task.status)) {
         const auto* target = definition.state(to);
-        const auto edges = definition.between(situation.task.status, to);
+        const auto edges = definition.between(given.task.status, to);
         const bool may = std::ranges::any_of(edges, [by](const auto* edge) { return may_ask(*edge, by); });
         if (target == nullptr || !target->children || !may) continue;
-        const auto outcome = decide_request(definition, situation, {to, by, false, true});
+        const auto outcome = decide_request(definition, given, {to, by, false, true});
         const auto* refusal = std::get_if<Refusal>(&outcome);
         const bool ready = refusal == nullptr || refusal->checks;
         const auto& gate = edges.front()->gate;
         if (ready && gate && !gate->section.empty()) {
             return "Your ## " + gate->section + " is written. Run: " + agent_command(to).text();
         }
-        const auto sentence = "Your turn ended, but the task is still in " + situation.task.status +
+        const auto sentence = "Your turn ended, but the task is still in " + given.task.status +
                               ", and these sub-tasks have not ended: " + open +
                               ". To wait for them, run: " + agent_command(to).text();
         return ready ? sentence : sentence + "\nBefore that: " + worded(*refusal).message;
@@ -84,23 +84,23 @@ std::optional<std::string> forgotten_wait(const Definition& definition, const Si
 
 }  // namespace
 
-std::optional<std::string> forgotten(const Definition& definition, const Situation& situation) {
-    const Task& task = situation.task;
+std::optional<std::string> forgotten(const Definition& definition, const TransitionFacts& given) {
+    const Task& task = given.task;
     const State* state = definition.state(task.status);
     if (state == nullptr || state->terminal || !state->agent) return std::nullopt;
     const auto rules = rules_of(definition, task);
     if (rules.empty()) return std::nullopt;
-    if (const auto* rule = ready_rule(rules, situation)) {
+    if (const auto* rule = ready_rule(rules, given)) {
         const auto& to = target_of_rule(*rule, task)->to;
-        const auto outcome = decide_request(definition, situation, {to, *state->agent, false, true});
+        const auto outcome = decide_request(definition, given, {to, *state->agent, false, true});
         const auto* refusal = std::get_if<Refusal>(&outcome);
         if (refusal == nullptr || refusal->checks)
             return "Your ## " + rule->has_artifact->section + " is written. Run: " + agent_command(to).text();
         // The transition requires more than the rule does.
         return "The task is still in " + task.status + ": " + worded(*refusal).message;
     }
-    if (auto wait = forgotten_wait(definition, situation, *state->agent)) return wait;
-    const auto problem = gate_problem(*rules.front()->has_artifact, situation.artifacts, situation.entry_sections);
+    if (auto wait = forgotten_wait(definition, given, *state->agent)) return wait;
+    const auto problem = gate_problem(*rules.front()->has_artifact, given.artifacts, given.entry_sections);
     const bool of_verdict = rules.size() > 1 && rules.front()->has_artifact->verdict.has_value();
     auto missing = *problem;
     if (of_verdict) {
@@ -111,13 +111,13 @@ std::optional<std::string> forgotten(const Definition& definition, const Situati
            ". Then run: " + commands_for(rules, task) + "." + question_hint(definition, task, *state->agent);
 }
 
-std::optional<Decision> decide_idle(const Definition& definition, const Situation& situation) {
-    const Task& task = situation.task;
+std::optional<Decision> decide_idle(const Definition& definition, const TransitionFacts& given) {
+    const Task& task = given.task;
     const State* state = definition.state(task.status);
     if (state == nullptr || state->terminal || !state->agent) return std::nullopt;
-    const auto* rule = ready_rule(rules_of(definition, task), situation);
+    const auto* rule = ready_rule(rules_of(definition, task), given);
     if (rule == nullptr) return std::nullopt;
-    auto outcome = decide_request(definition, situation, {target_of_rule(*rule, task)->to, Role::system, false, false});
+    auto outcome = decide_request(definition, given, {target_of_rule(*rule, task)->to, Role::system, false, false});
     auto* decision = std::get_if<Decision>(&outcome);
     if (decision == nullptr) return std::nullopt;
     decision->auto_reason = name_text(*state->agent) + " is idle, ## " + rule->has_artifact->section + " is there";
@@ -129,11 +129,11 @@ bool leads_on(const Definition& definition, const Task& task) {
     return state != nullptr && !state->terminal && state->agent && !rules_of(definition, task).empty();
 }
 
-std::optional<Handover> handover(const Definition& definition, const Situation& situation) {
-    if (!leads_on(definition, situation.task)) return std::nullopt;
-    const auto* rule = ready_rule(rules_of(definition, situation.task), situation);
+std::optional<Handover> handover(const Definition& definition, const TransitionFacts& given) {
+    if (!leads_on(definition, given.task)) return std::nullopt;
+    const auto* rule = ready_rule(rules_of(definition, given.task), given);
     if (rule == nullptr) return std::nullopt;
-    return Handover{rule->has_artifact->section, target_of_rule(*rule, situation.task)->to};
+    return Handover{rule->has_artifact->section, target_of_rule(*rule, given.task)->to};
 }
 
 IdleStep idle_step(const std::string& text, const std::optional<Reminder>& told, Timestamp entered,

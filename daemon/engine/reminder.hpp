@@ -12,11 +12,11 @@ namespace orange::engine {
 
 /// Returns what the agent of the task's status still has to do, as the text of a reminder: the exact command, or what
 /// is missing for the gate in front of it. nullopt if no exit rule leads on from the status, or if it has no agent.
-std::optional<std::string> forgotten(const Definition& definition, const Situation& situation);
+std::optional<std::string> forgotten(const Definition& definition, const TransitionFacts& given);
 
 /// Returns the transition of an exit rule whose artifact exists, as if the idle agent had exited; nullopt if there is
 /// none. A verdict that is accepted in this way is not attested.
-std::optional<Decision> decide_idle(const Definition& definition, const Situation& situation);
+std::optional<Decision> decide_idle(const Definition& definition, const TransitionFacts& given);
 
 /// True if the status has an agent that leads on from it by what it writes. In any other status an agent waits.
 bool leads_on(const Definition& definition, const Task& task);
@@ -27,7 +27,7 @@ struct Handover {
     std::string to;
 };
 /// Returns the section that an exit rule waits for; nullopt if it does not exist.
-std::optional<Handover> handover(const Definition& definition, const Situation& situation);
+std::optional<Handover> handover(const Definition& definition, const TransitionFacts& given);
 
 struct IdleTimes {
     std::chrono::milliseconds idle_after{60'000};     ///< how long an agent is idle before it is reminded

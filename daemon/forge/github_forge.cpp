@@ -103,7 +103,7 @@ Awaitable<Result<std::string>> GitHubForge::change(std::string repository, std::
     auto gh = command(repository, std::move(args));
     gh.input = std::move(input);
     gh.deadline = patience_.change;
-    const forge::Asked asked{repository, gh.argv, token_variable(env_, forge::parts_of(repository).host)};
+    const forge::GhCall asked{repository, gh.argv, token_variable(env_, forge::parts_of(repository).host)};
     auto done = co_await runner_.run(std::move(gh));
     if (!done) co_return forge::not_run(asked, done.error());
     if (!done->ok()) co_return forge::refusal(asked, *done, forge::Reply{}, async::time().now());
@@ -115,7 +115,7 @@ Awaitable<Result<GitHubForge::Answer>> GitHubForge::ask(std::string repository, 
     auto gh = command(repository, {"api", "-i", "graphql", "--input=-", "--hostname=" + host});
     gh.input = std::move(question);
     gh.deadline = patience_.look;
-    const forge::Asked asked{repository, gh.argv, token_variable(env_, host)};
+    const forge::GhCall asked{repository, gh.argv, token_variable(env_, host)};
     const auto done = co_await runner_.run(std::move(gh));
     if (!done) co_return forge::not_run(asked, done.error());
     // Ignore gh's exit status if there is data: gh fails if one pull request does not exist, and succeeds for any web
@@ -193,7 +193,7 @@ Awaitable<Result<std::string>> GitHubForge::get(std::string repository, std::str
     gh.deadline = std::chrono::ceil<std::chrono::milliseconds>(until - async::now());
     if (gh.deadline <= std::chrono::milliseconds(0)) co_return Error(ErrorCode::timeout, "GitHub took too long");
     gh.output_limit = k_longest_log;
-    const forge::Asked asked{repository, gh.argv, token_variable(env_, name.host)};
+    const forge::GhCall asked{repository, gh.argv, token_variable(env_, name.host)};
     auto done = co_await runner_.run(std::move(gh));
     if (!done) co_return forge::not_run(asked, done.error());
     if (!done->ok()) co_return forge::refusal(asked, *done, forge::Reply{}, async::time().now());

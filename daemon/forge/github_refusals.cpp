@@ -103,7 +103,7 @@ std::optional<Cause> of_change(const Failure& failure) {
     return std::nullopt;
 }
 
-Cause bad_login(const Asked& asked, const std::string& host) {
+Cause bad_login(const GhCall& asked, const std::string& host) {
     const auto login = "gh auth login --hostname " + host;
     if (!asked.token_variable.empty()) {
         return {"login", ErrorCode::unavailable,
@@ -115,7 +115,7 @@ Cause bad_login(const Asked& asked, const std::string& host) {
                 " (with --insecure-storage, if a newer gh than the one that Orange finds keeps it in a keyring)"};
 }
 
-std::optional<Cause> of_login(const Failure& failure, const Asked& asked, const std::string& host) {
+std::optional<Cause> of_login(const Failure& failure, const GhCall& asked, const std::string& host) {
     if (failure.exit_status == k_not_logged_in) {
         return Cause{"login", ErrorCode::unavailable,
                      "gh is not logged in to " + host + "; run: gh auth login --hostname " + host};
@@ -150,7 +150,7 @@ std::optional<Cause> of_way(const Failure& failure, const std::string& host) {
     return std::nullopt;
 }
 
-Cause cause_of(const Failure& failure, const Asked& asked, const std::string& host) {
+Cause cause_of(const Failure& failure, const GhCall& asked, const std::string& host) {
     if (auto cause = of_change(failure)) return *cause;
     if (auto cause = of_limit(failure, host)) return *cause;
     if (auto cause = of_login(failure, asked, host)) return *cause;
@@ -173,7 +173,7 @@ Cause cause_of(const Failure& failure, const Asked& asked, const std::string& ho
 
 }  // namespace
 
-Error not_run(const Asked& asked, const Error& error) {
+Error not_run(const GhCall& asked, const Error& error) {
     const auto host = parts_of(asked.repository).host;
     auto details = error.details;
     if (error.code == ErrorCode::not_found) {
@@ -192,7 +192,7 @@ Error not_run(const Asked& asked, const Error& error) {
     return {error.code, error.message, std::move(details)};
 }
 
-Error refusal(const Asked& asked, const Completed& done, const Reply& reply, Timestamp now) {
+Error refusal(const GhCall& asked, const Completed& done, const Reply& reply, Timestamp now) {
     const auto failure = failure_of(done, reply, now);
     const auto cause = cause_of(failure, asked, parts_of(asked.repository).host);
     auto details = command_failed(asked.argv, done).details;

@@ -10,7 +10,7 @@
 namespace orange::forge {
 
 /// The gh command that failed.
-struct Asked {
+struct GhCall {
     std::string repository;
     std::vector<std::string> argv;
     std::string
@@ -18,10 +18,10 @@ struct Asked {
 };
 
 /// Makes the Error for a gh that could not be run to its end.
-Error not_run(const Asked& asked, const Error& error);
+Error not_run(const GhCall& asked, const Error& error);
 
 /// Makes the Error for a gh that failed, or an answer without data. `reply` is the output of `gh api -i`; empty for
 /// other commands.
-Error refusal(const Asked& asked, const Completed& done, const Reply& reply, Timestamp now);
+Error refusal(const GhCall& asked, const Completed& done, const Reply& reply, Timestamp now);
 
 }  // namespace orange::forge

@@ -12,7 +12,7 @@
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/small_files.hpp"
-#include "daemon/git/standing.hpp"
+#include "daemon/git/worktree_status.hpp"
 
 namespace orange::git {
 namespace {

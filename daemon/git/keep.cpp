@@ -45,7 +45,7 @@ Awaitable<Result<void>> snapshot_nested(Git& git, Nested nested) {
     CO_TRY(const auto head, co_await commit_of(git, *nested.repository, "HEAD"));
     if (head.empty() && !nested.is_submodule())
         co_return Result<void>{};  // absorb() makes its files the worktree's own
-    Standing unknown;              // g++ 12 destroys a default argument of a co_await expression twice
+    WorktreeStatus unknown;        // g++ 12 destroys a default argument of a co_await expression twice
     CO_TRY(co_await snapshot(git, *nested.repository, "refs/orange/wip", "Uncommitted work", std::move(unknown)));
     co_return Result<void>{};
 }
@@ -185,7 +185,7 @@ Awaitable<Result<void>> keep_inside(Git& git, Pinned top, Pinned at, std::string
 }  // namespace
 
 Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, Pinned worktree, std::string below,
-                                                         Standing standing) {
+                                                         WorktreeStatus standing) {
     std::vector<std::string> kept;
     if (!standing.is_held) CO_TRY(co_await keep_head(git, worktree, below, kept));
     if (worktree.is_walled()) co_return kept;

@@ -36,11 +36,11 @@ class RememberedPrograms {
     Awaitable<Result<Programs>> of(Git& git, Pinned worktree);
 
   private:
-    struct Known {
+    struct Listed {
         std::string files;  ///< settled_facts() of these files
         Programs programs;
     };
-    std::map<std::string, Known> known_;  ///< by git_dir()
+    std::map<std::string, Listed> known_;  ///< by git_dir()
 };
 
 /// Returns the names of programs that changed, are new, or were removed. `before`: the hashes by name as they were

@@ -32,13 +32,13 @@ class KnownRepositories {
     Awaitable<std::string> unused_remote(Git& git, std::string repo, std::string branch);
 
   private:
-    struct Known {
+    struct KnownFolders {
         std::string git;     ///< identity_of_folder() of `.git`; empty if it is no folder: git is asked each time
         std::string dir;     ///< the result of git_dir()
         std::string config;  ///< facts of the settings that name an origin; empty if they are not known to name one
         std::vector<std::string> remotes;  ///< the remotes that the last has_origin() found
     };
-    std::map<std::string, Known> known_;  ///< by path
+    std::map<std::string, KnownFolders> known_;  ///< by path
 };
 
 /// Returns the repository's own core.sshCommand, which agents can write; empty if it has none, or one of several lines.

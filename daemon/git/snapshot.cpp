@@ -15,7 +15,7 @@
 #include "daemon/git/private_index.hpp"
 #include "daemon/git/small_files.hpp"
 #include "daemon/git/sparse.hpp"
-#include "daemon/git/standing.hpp"
+#include "daemon/git/worktree_status.hpp"
 #include "daemon/git/worktrees.hpp"
 
 /// Finds and saves the uncommitted changes of a worktree. The agent's own index is never written: a private index is
@@ -188,7 +188,7 @@ struct Trees {
     std::string head;           ///< the tree of HEAD
 };
 
-Awaitable<Result<Trees>> trees_of(Git& git, Pinned worktree, Standing standing) {
+Awaitable<Result<Trees>> trees_of(Git& git, Pinned worktree, WorktreeStatus standing) {
     Trees trees;
     if (standing.only_files && !standing.head.empty()) {
         auto quick = co_await tree_by_own_index(git, worktree);
@@ -272,7 +272,7 @@ Awaitable<Result<bool>> is_dirty(Git& git, Pinned worktree) {
 }
 
 Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, std::string ref, std::string message,
-                                        Standing standing) {
+                                        WorktreeStatus standing) {
     if (standing.clean) co_return std::string();
     CO_TRY(const auto trees, co_await trees_of(git, worktree, standing));
     if (trees.files == trees.head && trees.staged.empty()) co_return std::string();

@@ -99,7 +99,7 @@ Awaitable<Result<void>> leave_out_as_own_index(Git& git, Pinned worktree, std::m
     co_return Result<void>{};
 }
 
-Awaitable<Result<void>> match_sparse_checkout(Git& git, std::string repo, Pinned worktree, Standing standing) {
+Awaitable<Result<void>> match_sparse_checkout(Git& git, std::string repo, Pinned worktree, WorktreeStatus standing) {
     std::error_code error;
     const bool may_be_sparse = !standing.known || standing.leaves_files_out || patterns_in(worktree.admin()) ||
                                fs::exists(worktree.common_dir() + "/info/" + k_patterns, error);

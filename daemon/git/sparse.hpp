@@ -3,7 +3,7 @@
 #include <string>
 
 #include "daemon/git/git.hpp"
-#include "daemon/git/standing.hpp"
+#include "daemon/git/worktree_status.hpp"
 
 /// Supports sparse worktrees: worktrees in which git leaves out files of the branch.
 namespace orange::git {
@@ -18,6 +18,6 @@ Awaitable<Result<void>> leave_out_as_own_index(Git& git, Pinned worktree, std::m
 
 /// Makes a clean worktree as sparse as the repository's main worktree, as `git worktree add` does. The two may differ
 /// because an earlier agent changed the worktree, or the user the main worktree. `standing`: of the worktree.
-Awaitable<Result<void>> match_sparse_checkout(Git& git, std::string repo, Pinned worktree, Standing standing);
+Awaitable<Result<void>> match_sparse_checkout(Git& git, std::string repo, Pinned worktree, WorktreeStatus standing);
 
 }  // namespace orange::git

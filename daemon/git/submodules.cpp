@@ -138,7 +138,7 @@ Awaitable<Result<void>> reset_submodules(Git& git, Pinned worktree) {
             CO_TRY(co_await remove_files(git, nested));
             continue;
         }
-        Standing unknown;  // g++ 12 destroys a default argument of a co_await expression twice
+        WorktreeStatus unknown;  // g++ 12 destroys a default argument of a co_await expression twice
         CO_TRY(co_await reset_detached(git, own, nested.recorded, std::move(unknown)));
         CO_TRY(co_await drop_refs(git, own));
         in_use.insert(own.git_dir());

@@ -9,7 +9,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/committer.hpp"
 #include "daemon/git/nested.hpp"
-#include "daemon/git/standing.hpp"
+#include "daemon/git/worktree_status.hpp"
 
 namespace orange::git {
 namespace {
@@ -90,7 +90,7 @@ Awaitable<Result<std::string>> merge_here(Git& git, Pinned worktree, std::string
 }
 
 Awaitable<Result<std::string>> head_to_merge_into(Git& git, Pinned worktree, std::string branch, std::string commit) {
-    CO_TRY(auto standing, co_await standing_of(git, worktree));
+    CO_TRY(auto standing, co_await worktree_status(git, worktree));
     if (standing.branch != branch) co_return Error(ErrorCode::conflict, "is not on branch " + printable(branch));
     CO_TRY(check_branch_files(worktree.common_dir(), branch));
     if (!standing.clean && !standing.only_files) {

@@ -105,7 +105,7 @@ Awaitable<std::set<std::string>> tracked_folders(Git& git, Pinned worktree) {
     co_return folders;
 }
 
-Awaitable<Result<void>> reset_once(Git& git, Pinned worktree, std::string base, Standing standing) {
+Awaitable<Result<void>> reset_once(Git& git, Pinned worktree, std::string base, WorktreeStatus standing) {
     auto to = base;
     if (!is_hash(to)) {
         CO_TRY(to, co_await commit_of(git, worktree, base));
@@ -290,13 +290,13 @@ Awaitable<Result<CheckedOut>> checkout_branch(Git& git, Pinned worktree, std::st
     co_return done;
 }
 
-Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string base, Standing standing) {
+Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string base, WorktreeStatus standing) {
     auto done = co_await reset_once(git, worktree, base, standing);
     if (done || !make_folders_writable(worktree.folder()->get())) co_return done;
     co_return co_await reset_once(git, worktree, base, standing);
 }
 
-Awaitable<Result<void>> reset_all(Git& git, Pinned worktree, std::string commit, Standing standing) {
+Awaitable<Result<void>> reset_all(Git& git, Pinned worktree, std::string commit, WorktreeStatus standing) {
     CO_TRY(co_await reset_detached(git, worktree, std::move(commit), std::move(standing)));
     CO_TRY(co_await ask_inside(git, worktree, words("clean", "--quiet", "-f", "-f", "-d")));
     co_return Result<void>{};

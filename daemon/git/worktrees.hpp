@@ -6,7 +6,7 @@
 
 #include "daemon/git/git.hpp"
 #include "daemon/git/refs.hpp"
-#include "daemon/git/standing.hpp"
+#include "daemon/git/worktree_status.hpp"
 
 namespace orange::git {
 
@@ -99,7 +99,7 @@ Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree, std::vec
 /// worktree is clean. Changes that are only staged, and an earlier snapshot under `ref`, become further parents, so
 /// that they are kept. `standing`, if known, saves git processes.
 Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, std::string ref, std::string message,
-                                        Standing standing = {});
+                                        WorktreeStatus standing = {});
 
 /// Keeps under `below` (refs/orange/<task>) the work that a snapshot cannot hold: HEAD's commit if no other ref has it
 /// (…/head-<commit>), and the commits and uncommitted changes of repositories inside (…/nested-<hash>/…). Submodules
@@ -108,7 +108,7 @@ Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, std::string r
 /// repositories stay. Nothing is done to repositories in a walled worktree (set_repositories_aside()). Returns the new
 /// refs.
 Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, Pinned worktree, std::string below,
-                                                         Standing standing = {});
+                                                         WorktreeStatus standing = {});
 
 /// Keeps commits as above for a worktree whose folder is missing: its HEAD and its submodules, which are in git's own
 /// folder for it (.git/worktrees/<admin>).
@@ -123,11 +123,11 @@ Awaitable<Result<std::vector<std::string>>> keep_stashes(Git& git, Pinned worktr
 
 /// Detaches `worktree` at `base`, removes everything that is neither tracked nor ignored, and resets its submodules.
 /// HEAD is detached first, so that no branch moves. The caller has called keep_commits() and snapshot().
-Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string base, Standing standing = {});
+Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string base, WorktreeStatus standing = {});
 
 /// Resets a worktree that contains no work to a commit: detached, with no files but those of the commit and ignored
 /// ones. Unlike reset_detached(), it also removes repositories that are no submodules of the commit.
-Awaitable<Result<void>> reset_all(Git& git, Pinned worktree, std::string commit, Standing standing);
+Awaitable<Result<void>> reset_all(Git& git, Pinned worktree, std::string commit, WorktreeStatus standing);
 
 /// Brings the submodules of a clean worktree to the commits that HEAD records for them, without commits of their own. A
 /// submodule that HEAD does not have, or whose commit is missing here, is removed, and is then as in a new worktree.

@@ -107,7 +107,7 @@ Awaitable<void> Monitor::collect(Project project) {
     if (collected) {
         for (const auto& note : *collected) log::info("monitor", note);
     }
-    runner_.queue.kick(project.name);
+    runner_.queue.schedule(project.name);
 }
 
 void Monitor::stop() {
@@ -160,7 +160,7 @@ Awaitable<void> Monitor::settle_projects() {
 /// More tasks may start now, for example because a project has more workspaces.
 void Monitor::projects_edited() {
     if (stopping_) return;
-    for (const auto& project : world_.projects.list()) runner_.queue.kick(project.name);
+    for (const auto& project : world_.projects.list()) runner_.queue.schedule(project.name);
     runner_.reconciler.room_changed();
 }
 

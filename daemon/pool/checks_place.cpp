@@ -15,7 +15,7 @@ Awaitable<Result<git::Pinned>> Pool::bring_checks_place(Project project, std::st
     CO_TRY(auto worktree, co_await pinned(project, name, mended));
     for (const auto& what : mended) log::warn("pool", "put right in " + name + ": " + what.what);
     remove_stale_locks(worktree);
-    CO_TRY(const auto standing, co_await git::standing_of(git_, worktree));
+    CO_TRY(const auto standing, co_await git::worktree_status(git_, worktree));
     CO_TRY(co_await git::reset_all(git_, worktree, std::move(commit), standing));
     CO_TRY(co_await git::match_sparse_checkout(git_, project.path, worktree, standing));
     co_return worktree;

@@ -6,7 +6,7 @@
 #include "daemon/git/repository_command.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/pool.hpp"
-#include "daemon/process/leftovers.hpp"
+#include "daemon/process/stray_processes.hpp"
 
 /// Makes a worktree usable: copies files that git ignores, and runs the project's setup and teardown commands.
 namespace orange {

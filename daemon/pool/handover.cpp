@@ -13,7 +13,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/pool/occupants.hpp"
 #include "daemon/pool/pool.hpp"
-#include "daemon/process/leftovers.hpp"
+#include "daemon/process/stray_processes.hpp"
 
 /// Hands a workspace to a task (acquire), and takes it back (release).
 namespace orange {
@@ -250,19 +250,19 @@ void Pool::remove_stale_locks(const git::Pinned& worktree) {
     for (const auto& lock : locks) ::unlinkat(worktree.admin(), lock.c_str(), 0);
 }
 
-Awaitable<Result<git::Standing>> Pool::look_at(git::Pinned worktree, const git::Refs& known) {
-    CO_TRY(auto standing, co_await git::standing_of(git_, worktree));
+Awaitable<Result<git::WorktreeStatus>> Pool::look_at(git::Pinned worktree, const git::Refs& known) {
+    CO_TRY(auto standing, co_await git::worktree_status(git_, worktree));
     standing.is_held = !standing.branch.empty() || std::any_of(known.begin(), known.end(), [&](const auto& ref) {
         return ref.first != git::k_stash && ref.second.commit == standing.head;
     });
     co_return standing;
 }
 
-bool Pool::is_empty(const git::Pinned& worktree, const git::Standing& standing) {
+bool Pool::is_empty(const git::Pinned& worktree, const git::WorktreeStatus& standing) {
     return standing.clean && !standing.may_hold_repositories && !git::has_modules(worktree);
 }
 
-Awaitable<Result<Pool::Saved>> Pool::save_all(git::Pinned worktree, git::Standing standing, std::string refs,
+Awaitable<Result<Pool::Saved>> Pool::save_all(git::Pinned worktree, git::WorktreeStatus standing, std::string refs,
                                               std::string name, std::string message) {
     std::unique_ptr<Keepings::Guard> keeping;
     if (!is_empty(worktree, standing)) keeping = keepings_.begin(Path(worktree.path()).filename().string(), worktree);

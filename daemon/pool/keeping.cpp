@@ -19,7 +19,7 @@ struct Keepings::State {
     Keeping keeping;
     bool is_told = false;
     bool is_over = false;
-    async::Notifier ended;
+    async::Wakeup ended;
 };
 
 std::int64_t Keeping::seconds() const {

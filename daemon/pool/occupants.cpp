@@ -4,8 +4,8 @@
 
 #include "common/base/text.hpp"
 #include "daemon/async/async.hpp"
-#include "daemon/process/leftovers.hpp"
 #include "daemon/process/proc_info.hpp"
+#include "daemon/process/stray_processes.hpp"
 
 namespace orange {
 

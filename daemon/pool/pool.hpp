@@ -91,8 +91,8 @@ using OnRestored = std::function<void(const TaskId&, const std::string& workspac
 
 class Pool {
   public:
-    /// `mark`: identifies this daemon in the environment of its processes (daemon/process/leftovers.hpp); `git` uses
-    /// the same.
+    /// `mark`: identifies this daemon in the environment of its processes (daemon/process/stray_processes.hpp); `git`
+    /// uses the same.
     Pool(FileSystem& files, Git& git, ProcessRunner& processes, async::KeyedMutex& repositories, Path root,
          std::string mark);
 
@@ -218,7 +218,8 @@ class Pool {
     Path path_of(const std::string& name) const { return root_ / name; }
     std::optional<int> ports_of(const std::string& name) const { return claims_.ports_of(name); }
 
-    /// Returns the mark of this daemon, which is in the environment of what it runs (daemon/process/leftovers.hpp).
+    /// Returns the mark of this daemon, which is in the environment of what it runs
+    /// (daemon/process/stray_processes.hpp).
     const std::string& mark() const { return mark_; }
 
     static std::string wip_ref(const TaskId& task) { return "refs/orange/" + task.value + "/wip"; }
@@ -236,17 +237,17 @@ class Pool {
         std::string snapshot;              ///< commit with the uncommitted files; empty if there were none
         std::vector<std::string> commits;  ///< refs of the commits that no branch had
         std::string branch;                ///< the branch of the worktree
-        git::Standing standing;            ///< its state after saving
+        git::WorktreeStatus standing;      ///< its state after saving
         bool held_repositories = false;    ///< it held other repositories, or may have
     };
     /// Reads the state of a worktree. `known`: existing refs, which tell whether its commit is kept by a ref.
-    Awaitable<Result<git::Standing>> look_at(git::Pinned worktree, const git::Refs& known);
+    Awaitable<Result<git::WorktreeStatus>> look_at(git::Pinned worktree, const git::Refs& known);
     /// Returns true if the worktree has nothing to keep, so that keeping takes no time.
-    static bool is_empty(const git::Pinned& worktree, const git::Standing& standing);
+    static bool is_empty(const git::Pinned& worktree, const git::WorktreeStatus& standing);
     /// Saves everything in the worktree that no ref has, as refs below `refs`. Unless is_empty(), the caller must not
     /// hold the lock of the repository: this may take minutes, and changes only its own refs.
-    Awaitable<Result<Saved>> save_all(git::Pinned worktree, git::Standing standing, std::string refs, std::string name,
-                                      std::string message);
+    Awaitable<Result<Saved>> save_all(git::Pinned worktree, git::WorktreeStatus standing, std::string refs,
+                                      std::string name, std::string message);
     Awaitable<Result<void>> keep_ignored(Project project, TaskId task, std::string name, git::Pinned worktree,
                                          Released& released);
     Awaitable<std::vector<std::string>> stray_notes(Project project, Task task);

@@ -97,7 +97,7 @@ struct Running {
     Child child;
     asio::posix::stream_descriptor exited, in, out, err;
     async::Alarm timer;
-    async::Notifier pipes_closed;
+    async::Wakeup pipes_closed;
     std::size_t limit;
     bool as_log = false;
     std::function<void(std::string_view)> on_output;

@@ -13,14 +13,14 @@
 namespace orange::process {
 
 /// The relatives of a process: parent, session, terminal.
-struct Standing {
+struct Relatives {
     std::int64_t parent = 0;
     std::int64_t session = 0;
     std::int64_t start_time = 0;  ///< see start_time()
     std::int64_t tty = 0;         ///< see tty_of(); 0: none
 };
 /// Returns all these facts from one read; nothing for a zombie.
-std::optional<Standing> standing_of(std::int64_t pid);
+std::optional<Relatives> relatives_of(std::int64_t pid);
 std::optional<std::int64_t> parent_of(std::int64_t pid);
 std::optional<std::int64_t> group_of(std::int64_t pid);
 std::optional<std::int64_t> session_of(std::int64_t pid);

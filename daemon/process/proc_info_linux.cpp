@@ -89,13 +89,13 @@ std::optional<std::int64_t> stat_number(std::int64_t pid, std::size_t index) {
 
 }  // namespace
 
-std::optional<Standing> standing_of(std::int64_t pid) {
+std::optional<Relatives> relatives_of(std::int64_t pid) {
     const auto fields = stat_fields(pid);
     if (fields.size() < 20 || fields[0] == "Z" || fields[0] == "X") return std::nullopt;
     const auto parent = number(fields[1]), session = number(fields[3]), tty = number(fields[4]),
                started = number(fields[19]);
     if (!parent || !session || !tty || !started) return std::nullopt;
-    return Standing{*parent, *session, *started, *tty};
+    return Relatives{*parent, *session, *started, *tty};
 }
 
 std::optional<std::int64_t> parent_of(std::int64_t pid) {

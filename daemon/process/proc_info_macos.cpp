@@ -50,11 +50,11 @@ Arguments arguments_of(std::int64_t pid) {
 
 }  // namespace
 
-std::optional<Standing> standing_of(std::int64_t pid) {
+std::optional<Relatives> relatives_of(std::int64_t pid) {
     const auto started = start_time(pid);
     const auto parent = parent_of(pid);
     if (!started || !parent) return std::nullopt;
-    return Standing{*parent, session_of(pid).value_or(0), *started, tty_of(pid).value_or(0)};
+    return Relatives{*parent, session_of(pid).value_or(0), *started, tty_of(pid).value_or(0)};
 }
 
 std::optional<std::int64_t> parent_of(std::int64_t pid) {

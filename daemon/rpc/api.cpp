@@ -173,7 +173,7 @@ TaskView Api::view(const TaskRecord& record) const {
         if (run.place) view.places.push_back(placed(run));
     }
     view.queue_place = world_.tasks.queue_place(record);
-    view.start_wait = runner_.room.wait_of(record);
+    view.start_wait = runner_.capacity.wait_of(record);
     if (record.intent) view.in_progress = record.intent->from + " → " + record.intent->to;
     if (auto merge = Merges::under_way(record); !merge.empty() && !view.in_progress) view.in_progress = merge;
     if (const auto* keeping = world_.pool.keeping(record.task.id)) {

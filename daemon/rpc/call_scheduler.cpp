@@ -4,8 +4,8 @@
 
 namespace orange::rpc {
 
-Awaitable<void> CallScheduler::wait_for_turn(std::shared_ptr<Place> place) {
-    const auto turn = std::make_shared<async::Notifier>(executor_);
+Awaitable<void> CallScheduler::wait_for_turn(std::shared_ptr<Line> place) {
+    const auto turn = std::make_shared<async::Wakeup>(executor_);
     if (place->waiting_.empty()) round_.push_back(place);
     place->waiting_.push_back(turn);
     if (!std::exchange(going_, true)) async::spawn(executor_, "rpc calls", go_round());

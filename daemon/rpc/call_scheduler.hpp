@@ -14,9 +14,9 @@ namespace orange::rpc {
 class CallScheduler {
   public:
     /// A connection's place in the round-robin. The calls of one connection begin in the order of their arrival.
-    class Place {
+    class Line {
         friend class CallScheduler;
-        std::deque<std::shared_ptr<async::Notifier>> waiting_;
+        std::deque<std::shared_ptr<async::Wakeup>> waiting_;
     };
 
     explicit CallScheduler(const asio::any_io_executor& executor) : executor_(executor) {}
@@ -24,13 +24,13 @@ class CallScheduler {
     CallScheduler& operator=(const CallScheduler&) = delete;
 
     /// Waits for the turn of the connection with this place.
-    Awaitable<void> wait_for_turn(std::shared_ptr<Place> place);
+    Awaitable<void> wait_for_turn(std::shared_ptr<Line> place);
 
   private:
     Awaitable<void> go_round();
 
     asio::any_io_executor executor_;
-    std::deque<std::shared_ptr<Place>> round_;  ///< places with waiting calls, each of them once
+    std::deque<std::shared_ptr<Line>> round_;  ///< places with waiting calls, each of them once
     bool going_ = false;
 };
 

@@ -78,10 +78,10 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     std::string rest_{};         ///< of a text that is partly written, and comes before outbox_
     std::size_t under_way_ = 0;  ///< bytes of outbox_bytes_ that are being written, and no longer in outbox_
     std::size_t outbox_bytes_ = 0;
-    async::Moment read_at_;    ///< the last time that nothing waited or something could be written
-    async::Notifier written_;  ///< there may be something to write
-    async::Notifier room_;     ///< there may be room for another call
-    std::shared_ptr<CallScheduler::Place> place_ = std::make_shared<CallScheduler::Place>();
+    async::Moment read_at_;  ///< the last time that nothing waited or something could be written
+    async::Wakeup written_;  ///< there may be something to write
+    async::Wakeup room_;     ///< there may be room for another call
+    std::shared_ptr<CallScheduler::Line> place_ = std::make_shared<CallScheduler::Line>();
     std::function<void()> end_subscription_;
     std::map<int, std::function<void()>> waiting_calls_;
     int next_waiting_call_ = 1;

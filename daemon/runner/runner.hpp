@@ -15,9 +15,9 @@
 #include "daemon/runner/merging/merges.hpp"
 #include "daemon/runner/placing/placement.hpp"
 #include "daemon/runner/pulls/pull_sync.hpp"
+#include "daemon/runner/queue/capacity.hpp"
 #include "daemon/runner/queue/memory.hpp"
 #include "daemon/runner/queue/queue.hpp"
-#include "daemon/runner/queue/room.hpp"
 #include "daemon/runner/queue/workspaces.hpp"
 #include "daemon/runner/transitions/creation.hpp"
 #include "daemon/runner/transitions/edits.hpp"
@@ -36,8 +36,8 @@ struct Runner {
         : world(its_world),
           turns(world),
           usage(world),
-          room(world, turns, usage),
-          agents(world, turns, room),
+          capacity(world, turns, usage),
+          agents(world, turns, capacity),
           edits(world, turns),
           transitions(world, agents, turns, edits, queue),
           checks(world, agents, turns),
@@ -48,9 +48,9 @@ struct Runner {
           activities(world, agents, turns, usage, versions),
           outbox(world, agents, turns, activities, usage),
           requests(world, turns, edits, transitions, merges, workspaces, gates, queue),
-          queue(world, room, turns, agents, transitions),
+          queue(world, capacity, turns, agents, transitions),
           creation(world, turns, transitions, queue),
-          respawns(world, room, agents, turns, transitions, workspaces),
+          respawns(world, capacity, agents, turns, transitions, workspaces),
           placements(world, turns),
           exits(world, agents, turns, transitions, respawns, gates, usage, placements),
           memory(world, turns),
@@ -64,7 +64,7 @@ struct Runner {
     World& world;
     Turns turns;
     UsageHolds usage;
-    Room room;
+    Capacity capacity;
     AgentControl agents;
     Edits edits;
     Transitions transitions;

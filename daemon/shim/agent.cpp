@@ -17,7 +17,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/process/group.hpp"
-#include "daemon/process/leftovers.hpp"
+#include "daemon/process/stray_processes.hpp"
 #include "daemon/process/umask.hpp"
 #include "daemon/shim/back_socket.hpp"
 #include "daemon/shim/exit_record.hpp"

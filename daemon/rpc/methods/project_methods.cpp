@@ -81,9 +81,9 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
     if (params.path) {
         const auto problem = co_await repair_workspaces(api, project);
         if (!problem.empty()) reply.notes.push_back(problem);
-        api.runner().queue.kick(project.name);
+        api.runner().queue.schedule(project.name);
     }
-    if (project.pool_size > old_size) api.runner().queue.kick(project.name);
+    if (project.pool_size > old_size) api.runner().queue.schedule(project.name);
     api.runner().reconciler.room_changed();
     if (project.pool_size < old_size) {
         reply.notes.push_back("tasks keep their workspaces; the next task starts when fewer than " +

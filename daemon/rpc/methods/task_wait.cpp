@@ -22,7 +22,7 @@ constexpr std::int64_t k_longest_wait = 30LL * 86400;
 /// The state that a waiting call shares with the observers that wake it.
 struct WaitingCall {
     explicit WaitingCall(const async::Executor& executor) : changed(executor) {}
-    async::Notifier changed;
+    async::Wakeup changed;
     bool over = false;  ///< the client no longer waits, or the daemon stops
 };
 

@@ -72,7 +72,7 @@ Awaitable<Result<WorkspaceReply>> gc(Api& api, WorkspaceGc params) {
     std::vector<std::string> notes;
     for (const auto& project : projects) {
         auto done = co_await api.runner().workspaces.collect(project);
-        api.runner().queue.kick(
+        api.runner().queue.schedule(
             project.name);  // a workspace was locked for the check; tasks that came meanwhile wait for it
         if (!done) co_return done.error();
         notes.insert(notes.end(), done->begin(), done->end());

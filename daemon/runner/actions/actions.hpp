@@ -23,8 +23,8 @@ struct Context {
     TaskRecord& record;  ///< the caller saves it after each action
     std::string tx;      ///< the id of the transition; empty if a failed release is repeated outside of one
     const engine::Definition& definition;
-    std::function<void(const std::string& project)> kick;  ///< starts tasks that wait for a workspace, soon
-    std::vector<std::string> notes = {};                   ///< for the caller of the transition
+    std::function<void(const std::string& project)> schedule;  ///< starts tasks that wait for a workspace, soon
+    std::vector<std::string> notes = {};                       ///< for the caller of the transition
 };
 
 using Function = Awaitable<Result<void>> (*)(Context&, const Action&);

@@ -79,7 +79,7 @@ agents::Activity Activities::told_by_file(const TaskRecord& record, const AgentR
     return Activity::unknown;
 }
 
-Activities::Known& Activities::known_of(const TaskRecord& record, const AgentRun& run) {
+Activities::WatchedRun& Activities::known_of(const TaskRecord& record, const AgentRun& run) {
     const auto [task, is_new] = known_.try_emplace(record.task.id);
     if (is_new) {
         const auto& with_runs = world_.tasks.runs().tasks();
@@ -87,7 +87,7 @@ Activities::Known& Activities::known_of(const TaskRecord& record, const AgentRun
     }
     auto& known = task->second[run.role];
     if (known.run == run.run && known.has_begun == run.has_begun()) return known;
-    known = Known{};
+    known = WatchedRun{};
     known.run = run.run;
     known.has_begun = run.has_begun();
     known.waited_until = run.began_at();
@@ -95,7 +95,7 @@ Activities::Known& Activities::known_of(const TaskRecord& record, const AgentRun
     return known;
 }
 
-agents::Statement Activities::told_by(const agents::Harness& harness, Known& known,
+agents::Statement Activities::told_by(const agents::Harness& harness, WatchedRun& known,
                                       const agents::Reading& shown) const {
     const auto& told = known.events.last();
     if (!contradicts(harness, told.activity, shown)) {
@@ -166,7 +166,7 @@ Awaitable<Activities::Window> Activities::look_before_typing(const TaskRecord& r
     const auto* run = record.run_of(role);
     const auto entry = run ? world_.harnesses.find(run->harness) : Result<agents::HarnessEntry>(Error{});
     if (!entry || !sight.screen) co_return window;
-    agents::Standing standing;
+    agents::RunFacts standing;
     standing.reads_input = reads_input(entry->harness, *run, known_of(record, *run));
     const auto patience = idle_times(world_, record, role).idle_after;
     // A negative age means that the clock was set back.
@@ -199,7 +199,7 @@ bool Activities::is_refused(Retrying& retrying, const agents::Reading& reading) 
     return now - retrying.last <= k_pause && now - retrying.since >= k_patience;
 }
 
-void Activities::note_rest(const TaskRecord& record, const AgentRun& run, const Known& known,
+void Activities::note_rest(const TaskRecord& record, const AgentRun& run, const WatchedRun& known,
                            const WindowFacts& sight) const {
     const auto harness = world_.harnesses.find(run.harness);
     // Only a program without a better sign needs it: a prompt or events.
@@ -459,7 +459,7 @@ void Activities::mark_as(TaskRecord& record, const std::vector<Role>& roles, Not
     (void)clear(record, kind);
 }
 
-const Activities::Known* Activities::known(const TaskRecord& record, const AgentRun& run) const {
+const Activities::WatchedRun* Activities::known(const TaskRecord& record, const AgentRun& run) const {
     const auto task = known_.find(record.task.id);
     if (task == known_.end()) return nullptr;
     const auto found = task->second.find(run.role);
@@ -481,7 +481,7 @@ bool Activities::worked_since(const TaskRecord& record, const AgentRun& run, Tim
     return seen != nullptr && seen->worked_at && *seen->worked_at > time;
 }
 
-bool Activities::reads_input(const agents::Harness& harness, const AgentRun& run, const Known& known) const {
+bool Activities::reads_input(const agents::Harness& harness, const AgentRun& run, const WatchedRun& known) const {
     constexpr auto k_patience = std::chrono::seconds(10);
     if (!agents::tells_busy(harness) || known.worked_at) return true;
     const auto passed = world_.clock.now() - std::max(known.waited_until, run.began_at());
@@ -490,7 +490,7 @@ bool Activities::reads_input(const agents::Harness& harness, const AgentRun& run
 
 /// The limit of a harness is over when an agent that was at this limit has worked for a while. A limit that another
 /// agent met later stays.
-void Activities::lift(const AgentRun& run, const Known& seen) {
+void Activities::lift(const AgentRun& run, const WatchedRun& seen) {
     const auto hold = usage_.of(run.harness);
     if (!hold || !seen.limited_at || hold->since > *seen.limited_at) return;
     if (world_.clock.now() - seen.seen->since >= k_shows_anew) usage_.lift(run.harness);
@@ -552,7 +552,7 @@ bool Activities::mark_usage_limit(TaskRecord& record, Role role, bool is_awaited
     return true;
 }
 
-bool Activities::mark_held_start(TaskRecord& record, const HeldStart& start) const {
+bool Activities::mark_held_start(TaskRecord& record, const DeferredStart& start) const {
     const auto pause = pause_of(record, start.role, start.since);
     if (!pause || pause->until || pause->limit_until > world_.clock.now()) return false;
     raise_limit(record, start.role, *pause,
@@ -599,7 +599,8 @@ bool Activities::mark(TaskRecord& record) {
         if (is_awaited && !at_limit) others.push_back(role);
         limited = limited || at_limit;
     }
-    for (const auto& start : std::vector<HeldStart>(record.held)) limited = mark_held_start(record, start) || limited;
+    for (const auto& start : std::vector<DeferredStart>(record.held))
+        limited = mark_held_start(record, start) || limited;
     if (!limited) (void)clear(record, NoticeKind::usage_limit);
     mark_as(record, others, NoticeKind::agent_cannot_work, Activity::limited, " cannot work");
     mark_unknown_error(record);

@@ -52,7 +52,7 @@ class Activities {
         agents::Reading reading;
         std::string styled = {};  ///< PaneView::styled
         agents::Typing typing = agents::Typing::later;
-        bool keys_lately = false;  ///< Standing::keys_lately
+        bool keys_lately = false;  ///< RunFacts::keys_lately
     };
     Awaitable<Window> look_before_typing(const TaskRecord& record, Role role);
 
@@ -83,7 +83,7 @@ class Activities {
     std::optional<AgentActivity> of(const TaskRecord& record, Role role) const;
 
   private:
-    struct Known;
+    struct WatchedRun;
     struct WindowFacts {
         agents::Reading reading;
         std::optional<std::string> screen;  ///< nullopt: the window cannot be read
@@ -92,18 +92,19 @@ class Activities {
         std::optional<Timestamp> touched_at = {};
         std::string text = {};  ///< the screen as it is
     };
-    const Known* known(const TaskRecord& record, const AgentRun& run) const;
+    const WatchedRun* known(const TaskRecord& record, const AgentRun& run) const;
     /// Returns the memory of this run. Resets it first if it belongs to an earlier run of the role.
-    Known& known_of(const TaskRecord& record, const AgentRun& run);
+    WatchedRun& known_of(const TaskRecord& record, const AgentRun& run);
     Awaitable<WindowFacts> see(const TaskRecord& record, Role role);
     /// Returns the last event of the run's program. Returns an empty statement if the other sources contradict that
     /// event, and the program has had the time to draw what it has reported.
-    agents::Statement told_by(const agents::Harness& harness, Known& known, const agents::Reading& shown) const;
+    agents::Statement told_by(const agents::Harness& harness, WatchedRun& known, const agents::Reading& shown) const;
     /// False while typed text may be lost: from the start of the run, or from its last dialog, until the run was seen
     /// busy. True ten seconds after the run has drawn its window, and for a program that does not show that it is busy.
-    bool reads_input(const agents::Harness& harness, const AgentRun& run, const Known& known) const;
+    bool reads_input(const agents::Harness& harness, const AgentRun& run, const WatchedRun& known) const;
     /// Leaves a mark for the next daemon when a run without other signs changes from busy to idle: its window is known.
-    void note_rest(const TaskRecord& record, const AgentRun& run, const Known& known, const WindowFacts& sight) const;
+    void note_rest(const TaskRecord& record, const AgentRun& run, const WatchedRun& known,
+                   const WindowFacts& sight) const;
 
     /// The last progress of a busy agent. Its processor time is measured only when its window stands still.
     struct Progress {
@@ -131,7 +132,7 @@ class Activities {
         Timestamp updated_at{};
         bool operator==(const Left&) const = default;
     };
-    struct Known {
+    struct WatchedRun {
         RunId run;
         bool has_begun = true;
         std::optional<Stating> stating;
@@ -177,14 +178,14 @@ class Activities {
     bool mark(TaskRecord& record);
     bool mark_usage_limit(TaskRecord& record, Role role, bool is_awaited);
     /// Raises the notice of a held start that waits for its human after a limit. Returns true if the start does.
-    bool mark_held_start(TaskRecord& record, const HeldStart& start) const;
+    bool mark_held_start(TaskRecord& record, const DeferredStart& start) const;
     void raise_limit(TaskRecord& record, Role role, const UsagePause& pause, std::string text,
                      std::string command) const;
     std::optional<UsagePause> pause_of(const TaskRecord& record, Role role, Timestamp since) const;
     /// True if the notice says that a limit is over and that an agent waits for its human.
     bool asks_to_resume(const TaskRecord& record) const;
     void mark_and_save(TaskRecord& record);
-    void lift(const AgentRun& run, const Known& seen);
+    void lift(const AgentRun& run, const WatchedRun& seen);
     bool may_still_hang(const TaskRecord& record, Role role) const;
     void mark_hung(TaskRecord& record) const;
     /// Returns what is said of the role's agent if it hangs; empty if it does not.
@@ -199,7 +200,7 @@ class Activities {
     agents::Versions& versions_;
     Timestamp began_;  ///< notices from before are an earlier daemon's
     std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
-    std::map<TaskId, std::map<Role, Known>> known_;  ///< only tasks that have a run
+    std::map<TaskId, std::map<Role, WatchedRun>> known_;  ///< only tasks that have a run
     RunProcesses processes_;
 };
 

@@ -15,7 +15,7 @@
 namespace orange {
 
 void AgentControl::drop_held(TaskRecord& record, Role role) {
-    std::erase_if(record.held, [role](const HeldStart& start) { return start.role == role; });
+    std::erase_if(record.held, [role](const DeferredStart& start) { return start.role == role; });
 }
 
 agents::Liveness AgentControl::liveness(const TaskRecord& record, Role role) const {
@@ -177,7 +177,7 @@ Result<void> AgentControl::hold(TaskRecord& record, const SpawnOrder& order) {
         {order.role, order.prompt, order.permissions, order.intent, order.respawn, order.resume, since});
     record.died.erase(order.role);
     TRY(turns_.try_save(record, Durability::atomic));
-    const auto wait = room_.wait_of(record);
+    const auto wait = capacity_.wait_of(record);
     const auto role = name_text(order.role);
     world_.journal.note_once(record, "agent.waits",
                              {{"role", role}, {"since", to_rfc3339(since)}, {"reason", wait ? wait->reason : "order"}});

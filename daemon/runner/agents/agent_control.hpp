@@ -11,7 +11,7 @@
 #include "common/model/record.hpp"
 #include "daemon/agents/events.hpp"
 #include "daemon/engine/definition.hpp"
-#include "daemon/runner/queue/room.hpp"
+#include "daemon/runner/queue/capacity.hpp"
 #include "daemon/runner/transitions/turns.hpp"
 #include "daemon/runner/world.hpp"
 
@@ -33,7 +33,7 @@ struct SpawnOrder {
 };
 
 /// Returns the order with which an agent that waits for room is started.
-inline SpawnOrder order_of(const HeldStart& held) {
+inline SpawnOrder order_of(const DeferredStart& held) {
     return {held.role, held.prompt, held.permissions, held.intent, held.respawn, held.resume};
 }
 
@@ -42,7 +42,7 @@ inline SpawnOrder order_of(const HeldStart& held) {
 /// saved as `starting` before its window opens, so that the next daemon adopts it instead of starting another agent.
 class AgentControl {
   public:
-    AgentControl(World& world, Turns& turns, Room& room) : world_(world), turns_(turns), room_(room) {}
+    AgentControl(World& world, Turns& turns, Capacity& capacity) : world_(world), turns_(turns), capacity_(capacity) {}
 
     /// Registers the function that is called with each run that was started or adopted. The monitor then watches its
     /// exit.
@@ -133,7 +133,7 @@ class AgentControl {
 
     World& world_;
     Turns& turns_;
-    Room& room_;
+    Capacity& capacity_;
     std::function<void(const TaskId&, const AgentRun&)> started_ = [](const TaskId&, const AgentRun&) {};
     std::set<std::string> listing_;                              ///< runs for which listed_session() has been called
     std::map<std::pair<std::string, Role>, AgentRun> unlisted_;  ///< last runs with an unknown conversation, by task

@@ -233,7 +233,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         CO_TRY(turns_.try_save(record, Durability::atomic));
     }
     const auto& harness = order.role == Role::reviewer ? record.task.review_harness : record.task.harness;
-    const auto has_room = [&] { return room_.may_start(record, order.role) && !room_.is_logging_in(harness); };
+    const auto has_room = [&] { return capacity_.may_start(record, order.role) && !capacity_.is_logging_in(harness); };
     if (!has_room()) {
         const bool was_there = co_await reap_dead(record, order.role);
         if (was_there) CO_TRY(turns_.try_save(record, Durability::atomic));  // the dead agent held a slot
@@ -241,7 +241,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     }
     // Reserve the slot: git and tmux take their time, and other agents ask for it meanwhile.
     std::optional<InSet<std::pair<TaskId, Role>>> promise;
-    promise.emplace(room_.promised(), std::pair(record.task.id, order.role));
+    promise.emplace(capacity_.promised(), std::pair(record.task.id, order.role));
     if (order.resume) co_await find_session(record, order.role);
     walls::use_current(world_, record.task);
     CO_TRY(auto request, co_await prepare(record, definition, order));

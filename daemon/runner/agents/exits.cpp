@@ -9,7 +9,7 @@
 #include "common/model/settings.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/engine/needs.hpp"
-#include "daemon/git/standing.hpp"
+#include "daemon/git/worktree_status.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/occupants.hpp"
 #include "daemon/process/group.hpp"
@@ -149,7 +149,7 @@ Awaitable<void> Exits::wait_for_calm() const {
 }
 
 /// Reads how the run ended, and ends the processes that it has left.
-Awaitable<Exits::End> Exits::reap(TaskRecord& record, AgentRun run, std::vector<process::Leftover> left) {
+Awaitable<Exits::End> Exits::reap(TaskRecord& record, AgentRun run, std::vector<process::StrayProcess> left) {
     End end;
     agents_.learn_last_conversation(record, run);
     auto window = co_await world_.launcher.window_of(run);
@@ -280,9 +280,9 @@ Awaitable<void> Exits::apply_rules(TaskRecord record, workflow::Library::Definit
     }
     auto facts = co_await facts_of(world_, record, *definition);
     if (!unchecked.empty()) facts.unknown = std::move(unchecked);
-    const engine::Situation situation{record.task, synced.artifacts, record.entry_sections, facts};
+    const engine::TransitionFacts given{record.task, synced.artifacts, record.entry_sections, facts};
     const engine::AgentExit exit{run.role, end.how.exit_status};
-    auto outcome = engine::decide_exit(*definition, situation, exit);
+    auto outcome = engine::decide_exit(*definition, given, exit);
     if (auto* wanted = std::get_if<engine::AwaitChecks>(&outcome)) {
         // The run stays in the record: when the checks have run, this daemon or the next one handles its end again.
         const auto id = record.task.id;
@@ -389,7 +389,7 @@ Awaitable<std::string> Exits::failed_start(TaskId id) {
 Awaitable<bool> Exits::is_untouched(const TaskRecord& record) {
     const auto worktree = co_await open_worktree(world_, record);
     if (!worktree || !workers_in(worktree->path()).empty()) co_return false;
-    const auto standing = co_await git::standing_of(world_.git, *worktree);
+    const auto standing = co_await git::worktree_status(world_.git, *worktree);
     co_return standing && standing->known && standing->clean && standing->head == record.branch_start &&
         standing->branch == record.task.branch;
 }

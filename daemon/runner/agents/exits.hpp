@@ -72,7 +72,7 @@ class Exits {
     /// Finds out whether the executor has ended the run itself, and saves the answer in the record, before Orange ends
     /// there what is left of it: from then on the executor would name that. Returns false if the end has to wait.
     Awaitable<bool> ask_executor(TaskRecord& record, AgentRun& run);
-    Awaitable<End> reap(TaskRecord& record, AgentRun run, std::vector<process::Leftover> left);
+    Awaitable<End> reap(TaskRecord& record, AgentRun run, std::vector<process::StrayProcess> left);
     Awaitable<void> wait_for_calm() const;
     /// Undoes the start of a run whose executor ended before the agent had begun, for example because of a missing
     /// program. It does not count as a crash.

@@ -50,7 +50,7 @@ Awaitable<Result<Role>> Respawns::start_again(TaskRecord& record, const engine::
     order.prompt = need.prompt;
     order.respawn = true;
     order.resume = !fresh;
-    if (room_.is_paused(record)) {  // after a usage limit, the human lets it continue
+    if (capacity_.is_paused(record)) {  // after a usage limit, the human lets it continue
         for (auto& start : record.held) start.since = world_.clock.now();
         (void)clear(record, NoticeKind::usage_limit);
     }
@@ -95,7 +95,7 @@ Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by, bool fresh) {
     CO_TRY(turns_.try_save(record));
     log::info("runner", "respawned", {{"task", id.value}, {"by", name_text(by.role)}});
     if (record.held_start(need.role)) {
-        const auto wait = room_.wait_of(record);
+        const auto wait = capacity_.wait_of(record);
         outcome.notes.push_back(wait ? waits_sentence(*wait, record.task.project) : "it starts in a moment");
         co_await turns_.show(record, &outcome);
         co_return outcome;

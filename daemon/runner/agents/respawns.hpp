@@ -12,10 +12,10 @@ namespace orange {
 /// Starts dead agents again, and stops living ones. Neither is a transition.
 class Respawns {
   public:
-    Respawns(World& world, Room& room, AgentControl& agents, Turns& turns, Transitions& transitions,
+    Respawns(World& world, Capacity& capacity, AgentControl& agents, Turns& turns, Transitions& transitions,
              Workspaces& workspaces)
         : world_(world),
-          room_(room),
+          capacity_(capacity),
           agents_(agents),
           turns_(turns),
           transitions_(transitions),
@@ -46,7 +46,7 @@ class Respawns {
 
   private:
     World& world_;
-    Room& room_;
+    Capacity& capacity_;
     AgentControl& agents_;
     Turns& turns_;
     Transitions& transitions_;

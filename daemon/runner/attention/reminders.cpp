@@ -66,10 +66,10 @@ Awaitable<Result<void>> give_up(Runner& runner, TaskRecord record, workflow::Lib
                                 SyncedBodies synced, Role role, std::string text) {
     const auto* project = runner.world.projects.find(record.task.project);
     const auto facts = co_await facts_of(runner.world, record, *definition);
-    const engine::Situation situation{record.task, synced.artifacts, record.entry_sections, facts};
-    const auto handover = engine::handover(*definition, situation);
+    const engine::TransitionFacts given{record.task, synced.artifacts, record.entry_sections, facts};
+    const auto handover = engine::handover(*definition, given);
     if (project && *settings_of(runner.world, *project).advance_idle) {
-        if (auto decision = engine::decide_idle(*definition, situation)) {
+        if (auto decision = engine::decide_idle(*definition, given)) {
             const auto by = daemon_for("idle " + name_text(role));
             auto done =
                 co_await runner.transitions.perform(record, definition, std::move(*decision), std::move(synced), by);
@@ -111,9 +111,9 @@ Awaitable<Result<std::optional<engine::Hold>>> remind(Runner& runner, TaskRecord
     CO_TRY(const auto definition, runner.turns.definition_of(record.task));
     CO_TRY(auto synced, co_await runner.turns.sync_bodies(record));
     const auto facts = co_await facts_of(world, record, *definition);
-    const engine::Situation situation{record.task, synced.artifacts, record.entry_sections, facts};
+    const engine::TransitionFacts given{record.task, synced.artifacts, record.entry_sections, facts};
     if (step.unread) {
-        const auto handover = engine::handover(*definition, situation);
+        const auto handover = engine::handover(*definition, given);
         if (!handover) co_return until_change;
         if (record.body_hash != body) co_return engine::Hold{step.patience};
         const auto time = spoken(std::chrono::duration_cast<std::chrono::seconds>(step.patience));
@@ -121,7 +121,7 @@ Awaitable<Result<std::optional<engine::Hold>>> remind(Runner& runner, TaskRecord
             tell_of_handover(runner, record, role, *handover, " for " + time + ", and Orange cannot see what it does"));
         co_return std::nullopt;
     }
-    auto text = engine::forgotten(*definition, situation);
+    auto text = engine::forgotten(*definition, given);
     const auto seen = runner.activities.of(record, role);
     if (!text || !seen) co_return until_change;
     const auto person = co_await person_at(world, record, role);

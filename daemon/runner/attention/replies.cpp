@@ -6,7 +6,7 @@
 
 #include "common/base/text.hpp"
 #include "daemon/agents/survivors.hpp"
-#include "daemon/process/leftovers.hpp"
+#include "daemon/process/stray_processes.hpp"
 #include "daemon/runner/attention/notification.hpp"
 #include "daemon/runner/attention/sight.hpp"
 #include "daemon/store/sections.hpp"

@@ -61,7 +61,7 @@ class Replies {
     Call call_;
     Tell tell_;
     ReplyTokens tokens_;
-    async::Notifier changed_;
+    async::Wakeup changed_;
     std::shared_ptr<Stop> stop_;     ///< stops the running program; null: none runs
     std::vector<std::string> argv_;  ///< the running program
     std::string problem_;

@@ -52,7 +52,7 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
     sight.children = children_of(runner.world, record);
     const auto* parent = runner.world.tasks.brief(task.parent);
     sight.parent_there = parent != nullptr && !parent->ended;
-    if (const auto wait = runner.room.wait_of(record)) {
+    if (const auto wait = runner.capacity.wait_of(record)) {
         sight.held_back = wait->text;
         sight.held_for_human = wait->reason == "resume" && wait->for_human;
     } else if (!record.held.empty()) {

@@ -7,7 +7,7 @@
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/merge.hpp"
-#include "daemon/git/standing.hpp"
+#include "daemon/git/worktree_status.hpp"
 #include "daemon/runner/branch/worktree.hpp"
 #include "daemon/runner/family/children.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
@@ -23,7 +23,7 @@ Awaitable<Result<void>> look_at_worktree(World& world, const TaskRecord& record,
         co_return Result<void>{};
     }
     CO_TRY(const auto worktree, co_await open_worktree(world, record, Commits::must_be_taken_over));
-    CO_TRY(auto standing, co_await git::standing_of(world.git, worktree));
+    CO_TRY(auto standing, co_await git::worktree_status(world.git, worktree));
     if (!standing.known || standing.head.empty()) {
         co_return Error(ErrorCode::conflict, "git does not say which commit " + worktree.path() + " is on");
     }

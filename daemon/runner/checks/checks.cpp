@@ -8,10 +8,10 @@
 #include "daemon/agents/survivors.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/git/merge.hpp"
-#include "daemon/git/standing.hpp"
+#include "daemon/git/worktree_status.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/process/leftovers.hpp"
+#include "daemon/process/stray_processes.hpp"
 #include "daemon/runner/attention/notices.hpp"
 #include "daemon/runner/branch/worktree.hpp"
 #include "daemon/runner/placing/walls.hpp"
@@ -68,10 +68,10 @@ struct Checks::Job {
     std::chrono::milliseconds time_limit{};
     std::map<std::string, std::string> env;
     std::string place;
-    std::shared_ptr<const UniqueFd> folder;  ///< `place`, opened
-    bool in_worktree = false;                ///< false: in the checks' own place
-    std::vector<std::string> inside;         ///< the wall around the commands, with {inner}; empty: none
-    std::optional<walls::Place> own;         ///< what the wall shows in the checks' own place
+    std::shared_ptr<const UniqueFd> folder;    ///< `place`, opened
+    bool in_worktree = false;                  ///< false: in the checks' own place
+    std::vector<std::string> inside;           ///< the wall around the commands, with {inner}; empty: none
+    std::optional<walls::WalledWorktree> own;  ///< what the wall shows in the checks' own place
     Path log;
 
     const TaskId& id() const { return record.task.id; }
@@ -170,7 +170,7 @@ bool Checks::is_as_prepared(const Job& job) const {
 }
 
 Awaitable<Result<CheckReport>> Checks::result_of(std::shared_ptr<Running> running) {
-    const auto ended = std::make_shared<async::Notifier>(world_.executor);
+    const auto ended = std::make_shared<async::Wakeup>(world_.executor);
     running->waiting.push_back(ended);
     co_await ended->wait();
     if (!running->result) co_return Error(ErrorCode::conflict, "the checks were stopped");
@@ -259,7 +259,7 @@ Awaitable<bool> Checks::is_in_worktree(TaskRecord record, Job& job) {
     if (!record.task.workspace || !state || (is_an_agents && !job.beside_agent)) co_return false;
     const auto worktree = co_await open_worktree(world_, record);
     if (!worktree) co_return false;
-    const auto standing = co_await git::standing_of(world_.git, *worktree);
+    const auto standing = co_await git::worktree_status(world_.git, *worktree);
     if (!standing || !standing->known || !standing->clean || standing->head != job.commit) co_return false;
     job.place = worktree->path();
     job.folder = worktree->folder();
@@ -378,8 +378,8 @@ Awaitable<Result<void>> Checks::remember(const Job& job, const CheckReport& repo
     bool same = !store::has_ended(record);
     if (same && job.in_worktree) {
         const auto worktree = co_await open_worktree(world_, record);
-        Result<git::Standing> standing = git::Standing();
-        if (worktree) standing = co_await git::standing_of(world_.git, *worktree);
+        Result<git::WorktreeStatus> standing = git::WorktreeStatus();
+        if (worktree) standing = co_await git::worktree_status(world_.git, *worktree);
         same = worktree && record.task.status == job.record.task.status && standing && standing->head == job.commit;
         // Files have changed while the checks ran: the tested files may differ from the commit.
         if (same && job.beside_agent && !standing->clean) co_return was_edited(standing->uncommitted);

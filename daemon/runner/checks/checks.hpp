@@ -91,7 +91,7 @@ class Checks {
         std::string command;
         bool beside_agent = false;
         std::optional<Result<CheckReport>> result;
-        std::vector<std::shared_ptr<async::Notifier>> waiting;
+        std::vector<std::shared_ptr<async::Wakeup>> waiting;
     };
     struct Job;
     class AtWork;

@@ -32,7 +32,7 @@ bool is_agent(Role role) {
 
 Result<void> Gates::ask(TaskRecord& record, const engine::AwaitChecks& checks, const engine::Request& request,
                         const Caller& by) {
-    Asked asked{checks.to, checks.commit, by, world_.clock.now(), request.force};
+    AskedTransition asked{checks.to, checks.commit, by, world_.clock.now(), request.force};
     const auto& now = record.asked;
     if (now && now->to == asked.to && now->commit == asked.commit && pursuits_->contains(record.task.id)) return {};
     if (now) checks_.stop(record.task.id);  // the checks of the former request
@@ -56,8 +56,8 @@ Awaitable<Result<Outcome>> Gates::wait(TaskId id) {
     if (found == pursuits_->end()) co_return Error(ErrorCode::unavailable, "the daemon ends");
     const auto pursuit = found->second;
     const auto record = world_.tasks.awake(id);
-    const auto asked = record && record->asked ? *record->asked : Asked{};
-    const auto ended = std::make_shared<async::Notifier>(world_.executor);
+    const auto asked = record && record->asked ? *record->asked : AskedTransition{};
+    const auto ended = std::make_shared<async::Wakeup>(world_.executor);
     pursuit->waiting.push_back(ended);
     co_await ended->wait(patience_);
     std::erase(pursuit->waiting, ended);
@@ -116,8 +116,8 @@ Awaitable<Result<Outcome>> Gates::follow(TaskId id, std::shared_ptr<Pursuit> pur
     }
 }
 
-Awaitable<Gates::Step> Gates::step(TaskId id, bool is_waited_for) {
-    Step step;
+Awaitable<Gates::GateStep> Gates::step(TaskId id, bool is_waited_for) {
+    GateStep step;
     const auto ended = [&step](Result<Outcome> end) {
         step.end = std::move(end);
         return step;
@@ -140,13 +140,13 @@ Awaitable<Gates::Step> Gates::step(TaskId id, bool is_waited_for) {
                                                       " was asked for. Ask again");
         co_return ended(drop(record, moved, is_waited_for));
     }
-    const engine::Situation situation{record.task, synced->artifacts, record.entry_sections, facts};
+    const engine::TransitionFacts given{record.task, synced->artifacts, record.entry_sections, facts};
     const auto& by = step.asked.by;
     engine::Request request{step.asked.to, by.role, step.asked.force, by.through.empty()};
-    auto outcome = engine::decide_request(**definition, situation, request);
+    auto outcome = engine::decide_request(**definition, given, request);
     if (auto* refusal = std::get_if<engine::Refusal>(&outcome)) {
         if (!refusal->checks) {
-            co_return ended(drop(record, explained(*refusal, **definition, situation, by), is_waited_for));
+            co_return ended(drop(record, explained(*refusal, **definition, given, by), is_waited_for));
         }
         step.checks = std::move(refusal->checks->checks);
         co_return step;
@@ -159,7 +159,7 @@ Awaitable<Gates::Step> Gates::step(TaskId id, bool is_waited_for) {
     co_return ended(std::move(moved));
 }
 
-Awaitable<Error> Gates::drop(TaskId id, Asked asked, Error why, bool is_waited_for) {
+Awaitable<Error> Gates::drop(TaskId id, AskedTransition asked, Error why, bool is_waited_for) {
     auto turn = co_await turns_.begin_turn(id);
     if (!turn) co_return turn.error();
     auto& record = turn->record;

@@ -59,15 +59,15 @@ class Gates {
     /// A request that is being worked on.
     struct Pursuit {
         std::optional<Result<Outcome>> end;
-        std::vector<std::shared_ptr<async::Notifier>> waiting;
+        std::vector<std::shared_ptr<async::Wakeup>> waiting;
         bool sent_away = false;  ///< a caller was told to expect a message
 
         bool is_heard() const { return !waiting.empty() && !sent_away; }
     };
     /// The checks that have to run before the request can be decided, or the result of the request.
-    struct Step {
+    struct GateStep {
         std::optional<Result<Outcome>> end;
-        Asked asked;
+        AskedTransition asked;
         engine::Argvs checks;
     };
 
@@ -75,8 +75,8 @@ class Gates {
 
     Awaitable<void> pursue(TaskId id, std::shared_ptr<Pursuit> pursuit);
     Awaitable<Result<Outcome>> follow(TaskId id, std::shared_ptr<Pursuit> pursuit);
-    Awaitable<Step> step(TaskId id, bool is_waited_for);
-    Awaitable<Error> drop(TaskId id, Asked asked, Error why, bool is_waited_for);
+    Awaitable<GateStep> step(TaskId id, bool is_waited_for);
+    Awaitable<Error> drop(TaskId id, AskedTransition asked, Error why, bool is_waited_for);
     Error drop(TaskRecord& record, Error why, bool is_waited_for);
     Awaitable<void> check_for_exit(TaskId id, engine::AwaitChecks wanted, std::function<void(std::string why)> then);
 

@@ -131,8 +131,8 @@ Awaitable<Result<engine::ChildrenOutcome>> decide_after_children(World& world, T
         facts.children = children_of(world, record);  // another sub-task may have been created meanwhile
     }
     const engine::Artifacts none;
-    const engine::Situation situation{record.task, none, record.entry_sections, facts};
-    co_return engine::decide_children(*definition, situation);
+    const engine::TransitionFacts given{record.task, none, record.entry_sections, facts};
+    co_return engine::decide_children(*definition, given);
 }
 
 bool wants_workspace(const TaskRecord& record, const engine::ChildrenOutcome& outcome) {

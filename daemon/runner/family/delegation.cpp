@@ -89,7 +89,7 @@ Awaitable<Result<void>> go_on_after_children(Runner& runner, TaskRecord& record)
         (void)clear(record, NoticeKind::start_failed);  // the queue says what the task waits for
         runner.queue.enqueue(record);
         CO_TRY(runner.turns.try_save(record));
-        runner.queue.kick(record.task.project);
+        runner.queue.schedule(record.task.project);
         co_return Result<void>{};
     }
     const auto moved = co_await move_after_children(runner.world, runner.turns, runner.transitions, record);

@@ -35,7 +35,7 @@ Awaitable<Result<void>> note_blockers(World& world, Turns& turns, Waiting& waiti
     for (const auto& blocker : ended.gone) record.blockers_gone.insert(blocker.id);
     CO_TRY(turns.try_save(record));
     co_await turns.show(record);
-    if (!record.blocked()) waiting.kick(record.task.project);
+    if (!record.blocked()) waiting.schedule(record.task.project);
     co_return Result<void>{};
 }
 

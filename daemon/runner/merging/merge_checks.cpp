@@ -25,7 +25,7 @@ bool is_untested(const Error& error) {
 }
 
 Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Caller by) {
-    Way way;
+    MergeAttempt way;
     int runs = 0;
     while (true) {
         way.wanted.reset();

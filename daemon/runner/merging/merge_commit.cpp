@@ -187,8 +187,8 @@ std::string MergeRun::giving_back(const std::string& conflicting) {
     const auto definition = world_.workflows.pinned(task.workflow, task.workflow_hash);
     if (!definition) return {};
     const engine::Artifacts none;
-    const engine::Situation situation{task, none, record_.entry_sections};
-    for (const auto& edge : engine::explain(**definition, situation)) {
+    const engine::TransitionFacts given{task, none, record_.entry_sections};
+    for (const auto& edge : engine::explain(**definition, given)) {
         const auto* to = (*definition)->state(edge.to);
         const bool human = std::find(edge.by.begin(), edge.by.end(), Role::human) != edge.by.end();
         // The worker is to hand its work over as after a review. A state that asks for a plan or for help does not fit.

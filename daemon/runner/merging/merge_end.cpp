@@ -43,8 +43,8 @@ Awaitable<Result<void>> MergeRun::complete() {
     CO_TRY(world_.journal.write_once(record_, "task.merged", std::move(fields)));
     CO_TRY(const auto definition, world_.workflows.pinned(record_.task.workflow, record_.task.workflow_hash));
     CO_TRY(auto synced, co_await turns_.sync_bodies(record_));
-    const engine::Situation situation{record_.task, synced.artifacts, record_.entry_sections};
-    auto decision = engine::decide_done(*definition, situation);
+    const engine::TransitionFacts given{record_.task, synced.artifacts, record_.entry_sections};
+    auto decision = engine::decide_done(*definition, given);
     if (!decision) {
         auto error = decision.error();
         error.message +=

@@ -131,27 +131,27 @@ Awaitable<Result<Merges::Preview>> Merges::preview(TaskRecord record, std::strin
 }
 
 Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const engine::Definition& definition,
-                                                     MergeOrder order, MergeRecord& merge, Way& way) {
+                                                     MergeOrder order, MergeRecord& merge, MergeAttempt& way) {
     CO_TRY(const auto project, registered_project(world_, record.task.project));  // it may have been removed meanwhile
     CO_TRY(auto synced, co_await turns_.sync_bodies(record));
     engine::Request done;
     done.to = definition.name_for(engine::Meaning::done);
     done.by = Role::system;
     const auto facts = co_await facts_of(world_, record, definition, done.to, world_.clock.now());
-    const engine::Situation situation{record.task, synced.artifacts, record.entry_sections, facts};
-    auto possible = engine::decide_request(definition, situation, done);
+    const engine::TransitionFacts given{record.task, synced.artifacts, record.entry_sections, facts};
+    auto possible = engine::decide_request(definition, given, done);
     const auto* refusal = std::get_if<engine::Refusal>(&possible);
     const bool not_reviewed = refusal != nullptr ? refusal->code == ErrorCode::needs_force
                                                  : !engine::can_be_merged_from(definition, record.task.status);
     done.force = true;
-    if (refusal != nullptr && not_reviewed) possible = engine::decide_request(definition, situation, done);
+    if (refusal != nullptr && not_reviewed) possible = engine::decide_request(definition, given, done);
     refusal = std::get_if<engine::Refusal>(&possible);
     if (refusal != nullptr && refusal->checks) {  // checks of the workflow's own gate
         way.wanted.emplace();
         way.wanted->checks = refusal->checks->checks;
         way.wanted->commit = refusal->checks->commit;
     }
-    if (refusal != nullptr) co_return explained(*refusal, definition, situation, merge.by);
+    if (refusal != nullptr) co_return explained(*refusal, definition, given, merge.by);
     CO_TRY(const auto tip, co_await tip_by_now(world_, record, project, definition.initial().name));
     CO_TRY(auto concerns, co_await merge_concerns(world_, record, tip, true));
     const bool is_empty = record.branch_start == tip;  // then no work is unreviewed
@@ -189,7 +189,7 @@ Awaitable<Result<void>> Merges::check_own_branch(TaskRecord& record) {
 }
 
 Awaitable<Result<void>> Merges::choose_tip(TaskRecord& record, const engine::Definition& definition, MergeOrder order,
-                                           MergeRecord& merge, Way& way) {
+                                           MergeRecord& merge, MergeAttempt& way) {
     CO_TRY(merge.tip, co_await confirmed_tip(record, definition, order, merge, way));
     if (!order.checks) {
         const auto missing = checks_.missing(record, way.project, merge.tip);
@@ -206,7 +206,7 @@ Awaitable<Result<void>> Merges::choose_tip(TaskRecord& record, const engine::Def
 }
 
 Awaitable<Result<std::vector<std::string>>> Merges::plan(const TaskRecord& record, const MergeOrder& order,
-                                                         MergeRecord& merge, const Way& way) {
+                                                         MergeRecord& merge, const MergeAttempt& way) {
     const auto& project = way.project;
     const auto& pull = way.pull.through;
     const auto settings = settings_of(world_, project);
@@ -236,7 +236,7 @@ Awaitable<Result<std::vector<std::string>>> Merges::plan(const TaskRecord& recor
     co_return notes;
 }
 
-Awaitable<Result<MergeOutcome>> Merges::attempt(TaskId id, MergeOrder order, Caller by, Way& way) {
+Awaitable<Result<MergeOutcome>> Merges::attempt(TaskId id, MergeOrder order, Caller by, MergeAttempt& way) {
     CO_TRY(auto turn, co_await transitions_.begin_turn(id));
     auto& record = turn.record;
     if (record.merge && record.merge->phase == MergePhase::done) co_return remembered(*record.merge);

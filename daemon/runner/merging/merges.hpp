@@ -108,7 +108,7 @@ class Merges {
         std::vector<std::string> notes;
     };
     /// The state of one call on its way through checks to the merge.
-    struct Way {
+    struct MergeAttempt {
         std::optional<CheckOrder> wanted;  ///< checks that have to pass before the merge is tried again
         Project project;
         MergeTarget target;
@@ -117,7 +117,7 @@ class Merges {
         bool has_place = false;
     };
     /// Merges, unless checks have to pass first: then sets `way.wanted` and returns an Error.
-    Awaitable<Result<MergeOutcome>> attempt(TaskId id, MergeOrder order, Caller by, Way& way);
+    Awaitable<Result<MergeOutcome>> attempt(TaskId id, MergeOrder order, Caller by, MergeAttempt& way);
     /// Returns the project's checks that have to pass on this commit before its merge begins. Checks of the result come
     /// later.
     Awaitable<Result<std::optional<CheckOrder>>> checks_before(TaskRecord record, Project project, std::string tip,
@@ -125,14 +125,14 @@ class Merges {
     /// Returns the commit that may be merged, and puts the confirmed concerns into `merge.forced`. If checks of the
     /// workflow have to pass first, sets `way.wanted` and returns an Error.
     Awaitable<Result<std::string>> confirmed_tip(TaskRecord& record, const engine::Definition& definition,
-                                                 MergeOrder order, MergeRecord& merge, Way& way);
+                                                 MergeOrder order, MergeRecord& merge, MergeAttempt& way);
     Awaitable<Result<void>> check_own_branch(TaskRecord& record);
     /// Sets the commit that is to be merged. If checks have to pass first, sets `way.wanted` and returns an Error.
     Awaitable<Result<void>> choose_tip(TaskRecord& record, const engine::Definition& definition, MergeOrder order,
-                                       MergeRecord& merge, Way& way);
+                                       MergeRecord& merge, MergeAttempt& way);
     /// Completes the record of a merge that may begin. Returns notes for the caller.
     Awaitable<Result<std::vector<std::string>>> plan(const TaskRecord& record, const MergeOrder& order,
-                                                     MergeRecord& merge, const Way& way);
+                                                     MergeRecord& merge, const MergeAttempt& way);
     std::map<std::string, std::string> unpushed(const Project& project, const std::string& target) const;
     git::MergeRequest request_for(const TaskRecord& record, const Project& project) const;
     Awaitable<Result<MergeOutcome>> run(TaskRecord record, std::vector<std::string> notes, Start start,

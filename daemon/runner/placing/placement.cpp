@@ -310,7 +310,7 @@ std::optional<AgentRun> Placements::find(const TaskId& id, const RunId& run) con
 
 void Placements::follow(const TaskId& id, const AgentRun& run) {
     if (!run.place || followed_.contains(run.run.value)) return;
-    const auto news = std::make_shared<async::Notifier>(world_.executor);
+    const auto news = std::make_shared<async::Wakeup>(world_.executor);
     followed_[run.run.value] = news;
     async::spawn(world_.executor, "executor", watch_over(id, run, news));
 }

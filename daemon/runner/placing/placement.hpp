@@ -92,7 +92,7 @@ class Placements {
     /// Returns what the executor says of the run; nothing if the run is not there; an error if it cannot be asked.
     Awaitable<Result<std::optional<agents::ProbedRun>>> probe(TaskId id, AgentRun run);
     std::optional<AgentRun> find(const TaskId& id, const RunId& run) const;
-    using News = std::shared_ptr<async::Notifier>;
+    using News = std::shared_ptr<async::Wakeup>;
     Awaitable<void> watch_over(TaskId id, AgentRun run, News news);
     Awaitable<void> wait_for_start(TaskId id, AgentRun run, Path run_folder, News news);
     Awaitable<void> end_executor(TaskId id, AgentRun run, Path run_folder, News news);

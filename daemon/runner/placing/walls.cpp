@@ -9,7 +9,7 @@
 #include "daemon/agents/binds.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/process/leftovers.hpp"
+#include "daemon/process/stray_processes.hpp"
 #include "daemon/runner/placing/placement.hpp"
 #include "daemon/shim/spec.hpp"
 
@@ -22,12 +22,14 @@ Path folder(const World& world) {
     return world.paths.workspaces() / ".own";
 }
 
-std::optional<Place> make_place(const World& world, const Task& task, std::string key, const git::Pinned& worktree) {
+std::optional<WalledWorktree> make_place(const World& world, const Task& task, std::string key,
+                                         const git::Pinned& worktree) {
     auto executor = wall_of(world, task);
     const auto* project = world.projects.find(task.project);
     if (!executor || !project) return std::nullopt;
     git::OwnPlace own{project->path, repository_of(world, key), "refs/orange/" + key + "/own"};
-    return Place{task, std::move(*executor), worktree.path(), std::move(key), std::move(own), worktree.common_dir()};
+    return WalledWorktree{task,           std::move(*executor), worktree.path(),
+                          std::move(key), std::move(own),       worktree.common_dir()};
 }
 
 /// Returns the branches that an agent compares its own with.
@@ -40,7 +42,7 @@ std::vector<std::string> names_for(const World& world, const Task& task) {
     return names;
 }
 
-std::string upload_pack(const World& world, const Place& place) {
+std::string upload_pack(const World& world, const WalledWorktree& place) {
     std::vector<std::string> words;
     for (const auto& word : around(inside(world, place, false), {"git", "upload-pack"}))
         words.push_back(shell_word(word));
@@ -48,7 +50,7 @@ std::string upload_pack(const World& world, const Place& place) {
 }
 
 /// Runs a script of a shell behind the wall, in the worktree.
-Awaitable<Result<Completed>> run_script(World& world, Place place, std::string script) {
+Awaitable<Result<Completed>> run_script(World& world, WalledWorktree place, std::string script) {
     Command command;
     const std::vector<std::string> inner = {"sh", "-s"};
     command.argv = around(inside(world, place, false), inner);
@@ -62,14 +64,14 @@ Awaitable<Result<Completed>> run_script(World& world, Place place, std::string s
     co_return co_await world.processes.run(std::move(command));
 }
 
-Awaitable<Result<void>> do_script(World& world, Place place, std::string script) {
+Awaitable<Result<void>> do_script(World& world, WalledWorktree place, std::string script) {
     if (script.empty()) co_return Result<void>{};
     CO_TRY(const auto done, co_await run_script(world, place, std::move(script)));
     if (!done.ok()) co_return command_failed({"git"}, done);
     co_return Result<void>{};
 }
 
-Awaitable<Result<void>> take(World& world, Place place, git::Pinned worktree) {
+Awaitable<Result<void>> take(World& world, WalledWorktree place, git::Pinned worktree) {
     auto command = upload_pack(world, place);
     auto own = place.own;
     const auto taken = co_await git::take_over(world.git, std::move(own), worktree, std::move(command));
@@ -102,11 +104,11 @@ std::string key_of_checks(const std::string& project) {
     return "checks-" + project;
 }
 
-std::optional<Place> place_of(const World& world, const Task& task, const git::Pinned& worktree) {
+std::optional<WalledWorktree> place_of(const World& world, const Task& task, const git::Pinned& worktree) {
     return make_place(world, task, task.id.value, worktree);
 }
 
-std::optional<Place> place_of_checks(const World& world, const Task& task, const git::Pinned& worktree) {
+std::optional<WalledWorktree> place_of_checks(const World& world, const Task& task, const git::Pinned& worktree) {
     return make_place(world, task, key_of_checks(task.project), worktree);
 }
 
@@ -114,7 +116,7 @@ std::vector<std::string> around(const std::vector<std::string>& inside, const st
     return agents::expanded(inside, {{}, {{"inner", inner}}});
 }
 
-std::vector<std::string> inside(const World& world, const Place& place, bool has_network) {
+std::vector<std::string> inside(const World& world, const WalledWorktree& place, bool has_network) {
     const auto env = executor_environment(world, place.task.project);
     auto values = executor_values(world, place.task, env);
     auto& words = values.words;
@@ -157,7 +159,7 @@ Result<void> check(const World& world, const Task& task) {
                                           task.id.value);
 }
 
-Awaitable<Result<void>> make_ready(World& world, Place place, git::Pinned worktree) {
+Awaitable<Result<void>> make_ready(World& world, WalledWorktree place, git::Pinned worktree) {
     const auto lock = co_await world.repositories.acquire(place.own.path);
     if (is_there(world, place.key)) co_return Result<void>{};
     const auto text = "gitdir: " + agents::in_real_home(place.own.path, world.base_environment) + "\n";
@@ -176,7 +178,7 @@ Awaitable<Result<std::vector<std::string>>> behind(World& world, Task task, git:
     co_return around(inside(world, *place, true), argv);
 }
 
-Awaitable<Result<void>> hand_over(World& world, Place place, git::Pinned worktree) {
+Awaitable<Result<void>> hand_over(World& world, WalledWorktree place, git::Pinned worktree) {
     const auto lock = co_await world.repositories.acquire(place.own.path);
     if (!is_there(world, place.key)) co_return Result<void>{};
     CO_TRY(co_await take(world, place, worktree));  // nothing of the agent's is moved aside
@@ -197,7 +199,7 @@ Awaitable<Result<void>> take_over(World& world, Task task, git::Pinned worktree)
     co_return co_await take(world, std::move(*place), worktree);
 }
 
-Awaitable<Result<std::string>> merge_there(World& world, Place place, git::Pinned worktree, std::string commit,
+Awaitable<Result<std::string>> merge_there(World& world, WalledWorktree place, git::Pinned worktree, std::string commit,
                                            std::string message) {
     const auto lock = co_await world.repositories.acquire(place.own.path);
     CO_TRY(co_await take(world, place, worktree));
@@ -276,14 +278,14 @@ Awaitable<void> sweep(World& world, Task task) {
         log::warn("walls", removed.error().message, {{"task", task.id.value}});
 }
 
-Awaitable<Result<void>> rename_there(World& world, Place place, std::string from, std::string to) {
+Awaitable<Result<void>> rename_there(World& world, WalledWorktree place, std::string from, std::string to) {
     const auto lock = co_await world.repositories.acquire(place.own.path);
     if (!is_there(world, place.key)) co_return Result<void>{};
     auto script = "git branch -m " + shell_word(from) + " " + shell_word(to);
     co_return co_await do_script(world, std::move(place), std::move(script));
 }
 
-Awaitable<Result<void>> remove(World& world, Place place) {
+Awaitable<Result<void>> remove(World& world, WalledWorktree place) {
     const auto lock = co_await world.repositories.acquire(place.own.path);
     auto own = place.own;
     co_return co_await git::remove_own(world.git, std::move(own));

@@ -151,11 +151,11 @@ void PullSync::begin(const std::string& project) {
     auto& wake = looking_[project];
     if (wake) return wake->notify();
     forget_removed_projects();
-    wake = std::make_shared<async::Notifier>(world_.executor);
+    wake = std::make_shared<async::Wakeup>(world_.executor);
     async::spawn(world_.executor, "pull requests", follow(project, wake));
 }
 
-Awaitable<void> PullSync::follow(std::string project, std::shared_ptr<async::Notifier> wake) {
+Awaitable<void> PullSync::follow(std::string project, std::shared_ptr<async::Wakeup> wake) {
     while (running_ && (!followed_[project].empty() || !soon_[project].empty())) {
         const auto pause = co_await poll(project);
         if (!running_) break;

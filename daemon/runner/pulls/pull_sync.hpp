@@ -47,7 +47,7 @@ class PullSync {
     void forget_removed_projects();
     bool is_followed(const TaskRecord& record) const;
     void begin(const std::string& project);
-    Awaitable<void> follow(std::string project, std::shared_ptr<async::Notifier> wake);
+    Awaitable<void> follow(std::string project, std::shared_ptr<async::Wakeup> wake);
     std::vector<TaskId> asked_for(const std::string& project, const std::set<TaskId>& soon);
     std::chrono::milliseconds after_failure(const std::string& project, const Error& error);
 
@@ -70,10 +70,10 @@ class PullSync {
     int observer_;
     bool running_ = false;
     bool found_ = false;
-    std::map<std::string, std::set<TaskId>> followed_;                 ///< by project
-    std::map<std::string, std::shared_ptr<async::Notifier>> looking_;  ///< projects with a loop, and what wakes it
-    std::map<std::string, std::set<TaskId>> soon_;                     ///< tasks of poll_soon(), by project
-    std::map<std::string, int> failures_;                              ///< failed polls in a row, by project
+    std::map<std::string, std::set<TaskId>> followed_;               ///< by project
+    std::map<std::string, std::shared_ptr<async::Wakeup>> looking_;  ///< projects with a loop, and what wakes it
+    std::map<std::string, std::set<TaskId>> soon_;                   ///< tasks of poll_soon(), by project
+    std::map<std::string, int> failures_;                            ///< failed polls in a row, by project
     std::map<std::string, std::string> problems_;
     std::map<std::string, std::size_t> first_other_;  ///< where the next query for other tasks begins, by project
     std::map<TaskId, async::Moment> not_before_;      ///< next tries to finish tasks that are merged

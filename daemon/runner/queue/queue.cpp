@@ -38,7 +38,7 @@ std::string Queue::waits(const TaskRecord& record) const {
         return "the task waits for your approval. To start it:\n  orange task approve " + record.task.id.value;
     }
     if (record.blocked()) return waits_sentence(world_, record);
-    if (const auto wait = room_.wait_of(record)) return waits_sentence(*wait, record.task.project);
+    if (const auto wait = capacity_.wait_of(record)) return waits_sentence(*wait, record.task.project);
     return "all workspaces are in use. The task is number " + std::to_string(world_.tasks.queue_place(record)) +
            " in the queue, and starts when a task of this project is merged." +
            more_room(world_.projects.find(record.task.project));
@@ -74,13 +74,13 @@ Awaitable<Result<Outcome>> Queue::start_pending(TaskRecord record, Caller by) {
 
 bool Queue::is_next(const TaskRecord& record) const {
     if (!world_.projects.find(record.task.project)) return false;
-    return queue::is_next(room_.snapshot(), room_.pending(record));
+    return queue::is_next(capacity_.snapshot(), capacity_.pending(record));
 }
 
 /// Keeps the workspace and the agent's slot of a start under way reserved, whether the task is in the queue or not.
 class Queue::Preparing {
   public:
-    Preparing(Queue& queue, TaskId id) : preparing_(queue.preparing_, id), starting_(queue.room_.starting(), id) {}
+    Preparing(Queue& queue, TaskId id) : preparing_(queue.preparing_, id), starting_(queue.capacity_.starting(), id) {}
 
   private:
     InSet<TaskId> preparing_, starting_;
@@ -104,13 +104,13 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
             co_return engine::spawn_target(*definition, record.task).error();
         }
         if (std::exchange(record.unapproved, false)) CO_TRY(turns_.try_save(record));  // a human starts it
-        if (record.queued && room_.is_paused(record)) {  // after a usage limit, the human lets it continue
+        if (record.queued && capacity_.is_paused(record)) {  // after a usage limit, the human lets it continue
             enqueue(record);
             CO_TRY(turns_.try_save(record));
         }
         if (!record.blocked() && is_next(record)) {
             auto started = co_await start_now(record, by);
-            if (!started && started.error().code != ErrorCode::pool_exhausted) kick(project);
+            if (!started && started.error().code != ErrorCode::pool_exhausted) schedule(project);
             if (started && !started->spawn_error.empty()) stalled_.insert(project);
             if (started || started.error().code != ErrorCode::pool_exhausted) co_return started;
             CO_TRY(record, turns_.record_of(id));
@@ -160,7 +160,7 @@ Awaitable<Result<Outcome>> Queue::approve(TaskId id, Caller by) {
     co_return outcome;
 }
 
-void Queue::kick(const std::string& project) {
+void Queue::schedule(const std::string& project) {
     async::spawn(world_.executor, "queue", run_soon(project));
 }
 
@@ -176,7 +176,7 @@ Awaitable<void> Queue::run(std::string project) {
     if (!registered) co_return;
     auto started = std::make_shared<Starts>(world_.executor);
     const auto is_its = [&](const TaskRecord& record) { return record.task.project == project; };
-    begin_due(room_.snapshot(), is_its, started);
+    begin_due(capacity_.snapshot(), is_its, started);
     while (started->under_way > 0) co_await started->ended.wait();
 }
 
@@ -196,7 +196,7 @@ void Queue::begin_due(const queue::Snapshot& look, const std::function<bool(cons
 }
 
 void Queue::begin(const TaskId& id, const std::shared_ptr<Starts>& starts) {
-    room_.starting().insert(id);
+    capacity_.starting().insert(id);
     held_back_.erase(id);
     preparing_.insert(id);
     ++starts->under_way;
@@ -204,7 +204,7 @@ void Queue::begin(const TaskId& id, const std::shared_ptr<Starts>& starts) {
 }
 
 void Queue::room_changed() {
-    if (looking_again_ || (held_back_.empty() && !room_.is_limited())) return;
+    if (looking_again_ || (held_back_.empty() && !capacity_.is_limited())) return;
     looking_again_ = true;
     async::spawn(world_.executor, "held back", look_again());
 }
@@ -219,7 +219,7 @@ Awaitable<void> Queue::look_again() {
 /// A freed workspace does not start a pending task (a cancelled task starts none). A lifted limit starts the tasks that
 /// it held back.
 Awaitable<void> Queue::run_held_back() {
-    const auto snapshot = room_.snapshot();
+    const auto snapshot = capacity_.snapshot();
     auto started = std::make_shared<Starts>(world_.executor);
     const auto before = std::exchange(held_back_, {});
     for (const auto& id : queue::held_back(snapshot)) {
@@ -255,7 +255,7 @@ Awaitable<void> Queue::restart_stalled() {
     for (const auto& project : stalled) {
         if (!co_await repository_answers(project)) continue;
         stalled_.erase(project);
-        kick(project);
+        schedule(project);
     }
 }
 
@@ -269,10 +269,10 @@ Awaitable<void> Queue::start_queued(TaskId id, std::shared_ptr<Starts> starts) {
         bool finished = false;
         ~Ending() {
             queue.preparing_.erase(id);
-            queue.room_.starting().erase(id);
+            queue.capacity_.starting().erase(id);
             --starts.under_way;
             starts.ended.notify();
-            if (go_on) queue.kick(*go_on);
+            if (go_on) queue.schedule(*go_on);
             if (!finished && !project.empty()) queue.stalled_.insert(project);
         }
     } ending{*this, id, *starts};
@@ -296,7 +296,7 @@ std::string Queue::command_to_try_again(const TaskRecord& record) const {
 }
 
 Awaitable<Result<void>> Queue::start_held(TaskRecord& record) {
-    const InSet<TaskId> starting(room_.starting(), record.task.id);
+    const InSet<TaskId> starting(capacity_.starting(), record.task.id);
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     Result<void> done;
     bool failed = false;
@@ -316,7 +316,7 @@ Awaitable<Result<void>> Queue::start_held(TaskRecord& record) {
 Result<void> Queue::note_failure(TaskRecord& record, Role role, const Error& why) {
     const auto& id = record.task.id.value;
     const bool again = why.code == ErrorCode::unavailable || why.code == ErrorCode::timeout || is_disk_full(why);
-    if (!again) std::erase_if(record.held, [role](const HeldStart& start) { return start.role == role; });
+    if (!again) std::erase_if(record.held, [role](const DeferredStart& start) { return start.role == role; });
     const auto before = record;
     raise(world_, record, NoticeKind::start_failed,
           "the " + name_text(role) + " could not be started: " + why.message + (again ? "; Orange tries again" : ""),

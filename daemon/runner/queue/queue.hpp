@@ -12,8 +12,8 @@
 #include "common/model/record.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/runner/agents/agent_control.hpp"
+#include "daemon/runner/queue/capacity.hpp"
 #include "daemon/runner/queue/queue_order.hpp"
-#include "daemon/runner/queue/room.hpp"
 #include "daemon/runner/queue/waiting.hpp"
 #include "daemon/runner/transitions/transitions.hpp"
 
@@ -24,8 +24,8 @@ namespace orange {
 /// under a limit (room.hpp, queue_order.hpp). No function holds a task's lock while it waits for another one's.
 class Queue final : public Waiting {
   public:
-    Queue(World& world, Room& room, Turns& turns, AgentControl& agents, Transitions& transitions)
-        : world_(world), room_(room), turns_(turns), agents_(agents), transitions_(transitions) {}
+    Queue(World& world, Capacity& capacity, Turns& turns, AgentControl& agents, Transitions& transitions)
+        : world_(world), capacity_(capacity), turns_(turns), agents_(agents), transitions_(transitions) {}
     Queue(const Queue&) = delete;
     Queue& operator=(const Queue&) = delete;
 
@@ -42,8 +42,8 @@ class Queue final : public Waiting {
     /// Returns a sentence about what the task waits for.
     std::string waits(const TaskRecord& record) const;
 
-    void kick(const std::string& project) override;
-    /// Does the same as kick(), and waits until the starts have ended.
+    void schedule(const std::string& project) override;
+    /// Does the same as schedule(), and waits until the starts have ended.
     Awaitable<void> run(std::string project);
     bool is_starting(const TaskId& id) const override { return preparing_.contains(id); }
 
@@ -68,7 +68,7 @@ class Queue final : public Waiting {
     struct Starts {
         explicit Starts(const async::Executor& executor) : ended(executor) {}
         int under_way = 0;
-        async::Notifier ended;
+        async::Wakeup ended;
     };
 
     Awaitable<void> run_held_back();
@@ -90,7 +90,7 @@ class Queue final : public Waiting {
     std::string command_to_try_again(const TaskRecord& record) const;
 
     World& world_;
-    Room& room_;
+    Capacity& capacity_;
     Turns& turns_;
     AgentControl& agents_;
     Transitions& transitions_;

@@ -12,7 +12,7 @@ class Waiting {
     virtual ~Waiting() = default;
 
     /// Starts queued tasks of a project, first in first out, as workspaces allow. Returns at once.
-    virtual void kick(const std::string& project) = 0;
+    virtual void schedule(const std::string& project) = 0;
 
     /// True while the task's workspace is prepared, which holds the task's lock and may take minutes.
     virtual bool is_starting(const TaskId& id) const = 0;

@@ -184,7 +184,7 @@ Awaitable<void> Workspaces::release_left_over() {
         }
         release_tried_.erase(id);
         log::info("runner", workspace.name + " freed: nobody works in it any more", {{"task", id.value}});
-        waiting_.kick(workspace.project);
+        waiting_.schedule(workspace.project);
     }
 }
 

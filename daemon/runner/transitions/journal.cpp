@@ -186,13 +186,13 @@ std::string Journal::cursor_of(const StreamEvent& event) const {
            std::to_string(event.event.timestamp.time_since_epoch().count());
 }
 
-std::optional<Journal::Place> Journal::place_from(const std::string& cursor) {
+std::optional<Journal::Mark> Journal::place_from(const std::string& cursor) {
     const auto parts = split(cursor, '-');
     if (parts.size() != 3 || parts[0].empty()) return std::nullopt;
     const auto number = integer(parts[1]);
     const auto time = integer(parts[2]);
     if (!number || !time) return std::nullopt;
-    return Place{std::string(parts[0]), *number, Timestamp(std::chrono::milliseconds(*time))};
+    return Mark{std::string(parts[0]), *number, Timestamp(std::chrono::milliseconds(*time))};
 }
 
 Timestamp Journal::remembered_from() const {

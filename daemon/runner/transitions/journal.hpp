@@ -76,12 +76,12 @@ class Journal {
   private:
     static constexpr std::size_t k_kept = 4096;
 
-    struct Place {
+    struct Mark {
         std::string boot;
         std::int64_t number = 0;
         Timestamp time{};
     };
-    static std::optional<Place> place_from(const std::string& cursor);
+    static std::optional<Mark> place_from(const std::string& cursor);
 
     Result<bool> is_told(const TaskId& id, const std::string& type, const std::map<std::string, Scalar>& fields) const;
     Timestamp stamp(Timestamp wanted);

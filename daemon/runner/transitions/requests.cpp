@@ -33,8 +33,8 @@ bool Requests::is_open(const TaskId& id, engine::Request request, const Caller& 
     if (!to) return false;
     request.to = std::move(*to);
     const engine::Artifacts none;
-    const engine::Situation situation{record->task, none, record->entry_sections};
-    return std::holds_alternative<engine::Decision>(engine::decide_request(**definition, situation, request));
+    const engine::TransitionFacts given{record->task, none, record->entry_sections};
+    return std::holds_alternative<engine::Decision>(engine::decide_request(**definition, given, request));
 }
 
 Awaitable<Result<Outcome>> Requests::move(TaskId id, engine::Request request, Caller by, Edit edit) {
@@ -94,7 +94,7 @@ Awaitable<Result<Outcome>> Requests::edit(TaskId id, Edit edit, Caller by) {
     }
     Outcome outcome;
     outcome.notes = std::move(*notes);
-    if (unblocked && changed.queued) waiting_.kick(changed.task.project);
+    if (unblocked && changed.queued) waiting_.schedule(changed.task.project);
     if (unblocked && !changed.queued) {
         outcome.notes.push_back("it waits for no other task now. To start its agent:\n  orange task spawn " + id.value);
     }
@@ -165,7 +165,7 @@ Awaitable<Result<Outcome>> Requests::remove(TaskId id, Caller by, bool force) {
     const bool ended = state ? state->terminal : store::has_ended(record);
     if (ended && (record.task.workspace || !record.runs.empty())) {  // its release had failed
         CO_TRY(co_await workspaces_.release_owed(record));
-        waiting_.kick(record.task.project);
+        waiting_.schedule(record.task.project);
     }
     if (!ended) {
         co_return Error(ErrorCode::needs_force,

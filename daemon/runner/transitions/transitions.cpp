@@ -110,12 +110,12 @@ Awaitable<Result<Outcome>> Transitions::request(TaskRecord record, engine::Reque
     CO_TRY(request.to, engine::target_of(*definition, record.task, request));
     CO_TRY(auto synced, co_await read_bodies(record, *definition, request));
     const auto facts = co_await facts_of(world_, record, *definition, request.to, world_.clock.now());
-    const engine::Situation situation{record.task, synced.artifacts, record.entry_sections, facts};
-    auto outcome = engine::decide_request(*definition, situation, request);
+    const engine::TransitionFacts given{record.task, synced.artifacts, record.entry_sections, facts};
+    auto outcome = engine::decide_request(*definition, given, request);
     if (const auto* refusal = std::get_if<engine::Refusal>(&outcome)) {
         if (checks != nullptr) *checks = refusal->checks;
         remember_readiness(record, *definition, by, *refusal);
-        co_return explained(*refusal, *definition, situation, by);
+        co_return explained(*refusal, *definition, given, by);
     }
     co_return co_await perform(std::move(record), definition, std::get<engine::Decision>(std::move(outcome)),
                                std::move(synced), std::move(by), std::move(edit));
@@ -175,7 +175,7 @@ Awaitable<Result<void>> Transitions::take_workspace(Prepared& prepared, const en
     if (!taken) {
         // The failed attempt held a workspace for a while: let the queue run again.
         if (taken.error().code != ErrorCode::pool_exhausted && !waiting_.is_starting(record.task.id)) {
-            waiting_.kick(record.task.project);
+            waiting_.schedule(record.task.project);
         }
         co_return without_workspace(record, decision, taken.error());
     }
@@ -282,7 +282,7 @@ Awaitable<Outcome> Transitions::finish(TaskRecord record, workflow::Library::Def
 Awaitable<std::vector<std::string>> Transitions::run_actions(TaskRecord& record, const engine::Definition& definition) {
     actions::Context context{
         world_, turns_, agents_, record, record.intent->id, definition, [this](const std::string& project) {
-            waiting_.kick(project);
+            waiting_.schedule(project);
         }};
     for (std::size_t i = 0; i < record.intent->actions.size(); ++i) {
         if (record.intent->actions[i].done) continue;
@@ -389,7 +389,7 @@ Awaitable<void> Transitions::give_back(TaskRecord record) {
     const auto released = co_await world_.pool.release(copy, record.task);
     if (!released) log::error("runner", released.error().message);
     // If the task is starting, its failed start kicks the queue itself.
-    if (!waiting_.is_starting(record.task.id)) waiting_.kick(copy.name);
+    if (!waiting_.is_starting(record.task.id)) waiting_.schedule(copy.name);
 }
 
 Awaitable<void> Transitions::release_unstarted(TaskRecord& record, const engine::Definition& definition) {
@@ -407,8 +407,8 @@ Awaitable<Result<std::vector<engine::EdgeExplanation>>> Transitions::explain(Tas
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     CO_TRY(const auto synced, co_await turns_.sync_bodies(record));
     const auto facts = co_await facts_of(world_, record, *definition);
-    const engine::Situation situation{record.task, synced.artifacts, record.entry_sections, facts};
-    auto edges = engine::explain(*definition, situation);
+    const engine::TransitionFacts given{record.task, synced.artifacts, record.entry_sections, facts};
+    auto edges = engine::explain(*definition, given);
     for (auto& edge : edges) {
         const auto* to = definition->state(edge.to);
         if (!record.blocked() || (to && to->terminal)) continue;

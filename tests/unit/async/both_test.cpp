@@ -13,7 +13,7 @@ namespace {
 
 struct Two {
     asio::io_context io;
-    async::Notifier first{io.get_executor()}, second{io.get_executor()};
+    async::Wakeup first{io.get_executor()}, second{io.get_executor()};
     std::string order;
     std::string result;
     bool first_fails = false, second_fails = false;

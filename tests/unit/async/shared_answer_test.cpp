@@ -14,7 +14,7 @@ namespace {
 /// Counts how often it is asked, and answers with the number when it is told to go on.
 struct Oracle {
     asio::io_context io;
-    async::Notifier go_on{io.get_executor()};
+    async::Wakeup go_on{io.get_executor()};
     int asked = 0;
     std::vector<int> heard;
     async::SharedAnswer<int> answer{[this] { return find(); }};

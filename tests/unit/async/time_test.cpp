@@ -16,12 +16,12 @@ Awaitable<void> note_after(std::chrono::milliseconds time, std::vector<std::chro
     if (slept) ended.push_back(time);
 }
 
-Awaitable<void> note_wait(async::Notifier& notifier, std::vector<bool>& notified) {
+Awaitable<void> note_wait(async::Wakeup& notifier, std::vector<bool>& notified) {
     const std::chrono::milliseconds deadline = 1h;
     notified.push_back(co_await notifier.wait(deadline));
 }
 
-Awaitable<void> note_lock(async::KeyedMutex& mutexes, int number, std::vector<int>& held, async::Notifier& go_on) {
+Awaitable<void> note_lock(async::KeyedMutex& mutexes, int number, std::vector<int>& held, async::Wakeup& go_on) {
     const auto lock = co_await mutexes.acquire("key");
     held.push_back(number);
     co_await go_on.wait();
@@ -51,7 +51,7 @@ TEST_CASE("alarms end in the order of their moments, when the time has been adva
 TEST_CASE("a notifier tells a notification from a deadline that has passed") {
     test::TestTime time;
     asio::io_context io;
-    async::Notifier notifier(io.get_executor());
+    async::Wakeup notifier(io.get_executor());
     std::vector<bool> notified;
     notifier.notify();
     async::spawn(io.get_executor(), "test", note_wait(notifier, notified));
@@ -71,7 +71,7 @@ TEST_CASE("a notifier tells a notification from a deadline that has passed") {
 TEST_CASE("a lock passes from one to the next, and one that was cancelled meanwhile is left out") {
     asio::io_context io;
     async::KeyedMutex mutexes(io.get_executor());
-    async::Notifier first(io.get_executor()), second(io.get_executor()), third(io.get_executor());
+    async::Wakeup first(io.get_executor()), second(io.get_executor()), third(io.get_executor());
     std::vector<int> held;
     async::spawn(io.get_executor(), "first", note_lock(mutexes, 1, held, first));
     auto stopper = async::spawn_stoppable(io.get_executor(), "second", note_lock(mutexes, 2, held, second));

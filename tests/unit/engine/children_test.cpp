@@ -43,7 +43,7 @@ struct SplitWorld : World {
     }
     ChildrenOutcome outcome(std::optional<bool> own_work = false) {
         facts.own_work = own_work;
-        return decide_children(definition, situation());
+        return decide_children(definition, given());
     }
 };
 
@@ -127,7 +127,7 @@ TEST_CASE("A gate without a section wants only that there are sub-tasks") {
 TEST_CASE("What explains a way says what the decision says of its sub-tasks") {
     SplitWorld world("working");
     const auto open_now = [&] {
-        const auto edges = explain(world.definition, world.situation());
+        const auto edges = explain(world.definition, world.given());
         return std::ranges::any_of(edges, [](const auto& each) { return each.to == "waiting" && each.open(); });
     };
     CHECK_FALSE(open_now());
@@ -152,18 +152,18 @@ TEST_CASE("Where a task waits for its sub-tasks no work is ready, and no task be
 
 TEST_CASE("A worker that has split its task and stops is told how to wait for its sub-tasks") {
     SplitWorld world("working");
-    CHECK_THAT(*forgotten(world.definition, world.with({S::done, S::done}).situation()), Tells("--status review"));
-    const auto text = forgotten(world.definition, world.with({S::done, S::open}).situation());
+    CHECK_THAT(*forgotten(world.definition, world.with({S::done, S::done}).given()), Tells("--status review"));
+    const auto text = forgotten(world.definition, world.with({S::done, S::open}).given());
     REQUIRE(text);
     CHECK_THAT(*text, Tells("orange task update --status waiting") && Tells("bbbb") && Tells("## Parts"));
     CHECK(text->find("--status review") == std::string::npos);
     world.section("Parts", "aaaa and bbbb");
-    const auto written = forgotten(world.definition, world.situation());
+    const auto written = forgotten(world.definition, world.given());
     CHECK(written == "Your ## Parts is written. Run: orange task update --status waiting");
     // Who has written more has decided.
     world.section("Handoff", "DONE: x");
-    CHECK_THAT(*forgotten(world.definition, world.situation()), Tells("--status review"));
+    CHECK_THAT(*forgotten(world.definition, world.given()), Tells("--status review"));
     World plain("working");
     plain.facts = world.facts;
-    CHECK_THAT(*forgotten(plain.definition, plain.situation()), Tells("--status review"));
+    CHECK_THAT(*forgotten(plain.definition, plain.given()), Tells("--status review"));
 }

@@ -190,7 +190,7 @@ TEST_CASE("spawning goes to the first ordinary state, or to clarification where 
 TEST_CASE("explaining shows every edge, who may take it, and what is missing") {
     World world("review");
     world.section("Review", "Verdict: FAIL");
-    const auto edges = explain(world.definition, world.situation());
+    const auto edges = explain(world.definition, world.given());
     REQUIRE(edges.size() == 5);
     CHECK_THAT(describe(edges[0]), Catch::StartsWith("→ reviewing") && Tells("reviewer, human") && Tells("## Review") &&
                                        Tells("PASS") && Tells("FAIL"));
@@ -340,24 +340,24 @@ TEST_CASE("work that is merged already is done, whatever gate, condition or forc
         if (world.definition.means(transition.to, Meaning::done)) transition.gate = verdict_gate(Verdict::pass);
     }
     refused(world.ask("done", Role::system), ErrorCode::gate_failed, {"Review"});
-    const auto decision = decide_done(world.definition, world.situation());
+    const auto decision = decide_done(world.definition, world.given());
     REQUIRE(decision);
     CHECK(decision->to == "done");
     world.task.status = "done";
-    refused(decide_done(world.definition, world.situation()), ErrorCode::illegal_transition, {"done"});
+    refused(decide_done(world.definition, world.given()), ErrorCode::illegal_transition, {"done"});
 }
 
 TEST_CASE("A refused agent reads who it was taken for before the command for its human, which stays the last line") {
     World world("stuck");
     const Caller worker{Role::worker, world.task.id, RunId{"r"}, 7, "ancestor orange-agent 5"};
     const auto refusal = world.refusal("reviewing", Role::worker);
-    const auto error = explained(refusal, world.definition, world.situation(), worker);
+    const auto error = explained(refusal, world.definition, world.given(), worker);
     const auto caller = error.message.find(describe(worker));
     REQUIRE(caller != std::string::npos);
     CHECK(caller < error.message.find(refusal.lead));
     CHECK(error.message.ends_with(":\n  " + refusal.command.text()));
     CHECK(error.details.at("status") == "stuck");
-    const auto of_human = explained(refusal, world.definition, world.situation(), {});
+    const auto of_human = explained(refusal, world.definition, world.given(), {});
     CHECK(of_human.message == worded(refusal).message);
 }
 

@@ -38,14 +38,14 @@ void closed(const World& world, const std::string& name) {
     REQUIRE_FALSE(decision);
     CHECK(decision.error().code == ErrorCode::gate_failed);
     CHECK_THAT(decision.error().message, Holds(name));
-    for (const auto& edge : explain(world.definition, world.situation())) {
+    for (const auto& edge : explain(world.definition, world.given())) {
         if (edge.to == "review") CHECK_FALSE(edge.open());
     }
 }
 
 void open(const World& world) {
     CHECK(world.ask("review", Role::worker));
-    for (const auto& edge : explain(world.definition, world.situation())) {
+    for (const auto& edge : explain(world.definition, world.given())) {
         if (edge.to == "review") CHECK(edge.open());
     }
 }
@@ -216,11 +216,11 @@ TEST_CASE("the end of a worker waits for the checks, which then decide what it w
 
 TEST_CASE("an idle worker whose checks have not run is told to ask, and after a failure what failed") {
     auto world = handed_over(wanting_checks());
-    auto text = forgotten(world.definition, world.situation());
+    auto text = forgotten(world.definition, world.given());
     REQUIRE(text);
     CHECK_THAT(*text, Tells("orange task update --status review"));
     world.facts.checked = ended(world, false);
-    text = forgotten(world.definition, world.situation());
+    text = forgotten(world.definition, world.given());
     REQUIRE(text);
     CHECK_THAT(*text, Holds("melons"));
 }

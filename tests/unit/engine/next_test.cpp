@@ -166,11 +166,11 @@ const std::vector<Row>& rows() {
              fail_to_go_on(s, k_tried_again);
          },
          4},
-        {"an agent waits for room", [](Scene& s) { s.record.held = {HeldStart{}}; }},
+        {"an agent waits for room", [](Scene& s) { s.record.held = {DeferredStart{}}; }},
         {"an executor may have something of a run",
          [](Scene& s) {
              s.record.left = {LeftRun{}};
-             s.record.held = {HeldStart{}};
+             s.record.held = {DeferredStart{}};
              s.view.has_room = true;
          },
          5},
@@ -182,7 +182,7 @@ const std::vector<Row>& rows() {
          5},
         {"an agent may start",
          [](Scene& s) {
-             s.record.held = {HeldStart{}};
+             s.record.held = {DeferredStart{}};
              s.view.has_room = true;
          },
          6},

@@ -19,27 +19,27 @@ Timestamp at(std::chrono::milliseconds time) {
 TEST_CASE("an agent whose section is written has forgotten exactly one command") {
     World world("working");
     world.section("Handoff", "DONE: x");
-    CHECK(forgotten(world.definition, world.situation()) ==
+    CHECK(forgotten(world.definition, world.given()) ==
           "Your ## Handoff is written. Run: orange task update --status review");
     World review("review");
     review.section("Review", "Verdict: FAIL");
-    CHECK(forgotten(review.definition, review.situation()) ==
+    CHECK(forgotten(review.definition, review.given()) ==
           "Your ## Review is written. Run: orange task update --status working");
     review.task.counters["review_round"] = 2;
-    CHECK(forgotten(review.definition, review.situation()) ==
+    CHECK(forgotten(review.definition, review.given()) ==
           "Your ## Review is written. Run: orange task update --status stuck");
 }
 
 TEST_CASE("an agent whose section is missing is told what the gate needs, and every command behind it") {
     World world("working");
-    const auto text = forgotten(world.definition, world.situation());
+    const auto text = forgotten(world.definition, world.given());
     REQUIRE(text);
     CHECK_THAT(*text, Holds("## Handoff is missing") && Holds("DONE") && Holds("orange task update --status review."));
     world.section("Handoff", "DONE: x");
     world.entry["Handoff"] = orange::sha256("DONE: x");
-    CHECK_THAT(*forgotten(world.definition, world.situation()), Holds("has not changed"));
+    CHECK_THAT(*forgotten(world.definition, world.given()), Holds("has not changed"));
     World review("review");
-    CHECK_THAT(*forgotten(review.definition, review.situation()),
+    CHECK_THAT(*forgotten(review.definition, review.given()),
                Holds("--status reviewing (Verdict: PASS) or orange task update --status working (Verdict: FAIL)"));
 }
 
@@ -47,16 +47,16 @@ TEST_CASE("nobody is reminded where no exit rule leads on or no agent works") {
     for (const char* status : {"pending", "reviewing", "stuck", "done", "nowhere"}) {
         INFO(status);
         World world(status);
-        CHECK_FALSE(forgotten(world.definition, world.situation()));
-        CHECK_FALSE(decide_idle(world.definition, world.situation()));
+        CHECK_FALSE(forgotten(world.definition, world.given()));
+        CHECK_FALSE(decide_idle(world.definition, world.given()));
     }
 }
 
 TEST_CASE("an idle agent's section moves the task as its exit would, and a verdict is not attested") {
     World world("working");
-    CHECK_FALSE(decide_idle(world.definition, world.situation()));
+    CHECK_FALSE(decide_idle(world.definition, world.given()));
     world.section("Handoff", "DONE: x");
-    const auto decision = decide_idle(world.definition, world.situation());
+    const auto decision = decide_idle(world.definition, world.given());
     REQUIRE(decision);
     CHECK(decision->to == "review");
     CHECK(decision->attested);
@@ -64,7 +64,7 @@ TEST_CASE("an idle agent's section moves the task as its exit would, and a verdi
     CHECK(decision->auto_reason == "worker is idle, ## Handoff is there");
     World review("review");
     review.section("Review", "Verdict: PASS");
-    CHECK_FALSE(decide_idle(review.definition, review.situation())->attested);
+    CHECK_FALSE(decide_idle(review.definition, review.given())->attested);
 }
 
 TEST_CASE("the same is said twice, a while apart, then its human is told, and something else begins anew") {

@@ -101,9 +101,9 @@ struct World {
         artifacts.sections[heading] = {text};
         return *this;
     }
-    Situation situation() const { return {task, artifacts, entry, facts}; }
+    TransitionFacts given() const { return {task, artifacts, entry, facts}; }
     RequestOutcome request(const std::string& to, Role by, bool force = false) const {
-        return decide_request(definition, situation(), {to, by, force});
+        return decide_request(definition, given(), {to, by, force});
     }
     /// The decision, or the refusal as the caller gets it.
     Result<Decision> ask(const std::string& to, Role by, bool force = false) const {
@@ -114,7 +114,7 @@ struct World {
     Refusal refusal(const std::string& to, Role by, bool force = false) const {
         return std::get<Refusal>(request(to, by, force));
     }
-    ExitOutcome exit(Role role, int status = 1) const { return decide_exit(definition, situation(), {role, status}); }
+    ExitOutcome exit(Role role, int status = 1) const { return decide_exit(definition, given(), {role, status}); }
 };
 
 inline std::vector<std::string> names_of(const Decision& decision) {

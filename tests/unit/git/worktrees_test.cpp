@@ -170,7 +170,7 @@ TEST_CASE_METHOD(WorktreesFixture, "a reset removes pipes, and folders that hold
     SECTION("a file is untracked") {
         write_file(tree + "/src/new", "x");
     }
-    Standing standing = go(standing_of(git, at(tree))).value();
+    WorktreeStatus standing = go(worktree_status(git, at(tree))).value();
     SECTION("it is not known how the worktree stands") {
         standing = {};
     }
@@ -206,7 +206,7 @@ TEST_CASE_METHOD(WorktreesFixture, "a worktree with read-only folders is reset a
     for (const auto* folder : {"cache/module", "cache", "src"}) lock(folder);
     const RootIsBound bound;
     SECTION("reset") {
-        Standing standing = go(standing_of(git, at(tree))).value();
+        WorktreeStatus standing = go(worktree_status(git, at(tree))).value();
         REQUIRE(go(reset_detached(git, at(tree), "refs/heads/main", standing)));
         CHECK_FALSE(std::filesystem::exists(tree + "/cache"));
         CHECK(read_file(tree + "/src/a") == "a");

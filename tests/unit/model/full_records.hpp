@@ -158,7 +158,7 @@ inline TaskRecord full_record() {
     record.blockers_done = {TaskId{"aaaabbbbccccddddeeeef"}};
     record.blockers_gone = {TaskId{"aaaabbbbccccddddeeeef"}};
     record.stacked_on.value = "V1StGXR8Z5jdHi6BmyT0a";
-    record.asked = Asked{"agent-review", "abcdef0123456789", intent.by, k_full_time, true};
+    record.asked = AskedTransition{"agent-review", "abcdef0123456789", intent.by, k_full_time, true};
     record.children_done = {TaskId{"eeeebbbbccccddddeeeef"}};
     record.unapproved_told = record.trouble_told = {TaskId{"eeeebbbbccccddddeeeef"}};
     record.to_tell = "shop/fix: it is done";

@@ -66,7 +66,7 @@ TEST_CASE_METHOD(SparsePool, "nothing is uncommitted in a sparse worktree that n
     main_is_sparse({"--cone", "app"});
     const auto tree = taken(task("a"));
     REQUIRE_FALSE(fs::exists(tree / "lib/1"));
-    CHECK(go(git::standing_of(git, at(tree.string()))).value().clean);
+    CHECK(go(git::worktree_status(git, at(tree.string()))).value().clean);
     CHECK(released(task("a")).snapshot == "");
 }
 

@@ -62,7 +62,7 @@ inline void pass_review(RunnerWorld& world, const TaskId& id) {
 }
 
 inline std::optional<StartWait> wait_of(RunnerWorld& world, const TaskId& id) {
-    return world.house().runner().room.wait_of(world.record(id));
+    return world.house().runner().capacity.wait_of(world.record(id));
 }
 
 inline Needs needs(RunnerWorld& world, const TaskId& id) {

@@ -170,7 +170,7 @@ class Exploration {
         Artifacts artifacts;
         std::map<std::string, std::string> entry;
         Facts facts{true};  // of a project without checks
-        Situation situation() const { return {task, artifacts, entry, facts}; }
+        TransitionFacts given() const { return {task, artifacts, entry, facts}; }
     };
     View view(const World& world) const {
         View view;
@@ -274,14 +274,14 @@ class Exploration {
     }
 
     void add_requests(const World& world, const View& seen, std::vector<Step>& steps) {
-        const auto edges = explain(definition_, seen.situation());
+        const auto edges = explain(definition_, seen.given());
         for (const auto& state : definition_.states) {
             for (const Role role : {Role::worker, Role::reviewer, Role::human, Role::system, Role::unknown}) {
                 if (role == Role::worker && !world.worker) continue;
                 if (role == Role::reviewer && !world.reviewer) continue;
                 for (const bool force : {false, true}) {
                     const Request request{state.name, role, force};
-                    const auto outcome = decide_request(definition_, seen.situation(), request);
+                    const auto outcome = decide_request(definition_, seen.given(), request);
                     const auto* decision = std::get_if<Decision>(&outcome);
                     check_explained(world, edges, request, decision != nullptr);
                     if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
@@ -304,7 +304,7 @@ class Exploration {
         const Actor actor = role == Role::worker ? Actor::worker : Actor::reviewer;
         World dead = world;
         (role == Role::worker ? dead.worker : dead.reviewer) = false;
-        const auto outcome = decide_exit(definition_, seen.situation(), {role, 1});
+        const auto outcome = decide_exit(definition_, seen.given(), {role, 1});
         if (std::holds_alternative<AwaitChecks>(outcome)) {  // it is decided when they have run
             for (const auto checked : {Checked::passed, Checked::failed}) {
                 World ran = world;
@@ -370,7 +370,7 @@ class Exploration {
         for (const bool own_work : {false, true}) {
             View looked = seen;
             looked.facts.own_work = own_work;
-            const auto outcome = decide_children(definition_, looked.situation());
+            const auto outcome = decide_children(definition_, looked.given());
             if (std::holds_alternative<Trouble>(outcome) != trouble) complain("trouble is not told as it is", world);
             const auto* decision = std::get_if<Decision>(&outcome);
             if (decision == nullptr && !trouble && !has(ChildState::open)) {

@@ -91,7 +91,7 @@ TEST_CASE("while memory is short no agent starts, and those that run are left al
     RunnerWorld world;
     (void)world.draft("", 3);
     const auto first = workable(world);
-    auto& room = world.house().runner().room;
+    auto& room = world.house().runner().capacity;
     const auto file = world.git.dir / "pressure";
     const auto press = [&](const std::string& full) {
         write_file(file,
@@ -377,7 +377,7 @@ TEST_CASE("an agent whose executor begins it holds up the next login for half a 
         what(*place);
         world.house().world().tasks.save(changed).value();
     };
-    const auto& room = world.house().runner().room;
+    const auto& room = world.house().runner().capacity;
     change([](RunPlace&) {});
     world.outside.clock.pass(std::chrono::seconds(10));
     CHECK(room.is_logging_in("shy"));

@@ -183,7 +183,7 @@ TEST_CASE("who is created while all workspaces are taken is told its place") {
     REQUIRE(waits.notes.size() == 1);
     CHECK_THAT(waits.notes[0], Tells("1"));
     CHECK_THAT(world.create(third, "", false).value().notes.at(0), Tells("2"));
-    // Asked for again, nobody moves up.
+    // AskedTransition for again, nobody moves up.
     CHECK_THAT(spawn(world, third.task.id).value().notes.at(0), Tells("2"));
     world.move(first.task.id, "cancelled").value();
     REQUIRE(spawn(world, third.task.id));

@@ -1,4 +1,4 @@
-#include "daemon/runner/queue/room.hpp"
+#include "daemon/runner/queue/capacity.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -45,7 +45,7 @@ std::string spoken_pause(const UsagePause& pause, Timestamp now) {
 
 }  // namespace
 
-Room::Resources Room::agent_needs(const TaskRecord& record, Role role) const {
+Capacity::Resources Capacity::agent_needs(const TaskRecord& record, Role role) const {
     Resources needs = {{k_memory, {}}};
     const queue::Resource harness{k_harness, harness_of(record.task, role)};
     // No limit of agents holds what starts in or after a status that waits for its human: an answer lets it go on.
@@ -57,7 +57,7 @@ Room::Resources Room::agent_needs(const TaskRecord& record, Role role) const {
     return needs;
 }
 
-Room::Resources Room::held_needs(const TaskRecord& record) const {
+Capacity::Resources Capacity::held_needs(const TaskRecord& record) const {
     Resources needs;
     for (const auto& start : record.held) {
         const auto* run = record.run_of(start.role);
@@ -69,22 +69,22 @@ Room::Resources Room::held_needs(const TaskRecord& record) const {
     return needs;
 }
 
-Room::Resources Room::queued_needs(const TaskRecord& record, Role role) const {
+Capacity::Resources Capacity::queued_needs(const TaskRecord& record, Role role) const {
     auto needs = agent_needs(record, role);
     if (record.queued && is_paused(record, role, queued_since(record))) needs.push_back({k_resume, {}});
     return needs;
 }
 
-std::optional<UsagePause> Room::pause_of(const TaskRecord& record, Role role, Timestamp since) const {
+std::optional<UsagePause> Capacity::pause_of(const TaskRecord& record, Role role, Timestamp since) const {
     return usage_.pause_of(harness_of(record.task, role), record.task.project, since);
 }
 
-bool Room::is_paused(const TaskRecord& record, Role role, Timestamp since) const {
+bool Capacity::is_paused(const TaskRecord& record, Role role, Timestamp since) const {
     const auto pause = pause_of(record, role, since);
     return pause && pause->limit_until <= world_.clock.now();
 }
 
-bool Room::is_paused(const TaskRecord& record) const {
+bool Capacity::is_paused(const TaskRecord& record) const {
     for (const auto& start : record.held) {
         if (is_paused(record, start.role, start.since)) return true;
     }
@@ -93,7 +93,7 @@ bool Room::is_paused(const TaskRecord& record) const {
 }
 
 /// Returns the agent that a task in the queue starts: with its start, or with its step when all sub-tasks are done.
-std::optional<Role> Room::role_of(const TaskRecord& record) const {
+std::optional<Role> Capacity::role_of(const TaskRecord& record) const {
     const auto definition = turns_.definition_of(record.task);
     if (!definition) return std::nullopt;
     const auto* state = (*definition)->state(record.task.status);
@@ -102,7 +102,7 @@ std::optional<Role> Room::role_of(const TaskRecord& record) const {
 }
 
 /// Returns the agent that a transition under way is about to start, so that its slot is not given away meanwhile.
-std::optional<Role> Room::about_to_start(const TaskRecord& record) const {
+std::optional<Role> Capacity::about_to_start(const TaskRecord& record) const {
     if (!record.intent) return std::nullopt;
     const auto definition = turns_.definition_of(record.task);
     const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
@@ -114,7 +114,7 @@ std::optional<Role> Room::about_to_start(const TaskRecord& record) const {
 
 /// A run takes a place unless its task waits for its human: by its status, or because the agent has shown a dialog for
 /// `idle_after`.
-bool Room::takes_place(const TaskRecord& record, Role role) const {
+bool Capacity::takes_place(const TaskRecord& record, Role role) const {
     if (waits_for_human(record, record.task.status)) return false;
     const auto definition = turns_.definition_of(record.task);
     if (definition && !engine::is_at_work(**definition, record.task, role)) return false;
@@ -125,13 +125,13 @@ bool Room::takes_place(const TaskRecord& record, Role role) const {
     return world_.clock.now() - dialog->since < patience;
 }
 
-bool Room::waits_for_human(const TaskRecord& record, const std::string& status) const {
+bool Capacity::waits_for_human(const TaskRecord& record, const std::string& status) const {
     const auto definition = turns_.definition_of(record.task);
     return definition && engine::waits_for_human(**definition, status);
 }
 
 /// Returns the resources that a task's agents use, including agents that are being started.
-Room::Resources Room::running_of(const TaskRecord& record) const {
+Capacity::Resources Capacity::running_of(const TaskRecord& record) const {
     std::set<Role> roles;
     std::map<Role, std::string> programs;  // of running agents: the task's may have changed
     const auto definition = turns_.definition_of(record.task);
@@ -164,7 +164,7 @@ Room::Resources Room::running_of(const TaskRecord& record) const {
     return taken;
 }
 
-std::map<queue::Resource, int> Room::running() const {
+std::map<queue::Resource, int> Capacity::running() const {
     auto tasks = world_.tasks.runs().tasks();
     tasks.insert(starting_.begin(), starting_.end());
     for (const auto& [id, role] : promised_) tasks.insert(id);
@@ -178,7 +178,7 @@ std::map<queue::Resource, int> Room::running() const {
 }
 
 /// Returns the limit of a resource; 0: there is none.
-int Room::limit_of(const queue::Resource& resource) const {
+int Capacity::limit_of(const queue::Resource& resource) const {
     if (resource.what == k_harness) {
         const auto found = world_.settings.harness_limits.find(resource.of);
         return found == world_.settings.harness_limits.end() ? 0 : found->second;
@@ -194,16 +194,16 @@ int Room::limit_of(const queue::Resource& resource) const {
     return project->settings.reviewer_limit.value_or(general);
 }
 
-std::optional<UsageHold> Room::hold_of(const queue::Resource& resource) const {
+std::optional<UsageHold> Capacity::hold_of(const queue::Resource& resource) const {
     return resource.what == k_harness ? usage_.of(resource.of) : std::nullopt;
 }
 
-std::chrono::milliseconds Room::login_time(const std::string& harness) const {
+std::chrono::milliseconds Capacity::login_time(const std::string& harness) const {
     const auto entry = world_.harnesses.find(harness);
     return entry ? entry->harness.ready_after : std::chrono::milliseconds(0);
 }
 
-bool Room::is_logging_in(const std::string& harness) const {
+bool Capacity::is_logging_in(const std::string& harness) const {
     const auto time = login_time(harness);
     if (time.count() == 0) return false;
     const auto now = world_.clock.now();
@@ -223,7 +223,7 @@ bool Room::is_logging_in(const std::string& harness) const {
     });
 }
 
-int Room::high_pressure() const {
+int Capacity::high_pressure() const {
     const auto now = async::now();
     if (!pressure_at_ || now - *pressure_at_ > k_pressure_holds) {
         pressure_at_ = now;
@@ -237,7 +237,7 @@ int Room::high_pressure() const {
 }
 
 /// Returns how many are left of a resource; nullopt: it has no limit.
-std::optional<int> Room::left_of(const queue::Resource& resource, int running) const {
+std::optional<int> Capacity::left_of(const queue::Resource& resource, int running) const {
     if (resource.what == k_executor) return 0;
     if (resource.what == k_memory) return high_pressure() > 0 ? std::optional(0) : std::nullopt;
     if (resource.what == k_resume || hold_of(resource)) return 0;
@@ -249,7 +249,7 @@ std::optional<int> Room::left_of(const queue::Resource& resource, int running) c
     return limit > 0 ? std::optional(limit - running) : std::nullopt;
 }
 
-bool Room::is_limited() const {
+bool Capacity::is_limited() const {
     if (!world_.tasks.held().empty()) return true;
     if (!world_.tasks.any_queued()) return false;
     if (usage_.any() || high_pressure() > 0) return true;
@@ -260,7 +260,7 @@ bool Room::is_limited() const {
     });
 }
 
-queue::Candidate Room::pending(const TaskRecord& record) const {
+queue::Candidate Capacity::pending(const TaskRecord& record) const {
     queue::Candidate waiting{record.task.id, {}, starting_.contains(record.task.id)};
     if (!world_.pool.has_claim(record.task.id)) waiting.needs.push_back({k_workspace, record.task.project});
     if (const auto role = role_of(record)) {
@@ -270,7 +270,7 @@ queue::Candidate Room::pending(const TaskRecord& record) const {
 }
 
 /// Tasks that have begun come first, since they hold a workspace until they end.
-queue::Snapshot Room::snapshot() const {
+queue::Snapshot Capacity::snapshot() const {
     queue::Snapshot snapshot;
     std::vector<std::tuple<bool, std::int64_t, TaskId>> order;  // a task that has begun first, then by age
     for (const auto& id : world_.tasks.held()) {
@@ -307,7 +307,7 @@ queue::Snapshot Room::snapshot() const {
     return snapshot;
 }
 
-bool Room::may_start(const TaskRecord& record, Role role) const {
+bool Capacity::may_start(const TaskRecord& record, Role role) const {
     if (starting_.contains(record.task.id)) return true;
     const auto definition = turns_.definition_of(record.task);
     if (definition && !engine::is_at_work(**definition, record.task, role)) return true;
@@ -342,7 +342,7 @@ bool Room::may_start(const TaskRecord& record, Role role) const {
 }
 
 /// Does not use snapshot(), because a list queries each of its tasks.
-std::optional<StartWait> Room::wait_of(const TaskRecord& record) const {
+std::optional<StartWait> Capacity::wait_of(const TaskRecord& record) const {
     const bool begun = has_begun(record);
     if (!begun && (!record.queued || record.kept_back())) return std::nullopt;
     if (starting_.contains(record.task.id)) return std::nullopt;
@@ -380,8 +380,8 @@ std::optional<StartWait> Room::wait_of(const TaskRecord& record) const {
 }
 
 /// Explains in `wait` which resource has no room for the agent, and until when.
-void Room::explain(StartWait& wait, const queue::Resource& full, int running,
-                   const std::optional<UsagePause>& pause) const {
+void Capacity::explain(StartWait& wait, const queue::Resource& full, int running,
+                       const std::optional<UsagePause>& pause) const {
     const bool resumes = full.what == k_resume;
     if (full.what == k_executor) {
         wait.reason = "executor";
@@ -410,7 +410,7 @@ void Room::explain(StartWait& wait, const queue::Resource& full, int running,
 }
 
 /// Returns the task's place among those that have begun and wait for one of the same resources.
-std::int64_t Room::held_place(const TaskRecord& record, const Resources& for_one_of) const {
+std::int64_t Capacity::held_place(const TaskRecord& record, const Resources& for_one_of) const {
     std::int64_t place = 1;
     for (const auto& id : world_.tasks.held()) {
         const auto other = world_.tasks.awake(id);

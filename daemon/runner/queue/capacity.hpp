@@ -22,9 +22,9 @@ namespace orange {
 /// settings of this moment, so that the next daemon finds the same. An agent takes a slot while its task's state is one
 /// in which it works: a worker whose task waits for its review takes none, and neither does an agent that waits for its
 /// human. The cost grows with the running agents and, if a limit is in force, with the waiting tasks.
-class Room {
+class Capacity {
   public:
-    Room(World& world, Turns& turns, const UsageHolds& usage) : world_(world), turns_(turns), usage_(usage) {}
+    Capacity(World& world, Turns& turns, const UsageHolds& usage) : world_(world), turns_(turns), usage_(usage) {}
 
     /// Returns true if the role's agent of this task may be started now.
     bool may_start(const TaskRecord& record, Role role) const;

@@ -1,4 +1,4 @@
-#include "daemon/git/standing.hpp"
+#include "daemon/git/worktree_status.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -42,7 +42,7 @@ std::string path_in(const std::string& entry) {
 }
 
 /// Reads `git status`; returns false if the output makes no sense.
-bool read_status(const std::string& answer, Standing& standing) {
+bool read_status(const std::string& answer, WorktreeStatus& standing) {
     bool has_head = false, has_branch = false;
     standing.clean = standing.only_files = true;
     for (const auto& entry : pieces(answer)) {
@@ -70,7 +70,7 @@ bool holds_repository(const std::string& worktree, const std::string& folder) {
 
 /// Reads `git ls-files -v --stage`; returns false if the output makes no sense. An entry is "<mark> <mode> <object>
 /// <stage>\t<path>".
-bool read_index(const std::string& answer, const std::string& worktree, Standing& standing) {
+bool read_index(const std::string& answer, const std::string& worktree, WorktreeStatus& standing) {
     for (const auto& entry : pieces(answer)) {
         const auto tab = entry.find('\t');
         if (tab == std::string::npos || entry.size() < 8) return false;
@@ -106,9 +106,9 @@ std::string operation_under_way(const std::string& git_dir) {
     return {};
 }
 
-Awaitable<Result<Standing>> standing_of(Git& git, Pinned worktree) {
-    const auto unknown = [](const Error& error) -> Result<Standing> {
-        if (error.code == ErrorCode::external_failed) return Standing{};
+Awaitable<Result<WorktreeStatus>> worktree_status(Git& git, Pinned worktree) {
+    const auto unknown = [](const Error& error) -> Result<WorktreeStatus> {
+        if (error.code == ErrorCode::external_failed) return WorktreeStatus{};
         return error;
     };
     const auto submodules = submodules_option(worktree);
@@ -121,7 +121,7 @@ Awaitable<Result<Standing>> standing_of(Git& git, Pinned worktree) {
     const auto& [status, index] = answers;
     if (!status) co_return unknown(status.error());
     if (!index) co_return unknown(index.error());
-    Standing standing;
+    WorktreeStatus standing;
     standing.known = read_status(*status, standing) && read_index(*index, worktree.path(), standing);
     // HEAD is on a ref outside refs/heads, for which git has no branch name. The slow way then asks which refs have the
     // commit.

@@ -1,4 +1,4 @@
-#include "daemon/process/leftovers.hpp"
+#include "daemon/process/stray_processes.hpp"
 
 #include <unistd.h>
 
@@ -30,24 +30,24 @@ bool works_in(std::int64_t pid, const std::string& real) {
 }
 
 /// Adds a process, unless it is a zombie, which has ended.
-void add(std::vector<Leftover>& found, std::int64_t pid) {
+void add(std::vector<StrayProcess>& found, std::int64_t pid) {
     if (const auto started = start_time(pid)) found.push_back({pid, *started});
 }
 
 }  // namespace
 
-std::vector<Leftover> working_in(const std::string& place) {
+std::vector<StrayProcess> working_in(const std::string& place) {
     const auto real = resolved(place);
-    std::vector<Leftover> found;
+    std::vector<StrayProcess> found;
     for (const auto pid : all_pids()) {
         if (works_in(pid, real)) add(found, pid);
     }
     return found;
 }
 
-std::vector<Leftover> left_by_own_agent(const std::string& worktree, const std::string& run) {
+std::vector<StrayProcess> left_by_own_agent(const std::string& worktree, const std::string& run) {
     const auto real = worktree.empty() ? worktree : resolved(worktree);
-    std::vector<Leftover> found;
+    std::vector<StrayProcess> found;
     for (const auto pid : kin_of_this_process()) {
         const bool in_session = session_of(pid) == ::getsid(0);
         if (in_session || (works_in(pid, real) && is_surely_of(pid, run))) add(found, pid);
@@ -55,24 +55,24 @@ std::vector<Leftover> left_by_own_agent(const std::string& worktree, const std::
     return found;
 }
 
-std::vector<Leftover> left_by_run(const std::string& run, std::int64_t shim, const std::string& worktree) {
-    std::vector<Leftover> found;
+std::vector<StrayProcess> left_by_run(const std::string& run, std::int64_t shim, const std::string& worktree) {
+    std::vector<StrayProcess> found;
     for (const auto& process : of_run(run)) {
         if (works_in(process.pid, worktree) || session_of(process.pid) == shim) found.push_back(process);
     }
     return found;
 }
 
-std::vector<Leftover> of_run(const std::string& run) {
-    std::vector<Leftover> found;
+std::vector<StrayProcess> of_run(const std::string& run) {
+    std::vector<StrayProcess> found;
     for (const auto pid : all_pids()) {
         if (environ_of(pid, "ORANGE_RUN") == run) add(found, pid);
     }
     return found;
 }
 
-std::vector<Leftover> of_ended_runs(const std::string& home, const std::set<std::string>& runs) {
-    std::vector<Leftover> found;
+std::vector<StrayProcess> of_ended_runs(const std::string& home, const std::set<std::string>& runs) {
+    std::vector<StrayProcess> found;
     for (const auto pid : all_pids()) {
         const auto run = environ_of(pid, "ORANGE_RUN");
         if (run && !runs.contains(*run) && environ_of(pid, "ORANGE_HOME") == home) add(found, pid);
@@ -80,7 +80,7 @@ std::vector<Leftover> of_ended_runs(const std::string& home, const std::set<std:
     return found;
 }
 
-std::string shown(const std::vector<Leftover>& processes) {
+std::string shown(const std::vector<StrayProcess>& processes) {
     constexpr std::size_t k_most = 5, k_longest = 60;
     std::vector<std::string> texts;
     for (const auto& process : processes) {
@@ -91,7 +91,7 @@ std::string shown(const std::vector<Leftover>& processes) {
     return join(texts, ", ");
 }
 
-std::vector<Leftover> left_by_daemons(const std::string& worktree, const std::string& own_mark) {
+std::vector<StrayProcess> left_by_daemons(const std::string& worktree, const std::string& own_mark) {
     const auto home = own_mark.substr(0, own_mark.rfind('@') + 1);
     std::vector<std::int64_t> marked;
     std::set<std::int64_t> sessions;
@@ -102,7 +102,7 @@ std::vector<Leftover> left_by_daemons(const std::string& worktree, const std::st
         const auto session = session_of(pid);
         if (session && works_in(pid, worktree)) sessions.insert(*session);
     }
-    std::vector<Leftover> found;
+    std::vector<StrayProcess> found;
     for (const auto pid : marked) {
         const auto session = session_of(pid);
         if (session && sessions.contains(*session)) add(found, pid);

@@ -10,7 +10,7 @@ namespace orange::git {
 
 /// The state of a worktree, which two git processes find out. If it is not `known`, for example because the index is
 /// broken, the functions of worktrees.hpp query each fact themselves.
-struct Standing {
+struct WorktreeStatus {
     bool known = false;
     std::string head;      ///< the commit; empty on a branch that has none yet
     std::string branch;    ///< without refs/heads/; empty if HEAD is on no branch
@@ -34,6 +34,6 @@ struct Standing {
 /// if there is nothing.
 std::string operation_under_way(const std::string& git_dir);
 
-Awaitable<Result<Standing>> standing_of(Git& git, Pinned worktree);
+Awaitable<Result<WorktreeStatus>> worktree_status(Git& git, Pinned worktree);
 
 }  // namespace orange::git
