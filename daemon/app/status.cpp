@@ -3,7 +3,8 @@
 #include <unistd.h>
 
 #include "daemon/process/proc_info.hpp"
-#include "daemon/runner/attention/sight.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/runner.hpp"
 #include "daemon/runner/transitions/project_names.hpp"
 
 namespace orange {

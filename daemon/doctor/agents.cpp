@@ -4,8 +4,7 @@
 #include "common/base/text.hpp"
 #include "daemon/doctor/exam.hpp"
 #include "daemon/process/stray_processes.hpp"
-#include "daemon/runner/attention/notices.hpp"
-#include "daemon/runner/attention/sight.hpp"
+#include "daemon/runner/attention/attention.hpp"
 
 /// Checks of agents, of the tmux server in which they run, and of what tasks wait for.
 namespace orange::doctor {

@@ -3,7 +3,7 @@
 #include "common/base/text.hpp"
 #include "daemon/doctor/exam.hpp"
 #include "daemon/process/stray_processes.hpp"
-#include "daemon/runner/branch/programs.hpp"
+#include "daemon/runner/branch/branch.hpp"
 
 /// Checks of the workspaces, as git and the disk have them.
 namespace orange::doctor {

@@ -10,7 +10,7 @@
 #include "daemon/engine/artifacts.hpp"
 #include "daemon/engine/definition.hpp"
 
-/// The sub-tasks of a task, as the engine sees them. runner/family/children.hpp finds them.
+/// The sub-tasks of a task, as the engine sees them. runner/family/family.hpp finds them.
 namespace orange::engine {
 
 /// The state of a sub-task. Its end counts when it is finished.

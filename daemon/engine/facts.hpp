@@ -10,8 +10,8 @@
 #include "daemon/engine/children.hpp"
 #include "daemon/engine/definition.hpp"
 
-/// Gates on facts. runner/branch/facts.hpp determines the facts of a task's branch and sub-tasks; these functions judge
-/// them.
+/// Gates on facts. runner/branch/branch.hpp determines the facts of a task's branch and sub-tasks; these functions
+/// judge them.
 namespace orange::engine {
 
 using Argvs = std::vector<std::vector<std::string>>;

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "daemon/log/log.hpp"
-#include "daemon/runner/branch/worktree.hpp"
+#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/placing/walls.hpp"
 
 namespace orange {

@@ -4,7 +4,8 @@
 
 #include "daemon/engine/notices.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/branch/worktree.hpp"
+#include "daemon/runner/branch/branch.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 namespace {

@@ -3,11 +3,9 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
-#include "daemon/runner/attention/notices.hpp"
-#include "daemon/runner/attention/sight.hpp"
-#include "daemon/runner/branch/programs.hpp"
-#include "daemon/runner/family/blockers.hpp"
-#include "daemon/runner/family/children.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/branch/branch.hpp"
+#include "daemon/runner/family/family.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 
 namespace orange::rpc {

@@ -4,7 +4,7 @@
 #include "common/base/try.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/methods/registration.hpp"
-#include "daemon/runner/pulls/pull_requests.hpp"
+#include "daemon/runner/pulls/pulls.hpp"
 #include "daemon/runner/transitions/project_names.hpp"
 
 namespace orange::rpc {

@@ -6,7 +6,7 @@
 #include "common/base/try.hpp"
 #include "daemon/engine/permissions.hpp"
 #include "daemon/runner/agents/agent_control.hpp"
-#include "daemon/runner/family/children.hpp"
+#include "daemon/runner/family/family.hpp"
 
 namespace orange::rpc {
 namespace {

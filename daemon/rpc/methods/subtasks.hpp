@@ -19,7 +19,7 @@ Result<void> complete_for_agent(const World& world, TaskCreate& params, const Ca
 /// Resolves the parent, and sets its project: a sub-task belongs to its parent's project, wherever the caller is.
 Result<void> take_parent(const World& world, TaskCreate& params);
 
-/// Makes the new task a sub-task of its parent (runner/family/children.hpp). A sub-task that an agent creates may wait
+/// Makes the new task a sub-task of its parent (runner/family/family.hpp). A sub-task that an agent creates may wait
 /// for its siblings only, and waits for a human's approval if the project requires that.
 Result<void> join_parent(const World& world, const TaskCreate& params, TaskRecord& record, const Caller& by);
 

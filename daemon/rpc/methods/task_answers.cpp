@@ -3,8 +3,7 @@
 #include "common/rpc/task_methods.hpp"
 #include "common/rpc/task_queries.hpp"
 #include "daemon/rpc/api.hpp"
-#include "daemon/runner/branch/changes.hpp"
-#include "daemon/runner/branch/programs.hpp"
+#include "daemon/runner/branch/branch.hpp"
 
 /// Calls of a human about a task that needs attention: answers, rejects, looks at the work, stops and restarts agents.
 namespace orange::rpc {

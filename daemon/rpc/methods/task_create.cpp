@@ -18,7 +18,7 @@
 #include "daemon/rpc/methods/registration.hpp"
 #include "daemon/rpc/methods/start_notes.hpp"
 #include "daemon/rpc/methods/subtasks.hpp"
-#include "daemon/runner/family/blockers.hpp"
+#include "daemon/runner/family/family.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 #include "daemon/runner/placing/placement.hpp"
 #include "daemon/runner/placing/walls.hpp"
@@ -564,7 +564,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
 /// Answers a repeated call, whose first reply was lost, with the task as it is once the first call has ended.
 Awaitable<Result<TaskReply>> made_before(Api& api, TaskId id) {
     if (const auto record = api.world().tasks.awake(id); record && record->queued) {
-        co_await api.runner().queue.run(record->task.project);
+        co_await api.runner().queue.look(record->task.project);
     }
     co_await api.runner().turns.free(id);
     if (!api.world().tasks.brief(id)) {

@@ -10,8 +10,8 @@
 #include "common/rpc/task_queries.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/rpc/api.hpp"
-#include "daemon/runner/attention/sight.hpp"
-#include "daemon/runner/branch/changes.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/branch/branch.hpp"
 
 /// Lists of tasks. Only the briefs of ended tasks are in memory (docs/architecture.md).
 namespace orange::rpc {

@@ -3,10 +3,9 @@
 #include "common/base/try.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/methods/task_create.hpp"
-#include "daemon/runner/branch/branch_update.hpp"
-#include "daemon/runner/branch/kept_work.hpp"
-#include "daemon/runner/family/children.hpp"
-#include "daemon/runner/pulls/pull_creation.hpp"
+#include "daemon/runner/branch/branch.hpp"
+#include "daemon/runner/family/family.hpp"
+#include "daemon/runner/pulls/pulls.hpp"
 
 /// Methods that create, move or end tasks.
 namespace orange::rpc {

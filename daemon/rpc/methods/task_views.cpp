@@ -10,12 +10,9 @@
 #include "daemon/log/log.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/methods/picked_run.hpp"
-#include "daemon/runner/attention/sight.hpp"
-#include "daemon/runner/branch/branch_update.hpp"
-#include "daemon/runner/branch/changes.hpp"
-#include "daemon/runner/branch/programs.hpp"
-#include "daemon/runner/family/blockers.hpp"
-#include "daemon/runner/family/children.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/branch/branch.hpp"
+#include "daemon/runner/family/family.hpp"
 #include "daemon/store/task_texts.hpp"
 
 /// Methods that only read tasks; they are open to everybody.

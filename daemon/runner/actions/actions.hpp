@@ -11,7 +11,8 @@
 #include "daemon/runner/transitions/turns.hpp"
 #include "daemon/runner/world.hpp"
 
-/// The actions that workflows name (docs/workflow.md, "Actions"), one file each. An action runs under the task's lock,
+/// The actions that workflows name (docs/workflow.md, "Actions"): their table and its functions are in
+/// actions.cpp, those for the workspace in workspace.cpp. An action runs under the task's lock,
 /// after the transition is committed. It is idempotent: it succeeds if there is nothing to do, and once more after a
 /// crash in its middle. An Error is logged and raises a notice; it never stops the actions after it.
 namespace orange::actions {
@@ -43,23 +44,9 @@ const Entry* find(std::string_view name);
 
 Awaitable<Result<void>> acquire_workspace(Context& context, const Action& action);
 Awaitable<Result<void>> release_workspace(Context& context, const Action& action);
-Awaitable<Result<void>> spawn_agent(Context& context, const Action& action);
-Awaitable<Result<void>> ensure_agent(Context& context, const Action& action);
-Awaitable<Result<void>> kill_session(Context& context, const Action& action);
-Awaitable<Result<void>> kill_reviewer(Context& context, const Action& action);
-Awaitable<Result<void>> notify_worker(Context& context, const Action& action);
-Awaitable<Result<void>> notify(Context& context, const Action& action);
-Awaitable<Result<void>> spawn_next(Context& context, const Action& action);
-Awaitable<Result<void>> push_branch(Context& context, const Action& action);
-Awaitable<Result<void>> create_pr(Context& context, const Action& action);
-Awaitable<Result<void>> delete_remote_branch(Context& context, const Action& action);
-Awaitable<Result<void>> run_command(Context& context, const Action& action);
 
 /// The runner appends this action to the transition that ends a merge. Workflows cannot name it.
 inline constexpr std::string_view k_retire_branch = "retire_branch";
-/// Keeps the merged commits as refs/orange/<id>/merged and deletes the local branch. Keeps the branch if it is checked
-/// out somewhere, has moved since the merge, or has to stay (keep_branch).
-Awaitable<Result<void>> retire_branch(Context& context, const Action& action);
 
 /// Returns the project of the task. not_found if it is not registered.
 Result<Project> project_of(const Context& context);

@@ -11,9 +11,8 @@
 #include "daemon/engine/reminder.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/process/proc_info.hpp"
-#include "daemon/runner/agents/messages.hpp"
-#include "daemon/runner/attention/notices.hpp"
-#include "daemon/runner/attention/reminders.hpp"
+#include "daemon/runner/agents/outbox.hpp"
+#include "daemon/runner/attention/attention.hpp"
 
 namespace orange {
 namespace {

@@ -15,6 +15,14 @@
 #include "daemon/runner/transitions/turns.hpp"
 #include "daemon/runner/world.hpp"
 
+/// The agents of tasks: a worker and a reviewer, each a *run* of a program in a window of the task's tmux session.
+///
+/// AgentControl starts and ends runs; the record has them, and a run is saved before its window opens. While a run
+/// lives, Activities (activity.hpp) knows what its program does, Outbox (outbox.hpp) types messages into its window
+/// when the program reads them, and UsageHolds (usage_holds.hpp) knows the harnesses at their limit. When a run has
+/// ended, Exits (exits.hpp) buries it: the write that removes the run is the one that counts its end, and the
+/// workflow's exit rules say what follows. Respawns (respawns.hpp) starts a dead agent again. No agent is believed
+/// about its own end: the shim's exit record, the kernel and the executor are.
 namespace orange {
 
 /// Returns the permissions that the role's agent of this task gets from its harness: "full", "reduced" or "review".

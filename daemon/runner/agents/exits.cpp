@@ -13,10 +13,9 @@
 #include "daemon/log/log.hpp"
 #include "daemon/pool/occupants.hpp"
 #include "daemon/process/group.hpp"
-#include "daemon/runner/agents/messages.hpp"
-#include "daemon/runner/attention/notices.hpp"
-#include "daemon/runner/branch/facts.hpp"
-#include "daemon/runner/branch/worktree.hpp"
+#include "daemon/runner/agents/outbox.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/placing/walls.hpp"
 
 namespace orange {

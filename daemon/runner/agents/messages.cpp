@@ -1,4 +1,4 @@
-#include "daemon/runner/agents/messages.hpp"
+#include "daemon/runner/agents/outbox.hpp"
 
 #include "common/base/text.hpp"
 

@@ -7,8 +7,7 @@
 #include "common/model/json.hpp"
 #include "daemon/agents/events.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/agents/messages.hpp"
-#include "daemon/runner/attention/notices.hpp"
+#include "daemon/runner/attention/attention.hpp"
 
 namespace orange {
 namespace {

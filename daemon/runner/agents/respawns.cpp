@@ -7,7 +7,7 @@
 #include "common/base/try.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/attention/notices.hpp"
+#include "daemon/runner/attention/attention.hpp"
 
 namespace orange {
 

@@ -1,6 +1,6 @@
-#include "daemon/runner/attention/notices.hpp"
+#include "daemon/runner/attention/attention.hpp"
 
-#include "daemon/runner/branch/programs.hpp"
+#include "daemon/runner/branch/branch.hpp"
 
 namespace orange {
 

@@ -7,7 +7,8 @@
 
 #include "common/base/text.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/attention/sight.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 namespace {

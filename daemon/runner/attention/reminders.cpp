@@ -1,14 +1,13 @@
-#include "daemon/runner/attention/reminders.hpp"
+#include "daemon/runner/attention/attention.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/agents/messages.hpp"
+#include "daemon/runner/agents/outbox.hpp"
 #include "daemon/runner/agents/silence.hpp"
-#include "daemon/runner/attention/notices.hpp"
-#include "daemon/runner/branch/facts.hpp"
+#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/runner.hpp"
 
 namespace orange {

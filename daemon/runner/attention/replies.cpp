@@ -7,8 +7,9 @@
 #include "common/base/text.hpp"
 #include "daemon/agents/survivors.hpp"
 #include "daemon/process/stray_processes.hpp"
+#include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/attention/notification.hpp"
-#include "daemon/runner/attention/sight.hpp"
+#include "daemon/runner/runner.hpp"
 #include "daemon/store/sections.hpp"
 #include "daemon/store/task_texts.hpp"
 

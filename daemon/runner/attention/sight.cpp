@@ -1,13 +1,13 @@
-#include "daemon/runner/attention/sight.hpp"
+#include "daemon/runner/attention/attention.hpp"
 
 #include <algorithm>
 
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/offers.hpp"
 #include "daemon/engine/start.hpp"
-#include "daemon/runner/family/blockers.hpp"
-#include "daemon/runner/family/children.hpp"
+#include "daemon/runner/family/family.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 

@@ -1,4 +1,4 @@
-#include "daemon/runner/branch/branch_update.hpp"
+#include "daemon/runner/branch/branch.hpp"
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -7,10 +7,10 @@
 #include "daemon/git/signing.hpp"
 #include "daemon/git/update.hpp"
 #include "daemon/git/worktree_status.hpp"
-#include "daemon/runner/branch/worktree.hpp"
 #include "daemon/runner/merging/merge_run.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 #include "daemon/runner/placing/walls.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 namespace {

@@ -1,4 +1,4 @@
-#include "daemon/runner/branch/changes.hpp"
+#include "daemon/runner/branch/branch.hpp"
 
 #include <charconv>
 
@@ -7,7 +7,6 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/merge.hpp"
 #include "daemon/git/worktrees.hpp"
-#include "daemon/runner/branch/worktree.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 #include "daemon/store/task_store.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/runner/branch/changes.hpp"
+#include "daemon/runner/branch/branch.hpp"
 
 namespace orange {
 

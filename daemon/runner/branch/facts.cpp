@@ -1,4 +1,4 @@
-#include "daemon/runner/branch/facts.hpp"
+#include "daemon/runner/branch/branch.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -8,8 +8,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/merge.hpp"
 #include "daemon/git/worktree_status.hpp"
-#include "daemon/runner/branch/worktree.hpp"
-#include "daemon/runner/family/children.hpp"
+#include "daemon/runner/family/family.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 
 namespace orange {

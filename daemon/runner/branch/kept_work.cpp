@@ -1,4 +1,4 @@
-#include "daemon/runner/branch/kept_work.hpp"
+#include "daemon/runner/branch/branch.hpp"
 
 #include <algorithm>
 

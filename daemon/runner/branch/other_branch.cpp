@@ -1,13 +1,12 @@
-#include "daemon/runner/branch/other_branch.hpp"
+#include "daemon/runner/branch/branch.hpp"
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/attention/notices.hpp"
-#include "daemon/runner/branch/worktree.hpp"
+#include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
-#include "daemon/runner/pulls/pull_requests.hpp"
+#include "daemon/runner/pulls/pulls.hpp"
 
 namespace orange {
 namespace {

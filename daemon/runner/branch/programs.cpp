@@ -1,4 +1,4 @@
-#include "daemon/runner/branch/programs.hpp"
+#include "daemon/runner/branch/branch.hpp"
 
 #include <algorithm>
 
@@ -7,7 +7,6 @@
 #include "daemon/agents/harness.hpp"
 #include "daemon/git/programs.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/branch/worktree.hpp"
 
 namespace orange {
 namespace {

@@ -1,4 +1,4 @@
-#include "daemon/runner/branch/worktree.hpp"
+#include "daemon/runner/branch/branch.hpp"
 
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"

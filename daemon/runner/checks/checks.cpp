@@ -12,8 +12,8 @@
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/process/stray_processes.hpp"
-#include "daemon/runner/attention/notices.hpp"
-#include "daemon/runner/branch/worktree.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/placing/walls.hpp"
 
 namespace orange {

@@ -7,9 +7,9 @@
 #include "common/base/try.hpp"
 #include "daemon/engine/explain.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/agents/messages.hpp"
-#include "daemon/runner/attention/notices.hpp"
-#include "daemon/runner/branch/facts.hpp"
+#include "daemon/runner/agents/outbox.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/branch/branch.hpp"
 
 namespace orange {
 namespace {

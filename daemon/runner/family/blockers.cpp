@@ -1,4 +1,4 @@
-#include "daemon/runner/family/blockers.hpp"
+#include "daemon/runner/family/family.hpp"
 
 #include <algorithm>
 

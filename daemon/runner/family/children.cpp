@@ -1,4 +1,4 @@
-#include "daemon/runner/family/children.hpp"
+#include "daemon/runner/family/family.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,8 +6,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/engine/start.hpp"
-#include "daemon/runner/branch/facts.hpp"
-#include "daemon/runner/family/blockers.hpp"
+#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 
 namespace orange {

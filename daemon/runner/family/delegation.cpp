@@ -1,12 +1,11 @@
-#include "daemon/runner/family/delegation.hpp"
+#include "daemon/runner/family/family.hpp"
 
 #include <algorithm>
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/attention/notices.hpp"
-#include "daemon/runner/family/children.hpp"
+#include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/runner.hpp"
 
 namespace orange {

@@ -1,10 +1,9 @@
-#include "daemon/runner/family/dependencies.hpp"
+#include "daemon/runner/family/family.hpp"
 
 #include <algorithm>
 
 #include "common/base/try.hpp"
-#include "daemon/runner/attention/notices.hpp"
-#include "daemon/runner/family/blockers.hpp"
+#include "daemon/runner/attention/attention.hpp"
 
 namespace orange {
 namespace {

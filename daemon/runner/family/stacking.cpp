@@ -1,4 +1,4 @@
-#include "daemon/runner/family/stacking.hpp"
+#include "daemon/runner/family/family.hpp"
 
 #include <algorithm>
 
@@ -9,7 +9,6 @@
 #include "daemon/git/merge.hpp"
 #include "daemon/git/update.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/family/blockers.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 
 namespace orange {

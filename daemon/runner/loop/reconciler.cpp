@@ -6,12 +6,8 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/attention/reminders.hpp"
-#include "daemon/runner/attention/sight.hpp"
-#include "daemon/runner/family/blockers.hpp"
-#include "daemon/runner/family/children.hpp"
-#include "daemon/runner/family/delegation.hpp"
-#include "daemon/runner/family/dependencies.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/family/family.hpp"
 #include "daemon/runner/runner.hpp"
 
 namespace orange {

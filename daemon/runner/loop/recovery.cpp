@@ -2,7 +2,7 @@
 
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/attention/notices.hpp"
+#include "daemon/runner/attention/attention.hpp"
 
 namespace orange {
 

@@ -25,24 +25,24 @@ bool is_untested(const Error& error) {
 }
 
 Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Caller by) {
-    MergeAttempt way;
+    MergeAttempt tried;
     int runs = 0;
     while (true) {
-        way.wanted.reset();
-        auto merged = co_await attempt(id, order, by, way);
-        if (!way.wanted) co_return merged;
-        way.wanted->merge = merge_command(id, order);
-        const bool by_result = !way.wanted->result.commit.empty();
-        if (by_result && !way.has_place) {
-            const bool others_first = world_.pool.is_checks_place_taken(way.project.name);
-            way.place = co_await checks_.take_place(id, way.project.name);
-            way.has_place = true;
+        tried.wanted.reset();
+        auto merged = co_await attempt(id, order, by, tried);
+        if (!tried.wanted) co_return merged;
+        tried.wanted->merge = merge_command(id, order);
+        const bool by_result = !tried.wanted->result.commit.empty();
+        if (by_result && !tried.has_place) {
+            const bool others_first = world_.pool.is_checks_place_taken(tried.project.name);
+            tried.place = co_await checks_.take_place(id, tried.project.name);
+            tried.has_place = true;
             if (others_first) continue;  // the other merge may have moved the target
         }
-        if (++runs > k_most_check_runs) co_return always_moved(id, way.target.branch, way.project.name);
-        way.wanted->has_place = way.has_place;
-        if (way.wanted->for_merge) order.tip = way.wanted->commit;  // exactly the commit that has passed is merged
-        const auto wanted = *way.wanted;
+        if (++runs > k_most_check_runs) co_return always_moved(id, tried.target.branch, tried.project.name);
+        tried.wanted->has_place = tried.has_place;
+        if (tried.wanted->for_merge) order.tip = tried.wanted->commit;  // exactly the commit that has passed is merged
+        const auto wanted = *tried.wanted;
         CO_TRY(co_await checks_.pass(id, wanted));
     }
 }

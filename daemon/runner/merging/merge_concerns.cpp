@@ -9,9 +9,9 @@
 #include "daemon/git/merge.hpp"
 #include "daemon/git/removed.hpp"
 #include "daemon/git/submodules.hpp"
-#include "daemon/runner/attention/notices.hpp"
-#include "daemon/runner/branch/worktree.hpp"
-#include "daemon/runner/family/children.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/branch/branch.hpp"
+#include "daemon/runner/family/family.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 
 namespace orange {

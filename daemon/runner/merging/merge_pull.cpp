@@ -6,10 +6,10 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/publish.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/attention/notices.hpp"
+#include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/merging/merge_run.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
-#include "daemon/runner/pulls/pull_requests.hpp"
+#include "daemon/runner/pulls/pulls.hpp"
 
 /// Merging a task that has a pull request: what `orange task merge` makes of it, a merge that the forge makes, and the
 /// end of a task whose pull request was merged there.

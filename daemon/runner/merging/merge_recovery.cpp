@@ -6,7 +6,7 @@
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/merging/merges.hpp"
-#include "daemon/runner/pulls/pull_requests.hpp"
+#include "daemon/runner/pulls/pulls.hpp"
 
 /// Merges that were begun and not finished: the daemon was killed, or the remote or the disk did not answer.
 namespace orange {

@@ -9,10 +9,8 @@
 #include "daemon/engine/explain.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/attention/notices.hpp"
-#include "daemon/runner/branch/facts.hpp"
-#include "daemon/runner/branch/other_branch.hpp"
-#include "daemon/runner/branch/programs.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/merging/merge_concerns.hpp"
 #include "daemon/runner/merging/merge_run.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
@@ -131,7 +129,7 @@ Awaitable<Result<Merges::Preview>> Merges::preview(TaskRecord record, std::strin
 }
 
 Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const engine::Definition& definition,
-                                                     MergeOrder order, MergeRecord& merge, MergeAttempt& way) {
+                                                     MergeOrder order, MergeRecord& merge, MergeAttempt& tried) {
     CO_TRY(const auto project, registered_project(world_, record.task.project));  // it may have been removed meanwhile
     CO_TRY(auto synced, co_await turns_.sync_bodies(record));
     engine::Request done;
@@ -147,9 +145,9 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
     if (refusal != nullptr && not_reviewed) possible = engine::decide_request(definition, given, done);
     refusal = std::get_if<engine::Refusal>(&possible);
     if (refusal != nullptr && refusal->checks) {  // checks of the workflow's own gate
-        way.wanted.emplace();
-        way.wanted->checks = refusal->checks->checks;
-        way.wanted->commit = refusal->checks->commit;
+        tried.wanted.emplace();
+        tried.wanted->checks = refusal->checks->checks;
+        tried.wanted->commit = refusal->checks->commit;
     }
     if (refusal != nullptr) co_return explained(*refusal, definition, given, merge.by);
     CO_TRY(const auto tip, co_await tip_by_now(world_, record, project, definition.initial().name));
@@ -189,33 +187,33 @@ Awaitable<Result<void>> Merges::check_own_branch(TaskRecord& record) {
 }
 
 Awaitable<Result<void>> Merges::choose_tip(TaskRecord& record, const engine::Definition& definition, MergeOrder order,
-                                           MergeRecord& merge, MergeAttempt& way) {
-    CO_TRY(merge.tip, co_await confirmed_tip(record, definition, order, merge, way));
+                                           MergeRecord& merge, MergeAttempt& tried) {
+    CO_TRY(merge.tip, co_await confirmed_tip(record, definition, order, merge, tried));
     if (!order.checks) {
-        const auto missing = checks_.missing(record, way.project, merge.tip);
+        const auto missing = checks_.missing(record, tried.project, merge.tip);
         if (!missing.empty()) merge.forced += (merge.forced.empty() ? "" : "; ") + missing;
         co_return Result<void>{};
     }
-    const bool via_pull = way.pull.through.has_value();
-    CO_TRY(way.wanted, co_await checks_before(record, way.project, merge.tip, via_pull));
-    if (way.wanted) co_return Error(ErrorCode::conflict, "the checks have not run");
-    const auto settings = settings_of(world_, way.project);
+    const bool via_pull = tried.pull.through.has_value();
+    CO_TRY(tried.wanted, co_await checks_before(record, tried.project, merge.tip, via_pull));
+    if (tried.wanted) co_return Error(ErrorCode::conflict, "the checks have not run");
+    const auto settings = settings_of(world_, tried.project);
     const bool by_result = *settings.merge_checks == "result" && !via_pull;
     if (by_result && !settings.checks->empty()) merge.checks = engine::hash_of(*settings.checks);
     co_return Result<void>{};
 }
 
 Awaitable<Result<std::vector<std::string>>> Merges::plan(const TaskRecord& record, const MergeOrder& order,
-                                                         MergeRecord& merge, const MergeAttempt& way) {
-    const auto& project = way.project;
-    const auto& pull = way.pull.through;
+                                                         MergeRecord& merge, const MergeAttempt& tried) {
+    const auto& project = tried.project;
+    const auto& pull = tried.pull.through;
     const auto settings = settings_of(world_, project);
     CO_TRY(const auto origin, co_await world_.pool.known().has_origin(world_.git, project.path));
     merge.tx = random_id(12);
-    merge.target = way.target.branch;
-    merge.strategy = pull ? name_of(way.pull.method) : name_of(order.strategy.value_or(git::MergeStrategy::merge));
+    merge.target = tried.target.branch;
+    merge.strategy = pull ? name_of(tried.pull.method) : name_of(order.strategy.value_or(git::MergeStrategy::merge));
     merge.pull = pull ? pull->number : 0;
-    merge.push = pull || (order.push.value_or(*settings.push) && origin && !way.target.is_parents());
+    merge.push = pull || (order.push.value_or(*settings.push) && origin && !tried.target.is_parents());
     merge.include_unpushed = order.include_unpushed;
     merge.keep_branch = order.keep_branch.value_or(*settings.keep_branch);
     merge.at = world_.clock.now();
@@ -224,19 +222,19 @@ Awaitable<Result<std::vector<std::string>>> Merges::plan(const TaskRecord& recor
     if (workspace && is_missing(world_.files, world_.pool.path_of(*workspace))) {
         notes = {"the folder of its workspace is gone, and with it all uncommitted changes"};
     }
-    if (way.target.is_parents()) {
-        notes.push_back("merged into " + way.target.text());
+    if (tried.target.is_parents()) {
+        notes.push_back("merged into " + tried.target.text());
     } else if (origin && !order.push && !*settings.push && !pull) {
         notes.push_back("not pushed: the setting push of " + project.name + " is false");
     } else if (!origin) {
         const auto other = co_await world_.pool.known().unused_remote(world_.git, project.path, project.default_branch);
         if (!other.empty()) notes.push_back("not pushed: " + other);
     }
-    notes.insert(notes.end(), way.pull.notes.begin(), way.pull.notes.end());
+    notes.insert(notes.end(), tried.pull.notes.begin(), tried.pull.notes.end());
     co_return notes;
 }
 
-Awaitable<Result<MergeOutcome>> Merges::attempt(TaskId id, MergeOrder order, Caller by, MergeAttempt& way) {
+Awaitable<Result<MergeOutcome>> Merges::attempt(TaskId id, MergeOrder order, Caller by, MergeAttempt& tried) {
     CO_TRY(auto turn, co_await transitions_.begin_turn(id));
     auto& record = turn.record;
     if (record.merge && record.merge->phase == MergePhase::done) co_return remembered(*record.merge);
@@ -244,30 +242,30 @@ Awaitable<Result<MergeOutcome>> Merges::attempt(TaskId id, MergeOrder order, Cal
         co_return co_await finish(std::move(record));
     }
     CO_TRY(const auto definition, turns_.definition_of(record.task));
-    CO_TRY(way.project, registered_project(world_, record.task.project));
-    way.target = merge_target(world_, record, way.project);
-    CO_TRY(co_await check_parents_branch(world_, way.target, way.project));
+    CO_TRY(tried.project, registered_project(world_, record.task.project));
+    tried.target = merge_target(world_, record, tried.project);
+    CO_TRY(co_await check_parents_branch(world_, tried.target, tried.project));
     CO_TRY(co_await check_own_branch(record));
     // This attempt checks again whether the cause of the last failure still stands.
     if (record.merge) (void)clear(record, NoticeKind::merge_failed);
-    CO_TRY(way.pull, co_await ask_pull_request(record, way.project, order));
-    if (auto& merged = way.pull.merged) {
+    CO_TRY(tried.pull, co_await ask_pull_request(record, tried.project, order));
+    if (auto& merged = tried.pull.merged) {
         co_return co_await finish_merged(std::move(record), std::move(*merged), order.keep_branch, by);
     }
     MergeRecord merge;
     merge.by = by;
-    CO_TRY(co_await choose_tip(record, *definition, order, merge, way));
-    CO_TRY(auto notes, co_await plan(record, order, merge, way));
+    CO_TRY(co_await choose_tip(record, *definition, order, merge, tried));
+    CO_TRY(auto notes, co_await plan(record, order, merge, tried));
     const auto commit = merge.tip;
     record.merge = std::move(merge);
     const auto start = order.force ? Start::forced : Start::asked;
-    auto merged = co_await run(std::move(record), std::move(notes), start, &way.place);
+    auto merged = co_await run(std::move(record), std::move(notes), start, &tried.place);
     if (!merged && is_untested(merged.error())) {
         const auto& details = merged.error().details;
-        way.wanted.emplace();
-        way.wanted->commit = commit;
-        way.wanted->result = {details.at("untested"), details.at("tree"), details.at("merged_with")};
-        way.wanted->for_merge = true;
+        tried.wanted.emplace();
+        tried.wanted->commit = commit;
+        tried.wanted->result = {details.at("untested"), details.at("tree"), details.at("merged_with")};
+        tried.wanted->for_merge = true;
     }
     co_return merged;
 }

@@ -20,6 +20,12 @@
 /// Merges of tasks' branches: what has to hold before one begins (merges.cpp, merge_concerns.cpp, merge_checks.cpp),
 /// one merge at work (merge_run.cpp, merge_commit.cpp, merge_end.cpp), and what an interrupted one leaves
 /// (merge_recovery.cpp).
+///
+/// A merge is asked for by a human, or by the workflow. Before it begins, the engine must allow the transition, the
+/// project's checks must have passed on the commit, and a human must have confirmed what is odd about it
+/// (merge_concerns.hpp). Checks run without the task's lock; after them everything is decided again. Then MergeRun goes
+/// from phase to phase, each saved before the next one begins. Until the commit may be published, a failure undoes the
+/// merge; after that it is only ever finished. Merges into one repository run one after the other.
 namespace orange {
 
 class MergeRun;
@@ -116,23 +122,23 @@ class Merges {
         async::Mutex::Lock place;  ///< the lock of the checks' own place
         bool has_place = false;
     };
-    /// Merges, unless checks have to pass first: then sets `way.wanted` and returns an Error.
-    Awaitable<Result<MergeOutcome>> attempt(TaskId id, MergeOrder order, Caller by, MergeAttempt& way);
+    /// Merges, unless checks have to pass first: then sets `tried.wanted` and returns an Error.
+    Awaitable<Result<MergeOutcome>> attempt(TaskId id, MergeOrder order, Caller by, MergeAttempt& tried);
     /// Returns the project's checks that have to pass on this commit before its merge begins. Checks of the result come
     /// later.
     Awaitable<Result<std::optional<CheckOrder>>> checks_before(TaskRecord record, Project project, std::string tip,
                                                                bool via_pull);
     /// Returns the commit that may be merged, and puts the confirmed concerns into `merge.forced`. If checks of the
-    /// workflow have to pass first, sets `way.wanted` and returns an Error.
+    /// workflow have to pass first, sets `tried.wanted` and returns an Error.
     Awaitable<Result<std::string>> confirmed_tip(TaskRecord& record, const engine::Definition& definition,
-                                                 MergeOrder order, MergeRecord& merge, MergeAttempt& way);
+                                                 MergeOrder order, MergeRecord& merge, MergeAttempt& tried);
     Awaitable<Result<void>> check_own_branch(TaskRecord& record);
-    /// Sets the commit that is to be merged. If checks have to pass first, sets `way.wanted` and returns an Error.
+    /// Sets the commit that is to be merged. If checks have to pass first, sets `tried.wanted` and returns an Error.
     Awaitable<Result<void>> choose_tip(TaskRecord& record, const engine::Definition& definition, MergeOrder order,
-                                       MergeRecord& merge, MergeAttempt& way);
+                                       MergeRecord& merge, MergeAttempt& tried);
     /// Completes the record of a merge that may begin. Returns notes for the caller.
     Awaitable<Result<std::vector<std::string>>> plan(const TaskRecord& record, const MergeOrder& order,
-                                                     MergeRecord& merge, const MergeAttempt& way);
+                                                     MergeRecord& merge, const MergeAttempt& tried);
     std::map<std::string, std::string> unpushed(const Project& project, const std::string& target) const;
     git::MergeRequest request_for(const TaskRecord& record, const Project& project) const;
     Awaitable<Result<MergeOutcome>> run(TaskRecord record, std::vector<std::string> notes, Start start,

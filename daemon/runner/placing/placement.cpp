@@ -17,7 +17,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/process/environment.hpp"
 #include "daemon/process/signal_process.hpp"
-#include "daemon/runner/attention/notices.hpp"
+#include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/placing/walls.hpp"
 
 namespace orange {

@@ -1,10 +1,11 @@
-#include "daemon/runner/pulls/pull_creation.hpp"
+#include "daemon/runner/pulls/pulls.hpp"
 
 #include <algorithm>
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/engine/permissions.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 namespace {

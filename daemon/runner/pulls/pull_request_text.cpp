@@ -1,4 +1,4 @@
-#include "daemon/runner/pulls/pull_request_text.hpp"
+#include "daemon/runner/pulls/pulls.hpp"
 
 #include <algorithm>
 

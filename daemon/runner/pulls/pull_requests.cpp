@@ -1,4 +1,4 @@
-#include "daemon/runner/pulls/pull_requests.hpp"
+#include "daemon/runner/pulls/pulls.hpp"
 
 #include <charconv>
 
@@ -9,11 +9,9 @@
 #include "daemon/git/merge.hpp"
 #include "daemon/git/publish.hpp"
 #include "daemon/git/worktrees.hpp"
-#include "daemon/runner/branch/other_branch.hpp"
-#include "daemon/runner/branch/worktree.hpp"
+#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/merging/merge_run.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
-#include "daemon/runner/pulls/pull_request_text.hpp"
 
 namespace orange::pulls {
 namespace {

@@ -8,10 +8,9 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/agents/messages.hpp"
-#include "daemon/runner/attention/notices.hpp"
-#include "daemon/runner/pulls/pull_request_text.hpp"
-#include "daemon/runner/pulls/pull_requests.hpp"
+#include "daemon/runner/agents/outbox.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/pulls/pulls.hpp"
 
 namespace orange {
 namespace {

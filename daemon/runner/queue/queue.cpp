@@ -12,10 +12,8 @@
 #include "daemon/engine/start.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/attention/notices.hpp"
-#include "daemon/runner/family/blockers.hpp"
-#include "daemon/runner/family/children.hpp"
-#include "daemon/runner/family/stacking.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/family/family.hpp"
 
 namespace orange {
 namespace {
@@ -86,12 +84,6 @@ class Queue::Preparing {
     InSet<TaskId> preparing_, starting_;
 };
 
-/// Reserves a slot while starting, so that the queue cannot hand out the same workspace.
-Awaitable<Result<Outcome>> Queue::start_now(TaskRecord record, Caller by) {
-    const Preparing preparing(*this, record.task.id);
-    co_return co_await start_pending(std::move(record), by);
-}
-
 Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
     std::string project;
     {
@@ -109,7 +101,8 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
             CO_TRY(turns_.try_save(record));
         }
         if (!record.blocked() && is_next(record)) {
-            auto started = co_await start_now(record, by);
+            const Preparing preparing(*this, id);  // so that the queue cannot hand out the same workspace
+            auto started = co_await start_pending(record, by);
             if (!started && started.error().code != ErrorCode::pool_exhausted) schedule(project);
             if (started && !started->spawn_error.empty()) stalled_.insert(project);
             if (started || started.error().code != ErrorCode::pool_exhausted) co_return started;
@@ -120,7 +113,7 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
             CO_TRY(turns_.try_save(record));
         }
     }
-    co_await run(project);
+    co_await look(project);
     const auto record = turns_.record_of(id);
     Outcome outcome;
     if (record && record->queued) outcome.notes = {waits(*record)};
@@ -149,7 +142,7 @@ Awaitable<Result<Outcome>> Queue::approve(TaskId id, Caller by) {
     Outcome outcome;
     if (waiting.empty()) outcome.notes = {"there was nothing to approve"};
     for (const auto& each : waiting) CO_TRY(co_await approve_one(each, by));
-    co_await run(record.task.project);
+    co_await look(record.task.project);
     for (const auto& each : waiting) {
         const auto now = turns_.record_of(each);
         if (!now) continue;
@@ -161,79 +154,72 @@ Awaitable<Result<Outcome>> Queue::approve(TaskId id, Caller by) {
 }
 
 void Queue::schedule(const std::string& project) {
-    async::spawn(world_.executor, "queue", run_soon(project));
+    async::spawn(world_.executor, "queue", look_soon([this, project] { return look(project); }));
 }
 
-/// Yields first: starts that fail at once would otherwise pile up on the caller's stack.
-Awaitable<void> Queue::run_soon(std::string project) {
+void Queue::room_changed() {
+    if (looking_again_ || (held_back_.empty() && !capacity_.is_limited())) return;
+    looking_again_ = true;
+    async::spawn(world_.executor, "held back", look_soon([this] {
+                     looking_again_ = false;  // reset first: a change during the look causes another look
+                     return look_at_held_back();
+                 }));
+}
+
+/// Yields first: the code that saved the task still works with it, and starts that fail at once would otherwise pile up
+/// on the caller's stack.
+Awaitable<void> Queue::look_soon(std::function<Awaitable<void>()> look) {
     co_await async::yield();
-    co_await run(std::move(project));
+    co_await look();
 }
 
-/// The starts run side by side, since one project's setup may take minutes.
-Awaitable<void> Queue::run(std::string project) {
+Awaitable<void> Queue::look(std::string project) {
     const auto* registered = world_.projects.find(project);
     if (!registered) co_return;
-    auto started = std::make_shared<Starts>(world_.executor);
     const auto is_its = [&](const TaskRecord& record) { return record.task.project == project; };
-    begin_due(capacity_.snapshot(), is_its, started);
-    while (started->under_way > 0) co_await started->ended.wait();
+    const auto starts = start_due(capacity_.snapshot(), is_its);
+    while (starts->under_way > 0) co_await starts->ended.wait();
+}
+
+/// A freed workspace does not start a pending task (a cancelled task starts none). A lifted limit starts the tasks that
+/// it held back.
+Awaitable<void> Queue::look_at_held_back() {
+    const auto snapshot = capacity_.snapshot();
+    const auto before = std::exchange(held_back_, {});
+    for (const auto& id : queue::held_back(snapshot)) {
+        if (world_.tasks.awake(id)->held.empty()) held_back_.insert(id);
+    }
+    const auto was_held = [&](const TaskRecord& record) { return before.contains(record.task.id); };
+    const auto starts = start_due(snapshot, was_held);
+    while (starts->under_way > 0) co_await starts->ended.wait();
 }
 
 /// Begins the pending tasks that are due and `wanted`, and reports the tasks that have begun whose agents may start.
-void Queue::begin_due(const queue::Snapshot& look, const std::function<bool(const TaskRecord&)>& wanted,
-                      const std::shared_ptr<Starts>& starts) {
+/// The starts run side by side, since one project's setup may take minutes.
+std::shared_ptr<Queue::Starts> Queue::start_due(const queue::Snapshot& look,
+                                                const std::function<bool(const TaskRecord&)>& wanted) {
+    auto starts = std::make_shared<Starts>(world_.executor);
     having_room_.clear();
     for (const auto& id : queue::due(look)) {
         const auto record = world_.tasks.awake(id);
         if (!record->held.empty()) {
             having_room_.insert(id);
         } else if (wanted(*record)) {
-            begin(id, starts);
+            capacity_.starting().insert(id);
+            held_back_.erase(id);
+            preparing_.insert(id);
+            ++starts->under_way;
+            async::spawn(world_.executor, "start", start_queued(id, starts));
         }
     }
     for (const auto& id : having_room_) has_room_now_(id);
+    return starts;
 }
 
-void Queue::begin(const TaskId& id, const std::shared_ptr<Starts>& starts) {
-    capacity_.starting().insert(id);
-    held_back_.erase(id);
-    preparing_.insert(id);
-    ++starts->under_way;
-    async::spawn(world_.executor, "start", start_queued(id, starts));
-}
-
-void Queue::room_changed() {
-    if (looking_again_ || (held_back_.empty() && !capacity_.is_limited())) return;
-    looking_again_ = true;
-    async::spawn(world_.executor, "held back", look_again());
-}
-
-/// Yields first: the code that saved the task still works with it.
-Awaitable<void> Queue::look_again() {
-    co_await async::yield();
-    looking_again_ = false;  // reset first: a change during the look causes another look
-    co_await run_held_back();
-}
-
-/// A freed workspace does not start a pending task (a cancelled task starts none). A lifted limit starts the tasks that
-/// it held back.
-Awaitable<void> Queue::run_held_back() {
-    const auto snapshot = capacity_.snapshot();
-    auto started = std::make_shared<Starts>(world_.executor);
-    const auto before = std::exchange(held_back_, {});
-    for (const auto& id : queue::held_back(snapshot)) {
-        if (world_.tasks.awake(id)->held.empty()) held_back_.insert(id);
-    }
-    begin_due(
-        snapshot, [&](const TaskRecord& record) { return before.contains(record.task.id); }, started);
-    while (started->under_way > 0) co_await started->ended.wait();
-}
-
-Awaitable<Outcome> Queue::run_for(TaskId id, std::string project) {
+Awaitable<Outcome> Queue::look_for(TaskId id, std::string project) {
     starts_[id] = {};
-    co_await run(std::move(project));
-    // Another run of the queue may have begun this start, which holds the task's lock until it ends.
+    co_await look(std::move(project));
+    // Another look may have begun this start, which holds the task's lock until it ends.
     while (preparing_.contains(id)) {
         co_await turns_.free(id);
         co_await async::yield();
@@ -281,7 +267,7 @@ Awaitable<void> Queue::start_queued(TaskId id, std::shared_ptr<Starts> starts) {
     ending.project = turn->record.task.project;
     auto started = co_await start_pending(turn->record, daemon_for("queue"));
     ending.finished = true;
-    // The workspace is free again, but the same cause may keep all agents from starting: the poll runs the queue.
+    // The workspace is free again, but the same cause may keep all agents from starting: the poll looks again.
     if (started && !started->spawn_error.empty()) stalled_.insert(ending.project);
     if (started && starts_.contains(id)) starts_[id] = *started;
     if (started || started.error().code == ErrorCode::pool_exhausted) co_return;
@@ -353,7 +339,7 @@ Awaitable<std::optional<std::string>> Queue::note_failure(TaskId id, Error why) 
         raise(world_, *record, NoticeKind::start_failed, "the task could not be started: " + error, again);
     }
     if (!own_fault && record->notices == before) co_return std::nullopt;  // the notice is not new
-    if (!turns_.save(*record)) {  // still in the queue: the next run would only fail again
+    if (!turns_.save(*record)) {  // still in the queue: the next look would only fail again
         stalled_.insert(project);
         if (starts_.contains(id)) starts_[id].spawn_error = why.message + "; Orange tries again";
         co_return std::nullopt;

@@ -21,7 +21,16 @@ namespace orange {
 
 /// Starts what waits for its start. Pending tasks, and tasks whose sub-tasks are done, wait in their project's queue,
 /// first in, first out, for a workspace and for room for their agent. Agents of tasks that have begun wait for room
-/// under a limit (room.hpp, queue_order.hpp). No function holds a task's lock while it waits for another one's.
+/// under a limit (capacity.hpp, queue_order.hpp).
+///
+/// There are two verbs: to *look* is to take a snapshot of what waits and of what is free, and to begin what is due; to
+/// *start* is to take one task into its first state of work, or to give an agent that waited its room. A look begins
+/// its starts side by side and each under its own task's lock. schedule() and room_changed() look soon; look() and
+/// look_for() wait until the starts have ended.
+///
+/// A task that can never start leaves the queue with a notice. If all would fail (a full disk, a repository that does
+/// not answer), all keep their places and the project is tried again. No function holds a task's lock while it waits
+/// for another one's.
 class Queue final : public Waiting {
   public:
     Queue(World& world, Capacity& capacity, Turns& turns, AgentControl& agents, Transitions& transitions)
@@ -37,14 +46,14 @@ class Queue final : public Waiting {
 
     /// Puts a record behind everything that waits. The caller saves the record.
     void enqueue(TaskRecord& record);
-    /// Runs the queue that a new task was put into, and returns the outcome of its start.
-    Awaitable<Outcome> run_for(TaskId id, std::string project);
+    /// Looks at the queue that a new task was put into, and returns the outcome of its start.
+    Awaitable<Outcome> look_for(TaskId id, std::string project);
     /// Returns a sentence about what the task waits for.
     std::string waits(const TaskRecord& record) const;
 
     void schedule(const std::string& project) override;
-    /// Does the same as schedule(), and waits until the starts have ended.
-    Awaitable<void> run(std::string project);
+    /// Starts what is due in the project's queue now, and returns when these starts have ended.
+    Awaitable<void> look(std::string project);
     bool is_starting(const TaskId& id) const override { return preparing_.contains(id); }
 
     /// Says that there may be more room, or that another agent waits. Soon afterwards the pending tasks that a limit
@@ -58,31 +67,28 @@ class Queue final : public Waiting {
     /// failure that may pass is returned, so that the start is tried again; any other failure becomes a notice.
     Awaitable<Result<void>> start_held(TaskRecord& record);
 
-    /// Runs queues again that stopped because their repository did not answer or the disk was full.
+    /// Looks at queues again that stopped because their repository did not answer or the disk was full.
     Awaitable<void> restart_stalled();
 
   private:
     class Preparing;
 
-    /// The starts of one run of the queue that have not ended.
+    /// The starts of one look that have not ended.
     struct Starts {
         explicit Starts(const async::Executor& executor) : ended(executor) {}
         int under_way = 0;
         async::Wakeup ended;
     };
 
-    Awaitable<void> run_held_back();
-    void begin_due(const queue::Snapshot& look, const std::function<bool(const TaskRecord&)>& wanted,
-                   const std::shared_ptr<Starts>& starts);
-    void begin(const TaskId& id, const std::shared_ptr<Starts>& starts);
+    Awaitable<void> look_at_held_back();
+    Awaitable<void> look_soon(std::function<Awaitable<void>()> look);
+    std::shared_ptr<Starts> start_due(const queue::Snapshot& look,
+                                      const std::function<bool(const TaskRecord&)>& wanted);
     Awaitable<Result<void>> approve_one(TaskId id, Caller by);
     bool is_next(const TaskRecord& record) const;
     Awaitable<Result<Outcome>> start_pending(TaskRecord record, Caller by);
-    Awaitable<Result<Outcome>> start_now(TaskRecord record, Caller by);
-    Awaitable<void> run_soon(std::string project);
     Awaitable<bool> repository_answers(std::string project);
     Awaitable<void> start_queued(TaskId id, std::shared_ptr<Starts> starts);
-    Awaitable<void> look_again();
     Result<void> note_failure(TaskRecord& record, Role role, const Error& why);
     /// Removes a task whose start has failed from the queue, or lets it wait if the cause affects all tasks. Returns
     /// the project whose next task may be started instead, if there is one.
@@ -95,7 +101,7 @@ class Queue final : public Waiting {
     AgentControl& agents_;
     Transitions& transitions_;
     std::function<void(const TaskId&)> has_room_now_ = [](const TaskId&) {};
-    std::map<TaskId, Outcome> starts_;  ///< outcomes for the tasks that run_for() waits for
+    std::map<TaskId, Outcome> starts_;  ///< outcomes for the tasks that look_for() waits for
     std::set<std::string> stalled_;     ///< projects whose queue stopped, since no task of theirs could be started
     std::set<TaskId> preparing_;        ///< pending tasks whose start is under way
     std::set<TaskId> held_back_;        ///< pending tasks that only a limit holds back

@@ -6,7 +6,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/pool/occupants.hpp"
 #include "daemon/runner/actions/actions.hpp"
-#include "daemon/runner/attention/notices.hpp"
+#include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/placing/walls.hpp"
 
 namespace orange {

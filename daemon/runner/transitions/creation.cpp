@@ -65,7 +65,7 @@ Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string conte
         outcome.notes = {what + ("\n  orange task spawn " + record.task.id.value)};
         co_return outcome;
     }
-    outcome = co_await queue_.run_for(record.task.id, record.task.project);
+    outcome = co_await queue_.look_for(record.task.id, record.task.project);
     if (!outcome.spawn_error.empty()) co_return outcome;
     const auto after = turns_.record_of(record.task.id);
     if (after && after->task.attention) {

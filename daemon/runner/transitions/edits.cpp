@@ -14,14 +14,12 @@
 #include "daemon/git/own.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/attention/notices.hpp"
-#include "daemon/runner/branch/facts.hpp"
-#include "daemon/runner/branch/other_branch.hpp"
-#include "daemon/runner/branch/worktree.hpp"
-#include "daemon/runner/family/blockers.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/branch/branch.hpp"
+#include "daemon/runner/family/family.hpp"
 #include "daemon/runner/placing/placement.hpp"
 #include "daemon/runner/placing/walls.hpp"
-#include "daemon/runner/pulls/pull_requests.hpp"
+#include "daemon/runner/pulls/pulls.hpp"
 
 namespace orange {
 namespace {

@@ -8,9 +8,9 @@
 #include "daemon/engine/explain.hpp"
 #include "daemon/engine/permissions.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/attention/notices.hpp"
-#include "daemon/runner/branch/programs.hpp"
-#include "daemon/runner/family/blockers.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/branch/branch.hpp"
+#include "daemon/runner/family/family.hpp"
 #include "daemon/runner/placing/placement.hpp"
 
 namespace orange {

@@ -13,13 +13,9 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/actions/actions.hpp"
-#include "daemon/runner/attention/notices.hpp"
-#include "daemon/runner/branch/facts.hpp"
-#include "daemon/runner/branch/other_branch.hpp"
-#include "daemon/runner/branch/programs.hpp"
-#include "daemon/runner/branch/worktree.hpp"
-#include "daemon/runner/family/blockers.hpp"
-#include "daemon/runner/family/stacking.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/branch/branch.hpp"
+#include "daemon/runner/family/family.hpp"
 #include "daemon/runner/placing/walls.hpp"
 #include "daemon/store/sections.hpp"
 
@@ -31,9 +27,8 @@
 ///   prepare  prepare() applies the edit, makes the branch of a task that begins with another's, and takes a workspace.
 ///            If one of them fails, undo() takes back the others.
 ///   commit   perform() makes the record with engine::enter() and saves it. From here on the transition has happened.
-///   act      finish() shows the status in TASK.md and runs the actions. Each is then marked done and saved; the mark
-///   of
-///            the last one is saved together with the removal of the intent.
+///   act      finish() shows the status in TASK.md and runs the actions. Each is then marked done and
+///            saved; the mark of the last one is saved together with the removal of the intent.
 ///   tell     finish() raises notices for failed actions, writes the history and removes the intent.
 ///
 /// A daemon that dies before the commit has changed nothing but the prepared things, which the next daemon finds. After

@@ -4,8 +4,8 @@
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/attention/notices.hpp"
-#include "daemon/runner/branch/worktree.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/branch/branch.hpp"
 #include "daemon/store/sections.hpp"
 
 namespace orange {

@@ -4,7 +4,7 @@
 
 #include "daemon/engine/decide.hpp"
 #include "daemon/runner/actions/actions.hpp"
-#include "daemon/runner/pulls/pull_request_text.hpp"
+#include "daemon/runner/pulls/pulls.hpp"
 #include "daemon/workflow/actions.hpp"
 #include "tests/catch.hpp"
 #include "tests/fakes/github/fake_github.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/runner/family/blockers.hpp"
+#include "daemon/runner/family/family.hpp"
 #include "tests/unit/runner/changes.hpp"
 
 /// Tasks that wait for others.

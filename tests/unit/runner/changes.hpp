@@ -581,7 +581,7 @@ inline Change failing_to_start() {
         return id;
     };
     change.act = [](RunnerWorld& world, const TaskId&) {
-        world.house().go(world.house().runner().queue.run("shop"));
+        world.house().go(world.house().runner().queue.look("shop"));
         return Result<void>{};
     };
     change.is_done = [](RunnerWorld& world, const TaskId& id) {
@@ -597,7 +597,7 @@ inline void goes_on(RunnerWorld& world, const TaskId& id, const Change& change) 
     world.recover();
     if (world.house().world().projects.find("shop")) {
         (void)world.house().go(world.house().runner().workspaces.collect(shop(world)));
-        world.house().go(world.house().runner().queue.run("shop"));
+        world.house().go(world.house().runner().queue.look("shop"));
     }
     change.holds(world, id);
     if (change.is_done(world, id)) return;

@@ -7,7 +7,7 @@
 #include "common/base/text.hpp"
 #include "common/model/json.hpp"
 #include "daemon/git/small_files.hpp"
-#include "daemon/runner/branch/changes.hpp"
+#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/branch/committed.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/changes.hpp"

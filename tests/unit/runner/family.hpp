@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/runner/family/children.hpp"
+#include "daemon/runner/family/family.hpp"
 #include "tests/unit/runner/blocked_tasks.hpp"
 
 /// Tasks that are parts of others.

@@ -4,7 +4,8 @@
 
 #include "common/model/json.hpp"
 #include "daemon/forge/github_forge.hpp"
-#include "daemon/runner/attention/sight.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange::test {
 namespace fs = std::filesystem;
@@ -183,7 +184,7 @@ void RunnerWorld::recover() {
         const auto runs = record(id).runs;
         for (const auto& run : runs) house().go(house().runner().exits.agent_exited(id, run.run));
     }
-    house().go(house().runner().queue.run("shop"));
+    house().go(house().runner().queue.look("shop"));
 }
 
 TaskRecord RunnerWorld::draft(const std::string& summary, int pool_size) {

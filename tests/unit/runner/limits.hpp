@@ -6,7 +6,7 @@
 
 #include "common/model/json.hpp"
 #include "common/model/settings.hpp"
-#include "daemon/runner/attention/sight.hpp"
+#include "daemon/runner/attention/attention.hpp"
 #include "tests/unit/runner/changes.hpp"
 
 /// Tasks whose agents wait for room.

@@ -227,7 +227,7 @@ TEST_CASE("power that goes after a workspace went to the next task leaves it to 
         house.go(house.runner().queue.spawn(next, a_human())).value();
         REQUIRE(world.record(next).queued);
         REQUIRE(world.move(first, "cancelled"));
-        house.go(house.runner().queue.run("shop"));
+        house.go(house.runner().queue.look("shop"));
         REQUIRE(world.record(next).task.workspace);
         write_file(house.world().pool.path_of("shop--1") / "of-the-next", "its work\n");
         moment = {world.git.dir / "moments" / "0", cache.images()};

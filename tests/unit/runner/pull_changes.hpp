@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "daemon/runner/pulls/pull_creation.hpp"
+#include "daemon/runner/pulls/pulls.hpp"
 #include "tests/fakes/github/fake_github.hpp"
 #include "tests/unit/runner/method_changes.hpp"
 

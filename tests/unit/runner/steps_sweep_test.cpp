@@ -208,7 +208,7 @@ Scene the_last_subtasks_end(bool commits) {
         auto& runner = world.house().runner();
         (void)world.house().go(runner.requests.acknowledge(tasks[0]));
         world.house().go(runner.reconciler.settle(tasks[0]));
-        world.house().go(runner.queue.run("shop"));
+        world.house().go(runner.queue.look("shop"));
     };
     return scene;
 }

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "daemon/process/proc_info.hpp"
-#include "daemon/runner/attention/sight.hpp"
+#include "daemon/runner/attention/attention.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/advanced_time.hpp"
 #include "tests/support/pseudo_terminal.hpp"

@@ -3,8 +3,8 @@
 
 #include "common/model/json.hpp"
 #include "daemon/async/async.hpp"
-#include "daemon/runner/agents/messages.hpp"
-#include "daemon/runner/attention/sight.hpp"
+#include "daemon/runner/agents/outbox.hpp"
+#include "daemon/runner/attention/attention.hpp"
 #include "daemon/shim/exit_record.hpp"
 #include "daemon/shim/spec.hpp"
 #include "tests/catch.hpp"

@@ -1,6 +1,6 @@
-#include "daemon/runner/agents/messages.hpp"
 #include "common/model/json.hpp"
 #include "daemon/runner/agents/activity.hpp"
+#include "daemon/runner/agents/outbox.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/advanced_time.hpp"
 #include "tests/unit/runner/house.hpp"

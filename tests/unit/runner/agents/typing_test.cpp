@@ -4,8 +4,8 @@
 #include "common/base/text.hpp"
 #include "common/model/json.hpp"
 #include "daemon/agents/events.hpp"
-#include "daemon/runner/agents/messages.hpp"
-#include "daemon/runner/attention/sight.hpp"
+#include "daemon/runner/agents/outbox.hpp"
+#include "daemon/runner/attention/attention.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"
 

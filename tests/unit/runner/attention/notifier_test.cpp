@@ -1,5 +1,5 @@
 #include "common/model/json.hpp"
-#include "daemon/runner/attention/notices.hpp"
+#include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/attention/notification.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"

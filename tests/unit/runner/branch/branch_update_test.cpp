@@ -1,4 +1,4 @@
-#include "daemon/runner/branch/branch_update.hpp"
+#include "daemon/runner/branch/branch.hpp"
 
 #include "tests/catch.hpp"
 #include "tests/unit/runner/changes.hpp"

@@ -1,7 +1,7 @@
 // The end of a task: terminal states of other names, and work, branches or commits that are missing at the end.
 #include <fstream>
 
-#include "daemon/runner/branch/kept_work.hpp"
+#include "daemon/runner/branch/branch.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/changes.hpp"
 

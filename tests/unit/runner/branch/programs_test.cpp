@@ -1,4 +1,4 @@
-#include "daemon/runner/branch/programs.hpp"
+#include "daemon/runner/branch/branch.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "tests/unit/runner/gates.hpp"
 
 #include "daemon/process/proc_info.hpp"
-#include "daemon/runner/attention/sight.hpp"
+#include "daemon/runner/attention/attention.hpp"
 #include "tests/catch.hpp"
 
 /// Gates on facts, by real git and real processes.

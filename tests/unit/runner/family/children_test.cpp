@@ -1,4 +1,4 @@
-#include "daemon/runner/family/children.hpp"
+#include "daemon/runner/family/family.hpp"
 
 #include "tests/catch.hpp"
 #include "tests/unit/runner/family.hpp"

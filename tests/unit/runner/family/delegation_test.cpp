@@ -1,7 +1,7 @@
 #include <fstream>
 
-#include "daemon/runner/attention/sight.hpp"
-#include "daemon/runner/branch/changes.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/branch/branch.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/sitter.hpp"
 #include "tests/unit/runner/family.hpp"
@@ -27,7 +27,7 @@ void forget(RunnerWorld& world, const TaskId& id) {
     world.house().go(runner.reconciler.pass_on_end(id)).value();
     world.house().go(runner.requests.remove(id, a_human())).value();
     runner.reconciler.wake(parent);
-    world.house().go(runner.queue.run("shop"));
+    world.house().go(runner.queue.look("shop"));
 }
 
 std::size_t ways_out(RunnerWorld& world, const TaskId& id, const std::string& to) {
@@ -204,7 +204,7 @@ TEST_CASE("What an agent has created under ask starts when its human approves it
     CHECK(need_of(world, parent) == Need::help);
     CHECK(need_of(world, first) == Need::nothing);
     REQUIRE(notice_of(world, parent, NoticeKind::children_unapproved));
-    world.house().go(world.house().runner().queue.run("shop"));
+    world.house().go(world.house().runner().queue.look("shop"));
     CHECK(status_of(world, first) == "pending");
     approve(world, first).value();
     CHECK(status_of(world, first) == "working");
@@ -273,7 +273,7 @@ TEST_CASE("A workspace that could not be given back when its task began to wait 
     }
     CHECK_FALSE(world.record(parent).task.workspace);
     CHECK(need_of(world, parent) == Need::nothing);
-    world.house().go(world.house().runner().queue.run("shop"));
+    world.house().go(world.house().runner().queue.look("shop"));
     REQUIRE(status_of(world, child) == "working");
     finish_child(world, child);
     CHECK(status_of(world, parent) == "done");

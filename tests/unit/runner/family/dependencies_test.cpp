@@ -1,4 +1,4 @@
-#include "daemon/runner/attention/sight.hpp"
+#include "daemon/runner/attention/attention.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/blocked_tasks.hpp"
 
@@ -112,7 +112,7 @@ TEST_CASE("A cancelled blocker leaves a task that needs help until it is unblock
     world.house().go(world.house().runner().requests.acknowledge(second)).value();
     CHECK(need(world, second) == Need::help);
     CHECK_FALSE(notice_of(world, second, NoticeKind::blocker_gone));
-    world.house().go(world.house().runner().queue.run("shop"));
+    world.house().go(world.house().runner().queue.look("shop"));
     CHECK(status(world, second) == "pending");
     CHECK(world.events(second, "blocker.gone").size() == 1);
     edit(world, second, unblocking({first})).value();
@@ -251,7 +251,7 @@ TEST_CASE(
     REQUIRE(status(world, second) == "pending");
     world.git.commit(world.repo(), "feature", "another\n");
     world.move(queued, "cancelled").value();
-    world.house().go(world.house().runner().queue.run("shop"));
+    world.house().go(world.house().runner().queue.look("shop"));
 
     CHECK(status(world, second) == "pending");
     CHECK(need(world, second) == Need::help);

@@ -1,10 +1,8 @@
 // Sub-tasks that are merged into the branch of their parent (the setting children_into).
-#include "daemon/runner/branch/branch_update.hpp"
-#include "daemon/runner/branch/changes.hpp"
+#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/branch/committed.hpp"
-#include "daemon/runner/branch/facts.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
-#include "daemon/runner/pulls/pull_creation.hpp"
+#include "daemon/runner/pulls/pulls.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/family.hpp"
 #include "tests/unit/runner/limits.hpp"

@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "daemon/runner/attention/sight.hpp"
-#include "daemon/runner/pulls/pull_creation.hpp"
-#include "daemon/runner/pulls/pull_request_text.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/pulls/pulls.hpp"
 #include "tests/catch.hpp"
 #include "tests/fakes/github/fake_github.hpp"
 #include "tests/support/advanced_time.hpp"

@@ -282,7 +282,7 @@ TEST_CASE("leaving the status ends the wait, and so does its human") {
     CHECK(f.world.record(f.second).held.empty());
     CHECK(f.world.house().world().tasks.held().empty());
     pass_review(f.world, f.first);
-    f.world.house().go(f.world.house().runner().queue.run("shop"));
+    f.world.house().go(f.world.house().runner().queue.look("shop"));
     CHECK_FALSE(runs(f.world, f.second, Role::reviewer));
 }
 

@@ -198,7 +198,7 @@ TEST_CASE("a project that is gone starts nobody, and says so where somebody asks
     const auto queued = spawn(world, id);
     REQUIRE(queued);
     CHECK(world.record(id).task.status == "pending");
-    world.house().go(world.house().runner().queue.run("shop"));
+    world.house().go(world.house().runner().queue.look("shop"));
     CHECK(world.outside.tmux.state.opened.empty());
 }
 
@@ -462,12 +462,12 @@ TEST_CASE("a queue whose repository is away stands still, says so once, and goes
     const auto id = first.task.id;
     CHECK(world.record(id).queued);
     CHECK_THAT(attention(world, id), Tells("orange doctor"));
-    world.house().go(world.house().runner().queue.run("shop"));
+    world.house().go(world.house().runner().queue.look("shop"));
     CHECK(world.events(id, "spawn.failed").size() == 1);
     REQUIRE(world.create(second, "", false));
     const auto again = [&] {
         world.house().go(world.house().runner().queue.restart_stalled());
-        world.house().go(world.house().runner().queue.run("shop"));
+        world.house().go(world.house().runner().queue.look("shop"));
     };
     again();
     CHECK(world.record(id).task.status == "pending");
@@ -494,7 +494,7 @@ TEST_CASE("who comes while the only free workspace is being looked at waits for 
     CHECK_THAT(outcome->value().notes.at(0), Tells("1"));
     house.io.run();
     REQUIRE(collected);
-    house.go(house.runner().queue.run("shop"));  // as gc's caller does
+    house.go(house.runner().queue.look("shop"));  // as gc's caller does
     CHECK(world.record(id).task.status == "planning");
     CHECK_FALSE(world.record(id).queued);
 }
@@ -529,7 +529,7 @@ TEST_CASE("of two that are created at once each is told what became of it") {
     house.begin(house.runner().creation.create(first, "", false, a_human()), outcomes[0]);
     house.begin(house.runner().creation.create(second, "", false, a_human()), outcomes[1]);
     // A third who only looks whether somebody can be started finds both under way.
-    house.go(house.runner().queue.run("shop"));
+    house.go(house.runner().queue.look("shop"));
     house.io.restart();
     house.io.run();
     for (const auto& record : {first, second}) {
@@ -553,7 +553,7 @@ TEST_CASE("a queued task that is given up, or removed, before its turn comes is 
     const bool removed = GENERATE(false, true);
     async::spawn(house.io.get_executor(), "another",
                  is_faster(house.world(), id, removed, [](TaskRecord& record) { record.queued = false; }));
-    house.go(house.runner().queue.run("shop"));
+    house.go(house.runner().queue.look("shop"));
     CHECK(world.outside.tmux.state.opened.empty());
     CHECK((house.world().tasks.brief(id) == nullptr) == removed);
 }

@@ -216,7 +216,7 @@ TEST_CASE("a full pool keeps a task in the queue, and a free workspace starts it
     REQUIRE_FALSE(waits.notes.empty());
     CHECK_THAT(waits.notes[0], Tells("1"));
     world.move(first, "cancelled").value();
-    world.house().go(world.house().runner().queue.run("shop"));
+    world.house().go(world.house().runner().queue.look("shop"));
     CHECK(world.record(second).task.status == "planning");
     CHECK(world.record(second).task.workspace == "shop--1");
 }

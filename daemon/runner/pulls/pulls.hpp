@@ -3,15 +3,19 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.hpp"
 #include "common/model/pull_request.hpp"
 #include "daemon/forge/forge.hpp"
+#include "daemon/runner/transitions/transitions.hpp"
 #include "daemon/runner/world.hpp"
 
-/// A task's pull request: finds it and opens it (docs/pull-requests.md). PullSync follows the existing pull requests;
-/// Merges queries one before it merges.
+/// A task's pull request (docs/pull-requests.md): finding it, opening it, its words. The task's record has what was
+/// last known of it. PullSync (pull_sync.hpp) asks the forge for all open ones again, and does what follows: feedback
+/// for the agent, the end of the task. Merges asks once more before it merges. What cannot be found out is not known:
+/// no step is taken on a guess.
 namespace orange::pulls {
 
 /// True if the project's work is merged through pull requests (its setting `merge`).
@@ -69,4 +73,26 @@ bool may_be_open(const TaskRecord& record);
 /// Returns a name such as "pull request #7".
 std::string name_of(const PullRequest& pull);
 
+/// Returns the text of a task's pull request: the summary, `## Context` of TASK.md, and the repository's template as it
+/// is on the default branch. Cut to what GitHub accepts.
+Awaitable<Result<std::string>> pull_request_body(World& world, const TaskRecord& record, Project project);
+
+/// Joins the three parts.
+std::string joined_body(std::string_view summary, std::string_view background, std::string_view repository_text);
+
+/// Returns what people and checks said about a pull request, as an agent gets it: fenced, and marked as text from
+/// outside. `what`: the reason, one line.
+std::string feedback_text(const std::string& what, const PullRequest& pull, const std::vector<PullRemark>& remarks);
+
 }  // namespace orange::pulls
+
+namespace orange {
+
+struct Runner;
+
+/// `orange task create-pr`: pushes the task's branch, and opens its pull request or adopts the open one. If the
+/// workflow has a transition from the task's state that opens one (the action create_pr), the task takes it. conflict
+/// if the task has not begun or has ended, or if a merge of the task is not finished.
+Awaitable<Result<Outcome>> create_pull_request(Runner& runner, TaskId id, pulls::PullText text, Caller by);
+
+}  // namespace orange

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/base/names.hpp"
+#include "common/base/result.hpp"
+#include "common/model/record.hpp"
+#include "daemon/engine/blocking.hpp"
+#include "daemon/engine/children.hpp"
+#include "daemon/engine/decide.hpp"
+#include "daemon/engine/next.hpp"
+#include "daemon/runner/queue/waiting.hpp"
+#include "daemon/runner/transitions/transitions.hpp"
+#include "daemon/runner/transitions/turns.hpp"
+#include "daemon/runner/world.hpp"
+
+/// The relatives of a task: the tasks that it waits for (its *blockers*), and the tasks that it was split into (its
+/// *sub-tasks*).
+///
+/// A task that waits stays in the first state until all its blockers are done; then the queue may start it. A task that
+/// was split waits in a state of its workflow until its sub-tasks have ended; what follows is decided by
+/// engine/children.hpp. Each of the two notes in its own record which relatives are done, so that a deleted relative
+/// counts on, and so that a killed daemon leaves the step to the next one. Whoever ends wakes its parent and those that
+/// wait for it (loop/reconciler.hpp).
+///
+/// A branch may stand on a relative's: see put_on_base().
+namespace orange {
+
+struct Runner;
+
+// The list of blockers in a record. These functions save nothing.
+
+using engine::BlockerState;
+
+/// Returns the state of a task that another one waits for.
+BlockerState blocker_state(const World& world, const TaskId& id);
+/// Returns the blockers that the task still waits for, with the state of each.
+std::vector<engine::Blocker> blockers_of(const World& world, const TaskRecord& record);
+
+/// Appends the named tasks to the blockers of `record`. TaskStore::resolve() defines the names. conflict if a name is
+/// the task itself, a task that has ended without success, or a task that waits for this one, or if the task has
+/// started. invalid_argument above 100 blockers. On failure the record may be half changed; the caller drops it.
+Result<void> add_blockers(const World& world, TaskRecord& record, const std::vector<std::string>& names);
+/// Removes the named tasks from the blockers. A deleted task has only its id. invalid_argument if the task does not
+/// wait for one of them.
+Result<void> drop_blockers(const World& world, TaskRecord& record, const std::vector<std::string>& names);
+/// Returns conflict, with the cycle in `details`, if the task waits for itself.
+Result<void> check_cycle(const World& world, const TaskRecord& record);
+
+/// Returns the blockers that the task still waits for, as people type them: "4f2a,7b1c".
+std::string waits_text(const World& world, const TaskRecord& record);
+/// Returns the blockers that will never be done, in the same form; empty if there are none.
+std::string gone_text(const World& world, const TaskRecord& record);
+/// Returns a sentence with the blockers and the command that starts the task without them.
+std::string waits_sentence(const World& world, const TaskRecord& record);
+
+// The sub-tasks of a task, and the transition of their parent when they have ended.
+
+/// Returns the sub-tasks, oldest first. Those that were done and are deleted now come before the others, those with
+/// unreadable files after them.
+engine::Children children_of(const World& world, const TaskRecord& record);
+
+/// Returns all tasks below this one that have not ended, each before its own sub-tasks.
+std::vector<TaskId> open_below(const World& world, const TaskId& id);
+
+/// Makes a new task a sub-task of `parent`, in its project. conflict if the parent has ended, has as many sub-tasks or
+/// is as deep as the settings allow, or is a task that the new one waits for.
+Result<void> adopt(const World& world, TaskRecord& record, const TaskRecord& parent);
+
+/// Decides the transition of a task that waited for its sub-tasks (engine::decide_children). The decision may depend on
+/// the commits of the branch, so git is asked in the task's turn; fails if git does.
+Awaitable<Result<engine::ChildrenOutcome>> decide_after_children(World& world, Turns& turns, const TaskRecord& record);
+
+/// True if the task needs a workspace for that transition and has none. The queue then performs it when one is free.
+bool wants_workspace(const TaskRecord& record, const engine::ChildrenOutcome& outcome);
+
+/// Performs that transition, once. If no transition is due any more, removes the task from the queue.
+Awaitable<Result<Outcome>> move_after_children(World& world, Turns& turns, Transitions& transitions, TaskRecord record);
+
+// Steps of the reconciler for a task that waits for other tasks.
+
+/// Notes in the record which blockers are done, and raises a notice about those that will never be done. If no blocker
+/// is left, the queue may start the task. `record` is that of the task's turn. The call can be repeated after a crash:
+/// history is written first, and an event that it already has is not written again.
+Awaitable<Result<void>> note_blockers(World& world, Turns& turns, Waiting& waiting, TaskRecord& record,
+                                      engine::step::NoteBlockers ended);
+
+// Steps of the reconciler for a task that was split into sub-tasks. `record` is that of the task's turn. A step can be
+// repeated after a crash and then changes nothing a second time.
+
+struct Runner;
+
+/// Notes in the record that sub-tasks are done. The note stays even if a sub-task is deleted later.
+Awaitable<Result<void>> note_children(World& world, Turns& turns, TaskRecord& record, engine::step::NoteChildren ended);
+
+/// Updates the notices about the sub-tasks.
+Awaitable<Result<void>> tell_of_children(World& world, Turns& turns, TaskRecord& record,
+                                         engine::step::TellOfChildren tell);
+
+/// Removes the task from the queue if it has to wait again, and clears the notice that it could not continue.
+Awaitable<Result<void>> wait_for_children(Turns& turns, TaskRecord& record, engine::step::WaitForChildren wait);
+
+/// Performs the transition that follows the end of all sub-tasks, or puts the task into the queue if the transition
+/// needs a workspace. An Error is tried again. A permanent failure raises a notice that waits for `orange task ack`.
+Awaitable<Result<void>> go_on_after_children(Runner& runner, TaskRecord& record);
+
+/// Makes the branch of a pending task that was created with the branch of a blocker as its --base. Called in the task's
+/// turn, before the task starts. Saves the record.
+///
+/// - The branch begins where the blocker's branch is, or was when it was merged. The default branch is merged into it
+///   (merged, not rebased: other people may have seen the commits). From then on it is compared with the default
+///   branch.
+/// - If the task starts although the blocker is not done, the branch begins at the blocker's, and nothing is merged.
+/// - The branch of a sub-task begins at its parent's in the same way. The default branch is merged if the sub-task has
+///   waited for other tasks.
+/// - For a sub-task that is merged into its parent's branch, that branch takes the place of the default branch, unless
+///   the sub-task has waited for a task that is merged elsewhere.
+///
+/// conflict, with `details["files"]`, if the merge conflicts: the branch then exists without the merge, and a person
+/// has to make it. The call may be repeated after a crash.
+Awaitable<Result<void>> put_on_base(World& world, Turns& turns, TaskRecord& record);
+
+}  // namespace orange
