@@ -12,6 +12,26 @@ void task_option(CLI::App& app, const char* name, std::vector<std::string>& into
     app.add_option(name, into, doc)->delimiter(',')->allow_extra_args(false)->type_name("ID[,ID]");
 }
 
+constexpr const char* k_create_examples =
+    "Examples:\n"
+    "  orange create \"Let users sign in with a passkey\"\n"
+    "  orange create add-passkey \"Let users sign in with a passkey\"\n"
+    "  orange create --project shop --branch fix/total \"Round the total\"\n"
+    "  git show HEAD | orange create --context - \"Explain this commit in the docs\"\n"
+    "  orange create --id \"deps-$(date +%G-W%V)\" \"Update the dependencies\"\n"
+    "                                        (at most once a week)\n"
+    "  orange create --from-issue 12\n"
+    "  orange create --like 4f2a\n"
+    "  orange create --from-file tasks.md --no-spawn\n"
+    "  orange create --branch total --base release-2 \"Round the total there too\"\n"
+    "  orange create --blocked-by 4f2a \"Use the new API\"\n"
+    "                                        (starts when 4f2a is merged)\n"
+    "  orange create --parent 4f2a \"Write its tests\"\n"
+    "  orange create --branch pr-12 --status agent-review \"Retry failed uploads\"\n"
+    "                                        (review an existing branch)\n"
+    "  orange create --branch done-by-hand --status reviewing\n"
+    "                                        (only merge an existing branch)";
+
 Action task_create(CLI::App& app) {
     struct Arguments {
         rpc::TaskCreate params;
@@ -51,25 +71,7 @@ Action task_create(CLI::App& app) {
          "Create it like this task: what is not given (summary, context, workflow, agents, executor) is as there")
         ->type_name("ID");
     app.add_flag("--no-spawn", a->params.no_spawn, "Do not start an agent; `orange spawn` starts it later");
-    app.footer(
-        "Examples:\n"
-        "  orange create \"Let users sign in with a passkey\"\n"
-        "  orange create add-passkey \"Let users sign in with a passkey\"\n"
-        "  orange create --project shop --branch fix/total \"Round the total\"\n"
-        "  git show HEAD | orange create --context - \"Explain this commit in the docs\"\n"
-        "  orange create --id \"deps-$(date +%G-W%V)\" \"Update the dependencies\"\n"
-        "                                        (at most once a week)\n"
-        "  orange create --from-issue 12\n"
-        "  orange create --like 4f2a\n"
-        "  orange create --from-file tasks.md --no-spawn\n"
-        "  orange create --branch total --base release-2 \"Round the total there too\"\n"
-        "  orange create --blocked-by 4f2a \"Use the new API\"\n"
-        "                                        (starts when 4f2a is merged)\n"
-        "  orange create --parent 4f2a \"Write its tests\"\n"
-        "  orange create --branch pr-12 --status agent-review \"Retry failed uploads\"\n"
-        "                                        (review an existing branch)\n"
-        "  orange create --branch done-by-hand --status reviewing\n"
-        "                                        (only merge an existing branch)");
+    app.footer(k_create_examples);
     return [a](Context& context) {
         if (a->id) (is_task_id(*a->id) ? a->params.id : a->params.key) = a->id;
         return commands::task_create(context, a->params, a->words, a->from);

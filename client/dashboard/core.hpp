@@ -190,6 +190,11 @@ class Core {
     static bool news_for_human(const std::vector<Row>& tasks, const std::map<std::string, Need>& before);
     void list_reply(std::size_t host, Answer reply, std::int64_t hidden, Moment now);
     void list_error(std::size_t host, const Error& error, Moment now);
+    /// `reply` has the JSON of the answer.
+    void list_answered(std::size_t host, Result<Answer> answer, const Result<Json>& reply, Moment now);
+    void projects_reply(const Result<Json>& reply, Moment now);
+    void harnesses_reply(const Result<Json>& reply);
+    void workflows_reply(const Result<Json>& reply);
     void act_reply(const Request& request, Result<Answer> reply, Moment now, Effects& effects);
     void request_list(std::size_t host, Effects& effects, Moment now);
     void refresh(Moment now, std::size_t host = 0);

@@ -260,6 +260,44 @@ void Core::act_reply(const Request& request, Result<Answer> reply, Moment now, E
     say(title + ": " + outcome_of(request, *reply), has_spawn_error(reply->json), now);
 }
 
+void Core::list_answered(std::size_t host, Result<Answer> answer, const Result<Json>& reply, Moment now) {
+    auto& feed = feeds_[host];
+    feed.list_asked = false;
+    feed.list_took = now.steady - feed.list_sent;
+    if (!answer) return list_error(host, answer.error(), now);
+    list_reply(host, std::move(*answer), number_in(*reply, "hidden"), now);
+}
+
+void Core::projects_reply(const Result<Json>& reply, Moment now) {
+    if (auto list = reply ? typed<rpc::ProjectList::Reply>(*reply) : std::nullopt) {
+        state_.projects = std::move(list->projects);
+        state_.projects_known = true;
+    }
+    hide_pull_requests();
+    header_project();
+    update_choices();
+    if (state_.form && !state_.question && !asked_to_register_) ask_to_register(true, now);
+}
+
+void Core::harnesses_reply(const Result<Json>& reply) {
+    if (const auto list = reply ? typed<rpc::HarnessList::Reply>(*reply) : std::nullopt) {
+        state_.harnesses.clear();
+        state_.usual_harness = list->usual;
+        for (const auto& harness : list->harnesses) {
+            if (harness.installed) state_.harnesses.push_back(harness.name);
+        }
+    }
+    update_choices();
+}
+
+void Core::workflows_reply(const Result<Json>& reply) {
+    if (const auto list = reply ? typed<rpc::WorkflowList::Reply>(*reply) : std::nullopt) {
+        state_.workflows.clear();
+        for (const auto& workflow : list->workflows) state_.workflows.push_back(workflow.name);
+    }
+    update_choices();
+}
+
 Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now) {
     Effects effects;
     if (request.purpose == Purpose::create || request.purpose == Purpose::act) {
@@ -273,13 +311,7 @@ Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now
             subscribed(request.host, std::move(reply), now, effects);
             break;
         case Purpose::list:
-            feeds_[request.host].list_asked = false;
-            feeds_[request.host].list_took = now.steady - feeds_[request.host].list_sent;
-            if (answer) {
-                list_reply(request.host, std::move(*answer), number_in(*reply, "hidden"), now);
-            } else {
-                list_error(request.host, reply.error(), now);
-            }
+            list_answered(request.host, std::move(answer), reply, now);
             request_ended(effects);
             break;
         case Purpose::ended:
@@ -289,12 +321,7 @@ Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now
             if (answer) search_reply(request, std::move(*answer));
             break;
         case Purpose::projects:
-            if (auto list = reply ? typed<rpc::ProjectList::Reply>(*reply) : std::nullopt)
-                state_.projects = std::move(list->projects), state_.projects_known = true;
-            hide_pull_requests();
-            header_project();
-            update_choices();
-            if (state_.form && !state_.question && !asked_to_register_) ask_to_register(true, now);
+            projects_reply(reply, now);
             break;
         case Purpose::about:
             about_reply(request, std::move(reply), now);
@@ -311,21 +338,10 @@ Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now
                 state_.workspaces = std::move(list->workspaces);
             break;
         case Purpose::harnesses:
-            if (auto list = reply ? typed<rpc::HarnessList::Reply>(*reply) : std::nullopt) {
-                state_.harnesses.clear();
-                state_.usual_harness = list->usual;
-                for (const auto& harness : list->harnesses) {
-                    if (harness.installed) state_.harnesses.push_back(harness.name);
-                }
-            }
-            update_choices();
+            harnesses_reply(reply);
             break;
         case Purpose::workflows:
-            if (auto list = reply ? typed<rpc::WorkflowList::Reply>(*reply) : std::nullopt) {
-                state_.workflows.clear();
-                for (const auto& workflow : list->workflows) state_.workflows.push_back(workflow.name);
-            }
-            update_choices();
+            workflows_reply(reply);
             break;
         default:
             pane_reply(request, std::move(reply), now);

@@ -296,72 +296,110 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
     return task_list_part(reply, now, style, searched, first);
 }
 
+namespace {
+
+/// What a list of tasks shows: its rows, and those columns that have a text.
+class ListTable {
+  public:
+    ListTable(const rpc::TaskList::Reply& reply, Timestamp now) : reply_(reply), now_(now) {
+        std::set<std::string> projects;
+        for (const auto& task : reply.tasks) {
+            projects.insert(task.fields.project);
+            rows_.push_back(row_of(task));
+        }
+        has_projects_ = projects.size() > 1;
+        for (const auto& column : list_columns()) {
+            if (has_text(column)) shown_.push_back(&column);
+        }
+    }
+
+    Table table() const {
+        Table table(columns());
+        std::vector<const Row*> order;
+        for (const auto& row : rows_) order.push_back(&row);
+        for (const auto& member : families(order)) {
+            table.row(cells_of(member));
+            add_remarks(table, reply_.tasks[member.at]);
+        }
+        return table;
+    }
+
+  private:
+    static bool is_status(const ListColumn& column) { return &column == &list_columns().front(); }
+
+    std::vector<Column> columns() const {
+        std::vector<Column> columns = {{"NEED"}, {"ID"}};
+        if (has_projects_) columns.push_back({"PROJECT", 10, 1});
+        for (const auto* column : shown_) {
+            const auto place = static_cast<int>(column - list_columns().data());
+            columns.push_back({column->title, 0, is_status(*column) ? 0 : 3 + place});
+        }
+        columns.insert(columns.end(), {{"CHANGED", 0, 2}, {"SUMMARY", 12}});
+        return columns;
+    }
+    Cell cell_of(const ListColumn& column, std::size_t at) const {
+        const auto& changes = reply_.tasks[at].committed;
+        const auto cell = column.cell(rows_[at], changes ? &*changes : nullptr, now_);
+        return cell.spans.empty() ? Cell() : Cell{cell.text(), cell.spans.front().look};
+    }
+    bool has_text(const ListColumn& column) const {
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            if (!cell_of(column, i).text.empty()) return true;
+        }
+        return false;
+    }
+    std::vector<Cell> cells_of(const Member& member) const {
+        const auto& task = reply_.tasks[member.at];
+        const auto& fields = task.fields;
+        std::vector<Cell> cells = {need_of(rows_[member.at]), {short_id(task), k_blue}};
+        if (has_projects_) cells.push_back({fields.project});
+        for (const auto* column : shown_) {
+            auto cell = cell_of(*column, member.at);
+            cells.push_back(is_status(*column) ? marked(rows_[member.at], cell.text) : std::move(cell));
+        }
+        cells.push_back({age_of(fields.updated_at, now_), k_dim});
+        const std::string indent(member.depth * 2, ' ');
+        cells.push_back({indent + (fields.summary.empty() ? fields.branch : fields.summary)});
+        return cells;
+    }
+    void add_remarks(Table& table, const rpc::TaskView& task) const {
+        if (const auto waits = waits_of(task, now_); !waits.empty()) table.remark(waits, k_dim);
+        if (!task.checking.empty()) table.remark(checks_text(task, now_), k_dim);
+        if (task.unreadable) table.remark("! " + *task.unreadable, k_red);
+        for (const auto& notice : task.notices) table.remark("! " + brief_of(notice), k_yellow);
+    }
+
+    const rpc::TaskList::Reply& reply_;
+    Timestamp now_;
+    std::vector<Row> rows_;
+    std::vector<const ListColumn*> shown_;
+    bool has_projects_ = false;  ///< the tasks are of several projects
+};
+
+/// Returns what is printed instead of a list without tasks.
+std::string no_tasks_text(bool has_hidden, bool searched) {
+    return std::string(has_hidden ? "No active tasks" : "No tasks") +
+           (searched ? " have this text.\n" : ". Create one: orange create \"what to do\"\n");
+}
+
+std::string left_out_text(std::int64_t number, const char* what, const char* option, const Style& style) {
+    if (number <= 0) return {};
+    return style.paint(counted(static_cast<std::size_t>(number), what) + " not shown (" + option + ")", k_dim) + "\n";
+}
+
+}  // namespace
+
 std::string task_list_part(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style, bool searched,
                            Table::Shape& shape) {
-    std::set<std::string> projects;
-    std::vector<Row> rows;
-    for (const auto& task : reply.tasks) {
-        projects.insert(task.fields.project);
-        rows.push_back(row_of(task));
+    const auto table = ListTable(reply, now).table();
+    std::string out;
+    if (!table.empty()) {
+        out = table.render(style, shape);
+    } else if (shape.titles.empty()) {  // not only the end of a longer list
+        out = no_tasks_text(reply.hidden > 0, searched);
     }
-    const auto cell_of = [&](const ListColumn& column, std::size_t at) {
-        const auto& changes = reply.tasks[at].committed;
-        const auto cell = column.cell(rows[at], changes ? &*changes : nullptr, now);
-        return cell.spans.empty() ? Cell() : Cell{cell.text(), cell.spans.front().look};
-    };
-    std::vector<const ListColumn*> shown;
-    for (const auto& column : list_columns()) {
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            if (cell_of(column, i).text.empty()) continue;
-            shown.push_back(&column);
-            break;
-        }
-    }
-    std::vector<Column> columns = {{"NEED"}, {"ID"}};
-    if (projects.size() > 1) columns.push_back({"PROJECT", 10, 1});
-    for (const auto* column : shown) {
-        const bool is_status = column == &list_columns().front();
-        columns.push_back({column->title, 0, is_status ? 0 : 3 + static_cast<int>(column - list_columns().data())});
-    }
-    columns.insert(columns.end(), {{"CHANGED", 0, 2}, {"SUMMARY", 12}});
-    Table table(std::move(columns));
-    std::vector<const Row*> order;
-    for (const auto& row : rows) order.push_back(&row);
-    for (const auto& member : families(order)) {
-        const auto& task = reply.tasks[member.at];
-        std::vector<Cell> cells = {need_of(rows[member.at]), {short_id(task), k_blue}};
-        if (projects.size() > 1) cells.push_back({task.fields.project});
-        for (const auto* column : shown) {
-            auto cell = cell_of(*column, member.at);
-            const bool is_status = column == &list_columns().front();
-            cells.push_back(is_status ? marked(rows[member.at], cell.text) : std::move(cell));
-        }
-        cells.push_back({age_of(task.fields.updated_at, now), k_dim});
-        cells.push_back({std::string(member.depth * 2, ' ') +
-                         (task.fields.summary.empty() ? task.fields.branch : task.fields.summary)});
-        table.row(std::move(cells));
-        if (const auto waits = waits_of(task, now); !waits.empty()) table.remark(waits, k_dim);
-        if (!task.checking.empty()) table.remark(checks_text(task, now), k_dim);
-        if (task.unreadable) table.remark("! " + *task.unreadable, k_red);
-        for (const auto& notice : task.notices) {
-            table.remark("! " + brief_of(notice), k_yellow);
-        }
-    }
-    const bool is_end = table.empty() && !shape.titles.empty();
-    std::string out = is_end ? std::string()
-                      : table.empty()
-                          ? std::string(reply.hidden > 0 ? "No active tasks" : "No tasks") +
-                                (searched ? " have this text.\n" : ". Create one: orange create \"what to do\"\n")
-                          : table.render(style, shape);
-    if (reply.beyond_limit > 0) {
-        const auto n = static_cast<std::size_t>(reply.beyond_limit);
-        out += style.paint(counted(n, "more task") + " not shown (--limit)", k_dim) + "\n";
-    }
-    if (reply.hidden > 0) {
-        const auto n = static_cast<std::size_t>(reply.hidden);
-        out += style.paint(counted(n, "ended task") + " not shown (--all)", k_dim) + "\n";
-    }
-    return out;
+    return out + left_out_text(reply.beyond_limit, "more task", "--limit", style) +
+           left_out_text(reply.hidden, "ended task", "--all", style);
 }
 
 Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style& style, bool brief) {

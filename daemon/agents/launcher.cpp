@@ -67,7 +67,39 @@ void Launcher::drop_files(const StartRequest& request, const Path& run_folder) c
 }
 
 Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder) {
-    auto run = request.run;
+    auto spec = spec_of(request, run_folder);
+    auto copy = request.run;
+    spec.scope = co_await scope_for(std::move(copy));
+    if (auto written = write_specs(spec, request, run_folder); !written) {
+        drop_files(request, run_folder);
+        co_return written.error();
+    }
+    Started started;
+    const auto spec_path = spec_file(run_folder, request.run.run);
+    const auto opened = co_await open_window(request, spec_path, started.session);
+    if (!opened) {
+        // After a timeout tmux may still open the window: adopt() looks for it by its spec, and removes that.
+        if (opened.error().code == ErrorCode::timeout) co_return opened.error();
+        if (auto removed = files_.remove(spec_path); !removed) log::warn("agents", removed.error().message);
+        drop_files(request, run_folder);
+        co_return opened.error();
+    }
+    auto& run = started.run = request.run;
+    run.server_pid = opened->server_pid;
+    run.server_start = opened->server_start;
+    run.session_id = opened->session_id;
+    run.window_id = opened->window_id;
+    run.pane_id = opened->pane_id;
+    run.pid = opened->pid;
+    const auto begun = exits_.start_time(opened->pid);
+    if (is_unknown(begun)) co_return Error(ErrorCode::timeout, begun.error().message);
+    run.start_time = begun.value_or(0);
+    run.spawned_at = clock_.now();
+    co_return started;
+}
+
+RunSpec Launcher::spec_of(const StartRequest& request, const Path& run_folder) const {
+    const auto& run = request.run;
     RunSpec spec;
     spec.run = run.run;
     spec.task = request.task;
@@ -79,26 +111,23 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
     spec.worktree = request.worktree;
     spec.umask = process::umask_text(process::current_umask());
     spec.exit_file = exit_file(run_folder, run.run).string();
-    const auto spec_path = spec_file(run_folder, run.run);
     spec.memory_limit = run.memory_limit;
     if (run.place) spec.token = run.place->token;
-    auto copy = run;
-    spec.scope = co_await scope_for(std::move(copy));
     if (!request.events.empty()) {
         spec.env["ORANGE_EVENTS"] = request.events;
         spec.env["ORANGE_EVENT"] =
             shell_word(shim_.string()) + " " + std::string(k_event_option) + " " + shell_word(request.events);
     }
     if (!request.inbox.empty()) spec.env["ORANGE_INBOX"] = request.inbox;
-    if (auto written = write_specs(spec, request, run_folder); !written) {
-        drop_files(request, run_folder);
-        co_return written.error();
-    }
+    return spec;
+}
 
+Awaitable<Result<PaneRef>> Launcher::open_window(const StartRequest& request, const Path& spec_path,
+                                                 std::string& new_session) {
     WindowSpec window;
     window.session = request.session;
     window.in_session = request.in_session;
-    window.window = run.window_name;
+    window.window = request.run.window_name;
     window.argv = {shim_.string(), spec_path.string()};
     // Two branches may have the same name in tmux's alphabet: the later one gets a number.
     auto opened = co_await tmux_.open(window);
@@ -106,27 +135,8 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
         window.session = request.session + "-" + std::to_string(n);
         opened = co_await tmux_.open(window);
     }
-    if (!opened) {
-        // After a timeout tmux may still open the window: adopt() looks for it by its spec, and removes that.
-        if (opened.error().code == ErrorCode::timeout) co_return opened.error();
-        if (auto removed = files_.remove(spec_path); !removed) log::warn("agents", removed.error().message);
-        drop_files(request, run_folder);
-        co_return opened.error();
-    }
-    run.server_pid = opened->server_pid;
-    run.server_start = opened->server_start;
-    run.session_id = opened->session_id;
-    run.window_id = opened->window_id;
-    run.pane_id = opened->pane_id;
-    run.pid = opened->pid;
-    const auto begun = exits_.start_time(opened->pid);
-    if (is_unknown(begun)) co_return Error(ErrorCode::timeout, begun.error().message);
-    run.start_time = begun.value_or(0);
-    run.spawned_at = clock_.now();
-    Started started;
-    started.run = std::move(run);
-    if (window.in_session.empty()) started.session = window.session;
-    co_return started;
+    if (window.in_session.empty()) new_session = window.session;
+    co_return opened;
 }
 
 Result<void> Launcher::write_specs(RunSpec& spec, const StartRequest& request, const Path& run_folder) {

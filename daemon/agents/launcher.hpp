@@ -186,6 +186,10 @@ class Launcher {
     Awaitable<WindowOfRun> look_at_window(AgentRun run);
     Awaitable<Result<void>> close_window(AgentRun run, WindowOfRun window, Path log);
     Awaitable<std::vector<std::string>> scope_for(AgentRun run);
+    RunSpec spec_of(const StartRequest& request, const Path& run_folder) const;
+    /// Opens the window of a run. Sets `new_session` to the name of its session, unless that existed before.
+    Awaitable<Result<PaneRef>> open_window(const StartRequest& request, const Path& spec_path,
+                                           std::string& new_session);
     Awaitable<std::string> end_group(AgentRun run, std::vector<process::StrayProcess> left);
     Path group_of(const AgentRun& run) const { return groups_ / process::scope_of_run(run.run.value); }
 

@@ -17,7 +17,7 @@
 namespace orange {
 namespace {
 
-Error wrong(std::string_view file, const yaml::Place& place, const std::string& what) {
+Error wrong_at(std::string_view file, const yaml::Place& place, const std::string& what) {
     return {ErrorCode::invalid_argument,
             std::string(file) + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + ": " + what};
 }
@@ -48,110 +48,172 @@ Json json_of(const yaml::Node& node) {
     return list;
 }
 
-Result<void> read_command(const std::string& key, const std::string& what, const yaml::Node& value,
-                          std::string_view file, std::vector<std::string>& command) {
-    if (!value.is_sequence() || value.items.empty()) {
-        return wrong(file, value.place, key + " must be " + what + ": a program and its arguments");
+/// A key of the file with its value.
+struct Entry {
+    const std::string& key;
+    const yaml::Node& value;
+    std::string_view file;
+
+    Error wrong(const std::string& what) const { return wrong_at(file, value.place, what); }
+    Error wrong_in(const yaml::Node& part, const std::string& what) const { return wrong_at(file, part.place, what); }
+    /// Returns the value if it is one word; otherwise a text that no setting accepts.
+    std::string word() const { return value.is_scalar() ? value.scalar : std::string(); }
+};
+
+using ReadKey = Result<void> (*)(const Entry&, Settings&);
+
+template <auto member>
+Result<void> read_seconds(const Entry& entry, Settings& settings) {
+    const auto time = seconds_of(entry.value);
+    if (!time) return entry.wrong(entry.key + " must be a number of seconds from 0.05 to 86400");
+    settings.*member = *time;
+    return {};
+}
+
+template <auto member>
+Result<void> read_flag(const Entry& entry, Settings& settings) {
+    const auto& text = entry.value.scalar;
+    if (text != "true" && text != "false") return entry.wrong(entry.key + " must be true or false");
+    settings.*member = text == "true";
+    return {};
+}
+
+Result<void> read_port_base(const Entry& entry, Settings& settings) {
+    const auto port = number_of(entry.value, k_lowest_port_base, 65536 - k_ports_each);
+    if (!port) return entry.wrong("port_base must be a number from 1024 to 65526");
+    settings.port_base = *port;
+    return {};
+}
+
+Result<void> read_start_pressure(const Entry& entry, Settings& settings) {
+    const auto percent = number_of(entry.value, 1, 100);
+    if (!percent) return entry.wrong("start_pressure must be a number of percent from 1 to 100");
+    settings.start_pressure = *percent;
+    return {};
+}
+
+Result<void> read_umask(const Entry& entry, Settings& settings) {
+    const auto mask = process::umask_from(entry.word());
+    if (!mask) return entry.wrong("umask must be an octal number from 000 to 077");
+    settings.umask = *mask;
+    return {};
+}
+
+Result<void> read_log_level(const Entry& entry, Settings& settings) {
+    const auto level = log::level_from(entry.word());
+    if (!level) return entry.wrong("log_level must be debug, info, warn or error");
+    settings.log_level = *level;
+    return {};
+}
+
+Result<void> read_command(const Entry& entry, const std::string& what, std::vector<std::string>& command) {
+    if (!entry.value.is_sequence() || entry.value.items.empty()) {
+        return entry.wrong(entry.key + " must be " + what + ": a program and its arguments");
     }
-    for (const auto& item : value.items) {
-        if (!item.is_scalar()) return wrong(file, item.place, key + " must be a list of plain texts");
+    for (const auto& item : entry.value.items) {
+        if (!item.is_scalar()) return entry.wrong_in(item, entry.key + " must be a list of plain texts");
         command.push_back(item.scalar);
     }
     return {};
 }
 
-Result<void> read_key(const std::string& key, const yaml::Node& value, const yaml::Place& place, std::string_view file,
-                      Settings& settings) {
-    if (key == "pr_interval") {
-        const auto time = seconds_of(value);
-        if (!time) return wrong(file, value.place, key + " must be a number of seconds from 0.05 to 86400");
-        settings.pull_interval = *time;
-    } else if (key == "poll_interval" || key == "message_patience") {
-        const auto time = seconds_of(value);
-        if (!time) return wrong(file, value.place, key + " must be a number of seconds from 0.05 to 86400");
-        (key == "poll_interval" ? settings.poll_interval.emplace() : settings.message_patience) = *time;
-    } else if (key == "port_base") {
-        const auto port = number_of(value, k_lowest_port_base, 65536 - k_ports_each);
-        if (!port) return wrong(file, value.place, "port_base must be a number from 1024 to 65526");
-        settings.port_base = *port;
-    } else if (key == "start_pressure") {
-        const auto percent = number_of(value, 1, 100);
-        if (!percent) return wrong(file, value.place, "start_pressure must be a number of percent from 1 to 100");
-        settings.start_pressure = *percent;
-    } else if (key == "umask") {
-        const auto mask = value.is_scalar() ? process::umask_from(value.scalar) : std::nullopt;
-        if (!mask) return wrong(file, value.place, "umask must be an octal number from 000 to 077");
-        settings.umask = *mask;
-    } else if (key == "log_level") {
-        const auto level = log::level_from(value.scalar);
-        if (!value.is_scalar() || !level) {
-            return wrong(file, value.place, "log_level must be debug, info, warn or error");
-        }
-        settings.log_level = *level;
-    } else if (key == "exit_notification" || key == "auto_restart" || key == "resume_after_reboot") {
-        if (value.scalar != "true" && value.scalar != "false") {
-            return wrong(file, value.place, key + " must be true or false");
-        }
-        auto& setting = key == "auto_restart"          ? settings.auto_restart
-                        : key == "resume_after_reboot" ? settings.resume_after_reboot
-                                                       : settings.exit_notification;
-        setting = value.scalar == "true";
-    } else if (key == "notify") {
-        if (value.is_scalar() && (value.scalar == "off" || value.scalar == "false")) {
-            settings.notify = false;
-            return {};
-        }
-        return read_command(key, "off, or a list", value, file, settings.notify_command);
-    } else if (key == "reply") {
-        return read_command(key, "a list", value, file, settings.reply_command);
-    } else if (key == "cluster_address") {
-        const auto parsed = ClusterAddress::parse(value.is_scalar() ? value.scalar : "");
-        if (!parsed) return wrong(file, value.place, key + ": " + parsed.error().message);
-        settings.cluster_address = value.scalar;
-    } else if (key == "detach_key") {
-        const auto parsed = detach_key_from(value.is_scalar() ? value.scalar : "");
-        if (!parsed) return wrong(file, value.place, parsed.error().message);
-        settings.detach_key = *parsed;
-    } else if (key == "env") {
-        if (!value.is_map()) return wrong(file, value.place, "env must be a map of names to values");
-        for (const auto& [name, item] : value.members) {
-            if (!item.is_scalar() && !item.is_null()) return wrong(file, item.place, name + " must be a plain text");
-            settings.env[name] = item.scalar;
-        }
-    } else if (key == "limits") {
-        if (!value.is_map()) return wrong(file, value.place, "limits must be a map, as {worker: 4, reviewer: 2}");
-        for (const auto& [role, item] : value.members) {
-            const auto done = set_setting(settings.project_defaults, key + "." + role, json_of(item));
-            if (!done) return wrong(file, item.place, done.error().message);
-        }
-    } else if (key == "harness_limits") {
-        if (!value.is_map()) return wrong(file, value.place, "harness_limits must be a map, as {claude: 3}");
-        for (const auto& [name, item] : value.members) {
-            const auto number = number_of(item, 1, k_highest_limit);
-            if (!number) {
-                return wrong(file, item.place,
-                             "the limit of " + name + " must be a number from 1 to " + std::to_string(k_highest_limit) +
-                                 "; without one there is no limit");
-            }
-            settings.harness_limits[name] = *number;
-        }
-    } else if (const auto names = setting_names(); std::find(names.begin(), names.end(), key) != names.end()) {
-        const auto done = set_setting(settings.project_defaults, key, json_of(value));
-        if (!done) return wrong(file, value.place, done.error().message);
-    } else {
-        return wrong(file, place, "unknown key \"" + key + "\"; known: " + join(config_keys(), ", "));
+Result<void> read_notify(const Entry& entry, Settings& settings) {
+    settings.notify = entry.word() != "off" && entry.word() != "false";
+    if (!settings.notify) return {};
+    return read_command(entry, "off, or a list", settings.notify_command);
+}
+
+Result<void> read_reply(const Entry& entry, Settings& settings) {
+    return read_command(entry, "a list", settings.reply_command);
+}
+
+Result<void> read_cluster_address(const Entry& entry, Settings& settings) {
+    const auto parsed = ClusterAddress::parse(entry.word());
+    if (!parsed) return entry.wrong("cluster_address: " + parsed.error().message);
+    settings.cluster_address = entry.word();
+    return {};
+}
+
+Result<void> read_detach_key(const Entry& entry, Settings& settings) {
+    const auto parsed = detach_key_from(entry.word());
+    if (!parsed) return entry.wrong(parsed.error().message);
+    settings.detach_key = *parsed;
+    return {};
+}
+
+Result<void> read_env(const Entry& entry, Settings& settings) {
+    if (!entry.value.is_map()) return entry.wrong("env must be a map of names to values");
+    for (const auto& [name, item] : entry.value.members) {
+        if (!item.is_scalar() && !item.is_null()) return entry.wrong_in(item, name + " must be a plain text");
+        settings.env[name] = item.scalar;
     }
+    return {};
+}
+
+Result<void> read_limits(const Entry& entry, Settings& settings) {
+    if (!entry.value.is_map()) return entry.wrong("limits must be a map, as {worker: 4, reviewer: 2}");
+    for (const auto& [role, item] : entry.value.members) {
+        const auto done = set_setting(settings.project_defaults, "limits." + role, json_of(item));
+        if (!done) return entry.wrong_in(item, done.error().message);
+    }
+    return {};
+}
+
+Result<void> read_harness_limits(const Entry& entry, Settings& settings) {
+    if (!entry.value.is_map()) return entry.wrong("harness_limits must be a map, as {claude: 3}");
+    for (const auto& [name, item] : entry.value.members) {
+        const auto number = number_of(item, 1, k_highest_limit);
+        if (!number) {
+            return entry.wrong_in(item, "the limit of " + name + " must be a number from 1 to " +
+                                            std::to_string(k_highest_limit) + "; without one there is no limit");
+        }
+        settings.harness_limits[name] = *number;
+    }
+    return {};
+}
+
+/// The keys of config.yml, without those that are settings of projects.
+const std::vector<std::pair<std::string, ReadKey>>& readers() {
+    static const std::vector<std::pair<std::string, ReadKey>> k_readers = {
+        {"env", read_env},
+        {"notify", read_notify},
+        {"detach_key", read_detach_key},
+        {"poll_interval", read_seconds<&Settings::poll_interval>},
+        {"log_level", read_log_level},
+        {"port_base", read_port_base},
+        {"pr_interval", read_seconds<&Settings::pull_interval>},
+        {"message_patience", read_seconds<&Settings::message_patience>},
+        {"auto_restart", read_flag<&Settings::auto_restart>},
+        {"exit_notification", read_flag<&Settings::exit_notification>},
+        {"limits", read_limits},
+        {"harness_limits", read_harness_limits},
+        {"resume_after_reboot", read_flag<&Settings::resume_after_reboot>},
+        {"umask", read_umask},
+        {"start_pressure", read_start_pressure},
+        {"reply", read_reply},
+        {"cluster_address", read_cluster_address}};
+    return k_readers;
+}
+
+Result<void> read_key(const Entry& entry, const yaml::Place& place, Settings& settings) {
+    for (const auto& [key, read] : readers()) {
+        if (entry.key == key) return read(entry, settings);
+    }
+    const auto names = setting_names();
+    if (std::find(names.begin(), names.end(), entry.key) == names.end()) {
+        const auto known = join(config_keys(), ", ");
+        return wrong_at(entry.file, place, "unknown key \"" + entry.key + "\"; known: " + known);
+    }
+    const auto done = set_setting(settings.project_defaults, entry.key, json_of(entry.value));
+    if (!done) return entry.wrong(done.error().message);
     return {};
 }
 
 }  // namespace
 
 std::vector<std::string> config_keys() {
-    std::vector<std::string> keys = {
-        "env",       "notify",         "detach_key",          "poll_interval", "log_level",
-        "port_base", "pr_interval",    "message_patience",    "auto_restart",  "exit_notification",
-        "limits",    "harness_limits", "resume_after_reboot", "umask",         "start_pressure",
-        "reply",     "cluster_address"};
+    std::vector<std::string> keys;
+    for (const auto& [key, read] : readers()) keys.push_back(key);
     for (auto& name : setting_names()) {
         if (!name.starts_with("limits.")) keys.push_back(std::move(name));
     }
@@ -162,10 +224,10 @@ Result<Settings> parse_settings(std::string_view text, std::string_view file_nam
     TRY(auto root, yaml::parse(text, file_name));
     Settings settings;
     if (root.is_null()) return settings;
-    if (!root.is_map()) return wrong(file_name, root.place, "must be a map of keys to values");
+    if (!root.is_map()) return wrong_at(file_name, root.place, "must be a map of keys to values");
     for (std::size_t i = 0; i < root.members.size(); ++i) {
         const auto& [key, value] = root.members[i];
-        TRY(read_key(key, value, root.member_places[i], file_name, settings));
+        TRY(read_key({key, value, file_name}, root.member_places[i], settings));
     }
     return settings;
 }

@@ -178,34 +178,52 @@ Result<std::string> introduce(const RunSpec& spec, int daemon, const ClusterAddr
                                              : "what answers at " + address.text() + " is not this agent's daemon");
 }
 
+/// One direction of a relay: bytes that `from` has sent wait here until `to` takes them.
+struct Direction {
+    int from, to;
+    std::string waiting = {};
+    bool is_open = true;          ///< `from` may send more
+    bool has_passed_end = false;  ///< `to` knows that nothing more comes
+
+    bool wants_input() const { return is_open && waiting.size() < k_piece; }
+    bool is_over() const { return !is_open && waiting.empty(); }
+    /// `seen`: what poll() reports for `from`.
+    void read(short seen) {
+        if (wants_input() && (seen & (POLLIN | POLLHUP | POLLERR)) != 0) is_open = read_more(from, waiting);
+    }
+    /// Returns false if `to` can take nothing any more.
+    bool write() { return waiting.empty() || write_some(to, waiting); }
+    void pass_end() {
+        if (is_over() && !std::exchange(has_passed_end, true)) ::shutdown(to, SHUT_WR);
+    }
+};
+
+/// Returns what to wait for at a socket: `out` is the direction that reads from it, `in` the one that writes to it.
+short events_between(const Direction& out, const Direction& in) {
+    return static_cast<short>((out.wants_input() ? POLLIN : 0) | (in.waiting.empty() ? 0 : POLLOUT));
+}
+
 /// Copies both ways until the daemon or the client is gone. A client that only stops sending still gets its replies.
 void relay(int client, int daemon, std::string to_client) {
-    std::string to_daemon;
-    bool client_sends = true, client_gone = false, daemon_sends = true, told_end = false;
-    while (daemon_sends || !to_client.empty()) {
-        const bool reads_client = client_sends && to_daemon.size() < k_piece;
-        const bool reads_daemon = daemon_sends && to_client.size() < k_piece;
-        const auto events = [](bool reads, bool writes) {
-            return static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0));
-        };
-        const auto of_daemon = events(reads_daemon, !to_daemon.empty());
-        const auto of_client = events(reads_client, !to_client.empty());
+    Direction up{client, daemon}, down{daemon, client, std::move(to_client)};
+    bool client_gone = false;
+    while (!down.is_over() && !(client_gone && up.waiting.empty())) {
+        const auto of_client = events_between(up, down), of_daemon = events_between(down, up);
         // poll() reports the end of a client also without events. While nothing can be read of it, that would not wait.
-        const bool ignores_client = client_gone || (client_sends && of_client == 0);
+        const bool ignores_client = client_gone || (up.is_open && of_client == 0);
         pollfd both[] = {{ignores_client ? -1 : client, of_client, 0}, {of_daemon != 0 ? daemon : -1, of_daemon, 0}};
         if (::poll(both, 2, -1) < 0) continue;
-        const auto is = [&](int which, short what) { return (both[which].revents & what) != 0; };
-        if (reads_client && is(0, POLLIN | POLLHUP | POLLERR)) client_sends = read_more(client, to_daemon);
-        if (reads_daemon && is(1, POLLIN | POLLHUP | POLLERR)) daemon_sends = read_more(daemon, to_client);
-        if (!to_client.empty() && !write_some(client, to_client)) break;
-        if (!to_daemon.empty() && !write_some(daemon, to_daemon)) to_daemon.clear();  // its answer may still come
-        if (!client_sends && to_daemon.empty() && !std::exchange(told_end, true)) ::shutdown(daemon, SHUT_WR);
-        client_gone = client_gone || (!client_sends && is(0, POLLHUP | POLLERR));
-        if (client_gone && to_daemon.empty()) break;
+        const short at_client = both[0].revents, at_daemon = both[1].revents;
+        up.read(at_client);
+        down.read(at_daemon);
+        if (!down.write()) break;
+        if (!up.write()) up.waiting.clear();  // its answer may still come
+        up.pass_end();
+        client_gone = client_gone || (!up.is_open && (at_client & (POLLHUP | POLLERR)) != 0);
     }
     // The daemon distinguishes a client that has gone from one that only stops sending.
     const linger at_once{1, 0};
-    if (daemon_sends) ::setsockopt(daemon, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    if (down.is_open) ::setsockopt(daemon, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
 /// Tells the client why nothing answers, and reads what it still sends, so that the answer is not lost.

@@ -8,12 +8,12 @@
 #include "common/base/try.hpp"
 #include "common/rpc/task_methods.hpp"
 #include "daemon/agents/binds.hpp"
-#include "daemon/engine/notices.hpp"
 #include "daemon/engine/start.hpp"
 #include "daemon/git/branch_names.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/own.hpp"
 #include "daemon/rpc/api.hpp"
+#include "daemon/rpc/methods/draft.hpp"
 #include "daemon/rpc/methods/harness_environment.hpp"
 #include "daemon/rpc/methods/registration.hpp"
 #include "daemon/rpc/methods/start_notes.hpp"
@@ -34,20 +34,6 @@ namespace {
 constexpr std::size_t k_longest_context = 512 * 1024;
 constexpr int k_most_names = 1000;
 
-/// A task that is being built, with what the checks found out.
-struct Draft {
-    TaskRecord record;
-    Project project;
-    bool new_project = false;
-    workflow::Library::DefinitionPtr definition;
-    std::vector<std::string> notes;
-    bool work_is_there = false;    ///< the task starts in a state after the work, so its branch must exist
-    bool needs_workspace = true;   ///< at once, or when its turn in the queue comes
-    bool only_new_branch = false;  ///< an agent must not use an existing branch, which may be a person's
-    bool is_at_origin = false;     ///< origin has the branch, so there may be a pull request of it
-    std::string why_not_fetched;
-};
-
 /// Chooses the workflow and the first status of the task.
 Result<void> choose_workflow(World& world, const TaskCreate& params, Draft& draft) {
     auto& task = draft.record.task;
@@ -66,109 +52,6 @@ Result<void> choose_workflow(World& world, const TaskCreate& params, Draft& draf
     draft.needs_workspace = engine::needs_workspace(decision);
     draft.work_is_there = !draft.definition->means(*params.status, engine::Meaning::clarification);
     return {};
-}
-
-/// Uses the project's model for its default harness if the call names none.
-void use_model(const World& world, const std::string& setting, const std::string& harness,
-               std::optional<std::string>& chosen, Draft& draft) {
-    if (chosen || setting.empty()) return;
-    const auto entry = world.harnesses.find(harness);
-    if (!entry) return;
-    if (entry->harness.model_args.empty()) {
-        draft.notes.push_back("harness " + harness + " has no model setting, so the project's model " + setting +
-                              " is not used");
-    } else {
-        chosen = setting;
-    }
-}
-
-constexpr const char* k_usual_reviewer = "claude";
-
-/// Returns what the human was told last of an agent of this harness that cannot work; empty if none is known.
-std::string reason_not_to_work(const World& world, const std::string& harness) {
-    for (const auto& id : world.tasks.active()) {
-        const auto record = world.tasks.awake(id);
-        const auto* notice = record ? engine::find_notice(*record, NoticeKind::agent_cannot_work) : nullptr;
-        if (!notice) continue;
-        const bool reviews = notice->cause == name_of(Role::reviewer);
-        const auto& used = reviews ? record->task.review_harness : record->task.harness;
-        if (used == harness) return std::string(first_line(notice->text));
-    }
-    return {};
-}
-
-/// Chooses the harnesses of the new task's worker and reviewer (docs/files.md).
-Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) {
-    auto& world = api.world();
-    auto& task = draft.record.task;
-    const bool starts = draft.needs_workspace && !params.no_spawn;
-    const auto usual = draft.project.harness ? draft.project.harness : world.harnesses.first_installed();
-    auto wanted = params.harness ? params.harness : usual;
-    if (!wanted && !draft.needs_workspace) wanted = "claude";  // the task may never need an agent
-    if (!wanted) {
-        return Error(ErrorCode::not_found,
-                     "no agent program is installed. The harness demo plays one, without an account (--harness demo). "
-                     "If a program starts in your terminal, run `orange daemon reload` there. To see how to install "
-                     "one, and where Orange looked:\n  orange harness list",
-                     {{"field", "harness"}});
-    }
-    const auto installed = [&](const std::string& name) {
-        const auto entry = world.harnesses.find(name);
-        return entry && !entry->program.empty();
-    };
-    if (params.permissions && *params.permissions != "full" && *params.permissions != "reduced") {
-        return Error(ErrorCode::invalid_argument,
-                     "--permissions must be full or reduced, not \"" + *params.permissions + "\"");
-    }
-    task.permissions = params.permissions;
-    Choices choices = params;
-    choices.harness = wanted;
-    const auto settings = settings_of(world, draft.project);
-    const auto broken = reason_not_to_work(world, k_usual_reviewer);
-    const auto reviewer_for = [&](const std::string& worker) {
-        if (worker == "demo") return worker;
-        if (!settings.review_harness->empty()) return *settings.review_harness;
-        return installed(k_usual_reviewer) && broken.empty() ? std::string(k_usual_reviewer) : worker;
-    };
-    if (!choices.review_harness) {
-        choices.review_harness = reviewer_for(*wanted);
-        const bool is_replaced = !broken.empty() && settings.review_harness->empty() && installed(k_usual_reviewer);
-        if (is_replaced && *wanted != k_usual_reviewer && *wanted != "demo") {
-            draft.notes.push_back(*wanted + " reviews, because " + k_usual_reviewer + " cannot work: " + broken);
-        }
-    }
-    if (usual && *wanted == *usual) use_model(world, *settings.model, *wanted, choices.model, draft);
-    if (usual && *choices.review_harness == reviewer_for(*usual)) {
-        use_model(world, *settings.review_model, *choices.review_harness, choices.review_model, draft);
-    }
-    TRY(api.runner().edits.choose_agents(draft.record, choices, starts));
-    for (const auto& name : {task.harness, task.review_harness}) {
-        TRY(const auto entry, world.harnesses.find(name));
-        auto notes = variables_not_passed(world, draft.project, entry, params.caller);
-        if (auto note = note_of_login(world, draft.project, entry); !note.empty()) notes.push_back(std::move(note));
-        const auto& model = name == task.harness ? task.model : task.review_model;
-        auto unnamed = model ? agents::model_note(entry.harness, *model) : std::string();
-        if (!unnamed.empty()) notes.push_back(std::move(unnamed));
-        if (!entry.harness.tried) {
-            notes.push_back(name + " is not tried yet with a whole task. To test it: orange harness test " + name);
-        }
-        for (auto& note : notes) {
-            const bool said = std::find(draft.notes.begin(), draft.notes.end(), note) != draft.notes.end();
-            if (!said) draft.notes.push_back(std::move(note));
-        }
-    }
-    for (const auto& name : params.trust) {
-        if (!draft.project.lets_trust(name)) draft.project.trusted.push_back(name);
-    }
-    const auto asks = starts ? without_consent(world, draft.project, task, !params.ask_trust) : std::string();
-    if (!asks.empty()) {
-        const auto message = asks + " asks whether it may trust " + draft.project.path +
-                             ". To answer:\n  orange harness trust " + asks + " --project " + draft.project.name;
-        if (!params.ask_trust)
-            return Error(ErrorCode::conflict, message);  // this program does not start without the answer
-        return Error(ErrorCode::needs_force, message, {{"trust", asks}, {"repository", draft.project.path}});
-    }
-    return params.ask_trust && starts ? check_setup_agreed(draft.project) : Result<void>{};
 }
 
 /// Returns the task whose files a new one begins with before a human has merged them: its parent, or the task of a wall

@@ -291,33 +291,73 @@ void say_what_helps(Api& api, const TaskRecord& record, const engine::Definition
     name_each_once(hints);
 }
 
+/// True while a change or the start of the task is under way, which may hold its lock for minutes.
+bool is_held_up(Api& api, const TaskId& id) {
+    const auto now = api.world().tasks.awake(id);
+    return now && (now->intent || api.runner().queue.is_starting(id));
+}
+
+/// Waits for a moment until nothing works on the task. Returns true if something still does.
+Awaitable<bool> stays_busy(Api& api, TaskId id) {
+    const auto is_busy = [&] { return is_held_up(api, id) || api.world().task_locks.busy(id.value); };
+    for (std::chrono::milliseconds waited{}; is_busy() && !is_held_up(api, id) && waited < k_patience;
+         waited += k_step) {
+        co_await async::sleep(k_step);
+    }
+    co_return is_busy();
+}
+
+/// Closes the edges of a task that waits in the queue, without those that end it.
+void close_while_queued(TaskWhy::Reply& reply) {
+    const bool waits_in_queue = reply.task.queue_place > 0 && reply.task.needs.kind != Need::start;
+    if (!waits_in_queue) return;
+    for (auto& edge : reply.edges) {
+        const bool ends =
+            edge.means == name_of(engine::Meaning::done) || edge.means == name_of(engine::Meaning::cancelled);
+        if (!edge.open || ends) continue;
+        edge.open = false;
+        edge.missing = "it " + reply.task.needs.text;
+    }
+}
+
+/// Checks whether the merge that the reply offers would be refused, and says why at its edge and instead of its hint.
+Awaitable<void> check_offered_merge(Api& api, const TaskRecord& record, TaskWhy::Reply& reply) {
+    const auto by_merge = std::ranges::find_if(reply.edges, [](const rpc::EdgeView& edge) {
+        return edge.open && !edge.needs_force && edge.means == name_of(engine::Meaning::done);
+    });
+    const auto merge = std::ranges::find(reply.hints, merge_command(record.task.id));
+    if (by_merge == reply.edges.end() && merge == reply.hints.end()) co_return;
+    const auto ready = co_await api.runner().merges.check(record);
+    if (ready) co_return;
+    const auto& problem = ready.error().message;
+    if (merge != reply.hints.end()) *merge = problem;
+    if (by_merge == reply.edges.end()) co_return;
+    by_merge->open = false;
+    by_merge->needs_force = problem.find("--force") != std::string::npos;
+    by_merge->missing = std::string(first_line(problem));
+}
+
+/// Replaces what the task waits for if something works on it now.
+void say_what_works(Api& api, const TaskId& id, bool busy, TaskWhy::Reply& reply) {
+    if (const auto* keeping = api.world().pool.keeping(id)) {
+        reply.waiting_for = "Orange, which " + keeping->text();
+    } else if (busy && !is_held_up(api, id)) {
+        reply.task.in_progress = "a long operation";
+        reply.waiting_for = "a merge, a respawn or the setup of its workspace to end";
+    }
+}
+
 Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     TaskWhy::Reply reply;
-    // The actions of a task may hold its lock for minutes. In that case the reply only says what is under way.
-    const auto is_held_up = [&] {
-        const auto now = api.world().tasks.awake(id);
-        return now && (now->intent || api.runner().queue.is_starting(id));
-    };
-    const auto is_busy = [&] { return is_held_up() || api.world().task_locks.busy(id.value); };
-    for (std::chrono::milliseconds waited{}; is_busy() && !is_held_up() && waited < k_patience; waited += k_step) {
-        co_await async::sleep(k_step);
-    }
-    const bool busy = is_busy();
-    if (!busy) {
+    const bool busy = co_await stays_busy(api, id);
+    if (!busy) {  // the edges need the lock of the task
         CO_TRY(const auto edges, co_await api.runner().transitions.explain(id));
         for (const auto& edge : edges) reply.edges.push_back(edge_view(edge));
     }
     CO_TRY(const auto record, api.runner().turns.record_of(id));
     reply.task = api.view(record);
-    const bool waits_in_queue = reply.task.queue_place > 0 && reply.task.needs.kind != Need::start;
-    for (auto& edge : reply.edges) {
-        const bool ends =
-            edge.means == name_of(engine::Meaning::done) || edge.means == name_of(engine::Meaning::cancelled);
-        if (!waits_in_queue || !edge.open || ends) continue;
-        edge.open = false;
-        edge.missing = "it " + reply.task.needs.text;
-    }
+    close_while_queued(reply);
     CO_TRY(const auto definition, api.runner().turns.definition_of(record.task));
     reply.waiting_for = situation_text(api, record, reply.task);
     say_what_helps(api, record, *definition, reply);
@@ -326,31 +366,14 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     }
     reply.agents = uses_of(api.world(), record);
     if (!busy && Merges::under_way(record).empty()) {
-        const auto by_merge = std::ranges::find_if(reply.edges, [](const rpc::EdgeView& edge) {
-            return edge.open && !edge.needs_force && edge.means == name_of(engine::Meaning::done);
-        });
-        const auto merge = std::ranges::find(reply.hints, merge_command(record.task.id));
-        const bool is_asked = by_merge != reply.edges.end() || merge != reply.hints.end();
-        Result<void> ready;
-        if (is_asked) ready = co_await api.runner().merges.check(record);
-        if (!ready && merge != reply.hints.end()) *merge = ready.error().message;
-        if (!ready && by_merge != reply.edges.end()) {
-            by_merge->open = false;
-            by_merge->needs_force = ready.error().message.find("--force") != std::string::npos;
-            by_merge->missing = std::string(first_line(ready.error().message));
-        }
+        co_await check_offered_merge(api, record, reply);
         name_each_once(reply.hints);
     }
     if (!busy && reply.task.needs.kind != Need::nothing && record.task.workspace) {
         auto text = co_await half_done(api.world(), record);
         if (!text.empty()) reply.hints.insert(reply.hints.begin(), std::move(text));
     }
-    if (const auto* keeping = api.world().pool.keeping(id)) {
-        reply.waiting_for = "Orange, which " + keeping->text();
-    } else if (busy && !is_held_up()) {
-        reply.task.in_progress = "a long operation";
-        reply.waiting_for = "a merge, a respawn or the setup of its workspace to end";
-    }
+    say_what_works(api, id, busy, reply);
     api.hide(reply.task, call);
     co_return reply;
 }

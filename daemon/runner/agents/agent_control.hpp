@@ -122,6 +122,9 @@ class AgentControl {
                                                             const Project& project);
     Awaitable<Result<void>> complete_environment(agents::StartRequest& request, const agents::HarnessEntry& harness,
                                                  const git::Pinned& worktree, const std::string& permissions);
+    /// Returns the folder of the task's workspace, if there is one to start an agent in.
+    Result<Path> existing_workspace(const Task& task) const;
+    void choose_session(const TaskRecord& record, agents::StartRequest& request) const;
     Result<void> note_starting(TaskRecord& record, const agents::StartRequest& request);
     Awaitable<Result<agents::Started>> open_window(TaskRecord& record, const agents::StartRequest& request);
     Result<void> note_started(TaskRecord& record, const SpawnOrder& order, const agents::Started& started);

@@ -42,6 +42,51 @@ std::string window_name(const TaskRecord& record, Role role) {
     return round > 0 ? "worker-" + std::to_string(round + 1) : "worker";
 }
 
+/// Returns the request for a new run, without its command and its environment.
+agents::StartRequest request_for(const TaskRecord& record, const SpawnOrder& order, const agents::HarnessEntry& harness,
+                                 const agents::LaunchRequest& launch) {
+    agents::StartRequest request;
+    request.task = record.task.id;
+    request.project = record.task.project;
+    request.earlier_hash = harness.earlier_hash;
+    request.native_session = launch.session;
+    if (launch.resume && harness.harness.session.typed) request.typed = launch.prompt;
+    auto& run = request.run;
+    run.run = RunId{random_id(k_run_id_length)};
+    run.role = order.role;
+    run.harness = harness.harness.name;
+    run.harness_hash = harness.hash;
+    run.model = launch.model.value_or("");
+    run.prompt = order.prompt;
+    run.intent = order.intent;
+    run.resumed = launch.resume;
+    run.window_name = window_name(record, order.role);
+    return request;
+}
+
+/// A prompt that is too long for a command line, and the file for it.
+struct LongPrompt {
+    Path path;
+    std::string text;
+};
+
+/// Replaces a prompt that is too long by one that names a file in `folder`.
+std::optional<LongPrompt> set_long_prompt_aside(std::string& prompt, const Path& folder, const RunId& run) {
+    if (prompt.size() <= agents::k_longest_prompt) return std::nullopt;
+    LongPrompt aside{folder / ("prompt-" + run.value + ".md"), std::move(prompt)};
+    prompt = "Your instructions are in " + aside.path.string() + ". Read that file and follow it.";
+    return aside;
+}
+
+/// Names the files by which the program and Orange talk to each other, for a program that can.
+void name_channels(const agents::Harness& harness, const Path& folder, agents::LaunchRequest& launch,
+                   agents::StartRequest& request) {
+    if (!harness.events.are_told()) return;
+    launch.events = agents::events_file(folder, request.run.run).string();
+    request.events = launch.events;
+    if (harness.inbox) request.inbox = agents::inbox_file(folder, request.run.run).string();
+}
+
 /// Refuses a harness whose program would ask whether it may trust the repository, and would end with the answer.
 Result<void> check_trust(const agents::Harness& harness, const Project& project) {
     if (!harness.trust.first || project.lets_trust(harness.name)) return {};
@@ -158,14 +203,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
                                                               const engine::Definition& definition,
                                                               const SpawnOrder& order) {
     const auto& task = record.task;
-    if (!task.workspace) {
-        co_return Error(ErrorCode::conflict, "task " + task.id.value + " has no workspace to start an agent in");
-    }
-    const auto worktree = world_.pool.path_of(*task.workspace);
-    if (is_missing(world_.files, worktree)) {
-        co_return Error(ErrorCode::conflict,
-                        "the workspace " + worktree.string() + " is gone; run: orange workspace gc");
-    }
+    CO_TRY(const auto worktree, existing_workspace(task));
     CO_TRY(const auto project, registered_project(world_, task.project));
     const bool reviewer = order.role == Role::reviewer;
     CO_TRY(const auto harness, world_.harnesses.find(reviewer ? task.review_harness : task.harness));
@@ -179,47 +217,38 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     launch.git_dir = opened.git_dir();
     launch.git_common = opened.common_dir();
 
-    agents::StartRequest request;
-    auto& run = request.run;
-    run.run = RunId{random_id(k_run_id_length)};
-    run.role = order.role;
-    run.harness = harness.harness.name;
-    run.harness_hash = harness.hash;
-    request.earlier_hash = harness.earlier_hash;
-    run.model = launch.model.value_or("");
-    run.prompt = order.prompt;
-    run.intent = order.intent;
-    run.memory_limit = bytes_in(*settings_of(world_, project).memory_limit).value_or(0);
-    run.resumed = launch.resume;
-    run.window_name = window_name(record, order.role);
-    request.native_session = launch.session;
-    if (launch.resume && harness.harness.session.typed) request.typed = launch.prompt;
-    Path file;
-    const auto prompt = launch.prompt;
-    if (launch.prompt.size() > agents::k_longest_prompt) {
-        const auto name = "prompt-" + run.run.value + ".md";
-        file = task.executor.empty() ? run_folder(record) / name
-                                     : agents::Launcher::inner_folder(run_folder(record), run.run) / name;
-        launch.prompt = "Your instructions are in " + file.string() + ". Read that file and follow it.";
-    }
-    if (harness.harness.events.are_told()) {
-        launch.events = agents::events_file(run_folder(record), run.run).string();
-        request.events = launch.events;
-        if (harness.harness.inbox) request.inbox = agents::inbox_file(run_folder(record), run.run).string();
-    }
+    auto request = request_for(record, order, harness, launch);
+    const auto run = request.run.run;
+    request.run.memory_limit = bytes_in(*settings_of(world_, project).memory_limit).value_or(0);
+    const auto folder = run_folder(record);
+    const auto long_prompt = set_long_prompt_aside(
+        launch.prompt, task.executor.empty() ? folder : agents::Launcher::inner_folder(folder, run), run);
+    name_channels(harness.harness, folder, launch, request);
     CO_TRY(auto command, agents::launch(harness.harness, harness.program, launch));
-    request.task = task.id;
-    request.project = task.project;
     request.argv = std::move(command.argv);
-    request.env = environment(record, std::move(command.env), order.role, run.run, harness.path_variable);
+    request.env = environment(record, std::move(command.env), order.role, run, harness.path_variable);
     CO_TRY(co_await complete_environment(request, harness, opened, launch.permissions));
-    CO_TRY(co_await put_into_executor(world_, task, launch, harness, run_folder(record), request));
+    CO_TRY(co_await put_into_executor(world_, task, launch, harness, folder, request));
     request.worktree = worktree.string();
-    request.session = session_name_for(task.project, task.branch);
-    const auto other = reviewer ? Role::worker : Role::reviewer;
-    if (alive(record, other)) request.in_session = record.run_of(other)->session_id;
-    if (!file.empty()) CO_TRY(world_.files.replace(file, prompt));
+    choose_session(record, request);
+    if (long_prompt) CO_TRY(world_.files.replace(long_prompt->path, long_prompt->text));
     co_return request;
+}
+
+Result<Path> AgentControl::existing_workspace(const Task& task) const {
+    if (!task.workspace) {
+        return Error(ErrorCode::conflict, "task " + task.id.value + " has no workspace to start an agent in");
+    }
+    auto worktree = world_.pool.path_of(*task.workspace);
+    if (!is_missing(world_.files, worktree)) return worktree;
+    return Error(ErrorCode::conflict, "the workspace " + worktree.string() + " is gone; run: orange workspace gc");
+}
+
+/// Chooses the session of the run's window: the one of the task's other agent, if that lives.
+void AgentControl::choose_session(const TaskRecord& record, agents::StartRequest& request) const {
+    request.session = session_name_for(record.task.project, record.task.branch);
+    const auto other = request.run.role == Role::reviewer ? Role::worker : Role::reviewer;
+    if (alive(record, other)) request.in_session = record.run_of(other)->session_id;
 }
 
 Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::Definition& definition,

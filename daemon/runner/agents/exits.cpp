@@ -36,9 +36,16 @@ constexpr std::chrono::milliseconds k_calm = 50ms, k_longest_storm = 2s;
 
 /// An agent that left its artifact has finished. So has an agent that exits with 0 while its task expects nothing of
 /// it. Every other end that Orange did not cause is a death.
-bool has_died(const engine::ExitOutcome& outcome, const engine::AgentExit& exit) {
+bool has_died(const engine::ExitOutcome& outcome, int exit_status) {
     if (const auto* advance = std::get_if<engine::Advance>(&outcome)) return advance->crash.has_value();
-    return !std::holds_alternative<engine::NothingToDo>(outcome) || exit.exit_status != 0;
+    return !std::holds_alternative<engine::NothingToDo>(outcome) || exit_status != 0;
+}
+
+/// Returns true if the task's state waits for an agent of that role.
+bool is_awaited(const engine::Definition& definition, const Task& task, Role role) {
+    const auto* state = definition.state(task.status);
+    if (state == nullptr) return false;
+    return state->agent ? state->agent == role : engine::is_for_agent(definition, *state);
 }
 
 /// Returns true for a line that is Orange's and not the agent's: a message, a call of orange, or its reply, which
@@ -265,50 +272,73 @@ void Exits::end_without_rule(TaskRecord& record, const End& end, const std::stri
     world_.journal.write(record, end.is_lost ? "session.lost" : "agent.exited", end.fields);
 }
 
-/// Asks the workflow what follows from the agent's end, and performs it.
+/// Finds out what follows from the agent's end, and performs it. The first answer counts: a conversation that cannot be
+/// continued, checks that have to run first, a usage limit, the end of the executor, and then the workflow's rules.
 Awaitable<void> Exits::apply_rules(TaskRecord record, workflow::Library::DefinitionPtr definition, SyncedBodies synced,
                                    End end, std::string unchecked) {
-    const auto& run = end.run;
-    const auto* state = definition->state(record.task.status);
-    const bool is_awaited =
-        state && (state->agent ? state->agent == run.role : engine::is_for_agent(*definition, *state));
-    const auto limit = end.by_itself && is_awaited ? usage_limit_of(record, run) : std::nullopt;
-    if (!limit && run.resumed && end.by_itself && !end.moved_task && end.age < k_resume_window) {
+    const auto limit = limit_behind(record, *definition, end);
+    if (!limit && has_failed_to_resume(end)) {
         co_await begin_anew(std::move(record), definition, std::move(end), true);
         co_return;
     }
-    auto facts = co_await facts_of(world_, record, *definition);
-    if (!unchecked.empty()) facts.unknown = std::move(unchecked);
-    const engine::TransitionFacts given{record.task, synced.artifacts, record.entry_sections, facts};
-    const engine::AgentExit exit{run.role, end.how.exit_status};
-    auto outcome = engine::decide_exit(*definition, given, exit);
+    auto outcome = co_await decide(record, *definition, synced, end, std::move(unchecked));
+    const bool died = has_died(outcome, end.how.exit_status);
     if (auto* wanted = std::get_if<engine::AwaitChecks>(&outcome)) {
-        // The run stays in the record: when the checks have run, this daemon or the next one handles its end again.
-        const auto id = record.task.id;
-        gates_.run_for_exit(id, std::move(*wanted), [this, id, run = run.run](std::string why) {
-            async::spawn(world_.executor, "exit", agent_exited(id, run, std::move(why)));
-        });
-        co_return;
-    }
-    if (limit && has_died(outcome, exit)) {
-        usage_.add(run.harness, limit->resets);
+        wait_for_checks(record.task.id, end.run.run, std::move(*wanted));
+    } else if (died && limit) {
+        usage_.add(end.run.harness, limit->resets);
         end.fields["usage_limit"] = limit->text;
         co_await begin_anew(std::move(record), definition, std::move(end), false);
-        co_return;
+    } else if (died && !end.ended_as.empty()) {
+        co_await end_with_executor(std::move(record), std::move(end));
+    } else {
+        co_await follow_rule(std::move(record), definition, std::move(outcome), std::move(synced), std::move(end));
     }
-    const bool died = has_died(outcome, exit);
-    if (died && !end.ended_as.empty()) {  // no crash: the agent has done nothing wrong
-        deaths_.has_not_died(run.run);
-        agents_.has_ended(record, run);
-        end_without_rule(record, end,
-                         "executor " + run.place->executor + " has ended its run (" + end.ended_as +
-                             "). To go on:\n  orange task respawn " + record.task.id.value);
-        co_await turns_.show(record);
-        co_return;
-    }
-    forget_run(record, run, died);
-    if (!died) deaths_.has_not_died(run.run);
-    agents_.has_ended(record, run);
+}
+
+/// Returns the usage limit for which the agent ended by itself while its task was waiting for it.
+std::optional<agents::Reading> Exits::limit_behind(const TaskRecord& record, const engine::Definition& definition,
+                                                   const End& end) const {
+    if (!end.by_itself || !is_awaited(definition, record.task, end.run.role)) return std::nullopt;
+    return usage_limit_of(record, end.run);
+}
+
+bool Exits::has_failed_to_resume(const End& end) {
+    return end.run.resumed && end.by_itself && !end.moved_task && end.age < k_resume_window;
+}
+
+Awaitable<engine::ExitOutcome> Exits::decide(const TaskRecord& record, const engine::Definition& definition,
+                                             const SyncedBodies& synced, const End& end, std::string unchecked) {
+    auto facts = co_await facts_of(world_, record, definition);
+    if (!unchecked.empty()) facts.unknown = std::move(unchecked);
+    const engine::TransitionFacts given{record.task, synced.artifacts, record.entry_sections, facts};
+    co_return engine::decide_exit(definition, given, {end.run.role, end.how.exit_status});
+}
+
+/// The run stays in the record: when the checks have run, this daemon or the next one handles its end again.
+void Exits::wait_for_checks(const TaskId& id, const RunId& run, engine::AwaitChecks wanted) {
+    gates_.run_for_exit(id, std::move(wanted), [this, id, run](std::string why) {
+        async::spawn(world_.executor, "exit", agent_exited(id, run, std::move(why)));
+    });
+}
+
+/// Records that the executor has ended the run. This is not a crash: the agent has done nothing wrong.
+Awaitable<void> Exits::end_with_executor(TaskRecord record, End end) {
+    deaths_.has_not_died(end.run.run);
+    agents_.has_ended(record, end.run);
+    end_without_rule(record, end,
+                     "executor " + end.run.place->executor + " has ended its run (" + end.ended_as +
+                         "). To go on:\n  orange task respawn " + record.task.id.value);
+    co_await turns_.show(record);
+}
+
+/// Performs the workflow's rule for this end.
+Awaitable<void> Exits::follow_rule(TaskRecord record, workflow::Library::DefinitionPtr definition,
+                                   engine::ExitOutcome outcome, SyncedBodies synced, End end) {
+    const bool died = has_died(outcome, end.how.exit_status);
+    forget_run(record, end.run, died);
+    if (!died) deaths_.has_not_died(end.run.run);
+    agents_.has_ended(record, end.run);
     explain_death(record, end, outcome);
     if (auto* crash = std::get_if<engine::Crash>(&outcome)) {
         co_await handle_crash(std::move(record), definition, std::move(end), std::move(*crash));
@@ -316,13 +346,18 @@ Awaitable<void> Exits::apply_rules(TaskRecord record, workflow::Library::Definit
         co_await advance_after(std::move(record), definition, std::move(*advance), std::move(synced), std::move(end));
     } else {
         const auto* dead = std::get_if<engine::MarkDead>(&outcome);
-        if (dead && is_awaited && !record.stopped) {
-            raise(world_, record, NoticeKind::agent_ended, "the " + dead->reason, {}, name_text(run.role));
-        }
-        if (!turns_.save(record)) co_return;  // not counted: the poll sees the same death again
-        if (died) deaths_.has_died(run.run, async::now());
-        world_.journal.write(record, "agent.exited", end.fields);
+        const bool is_missed = dead && !record.stopped && is_awaited(*definition, record.task, end.run.role);
+        if (is_missed)
+            raise(world_, record, NoticeKind::agent_ended, "the " + dead->reason, {}, name_text(end.run.role));
+        record_end(record, end, died);
     }
+}
+
+/// Records an end after which the task stays in its state.
+void Exits::record_end(TaskRecord& record, const End& end, bool died) {
+    if (!turns_.save(record)) return;  // not counted: the poll sees the same death again
+    if (died) deaths_.has_died(end.run.run, async::now());
+    world_.journal.write(record, "agent.exited", end.fields);
 }
 
 /// Completes the reason of a death. An agent that was killed by the machine or from outside is not restarted

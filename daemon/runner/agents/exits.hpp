@@ -81,6 +81,17 @@ class Exits {
     void end_without_rule(TaskRecord& record, const End& end, const std::string& problem);
     Awaitable<void> apply_rules(TaskRecord record, workflow::Library::DefinitionPtr definition, SyncedBodies synced,
                                 End end, std::string unchecked);
+    std::optional<agents::Reading> limit_behind(const TaskRecord& record, const engine::Definition& definition,
+                                                const End& end) const;
+    /// True if the program could not continue its conversation.
+    static bool has_failed_to_resume(const End& end);
+    Awaitable<engine::ExitOutcome> decide(const TaskRecord& record, const engine::Definition& definition,
+                                          const SyncedBodies& synced, const End& end, std::string unchecked);
+    void wait_for_checks(const TaskId& id, const RunId& run, engine::AwaitChecks wanted);
+    Awaitable<void> end_with_executor(TaskRecord record, End end);
+    Awaitable<void> follow_rule(TaskRecord record, workflow::Library::DefinitionPtr definition,
+                                engine::ExitOutcome outcome, SyncedBodies synced, End end);
+    void record_end(TaskRecord& record, const End& end, bool died);
     void explain_death(const TaskRecord& record, const End& end, engine::ExitOutcome& outcome) const;
     Awaitable<void> handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, End end,
                                  engine::Crash crash);

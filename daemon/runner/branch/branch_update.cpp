@@ -76,33 +76,32 @@ Error in_worktree(const TaskId& id, const std::string& base, Error conflict) {
     return conflict;
 }
 
-}  // namespace
-
-Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
-    auto& world = runner.world;
-    CO_TRY(auto turn, co_await runner.transitions.begin_turn(id));
-    auto& record = turn.record;
+Result<void> check_can_be_updated(Runner& runner, const TaskRecord& record) {
     const auto& task = record.task;
     if (!task.workspace) {
-        co_return Error(ErrorCode::conflict, "task " + id.value + " has the status " + task.status +
-                                                 " and no worktree. Its branch:\n  orange task diff " + id.value);
+        return Error(ErrorCode::conflict, "task " + task.id.value + " has the status " + task.status +
+                                              " and no worktree. Its branch:\n  orange task diff " + task.id.value);
     }
     if (record.merge && record.merge->unfinished()) {
-        co_return Error(ErrorCode::conflict, "a merge of task " + id.value +
-                                                 " is not finished. Finish it:\n  orange task merge " + id.value);
+        return Error(ErrorCode::conflict, "a merge of task " + task.id.value +
+                                              " is not finished. Finish it:\n  orange task merge " + task.id.value);
     }
-    CO_TRY(check_no_agent_works(runner, record));
-    CO_TRY(const auto project, registered_project(world, task.project));
-    CO_TRY(auto base, co_await newest_base(world, record, project));
-    const auto lock = co_await world.repositories.acquire(project.path);
-    CO_TRY(const auto worktree, co_await open_worktree(world, record));
-    const auto head = co_await git::head_to_merge_into(world.git, worktree, task.branch, base.commit);
-    if (!head && head.error().code != ErrorCode::conflict) co_return head.error();
-    if (!head) {
-        co_return Error(ErrorCode::conflict, "the workspace of task " + id.value + " " + head.error().message +
-                                                 ". To work there:\n  orange task shell " + id.value);
-    }
-    auto message = "Merge " + base.name + " into " + task.branch + "\n\nTask: " + id.value + "\n";
+    return check_no_agent_works(runner, record);
+}
+
+/// Returns the commit of the branch, if the worktree can be merged into.
+Awaitable<Result<std::string>> head_to_merge_into(World& world, const Task& task, const git::Pinned& worktree,
+                                                  const std::string& base) {
+    auto head = co_await git::head_to_merge_into(world.git, worktree, task.branch, base);
+    if (head || head.error().code != ErrorCode::conflict) co_return head;
+    co_return Error(ErrorCode::conflict, "the workspace of task " + task.id.value + " " + head.error().message +
+                                             ". To work there:\n  orange task shell " + task.id.value);
+}
+
+/// Merges in the worktree, or in the task's own repository if that has one. Returns the branch's new commit.
+Awaitable<Result<std::string>> merge_in_worktree(World& world, const Task& task, const git::Pinned& worktree,
+                                                 const Base& base) {
+    auto message = "Merge " + base.name + " into " + task.branch + "\n\nTask: " + task.id.value + "\n";
     const auto place = walls::place_of(world, task, worktree);
     const bool is_own = place && is_folder(world.files, place->own.path);
     Result<std::string> merged = std::string();
@@ -112,31 +111,51 @@ Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
         merged = co_await git::merge_here(world.git, worktree, task.branch, base.commit, std::move(message));
     }
     if (!merged && merged.error().details.contains("files")) {
-        co_return in_worktree(id, base.name, merged.error());
+        co_return in_worktree(task.id, base.name, merged.error());
     }
-    if (!merged) co_return merged.error();
+    co_return merged;
+}
+
+/// Notes what a merge commit lacks because of git's settings.
+Awaitable<void> note_commit_settings(World& world, std::string repo, std::vector<std::string>& notes) {
+    const auto settings = co_await git::commit_settings(world.git, std::move(repo));
+    if (settings && !settings->sign.empty()) {
+        notes.push_back("the merge commit is not signed, although commit.gpgsign is set");
+    }
+    if (settings && !settings->missing.empty()) {
+        notes.push_back(git::missing_text(settings->missing) + ". To set yours:\n  " +
+                        git::missing_command(settings->missing));
+    }
+}
+
+}  // namespace
+
+Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
+    auto& world = runner.world;
+    CO_TRY(auto turn, co_await runner.transitions.begin_turn(id));
+    auto& record = turn.record;
+    const auto& task = record.task;
+    CO_TRY(check_can_be_updated(runner, record));
+    CO_TRY(const auto project, registered_project(world, task.project));
+    CO_TRY(auto base, co_await newest_base(world, record, project));
+    const auto lock = co_await world.repositories.acquire(project.path);
+    CO_TRY(const auto worktree, co_await open_worktree(world, record));
+    CO_TRY(const auto head, co_await head_to_merge_into(world, task, worktree, base.commit));
+    CO_TRY(const auto merged, co_await merge_in_worktree(world, task, worktree, base));
     Outcome outcome;
     outcome.notes = std::move(base.notes);
-    if (*merged == *head) {
+    if (merged == head) {
         outcome.notes.push_back(task.branch + " already contains all commits of " + base.name);
         co_return outcome;
     }
-    outcome.notes.push_back("merged " + base.name + " into " + task.branch + ", which is at " + merged->substr(0, 12));
-    if (*merged != base.commit) {  // not a fast-forward
-        const auto settings = co_await git::commit_settings(world.git, project.path);
-        if (settings && !settings->sign.empty()) {
-            outcome.notes.push_back("the merge commit is not signed, although commit.gpgsign is set");
-        }
-        if (settings && !settings->missing.empty()) {
-            outcome.notes.push_back(git::missing_text(settings->missing) + ". To set yours:\n  " +
-                                    git::missing_command(settings->missing));
-        }
-    }
+    outcome.notes.push_back("merged " + base.name + " into " + task.branch + ", which is at " + merged.substr(0, 12));
+    const bool is_fast_forward = merged == base.commit;
+    if (!is_fast_forward) co_await note_commit_settings(world, project.path, outcome.notes);
     // A branch that had no commits of its own has none after a fast-forward.
-    if (record.branch_start == *head && *merged == base.commit) record.branch_start = *merged;
+    if (record.branch_start == head && is_fast_forward) record.branch_start = merged;
     CO_TRY(runner.turns.try_save(record));
     world.journal.write(record, "branch.updated",
-                        {{"from", *head}, {"to", *merged}, {"base", base.name}, {"by", name_text(by.role)}});
+                        {{"from", head}, {"to", merged}, {"base", base.name}, {"by", name_text(by.role)}});
     co_return outcome;
 }
 

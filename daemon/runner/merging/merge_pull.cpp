@@ -77,6 +77,71 @@ Error is_draft(const TaskRecord& record, const PullRequest& pull) {
             {{"why", "pull_request_draft"}, {"command", command}, {"url", pull.url}}};
 }
 
+Error has_none(const TaskRecord& record) {
+    const auto command = "orange task create-pr " + record.task.id.value;
+    return {ErrorCode::not_found,
+            "task " + record.task.id.value + " has no pull request. Open one:\n  " + command,
+            {{"why", "no_pull_request"}, {"command", command}}};
+}
+
+/// Who wants the merge to go through a pull request: this call, or the project. Without a wish, the branch is merged
+/// unless it has a pull request.
+struct PullWish {
+    bool asked = false;
+    bool usual = false;
+    bool any() const { return asked || usual; }
+};
+
+bool stays_here(const MergeOrder& order) {
+    return order.push && !*order.push;
+}
+
+/// Returns the forge that may have the task's pull request. nullopt: there is none, and the merge needs none.
+Result<std::optional<ForgePlace>> forge_for(const TaskRecord& record, const PullWish& wish,
+                                            const Result<ForgePlace>& origin) {
+    if (origin && origin->kind != ForgeKind::other) return std::optional(*origin);
+    if (wish.asked && !origin) return origin.error();
+    if (wish.asked) {
+        return Error(ErrorCode::invalid_argument,
+                     "origin is not at GitHub, so there is no pull request to merge. Merge the branch here:" +
+                         on_a_line(record, ""));
+    }
+    if (wish.usual) {
+        return Error(ErrorCode::conflict,
+                     "the setting merge of " + record.task.project +
+                         " is pr, and origin is not at GitHub. To merge here:" + on_a_line(record, " --local"));
+    }
+    return std::optional<ForgePlace>();  // the merge itself reports what is wrong with origin
+}
+
+/// True if the program that would answer is missing or has no login, so that another try gives the same answer.
+bool cannot_ask(const Error& error) {
+    return why_of(error) == "missing" || why_of(error) == "login";
+}
+
+Awaitable<Result<std::optional<PullRequest>>> ask_twice(World& world, const ForgePlace& place,
+                                                        const TaskRecord& record) {
+    auto found = co_await pulls::ask(world, place, record);
+    if (found || cannot_ask(found.error())) co_return found;
+    co_return co_await pulls::ask(world, place, record);
+}
+
+/// False if the task can be merged without the answer: the merge needs no pull request, and this machine has seen none
+/// and cannot make one.
+bool is_answer_needed(const TaskRecord& record, const PullWish& wish, const Error& error) {
+    return wish.any() || record.task.pr_url || !cannot_ask(error);
+}
+
+/// Returns why this open or closed pull request cannot be merged by this call.
+Result<void> check_can_be_merged(const TaskRecord& record, const PullRequest& pull, const PullWish& wish,
+                                 const MergeOrder& order) {
+    if (pull.state == PullState::closed) return is_closed(record, pull);
+    if (!wish.any()) return is_open(record, pull);
+    if (stays_here(order)) return not_without_push(record);
+    if (pull.draft) return is_draft(record, pull);
+    return {};
+}
+
 /// Notes in the record that this text was reported. Returns false if it already was.
 bool note_told(TaskRecord& record, const std::string& text) {
     const std::string begin = "merged_without@";
@@ -105,51 +170,29 @@ Awaitable<Result<Merges::PullFirst>> Merges::ask_pull_request(TaskRecord& record
     PullFirst first;
     if (order.via_pull) CO_TRY(pulls::check_may_have_one(world_, record, project));
     if (order.local || merge_target(world_, record, project).is_parents()) co_return first;
-    const bool unpushed = order.push && !*order.push;
-    if (order.via_pull && unpushed) co_return not_without_push(record);
-    const bool usual = pulls::are_usual(world_, project);
-    const auto place = co_await pulls::place_of(world_, std::move(project), record.task.id.value);
-    if (order.via_pull && !place) co_return place.error();
-    if (order.via_pull && place->kind == ForgeKind::other) {
-        co_return Error(ErrorCode::invalid_argument,
-                        "origin is not at GitHub, so there is no pull request to merge. Merge the branch here:" +
-                            on_a_line(record, ""));
-    }
-    if (!place || place->kind == ForgeKind::other) {
-        if (!usual) co_return first;  // the merge itself reports what is wrong with origin
-        co_return Error(ErrorCode::conflict,
-                        "the setting merge of " + record.task.project +
-                            " is pr, and origin is not at GitHub. To merge here:" + on_a_line(record, " --local"));
-    }
-    auto found = co_await pulls::ask(world_, *place, record);
-    if (!found && why_of(found.error()) != "missing" && why_of(found.error()) != "login") {
-        found = co_await pulls::ask(world_, *place, record);
-    }
+    if (order.via_pull && stays_here(order)) co_return not_without_push(record);
+    const PullWish wish{order.via_pull, pulls::are_usual(world_, project)};
+    const auto origin = co_await pulls::place_of(world_, std::move(project), record.task.id.value);
+    CO_TRY(const auto place, forge_for(record, wish, origin));
+    if (!place) co_return first;
+    const auto found = co_await ask_twice(world_, *place, record);
     if (!found) {
-        const bool never_had_one = why_of(found.error()) == "missing" || why_of(found.error()) == "login";
-        if (order.via_pull || usual || record.task.pr_url || !never_had_one)
-            co_return pull_not_known(record, found.error(), order.via_pull);
+        if (is_answer_needed(record, wish, found.error())) co_return pull_not_known(record, found.error(), wish.asked);
         first.notes.push_back("no pull request was looked for: " + std::string(first_line(found.error().message)));
         co_return first;
     }
     if (!*found) {
-        if (!order.via_pull && !usual) co_return first;
-        co_return Error(ErrorCode::not_found,
-                        "task " + record.task.id.value + " has no pull request. Open one:\n  orange task create-pr " +
-                            record.task.id.value,
-                        {{"why", "no_pull_request"}, {"command", "orange task create-pr " + record.task.id.value}});
+        if (wish.any()) co_return has_none(record);
+        co_return first;
     }
-    const auto pull = **found;
+    const auto& pull = **found;
     (void)pulls::note(record, pull);
     if (pull.state == PullState::merged) {
         first.merged = pull;
         co_return first;
     }
     if (store::has_ended(record)) co_return first;  // the caller reports that the task has ended
-    if (pull.state == PullState::closed) co_return is_closed(record, pull);
-    if (!order.via_pull && !usual) co_return is_open(record, pull);
-    if (unpushed) co_return not_without_push(record);
-    if (pull.draft) co_return is_draft(record, pull);
+    CO_TRY(check_can_be_merged(record, pull, wish, order));
     CO_TRY(const auto allowed, co_await world_.forge.methods(place->repository));
     CO_TRY(first.method, method_for(order.strategy, allowed));
     first.through = pull;
