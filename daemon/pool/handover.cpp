@@ -7,8 +7,6 @@
 #include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
 #include "daemon/git/branches.hpp"
-#include "daemon/git/merge.hpp"
-#include "daemon/git/sparse.hpp"
 #include "daemon/git/submodules.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/occupants.hpp"
@@ -22,21 +20,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// The patterns of the files that Orange writes beside, or as, TASK.md of a worktree.
-constexpr const char* k_own_files[] = {"TASK.md", ".TASK.md.*", "..TASK.md.*"};
-constexpr const char* k_formerly_excluded = "/.orange/";
-
 /// Returns true if a git command was killed while it created the worktree.
 Awaitable<bool> is_unfinished(Git& git, std::string repo, std::string path) {
     const auto trees = co_await git::worktrees(git, std::move(repo));
     if (!trees) co_return false;
     co_return std::any_of(trees->begin(), trees->end(),
                           [&](const git::Worktree& tree) { return git::is_half_made(tree) && git::is_at(tree, path); });
-}
-
-bool is_checked_out_elsewhere(const git::Refs& known, const std::string& branch, const git::Pinned& tree) {
-    const auto local = known.find("refs/heads/" + branch);
-    return local != known.end() && !local->second.worktree.empty() && local->second.worktree != tree.path();
 }
 
 }  // namespace
@@ -95,114 +84,11 @@ Awaitable<Result<void>> Pool::keep_of_missing(Project project, std::string name)
     co_return Result<void>{};
 }
 
-Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::string name,
-                                          std::vector<std::string> exclude, bool& begun) {
-    Acquired acquired{name, path_of(name), "TASK.md", {}, {}};
-    std::optional<git::Pinned> worktree;
-    // A daemon that was killed during this step has left its git or its setup command, which would run at the same time
-    // as ours.
-    co_await agents::end_left_by_daemons(acquired.path, mark_);
-    CO_TRY(const auto origin, co_await known_.has_origin(git_, project.path));
-    if (origin) {  // outside the lock: a silent remote must not block the other tasks
-        const auto stop = stops_.at(task.id);
-        auto fetched = co_await git::fetch(git_, project.path, git::k_fetch_patience, stop);
-        if (stop->requested()) co_return Error(ErrorCode::conflict, k_being_cancelled);
-        if (!fetched) acquired.notes.push_back("origin could not be fetched: " + first_line(fetched.error().message));
-    } else if (auto remote = co_await known_.unused_remote(git_, project.path, project.default_branch);
-               !remote.empty()) {
-        acquired.notes.push_back(std::move(remote));
-    }
-    {
-        auto lock = co_await repositories_.acquire(project.path);
-        CO_TRY(auto tree, co_await make_worktree(project, name));
-        auto names = git::refs_of_branch(project.default_branch);
-        for (auto& ref : git::refs_of_branch(task.branch)) names.push_back(std::move(ref));
-        CO_TRY(auto known, co_await git::refs(git_, project.path, names));
-        const auto merges = merges_of(project.settings);
-        CO_TRY(auto base, co_await git::base_of(git_, project.path, project.default_branch, known, merges));
-        remove_stale_locks(tree);
-        CO_TRY(const auto found, co_await look_at(tree, known));
-        const bool was_empty = is_empty(tree, found);
-        if (!was_empty) lock.release();
-        // A free workspace is clean; files that a human left in one belong to them, and are kept like an agent's work.
-        CO_TRY(auto saved, co_await save_all(tree, found, "refs/orange/" + name, "found",
-                                             "Found in " + name + " when a task took it"));
-        if (!was_empty) {
-            lock = co_await repositories_.acquire(project.path);
-            CO_TRY(known, co_await git::refs(git_, project.path, names));
-            CO_TRY(base, co_await git::base_of(git_, project.path, project.default_branch, known, merges));
-        }
-        if (!saved.commits.empty()) {
-            acquired.notes.push_back("commits in " + name + " that are on no branch were kept as " +
-                                     join(saved.commits, ", "));
-        }
-        if (tree.is_walled() && task.workspace != name) {  // a release was interrupted
-            CO_TRY(co_await make_anew(project, name, tree, acquired.notes));
-            CO_TRY(tree, co_await make_worktree(project, name));
-            CO_TRY(known, co_await git::refs(git_, project.path, names));
-            saved.standing = {};
-        }
-        if (!saved.snapshot.empty()) {
-            acquired.notes.push_back("uncommitted files in " + name + " were saved as " + saved.snapshot.substr(0, 12));
-            CO_TRY(co_await git::reset_detached(git_, tree, base.commit, saved.standing));
-            CO_TRY(known, co_await git::refs(git_, project.path, names));  // the worktree has left its branch
-        }
-        if (task.workspace != name) {
-            const auto matched = co_await git::match_sparse_checkout(git_, project.path, tree, saved.standing);
-            if (!matched) {
-                acquired.notes.push_back(name + " may be more or less sparse than " + project.path + ": " +
-                                         matched.error().message);
-            }
-        }
-        if (is_checked_out_elsewhere(known, task.branch, tree)) {
-            (void)co_await forget_strays(project, "refs/orange/" + name);
-            CO_TRY(known, co_await git::refs(git_, project.path, names));
-        }
-        auto from = task.base.value_or(base.ref);
-        CO_TRY(const auto branch, co_await git::checkout_branch(git_, tree, task.branch, std::move(from), known));
-        bool unused = branch.origin == git::BranchOrigin::created || branch.commit == base.commit;
-        if (!unused) {
-            CO_TRY(unused, co_await git::has_commit(git_, project.path, base.ref, branch.commit));
-        }
-        if (unused) acquired.branch_start = branch.commit;
-        if (task.workspace != name && saved.held_repositories) CO_TRY(co_await git::reset_submodules(git_, tree));
-        bool tracked = saved.standing.at_top.contains("TASK.md");
-        // `at_top` is outdated: another commit was checked out meanwhile, or the index differs from the commit.
-        if (!saved.standing.clean || saved.standing.head != branch.commit) {
-            CO_TRY(tracked, co_await git::tracks(git_, tree, "TASK.md"));
-        }
-        if (tracked) acquired.task_file = ".orange/TASK.md";
-        if (task.workspace != name) CO_TRY(keep_found_task_file(name, acquired.task_file));
-        // Exclude only the files that Orange writes: the repository may have others in .orange/. Older versions
-        // excluded the whole folder.
-        for (const char* file : k_own_files) exclude.push_back((tracked ? "/.orange/" : "/") + std::string(file));
-        const std::vector<std::string> obsolete = {k_formerly_excluded};
-        CO_TRY(git::exclude(tree.common_dir(), exclude, obsolete));
-        worktree = std::move(tree);
-    }
-    const auto not_copied = co_await include(project, *worktree, task.workspace != name, stops_.at(task.id));
-    acquired.notes.insert(acquired.notes.end(), not_copied.begin(), not_copied.end());
-    if (auto done = co_await set_up(project, task.id, name, *worktree, acquired.notes, begun); !done) {
-        co_return in_context("the project's setup command", done.error());
-    }
-    co_return acquired;
-}
-
 void Pool::stop_acquire(const TaskId& task) {
     const auto found = stops_.find(task);
     if (found == stops_.end()) return;
     const auto stop = found->second;
     stop->request();
-}
-
-Awaitable<Result<git::CleanedUp>> Pool::clean_up(Project project, std::set<std::string> own_branches) {
-    CO_TRY(auto repo, co_await known_.inspect(git_, project.path));
-    std::vector<std::string> lines = {k_formerly_excluded};
-    for (const char* folder : {"/", "/.orange/"}) {
-        for (const char* file : k_own_files) lines.push_back(folder + std::string(file));
-    }
-    CO_TRY(git::exclude(repo.git_dir, {}, lines));
-    co_return co_await git::clean_up(git_, std::move(repo), project.default_branch, std::move(own_branches));
 }
 
 Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::vector<std::string> exclude) {
@@ -229,17 +115,6 @@ Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::vecto
     }
     CO_TRY(claims_.give_back(name, task.id));
     co_return acquired;
-}
-
-/// Moves away a mirror that an earlier task left (a crash, a claim that was freed). git excludes it, so no cleaning has
-/// removed it; it must not become the body of this task, and it may contain text that exists nowhere else.
-Result<void> Pool::keep_found_task_file(const std::string& name, const std::string& task_file) {
-    const auto file = path_of(name) / task_file;
-    const auto text = files_.read(file);
-    if (!text) return text.error().code == ErrorCode::not_found ? Result<void>{} : Result<void>{text.error()};
-    const auto kept = root_ / ".found" / (name + "-" + random_id(8) + "-TASK.md");
-    TRY(files_.replace(kept, *text));
-    return files_.remove(file);
 }
 
 /// Removes git's lock files (index.lock, HEAD.lock, …) that an agent left when it was ended during a git command. git

@@ -226,6 +226,7 @@ class Pool {
 
   private:
     using InUse = InSet<std::string>;
+    class Preparation;
     class Stoppable;
 
     /// Returns true if the workspace exists, is free, and no operation works on it.
