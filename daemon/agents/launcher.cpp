@@ -278,6 +278,11 @@ std::optional<StartRecord> Launcher::start_of(const Path& run_folder, const Agen
     return std::move(*record);
 }
 
+std::optional<std::int64_t> Launcher::program_of(const Path& run_folder, const AgentRun& run) const {
+    const auto text = read_inner(begun_file(run_folder, run.run));
+    return text ? begun_from_text(*text) : std::nullopt;
+}
+
 /// Keeps what the far side has told. A burial may be repeated, and the folder of the far side is gone then.
 bool Launcher::keep_end(const AgentRun& run, const RunEnd& end, const Path& run_folder) {
     const auto file = exit_file(run_folder, run.run);
@@ -397,8 +402,8 @@ Awaitable<RunEnd> Launcher::reap(AgentRun run, Path run_folder, Path log, Path w
     end.left = co_await end_group(run, std::move(left));
     std::vector<Path> files = {spec_file(run_folder, run.run)};
     if (run.place && keep_end(run, end, run_folder)) files.push_back(inner_folder(run_folder, run.run));
-    for (const auto& path :
-         {events_file(run_folder, run.run), inbox_file(run_folder, run.run), rest_file(run_folder, run.run)}) {
+    for (const auto& path : {events_file(run_folder, run.run), inbox_file(run_folder, run.run),
+                             rest_file(run_folder, run.run), begun_file(run_folder, run.run)}) {
         if (!is_missing(files_, path)) files.push_back(path);
     }
     for (const auto& path : files) {

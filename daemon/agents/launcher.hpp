@@ -167,6 +167,12 @@ class Launcher {
 
     static Path spec_file(const Path& run_folder, const RunId& run) { return run_folder / (run.value + ".json"); }
     static Path exit_file(const Path& run_folder, const RunId& run) { return run_folder / (run.value + ".exit"); }
+    static Path begun_file(const Path& run_folder, const RunId& run) {
+        return orange::begun_file(exit_file(run_folder, run));
+    }
+    /// Returns the pid of the agent's program, as the shim in the window has written it once the program ran; nothing
+    /// for a run in an executor. An agent can write that file, too.
+    std::optional<std::int64_t> program_of(const Path& run_folder, const AgentRun& run) const;
     /// Removes the files of a run whose window has not been opened.
     void drop_files(const StartRequest& request, const Path& run_folder) const;
     /// Returns the folder that the far side of a run in an executor uses: the files of its shim there, and the agent's

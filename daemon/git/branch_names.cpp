@@ -49,7 +49,7 @@ Awaitable<Result<BranchState>> branch_state(Git& git, std::string repo, std::str
         for (const auto& parent : parents) in_the_way = in_the_way || ref == parent;
         if (in_the_way) state.clash = ref.substr(k_heads.size());
     }
-    CO_TRY(const auto all, co_await worktrees(git, repo));
+    CO_TRY(const auto all, co_await listed_worktrees(git, repo));
     for (const auto& worktree : all) {
         if (worktree.branch != branch) continue;
         std::error_code error;

@@ -1,11 +1,17 @@
 #include "daemon/git/refs.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/small_files.hpp"
+#include "daemon/git/worktrees.hpp"
 
 namespace orange::git {
 namespace {
@@ -24,7 +30,55 @@ Awaitable<Result<std::vector<std::string>>> branches_of_origin(Git& git, std::st
     co_return branches;
 }
 
+/// Returns what the ref's own file holds, empty if it has none; nothing if that is not a commit alone.
+std::optional<std::string> own_file_of(const std::string& path) {
+    struct stat facts {};
+    if (::lstat(path.c_str(), &facts) != 0) {
+        return errno == ENOENT || errno == ENOTDIR ? std::optional(std::string()) : std::nullopt;
+    }
+    auto text = small_file_at(AT_FDCWD, path);
+    if (!text || !is_hash(trim(*text))) return std::nullopt;
+    return text;
+}
+
+/// Returns the content or the facts of all files that refs() depends on. Empty if these are not all, or if one was
+/// changed just now.
+std::string files_of_refs(const std::string& repo, const std::vector<std::string>& names) {
+    const auto common = repo + "/.git";
+    const auto trees = files_of_worktrees(repo);
+    const auto packed = settled_facts(common + "/packed-refs"), config = settled_facts(common + "/config");
+    if (!trees || !packed || !config) return {};
+    auto all = *packed + *config;
+    for (const auto& name : names) {
+        const auto text = own_file_of(common + "/" + name);
+        if (!text) return {};
+        all += name + " " + *text + "\n";
+    }
+    for (const auto& tree : *trees) {
+        if (!tree.branch.empty()) all += tree.path + " " + tree.branch + "\n";
+    }
+    return all;
+}
+
+/// Returns true if it depends on yet another ref whether an upstream branch still exists.
+bool has_other_upstream(const Refs& found) {
+    return std::any_of(found.begin(), found.end(), [&](const auto& each) {
+        const auto& [name, ref] = each;
+        return !ref.upstream.empty() && name.starts_with(k_heads) &&
+               !found.contains(std::string(k_origin) + name.substr(k_heads.size()));
+    });
+}
+
 }  // namespace
+
+Awaitable<Result<Refs>> RefsView::now(Git& git) {
+    auto files = files_of_refs(repo_, names_);
+    if (!files_.empty() && files == files_) co_return known_;
+    files_.clear();
+    CO_TRY(known_, co_await refs(git, repo_, names_));
+    if (!has_other_upstream(known_)) files_ = std::move(files);
+    co_return known_;
+}
 
 Awaitable<Result<Refs>> refs(Git& git, Place repo, std::vector<std::string> names) {
     auto args = words("for-each-ref",

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/git/git.hpp"
@@ -17,11 +18,27 @@ struct Ref {
     std::string upstream;        ///< the remote of the upstream branch; empty: the branch has no upstream
     bool upstream_gone = false;  ///< the upstream branch no longer exists at its remote
     std::string worktree;  ///< the worktree that has the branch checked out, as git resolves its path; empty: none
+    bool operator==(const Ref&) const = default;
 };
 using Refs = std::map<std::string, Ref>;
 
 /// Returns those of `names` ("refs/heads/main") that exist, with one git process.
 Awaitable<Result<Refs>> refs(Git& git, Place repo, std::vector<std::string> names);
+
+/// Some refs of a repository, as they are at each call of now(). Starts git for the first call, and then only if a file
+/// that decides about the answer has changed since, or if the files do not tell.
+class RefsView {
+  public:
+    RefsView(std::string repo, std::vector<std::string> names) : repo_(std::move(repo)), names_(std::move(names)) {}
+    /// Returns what refs() returns.
+    Awaitable<Result<Refs>> now(Git& git);
+
+  private:
+    std::string repo_;
+    std::vector<std::string> names_;
+    std::string files_;  ///< what decided about `known_`; empty: git is asked again
+    Refs known_;
+};
 
 /// Returns the names to query with refs() for base_of() and for checkout_branch().
 std::vector<std::string> refs_of_branch(const std::string& branch);

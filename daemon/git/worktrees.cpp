@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Awaitable<Result<std::optional<Worktree>>> registered(Git& git, std::string repo, std::string path) {
-    CO_TRY(auto all, co_await worktrees(git, repo));
+    CO_TRY(auto all, co_await listed_worktrees(git, repo));
     for (auto& worktree : all) {
         if (is_at(worktree, path)) co_return std::optional<Worktree>(std::move(worktree));
     }
@@ -178,7 +178,10 @@ Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo) {
 }
 
 Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string path, std::string commit_ref) {
-    CO_TRY(const auto commit, co_await commit_of(git, repo, commit_ref));
+    auto commit = commit_ref;
+    if (!is_hash(commit)) {
+        CO_TRY(commit, co_await commit_of(git, repo, commit_ref));
+    }
     if (commit.empty()) {
         co_return Error(ErrorCode::not_found, "there is no " + printable(commit_ref) + " in " + printable(repo));
     }
@@ -214,7 +217,12 @@ bool is_half_made(const Worktree& worktree) {
 
 Awaitable<Result<void>> lock_worktree(Git& git, std::string repo, std::string path) {
     CO_TRY(const auto tree, co_await registered(git, repo, path));
-    if (tree && !tree->locked.empty()) co_return Result<void>{};
+    if (tree && tree->is_locked) co_return Result<void>{};
+    if (tree && !tree->admin.empty()) {
+        const auto shown = repo + "/.git/worktrees/" + tree->admin;
+        CO_TRY(const auto admin, open_folder(shown));
+        co_return replace_file_at(admin.get(), "locked", "orange\n", shown + "/locked");
+    }
     CO_TRY(co_await ask(git, repo, words("worktree", "lock", "--reason", "orange", path)));
     co_return Result<void>{};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,19 @@ struct Worktree {
     bool bare = false;
     bool is_locked = false;
     std::string locked;  ///< the reason; empty if it is not locked or has none
+    std::string admin;   ///< the name of its folder in .git/worktrees, if files_of_worktrees() has listed it
 };
 
 /// Lists all worktrees of a repository (`git worktree list`); the first one is the repository itself.
 Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo);
+
+/// Lists the worktrees as they are now from git's own files, without a process, and without `head` and `prunable`.
+/// Nothing if only git can tell: the repository is bare, its `.git` is no folder, its refs are not in files, or a file
+/// is not as git writes it.
+std::optional<std::vector<Worktree>> files_of_worktrees(const std::string& repo);
+
+/// Lists the worktrees with files_of_worktrees(), or else with worktrees().
+Awaitable<Result<std::vector<Worktree>>> listed_worktrees(Git& git, std::string repo);
 
 /// Returns the absolute path of the git directory that all worktrees of a repository share.
 Awaitable<Result<std::string>> common_dir(Git& git, Place place);
@@ -33,9 +43,9 @@ bool is_at(const Worktree& worktree, const std::string& path);
 /// Returns true if git was killed while it made the worktree: git's own lock is still set, and files may be missing.
 bool is_half_made(const Worktree& worktree);
 
-/// Adds a worktree at `path`, detached at `commit_ref` and locked with the reason "orange". Removes the remains of a
-/// killed `worktree add` first. If the daemon is killed before the lock, the worktree stays unlocked; lock_worktree()
-/// locks it later.
+/// Adds a worktree at `path`, detached at `commit_ref` (a ref or a commit) and locked with the reason "orange". Removes
+/// the remains of a killed `worktree add` first. If the daemon is killed before the lock, the worktree stays unlocked;
+/// lock_worktree() locks it later.
 Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string path, std::string commit_ref);
 
 /// Pins a worktree that add_worktree() has just made.

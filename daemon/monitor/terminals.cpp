@@ -54,6 +54,7 @@ void Terminals::watch_events(const TaskId& id, bool any_run) {
         const auto record = runner_.world.tasks.awake(id);
         const auto made = files_.watch(runner_.agents.run_folder(*record), [this, id](const std::string& name) {
             if (name.empty() || name.ends_with(".events")) told(id);
+            if (name.empty() || name.ends_with(".begun")) runner_.exits.look_at_start(id);
         });
         if (made) watch = *made;
         if (!made) log::debug("monitor", made.error().message, {{"task", id.value}});  // the poll looks instead

@@ -35,7 +35,7 @@ Awaitable<Result<std::vector<std::string>>> Pool::init(Project project) {
 Awaitable<std::vector<std::string>> Pool::remove_half_made(Project project, std::vector<std::string> names) {
     std::vector<std::string> done;
     const auto lock = co_await repositories_.acquire(project.path);
-    const auto trees = co_await git::worktrees(git_, project.path);
+    const auto trees = co_await git::listed_worktrees(git_, project.path);
     if (!trees) co_return done;
     for (const auto& name : names) {
         // A worktree with an identity was complete once: git's mark in it may be an agent's.

@@ -22,7 +22,7 @@ namespace {
 
 /// Returns true if a git command was killed while it created the worktree.
 Awaitable<bool> is_unfinished(Git& git, std::string repo, std::string path) {
-    const auto trees = co_await git::worktrees(git, std::move(repo));
+    const auto trees = co_await git::listed_worktrees(git, std::move(repo));
     if (!trees) co_return false;
     co_return std::any_of(trees->begin(), trees->end(),
                           [&](const git::Worktree& tree) { return git::is_half_made(tree) && git::is_at(tree, path); });
@@ -45,12 +45,17 @@ class Pool::Stoppable {
     TaskId task_;
 };
 
-/// Opens the worktree of a workspace. Creates it if its folder is missing or its creation was interrupted.
-Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string name) {
+Awaitable<bool> Pool::must_be_made(Project project, std::string name) {
+    const auto path = path_of(name).string();
+    if (is_missing(files_, path)) co_return true;
+    if (claims_.identity_of(name)) co_return false;
+    co_return co_await is_unfinished(git_, project.path, path);
+}
+
+Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string name, std::string start) {
     const auto path = path_of(name).string();
     claims_.add(project.name, name);
-    bool make = is_missing(files_, path);
-    if (!make && !claims_.identity_of(name)) make = co_await is_unfinished(git_, project.path, path);
+    const bool make = co_await must_be_made(project, name);
     if (make) {
         // The fetch may have taken long: if the home was removed meanwhile, git would create its folders again, in
         // whatever is there now. So check first.
@@ -60,8 +65,10 @@ Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string 
             name, std::nullopt);  // a daemon that is killed here must not take the new folder for a foreign one
         claims_.set_walled(name, false);
         CO_TRY(claims_.write());
-        CO_TRY(auto base, co_await git::base_ref(git_, project.path, project.default_branch));
-        CO_TRY(co_await git::add_worktree(git_, project.path, path, std::move(base)));
+        if (start.empty()) {
+            CO_TRY(start, co_await git::base_ref(git_, project.path, project.default_branch));
+        }
+        CO_TRY(co_await git::add_worktree(git_, project.path, path, std::move(start)));
         co_return co_await open(project, name);
     }
     CO_TRY(auto worktree, co_await open(project, name));

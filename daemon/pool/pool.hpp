@@ -262,7 +262,10 @@ class Pool {
     Awaitable<Result<std::vector<std::string>>> behind_wall(TaskId task, git::Pinned worktree,
                                                             std::vector<std::string> argv);
     Command command_in(const git::Pinned& worktree, std::vector<std::string> argv, Surroundings around) const;
-    Awaitable<Result<git::Pinned>> make_worktree(Project project, std::string name);
+    /// Opens the worktree of a workspace. Creates it at `start`, or else at the base of new work, if must_be_made().
+    Awaitable<Result<git::Pinned>> make_worktree(Project project, std::string name, std::string start = {});
+    /// Returns true if the folder of a worktree is missing, or if its creation was interrupted.
+    Awaitable<bool> must_be_made(Project project, std::string name);
     /// If the folder of a worktree is missing, keeps the commits that git's admin folder for it still knows.
     Awaitable<Result<void>> keep_of_missing(Project project, std::string name);
     /// Returns the identity by which open() recognizes the worktree. Determines it from the repository at the first

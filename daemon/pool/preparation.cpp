@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
@@ -16,6 +18,12 @@ namespace {
 constexpr const char* k_own_files[] = {"TASK.md", ".TASK.md.*", "..TASK.md.*"};
 constexpr const char* k_formerly_excluded = "/.orange/";
 
+std::vector<std::string> refs_of(const std::string& one, const std::string& other) {
+    auto names = git::refs_of_branch(one);
+    for (auto& ref : git::refs_of_branch(other)) names.push_back(std::move(ref));
+    return names;
+}
+
 bool is_checked_out_elsewhere(const git::Refs& known, const std::string& branch, const git::Pinned& tree) {
     const auto local = known.find("refs/heads/" + branch);
     return local != known.end() && !local->second.worktree.empty() && local->second.worktree != tree.path();
@@ -25,8 +33,8 @@ bool is_checked_out_elsewhere(const git::Refs& known, const std::string& branch,
 
 /// The preparation of one workspace for one task. run() is the order of the steps; each step has one purpose.
 ///
-/// What git says about the repository (`known_`, `base_`) is read under the repository's lock, and again by each step
-/// that changes it or has given the lock back. No other step reads them.
+/// What git says about the repository (`known_`, `base_`) is read under the repository's lock, and again after each
+/// step that changes it, takes long or has given the lock back. `view_` asks git only if something has changed by then.
 class Pool::Preparation {
   public:
     Preparation(Pool& pool, Project project, Task task, std::string name)
@@ -36,6 +44,7 @@ class Pool::Preparation {
           name_(std::move(name)),
           is_new_(task_.workspace != name_),
           refs_below_("refs/orange/" + name_),
+          view_(project_.path, refs_of(project_.default_branch, task_.branch)),
           acquired_{name_, pool_.path_of(name_), "TASK.md", {}, {}} {}
 
     /// Sets `begun` as prepare() does.
@@ -79,6 +88,7 @@ class Pool::Preparation {
     std::string name_;
     bool is_new_;  ///< the task does not have the workspace yet
     std::string refs_below_;
+    git::RefsView view_;
     Acquired acquired_;
 
     std::optional<git::Pinned> tree_;
@@ -119,7 +129,9 @@ Pool::Preparation::Step Pool::Preparation::fetch() {
 
 Pool::Preparation::Step Pool::Preparation::bring_to_branch(std::vector<std::string> exclude) {
     auto lock = co_await pool_.repositories_.acquire(project_.path);
-    CO_TRY(tree_, co_await pool_.make_worktree(project_, name_));
+    const bool must_be_made = co_await pool_.must_be_made(project_, name_);
+    if (must_be_made) CO_TRY(co_await read_repository());
+    CO_TRY(tree_, co_await pool_.make_worktree(project_, name_, base_.commit));
     CO_TRY(co_await read_repository());
     CO_TRY(co_await save_found(lock));
     if (is_new_ && tree_->is_walled()) CO_TRY(co_await replace_walled());
@@ -136,14 +148,14 @@ Pool::Preparation::Step Pool::Preparation::bring_to_branch(std::vector<std::stri
 }
 
 Pool::Preparation::Step Pool::Preparation::read_refs() {
-    auto names = git::refs_of_branch(project_.default_branch);
-    for (auto& ref : git::refs_of_branch(task_.branch)) names.push_back(std::move(ref));
-    CO_TRY(known_, co_await git::refs(pool_.git_, project_.path, std::move(names)));
+    CO_TRY(known_, co_await view_.now(pool_.git_));
     co_return Result<void>{};
 }
 
 Pool::Preparation::Step Pool::Preparation::read_repository() {
+    const auto before = std::exchange(known_, {});
     CO_TRY(co_await read_refs());
+    if (!base_.commit.empty() && known_ == before) co_return Result<void>{};
     const auto merges = merges_of(project_.settings);
     CO_TRY(base_, co_await git::base_of(pool_.git_, project_.path, project_.default_branch, known_, merges));
     co_return Result<void>{};

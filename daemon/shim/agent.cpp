@@ -262,6 +262,8 @@ int run_agent(const RunSpec& given) {
         const bool missing = harness.error().code == ErrorCode::not_found;
         return refuse(spec, harness.error(), missing ? k_no_such_program : k_could_not_start);
     }
+    const bool is_local = spec.started_file.empty() && !is_outer;
+    if (is_local) (void)write_begun(spec.exit_file, *harness);  // without it, the daemon waits a little longer
     Watch watch(*harness, awaited);
     const int status = watch.until_ended();
     ExitRecord ended;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 
 #include "common/base/try.hpp"
 #include "common/model/fields.hpp"
@@ -29,9 +30,14 @@ Result<UniqueFd> open_own(const std::filesystem::path& folder, int own_folders) 
     return posix::open_folder_below(opened.get(), folder.lexically_relative(base).string(), folder.string());
 }
 
-Result<void> write_record(const std::filesystem::path& file, std::string_view text) {
+/// Opens the folder of a run's file.
+Result<UniqueFd> folder_of(const std::filesystem::path& file) {
     const auto path = file.parent_path();
-    TRY(const auto folder, open_own(path, k_own_folders + (path.filename() == "run" ? 0 : 1)));
+    return open_own(path, k_own_folders + (path.filename() == "run" ? 0 : 1));
+}
+
+Result<void> write_record(const std::filesystem::path& file, std::string_view text) {
+    TRY(const auto folder, folder_of(file));
     const auto name = file.filename().string(), temporary = name + ".tmp";
     // A killed attempt may have left this file. No other process uses it, because a run has one shim.
     ::unlinkat(folder.get(), temporary.c_str(), 0);
@@ -65,6 +71,21 @@ Result<ExitRecord> read_exit_record(const std::filesystem::path& file) {
 
 Result<void> write_exit_record(const std::filesystem::path& file, const ExitRecord& record) {
     return write_record(file, exit_record_text(record));
+}
+
+Result<void> write_begun(const std::filesystem::path& exit_file, std::int64_t program) {
+    const auto file = begun_file(exit_file);
+    TRY(const auto folder, folder_of(file));
+    const auto text = std::to_string(program) + "\n";
+    const int error = posix::write_new(folder.get(), file.filename().string(), text, 0600, posix::Sync::no);
+    return error == 0 ? Result<void>{} : io_error("writing " + file.string(), error);
+}
+
+std::optional<std::int64_t> begun_from_text(std::string_view text) {
+    std::int64_t pid = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
+    const bool is_whole = error == std::errc() && std::string_view(end, text.data() + text.size()) == "\n";
+    return is_whole && pid > 0 ? std::optional(pid) : std::nullopt;
 }
 
 Result<StartRecord> start_record_from_text(std::string_view text) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -65,6 +66,16 @@ struct StartRecord {
 Result<StartRecord> start_record_from_text(std::string_view text);
 /// Writes like write_exit_record().
 Result<void> write_start_record(const std::filesystem::path& file, const StartRecord& record);
+
+/// Returns the file in which the shim in a window names the pid of the agent's program once that runs, by the file of
+/// the run's exit record. A daemon that waits for the start reads it.
+inline std::filesystem::path begun_file(std::filesystem::path exit_file) {
+    return exit_file.replace_extension(".begun");
+}
+/// Writes that file, which need not survive a power failure.
+Result<void> write_begun(const std::filesystem::path& exit_file, std::int64_t program);
+/// Returns the pid in the text of such a file; nothing if there is none.
+std::optional<std::int64_t> begun_from_text(std::string_view text);
 
 /// Reads a record; not_found if there is none (yet).
 Result<ExitRecord> read_exit_record(const std::filesystem::path& file);

@@ -28,11 +28,75 @@ constexpr auto k_resume_window = 15s;
 constexpr int k_signalled = 128;
 /// A program that ends by itself within this time has not begun to work.
 constexpr auto k_start_window = 5s;
-/// The call that starts an agent waits this long for its end. A shell, or a program that refuses an option, needs a few
-/// milliseconds. Programs that need half a second to read their options fail later, and only a notice reports that.
-constexpr auto k_start_patience = 100ms;
-constexpr auto k_start_step = 5ms;
+/// The call that starts an agent waits this long for its end, from the moment that its program runs. A shell, or a
+/// program that refuses an option, needs a few milliseconds. Programs that need half a second to read their options
+/// fail later, and only a notice reports that.
+constexpr auto k_first_moment = 20ms;
+/// The wait if it cannot be seen when the program begins; and for a shim whose program has ended.
+constexpr auto k_start_patience = 100ms, k_end_patience = 10'000ms;
 constexpr std::chrono::milliseconds k_calm = 50ms, k_longest_storm = 2s;
+
+Awaitable<void> tell_end(ExitWatcher& exits, std::int64_t pid, std::int64_t start_time,
+                         std::shared_ptr<async::Wakeup> news) {
+    const auto ended = co_await exits.wait(pid, start_time);
+    if (ended) news->notify();
+}
+
+/// The first moment of a run, in which its program may turn out to be unable to work.
+class FirstMoment {
+  public:
+    FirstMoment(const World& world, AgentRun run, Path run_folder, std::shared_ptr<async::Wakeup> news)
+        : world_(world), run_(std::move(run)), run_folder_(std::move(run_folder)), news_(std::move(news)) {}
+
+    /// Waits until the run has ended, or its program lives and the moment is over. `news`: look again.
+    Awaitable<void> wait() {
+        shim_ends_ = end_of(run_.pid, run_.start_time);
+        for (;;) {
+            look();
+            const auto left = std::chrono::ceil<std::chrono::milliseconds>(until_ - async::now());
+            if (left <= 0ms || world_.launcher.liveness(run_) != agents::Liveness::alive) co_return;
+            (void)co_await news_->wait(left);
+        }
+    }
+
+  private:
+    void look() {
+        if (!program_) see_program();
+        // The shim writes its record before it ends the processes that the program has left, and ends then itself.
+        const bool is_ending =
+            has_program_ended() || !is_missing(world_.files, agents::Launcher::exit_file(run_folder_, run_.run));
+        if (is_ending && !std::exchange(is_ending_, true)) until_ = async::now() + k_end_patience;
+    }
+
+    void see_program() {
+        program_ = world_.launcher.program_of(run_folder_, run_);
+        if (!program_) return;
+        until_ = async::now() + k_first_moment;
+        const auto started = world_.exits.start_time(*program_);
+        program_start_ = started.value_or(0);
+        if (started) program_ends_ = end_of(*program_, program_start_);
+    }
+
+    bool has_program_ended() const {
+        if (!program_) return false;
+        const auto started = world_.exits.start_time(*program_);
+        return started ? *started != program_start_ : started.error().code == ErrorCode::not_found;
+    }
+
+    async::Stopper end_of(std::int64_t pid, std::int64_t start_time) const {
+        return async::spawn_stoppable(world_.executor, "start", tell_end(world_.exits, pid, start_time, news_));
+    }
+
+    const World& world_;
+    AgentRun run_;
+    Path run_folder_;
+    std::shared_ptr<async::Wakeup> news_;
+    async::Moment until_ = async::now() + k_start_patience;
+    std::optional<std::int64_t> program_;  ///< its pid, once it runs
+    std::int64_t program_start_ = 0;
+    bool is_ending_ = false;
+    async::Stopper shim_ends_, program_ends_;
+};
 
 /// An agent that left its artifact has finished. So has an agent that exits with 0 while its task expects nothing of
 /// it. Every other end that Orange did not cause is a death.
@@ -392,19 +456,26 @@ void Exits::explain_death(const TaskRecord& record, const End& end, engine::Exit
     if (crash && (!end.out_of_memory.empty() || end.how.scope_killed)) crash->respawn = false;
 }
 
+void Exits::look_at_start(const TaskId& id) {
+    const auto [begin, end] = starts_.equal_range(id);
+    std::for_each(begin, end, [](const auto& each) { each.second->notify(); });
+}
+
+Awaitable<void> Exits::wait_for_start(TaskId id, AgentRun run, Path run_folder) {
+    auto news = std::make_shared<async::Wakeup>(world_.executor);
+    const auto at = starts_.emplace(std::move(id), news);
+    const std::shared_ptr<void> listens(nullptr, [this, at](void*) { starts_.erase(at); });
+    FirstMoment moment(world_, std::move(run), std::move(run_folder), std::move(news));
+    co_await moment.wait();
+}
+
 Awaitable<std::string> Exits::failed_start(TaskId id) {
     auto found = world_.tasks.awake(id);
     const auto runs = found ? found->runs : std::vector<AgentRun>();
     const auto status = found ? found->task.status : std::string();
-    const auto alive = [this](const AgentRun& run) { return world_.launcher.liveness(run) == agents::Liveness::alive; };
-    const auto end = async::now() + k_start_patience;
     for (const auto& run : runs) {
-        const auto folder = agents_.run_folder(*found);
-        while (alive(run) && async::now() < end) co_await async::sleep(k_start_step);
-        // The shim writes this file before it ends the processes that the program has left.
-        if (alive(run) && !is_missing(world_.files, agents::Launcher::exit_file(folder, run.run))) {
-            (void)co_await world_.exits.wait(run.pid, run.start_time);
-        }
+        auto folder = agents_.run_folder(*found);
+        co_await wait_for_start(id, run, std::move(folder));
         if (world_.launcher.liveness(run) == agents::Liveness::dead) co_await agent_exited(id, run.run);
         found = world_.tasks.awake(id);
         if (!found) co_return std::string();

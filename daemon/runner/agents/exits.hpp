@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -40,10 +41,13 @@ class Exits {
     /// Handles the end of a run. Changes nothing if the run still lives or was already handled.
     Awaitable<void> agent_exited(TaskId id, RunId run) { return agent_exited(std::move(id), std::move(run), {}); }
 
-    /// Called after an agent was started. Waits at most 100 ms for the agent's end, handles it, releases a workspace in
-    /// which nothing has changed, and returns why the agent ended; empty if it lives. If a program needs longer to
-    /// fail, only its notice reports that, and its task keeps the workspace.
+    /// Called after an agent was started. Waits until the agent's program has run for 20 ms, or at most 100 ms if that
+    /// cannot be seen (an executor). If the agent has ended by then, handles the end, releases a workspace in which
+    /// nothing has changed, and returns why the agent ended; empty if it lives. If a program needs longer to fail, only
+    /// its notice reports that, and its task keeps the workspace.
     Awaitable<std::string> failed_start(TaskId id);
+    /// Called when the program of one of the task's agents may have begun.
+    void look_at_start(const TaskId& id);
 
     /// True while a crashed agent of the task is being started again, so that its notice does not ask for the human
     /// yet. The record is saved when that ends.
@@ -97,6 +101,7 @@ class Exits {
                                  engine::Crash crash);
     Awaitable<void> advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                   engine::Advance advance, SyncedBodies synced, End end);
+    Awaitable<void> wait_for_start(TaskId id, AgentRun run, Path run_folder);
     /// Returns the first and the last lines of a run's output, joined to one line.
     std::string lines_of(const TaskRecord& record, const AgentRun& run, std::size_t first, std::size_t last) const;
     /// True if the task's worktree has no changes, and no process works in it.
@@ -122,6 +127,7 @@ class Exits {
     Deaths deaths_;
     async::Slots burials_;
     std::set<TaskId> restarting_;
+    std::multimap<TaskId, std::shared_ptr<async::Wakeup>> starts_;  ///< of the calls of failed_start() that wait
 };
 
 }  // namespace orange

@@ -45,6 +45,53 @@ TEST_CASE_METHOD(WorktreesFixture, "a worktree is added detached and locked, lis
     CHECK(go(remove_worktree(git, repo, tree)));
 }
 
+TEST_CASE_METHOD(WorktreesFixture, "git's files tell the same of worktrees as git does") {
+    plain(repo, {"branch", "a/b"});
+    add();
+    plain(repo, {"worktree", "add", "-q", "--lock", path("on branch"), "a/b"});
+    plain(repo, {"worktree", "add", "-q", path("gone"), "-b", "gone"});
+    plain(repo, {"worktree", "lock", "--reason", "initializing", path("gone")});
+    plain(repo, {"worktree", "add", "-q", "--detach", path("unborn")});
+    plain(path("unborn"), {"switch", "-q", "--orphan", "later"});
+    std::filesystem::remove_all(path("gone"));
+    const auto facts = [](std::vector<Worktree> all) {
+        std::vector<std::string> lines;
+        for (const auto& each : all) {
+            lines.push_back(each.path + " " + each.branch + " " + (each.is_locked ? "locked " : "") + each.locked);
+        }
+        std::sort(lines.begin(), lines.end());
+        return lines;
+    };
+    const auto found = files_of_worktrees(repo);
+    REQUIRE(found);
+    CHECK(found->size() == 5);
+    CHECK(found->front().path == repo);
+    CHECK(facts(*found) == facts(go(worktrees(git, repo)).value()));
+}
+
+TEST_CASE_METHOD(WorktreesFixture, "where git's files do not tell, git is asked for worktrees") {
+    add();
+    REQUIRE(files_of_worktrees(repo));
+    SECTION("a symbolic ref") {
+        plain(repo, {"symbolic-ref", "refs/heads/other", "refs/heads/main"});
+        plain(repo, {"symbolic-ref", "HEAD", "refs/heads/other"});
+    }
+    SECTION("a HEAD that names no branch") {
+        write_file(repo + "/.git/worktrees/tree/HEAD", "ref: refs/x\n");
+    }
+    SECTION("a worktree that is not where git looks for it") {
+        std::filesystem::remove(repo + "/.git/worktrees/tree/gitdir");
+    }
+    SECTION("a repository without a checkout") {
+        std::filesystem::remove(repo + "/.git/index");
+    }
+    SECTION("a git directory elsewhere") {
+        std::filesystem::rename(repo + "/.git", path("elsewhere"));
+        write_file(repo + "/.git", "gitdir: " + path("elsewhere") + "\n");
+    }
+    CHECK_FALSE(files_of_worktrees(repo));
+}
+
 TEST_CASE_METHOD(WorktreesFixture, "a missing commit and a folder that is somebody's are refused") {
     CHECK(go(add_worktree(git, repo, tree, "refs/heads/none")).error().code == ErrorCode::not_found);
     write_file(tree + "/mine", "x");

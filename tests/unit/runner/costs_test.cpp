@@ -6,6 +6,7 @@
 
 #include "common/base/text.hpp"
 #include "common/model/json.hpp"
+#include "daemon/git/branch_names.hpp"
 #include "daemon/git/small_files.hpp"
 #include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/branch/committed.hpp"
@@ -71,7 +72,26 @@ TaskId in_a_warm_pool(RunnerWorld& world) {
     return world.make_task();
 }
 
+/// What `orange task create --branch` asks git, and the start. The real tmux is one process more, and git starts two of
+/// its own for a new worktree.
+Costs costs_of_create(RunnerWorld& world, const TaskId& id) {
+    const auto branch = world.record(id).task.branch;
+    return costs_of(world, [&] {
+        CHECK_FALSE(world.house().go(git::branch_state(world.house().world().git, world.repo(), branch)).value().local);
+        world.move(id, "planning").value();
+    });
+}
+
 }  // namespace
+
+TEST_CASE("what a task costs that is created and started stays within its bounds", "[slow]") {
+    RunnerWorld world;
+    let_settings_settle(world);
+    const auto first = world.make_task();
+    check("create and start, new worktree", costs_of_create(world, first));
+    world.move(first, "cancelled").value();
+    check("create and start, warm pool", costs_of_create(world, world.make_task()));
+}
 
 TEST_CASE("what a start, an end and a transition cost stays within its bounds", "[slow]") {
     RunnerWorld world;

@@ -45,6 +45,21 @@ TEST_CASE_METHOD(Fixture, "the exit status is recorded and passed on, and the sh
     CHECK(record.ended_at >= before);
 }
 
+TEST_CASE_METHOD(Fixture, "the pid of the agent's program is told once it runs, but not that of an executor") {
+    auto spec = script("echo $$ > \"$OUT/pid\"");
+    SECTION("an agent") {
+        run_shim(spec);
+        CHECK(read_file(begun_file(spec.exit_file)) == read_file(dir / "pid"));
+        CHECK(begun_from_text(read_file(dir / "pid")) == pid_in("pid"));
+    }
+    SECTION("an executor") {
+        spec.inner_folder = (dir / "inner").string();
+        run_shim(spec);
+        CHECK_FALSE(std::filesystem::exists(begun_file(spec.exit_file)));
+    }
+    for (const char* wrong : {"", "1", "0\n", "-1\n", "1 2\n", "x\n"}) CHECK_FALSE(begun_from_text(wrong));
+}
+
 TEST_CASE_METHOD(Fixture, "if memory is used up, the kernel ends the agent before the shim") {
     const auto own = std::stoi(read_file("/proc/self/oom_score_adj"));
     CHECK(run_shim(script("cat /proc/self/oom_score_adj /proc/$PPID/oom_score_adj")).out ==

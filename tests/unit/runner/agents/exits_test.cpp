@@ -223,6 +223,30 @@ TEST_CASE("a start waits a moment for the end of an agent") {
     CHECK_THAT(text, Holds("no such option"));
 }
 
+TEST_CASE("a start waits for the shim of a program that has ended") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto run = *world.record(id).run_of(Role::worker);
+    const auto folder = world.house().control().run_folder(world.record(id));
+    const auto ended = 1'000'000'007;  // no process of this world
+    write_file(agents::Launcher::begun_file(folder, run.run), std::to_string(ended) + "\n");
+    std::string text;
+    const auto end = [&]() -> Awaitable<void> {
+        const std::chrono::milliseconds longer_than_a_first_moment(150);
+        co_await async::sleep(longer_than_a_first_moment);
+        world.outside.tmux.screens[run.pane_id] = "no such option\n";
+        world.kill_agent(id, Role::worker, 3);
+        world.house().runner().exits.look_at_start(id);
+    };
+    const auto start = [&]() -> Awaitable<void> {
+        async::spawn(co_await asio::this_coro::executor, "end", end());
+        text = co_await world.house().runner().exits.failed_start(id);
+    };
+    world.house().go(start());
+    CHECK_THAT(text, Holds("no such option"));
+    CHECK_FALSE(std::filesystem::exists(agents::Launcher::begun_file(folder, run.run)));
+}
+
 TEST_CASE("a task that is stuck after crashes says the last lines of the last one") {
     RunnerWorld world;
     const auto id = planning(world);
