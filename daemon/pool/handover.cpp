@@ -24,7 +24,6 @@ namespace {
 
 /// The patterns of the files that Orange writes beside, or as, TASK.md of a worktree.
 constexpr const char* k_own_files[] = {"TASK.md", ".TASK.md.*", "..TASK.md.*"};
-constexpr const char* k_formerly_excluded = "/.orange/";
 
 /// Returns true if a git command was killed while it created the worktree.
 Awaitable<bool> is_unfinished(Git& git, std::string repo, std::string path) {
@@ -173,11 +172,9 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         }
         if (tracked) acquired.task_file = ".orange/TASK.md";
         if (task.workspace != name) CO_TRY(keep_found_task_file(name, acquired.task_file));
-        // Exclude only the files that Orange writes: the repository may have others in .orange/. Older versions
-        // excluded the whole folder.
+        // Exclude only the files that Orange writes: the repository may have others in .orange/.
         for (const char* file : k_own_files) exclude.push_back((tracked ? "/.orange/" : "/") + std::string(file));
-        const std::vector<std::string> obsolete = {k_formerly_excluded};
-        CO_TRY(git::exclude(tree.common_dir(), exclude, obsolete));
+        CO_TRY(git::exclude(tree.common_dir(), exclude));
         worktree = std::move(tree);
     }
     const auto not_copied = co_await include(project, *worktree, task.workspace != name, stops_.at(task.id));
@@ -197,7 +194,7 @@ void Pool::stop_acquire(const TaskId& task) {
 
 Awaitable<Result<git::CleanedUp>> Pool::clean_up(Project project, std::set<std::string> own_branches) {
     CO_TRY(auto repo, co_await known_.inspect(git_, project.path));
-    std::vector<std::string> lines = {k_formerly_excluded};
+    std::vector<std::string> lines;
     for (const char* folder : {"/", "/.orange/"}) {
         for (const char* file : k_own_files) lines.push_back(folder + std::string(file));
     }
