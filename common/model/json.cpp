@@ -175,9 +175,6 @@ Result<TaskRecord> record_from_json(const Json& json) {
     TRY(check_schema(json, k_restricting_schema));
     TRY(auto record, from_file<TaskRecord>(json, "state.json"));
     record.unknown = unknown_in(json);
-    if (record.task.attention && record.notices.empty()) {  // written by a version without notices
-        record.notices.push_back({NoticeKind::hook_failed, *record.task.attention, {}, {}, record.task.updated_at});
-    }
     return record;
 }
 

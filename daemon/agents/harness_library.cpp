@@ -93,13 +93,6 @@ HarnessEntry HarnessLibrary::read(const fs::path& path) const {
         return entry;
     }
     entry.harness = *harness;
-    for (const char* gone : {"ORANGE_PERMIT", "pi-review.ts"}) {
-        if (text->find(gone) == std::string::npos) continue;
-        entry.warning = "the definition uses " + std::string(gone) +
-                        ", which no longer refuses anything: Orange does not decide any more what a reviewer may do. "
-                        "Remove it from " +
-                        path.string();
-    }
     if (text->find("composer:") != std::string::npos) {
         entry.warning =
             "the definition uses screen.composer, which no longer lets Orange type. Name the prompt instead "

@@ -121,8 +121,4 @@ Awaitable<Result<void>> follow(Git& git, const MergeRequest& request, std::strin
 /// worktree has it checked out or runs a rebase or bisect of it. Returns true if the branch no longer exists.
 Awaitable<Result<bool>> retire_branch(Git& git, Repository repo, std::string branch, std::string tip, std::string ref);
 
-/// Removes the folder and the worktree registration that a daemon which was killed in a merge left, including daemons
-/// of older versions.
-Awaitable<Result<void>> remove_scratch(Git& git, std::string repo, std::string scratch);
-
 }  // namespace orange::git

@@ -66,7 +66,7 @@ Awaitable<Result<void>> write_file(Git& git, std::string repo, fs::path into, At
 }
 
 Awaitable<Result<void>> make_scratch(Git& git, const MergeRequest& request, std::string base) {
-    CO_TRY(co_await remove_scratch(git, request.repo, request.scratch));
+    CO_TRY(remove_folder(git, request.scratch));
     CO_TRY(const auto files, co_await attribute_files(git, request.repo, base));
     std::error_code error;
     for (const auto& folder : {fs::path(request.scratch).parent_path(), fs::path(request.scratch)}) {
@@ -145,7 +145,7 @@ Awaitable<Result<std::vector<std::string>>> conflicts_of(Git& git, const MergeRe
     } else {
         tree = made.error();
     }
-    (void)co_await remove_scratch(git, request.repo, request.scratch);
+    (void)remove_folder(git, request.scratch);
     std::vector<std::string> files;
     if (tree) co_return files;
     const auto found = tree.error().details.find("files");
@@ -170,21 +170,11 @@ Awaitable<Result<std::string>> build_merge(Git& git, const MergeRequest& request
                             " has commits that the branch does not have. Rebase it, or use --strategy merge");
     }
     auto commit = co_await merge_commit(git, request, base, std::move(message), strategy == MergeStrategy::squash);
-    auto removed = co_await remove_scratch(git, request.repo, request.scratch);
+    auto removed = remove_folder(git, request.scratch);
     if (commit && !removed) co_return removed.error();
     const bool conflicts = !commit && commit.error().code == ErrorCode::conflict;
     if (!commit && !conflicts && co_await nothing_in_common()) co_return unrelated(request);
     co_return commit;
-}
-
-Awaitable<Result<void>> remove_scratch(Git& git, std::string repo, std::string scratch) {
-    std::error_code error;
-    // Ask git only if there is a .git: only worktrees of older versions have one, and a registration.
-    if (!fs::exists(fs::symlink_status(scratch, error))) co_return Result<void>{};
-    if (fs::exists(fs::symlink_status(fs::path(scratch) / ".git", error))) {
-        CO_TRY(co_await remove_worktree(git, repo, scratch));
-    }
-    co_return remove_folder(git, scratch);
 }
 
 }  // namespace orange::git

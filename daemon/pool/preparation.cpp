@@ -16,7 +16,6 @@ namespace {
 
 /// The patterns of the files that Orange writes beside, or as, TASK.md of a worktree.
 constexpr const char* k_own_files[] = {"TASK.md", ".TASK.md.*", "..TASK.md.*"};
-constexpr const char* k_formerly_excluded = "/.orange/";
 
 std::vector<std::string> refs_of(const std::string& one, const std::string& other) {
     auto names = git::refs_of_branch(one);
@@ -76,8 +75,7 @@ class Pool::Preparation {
     Awaitable<Result<std::string>> start_of(const git::CheckedOut& branch);
     /// Returns true if the repository has a TASK.md of its own in the commit that is checked out.
     Awaitable<Result<bool>> tracks_task_file(const std::string& commit);
-    /// Excludes only the files that Orange writes: the repository may have others in .orange/. Older versions excluded
-    /// the whole folder.
+    /// Excludes only the files that Orange writes: the repository may have others in .orange/.
     Result<void> exclude_own_files(std::vector<std::string> exclude, bool is_tracked) const;
 
     void note(std::string sentence) { acquired_.notes.push_back(std::move(sentence)); }
@@ -224,7 +222,7 @@ Awaitable<Result<bool>> Pool::Preparation::tracks_task_file(const std::string& c
 
 Result<void> Pool::Preparation::exclude_own_files(std::vector<std::string> exclude, bool is_tracked) const {
     for (const char* file : k_own_files) exclude.push_back((is_tracked ? "/.orange/" : "/") + std::string(file));
-    return git::exclude(tree_->common_dir(), exclude, {k_formerly_excluded});
+    return git::exclude(tree_->common_dir(), exclude);
 }
 
 Pool::Preparation::Step Pool::Preparation::include_and_set_up(bool& begun) {
@@ -248,7 +246,7 @@ Result<void> Pool::keep_found_task_file(const std::string& name, const std::stri
 
 Awaitable<Result<git::CleanedUp>> Pool::clean_up(Project project, std::set<std::string> own_branches) {
     CO_TRY(auto repo, co_await known_.inspect(git_, project.path));
-    std::vector<std::string> lines = {k_formerly_excluded};
+    std::vector<std::string> lines;
     for (const char* folder : {"/", "/.orange/"}) {
         for (const char* file : k_own_files) lines.push_back(folder + std::string(file));
     }

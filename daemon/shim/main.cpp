@@ -30,8 +30,6 @@ int main(int argc, char** argv) {
         return 0;
     }
     if (argc > 3 && std::string_view(argv[1]) == orange::k_keep_option) return orange::shim::run_below_keeper(argv + 3);
-    // The hooks of a reviewer that an older daemon started call this before each call of a tool.
-    if (argc == 3 && std::string_view(argv[1]) == "--permit") return 0;
     if (argc == 3 && std::string_view(argv[1]) == orange::k_join_option) return orange::shim::join_scope(argv[2]);
     if (argc >= 3 && std::string_view(argv[1]) == orange::k_event_option) {
         return orange::shim::write_event(argv[2], {argv + 3, argv + argc});

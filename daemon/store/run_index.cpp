@@ -4,7 +4,6 @@ namespace orange::store {
 
 void RunIndex::add(const TaskRecord& record) {
     if (!record.runs.empty()) tasks_.insert(record.task.id);
-    count_ += record.runs.size();
     for (const auto& run : record.runs) {
         if (run.pid > 0) shims_.emplace(run.pid, record.task.id);
         if (run.server_pid > 0) ++servers_[{run.server_pid, run.server_start}];
@@ -13,7 +12,6 @@ void RunIndex::add(const TaskRecord& record) {
 
 void RunIndex::remove(const TaskRecord& record) {
     tasks_.erase(record.task.id);
-    count_ -= record.runs.size();
     for (const auto& run : record.runs) {
         shims_.erase({run.pid, record.task.id});
         const auto server = servers_.find({run.server_pid, run.server_start});

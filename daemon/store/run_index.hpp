@@ -25,13 +25,10 @@ class RunIndex {
     /// any).
     bool has_server(std::int64_t pid, std::int64_t start_time) const;
     std::size_t size() const { return shims_.size(); }
-    /// Returns the number of runs, including those that have no process yet or no longer.
-    std::size_t count() const { return count_; }
     /// Returns the tasks that have a run.
     const std::set<TaskId>& tasks() const { return tasks_; }
 
   private:
-    std::size_t count_ = 0;
     std::set<TaskId> tasks_;
     std::set<std::pair<std::int64_t, TaskId>> shims_;
     std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> servers_;  ///< runs by pid and start time

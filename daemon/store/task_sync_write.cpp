@@ -43,9 +43,8 @@ Result<void> TaskSync::sweep(const Path& folder) {
     for (const auto& name : names) {
         const auto path = folder / name;
         const bool is_ours = name.starts_with(".TASK.md.") || name.starts_with("..TASK.md.");
-        const bool is_obsolete = is_own && name == ".projections";  // older daemons kept hashes in it
         if (is_own && bases_.note(name)) continue;
-        if (is_obsolete || (name.ends_with(".tmp") && (is_ours || (is_own && name.starts_with('.'))))) {
+        if (name.ends_with(".tmp") && (is_ours || (is_own && name.starts_with('.')))) {
             TRY(files_.remove(path));
         } else if (name.starts_with(k_displaced)) {
             if (std::ranges::find(now_.displaced, path, &Displaced::path) != now_.displaced.end()) continue;

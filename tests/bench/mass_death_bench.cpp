@@ -1,9 +1,8 @@
 // Measures how long a client waits for an answer while many agents die at once. A daemon with a home and a tmux server
 // of its own runs AGENTS tasks whose agents are `sleep`. DIE of them are killed. `daemon.ping` is asked every three
 // milliseconds: before, until all deaths are dealt with, and until the notifications are sent. Prints the times of the
-// answers, how many agents were started again, and each notification. The longest is to be below 50 ms, no agent is to
-// be started again, and there is to be one notification. The default of 300 and 150 needs 1 GiB of memory and 1,000
-// processes; 1000 and 500 three times that.
+// answers, and each notification. The longest is to be below 50 ms, and there is to be one notification. The default of
+// 300 and 150 needs 1 GiB of memory and 1,000 processes; 1000 and 500 three times that.
 //
 //     mass_death_bench [AGENTS [DIE]]        # 300 150
 #include <signal.h>
@@ -50,7 +49,7 @@ void command(const std::string& line) {
     if (!succeeds(line)) fail("failed: " + line);
 }
 
-/// A crash is repaired by a new agent, unless many die at once.
+/// A crash is told to the human.
 constexpr const char* k_workflow = R"(name: busy
 version: 1
 states:
@@ -70,7 +69,7 @@ transitions:
   - {from: "*", to: done, by: [system], force: true, hooks: [{action: kill_session}, {action: release_workspace}]}
 exit_monitoring:
   rules:
-    - {status: working, action: crash, stuck_after: 9, respawn: true}
+    - {status: working, action: crash, stuck_after: 9}
 prompts:
   worker: Work on {summary}
 )";
@@ -180,7 +179,6 @@ class Events {
     Events& operator=(const Events&) = delete;
 
     int crashed() const { return crashed_; }
-    int respawned() const { return respawned_; }
 
   private:
     void read() {
@@ -192,13 +190,12 @@ class Events {
             for (std::size_t end = 0; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1)) {
                 const std::string_view line(text.data(), end);
                 if (line.find(R"("agent.crashed")") != std::string_view::npos) ++crashed_;
-                if (line.find(R"("agent.respawned")") != std::string_view::npos) ++respawned_;
             }
         }
     }
 
     Connection connection_;
-    std::atomic<int> crashed_ = 0, respawned_ = 0;
+    std::atomic<int> crashed_ = 0;
     std::thread reader_;
 };
 
@@ -260,8 +257,7 @@ int main(int argc, char** argv) {
     const auto give_up = after(seconds(300));
     measure("until all are dealt with", daemon.pid(), connection, [&] { return events.crashed() >= die || give_up(); });
     measure("the next 25 s", daemon.pid(), connection, after(seconds(25)));
-    std::printf("%d of %d crashes were seen, %d agents were started again\n", events.crashed(), die,
-                events.respawned());
+    std::printf("%d of %d crashes were seen\n", events.crashed(), die);
     const auto notified = daemon.notifications();
     std::printf("%zu notifications\n", notified.size());
     for (const auto& text : notified) {

@@ -192,10 +192,6 @@ Awaitable<Result<void>> AgentControl::complete_environment(agents::StartRequest&
     auto env = request.env;
     const auto unmet = co_await agents::unmet_needs(world_.processes, std::move(program), std::move(env));
     if (!unmet.empty()) co_return Error(ErrorCode::not_found, join(unmet, "; "));
-    if (agents::argv_name(harness.harness, permissions).ends_with("review")) {
-        // Hooks in copies of an earlier codex.yml or pi.yml run this command before each call of a tool.
-        request.env["ORANGE_PERMIT"] = "true";
-    }
     co_return Result<void>{};
 }
 

@@ -34,7 +34,6 @@ constexpr auto k_start_window = 5s;
 constexpr auto k_first_moment = 20ms;
 /// The wait if it cannot be seen when the program begins; and for a shim whose program has ended.
 constexpr auto k_start_patience = 100ms, k_end_patience = 10'000ms;
-constexpr std::chrono::milliseconds k_calm = 50ms, k_longest_storm = 2s;
 
 Awaitable<void> tell_end(ExitWatcher& exits, std::int64_t pid, std::int64_t start_time,
                          std::shared_ptr<async::Wakeup> news) {
@@ -184,17 +183,15 @@ void forget_run(TaskRecord& record, const AgentRun& run, bool died) {
 
 }  // namespace
 
-Deaths::Open Exits::death_of(const TaskId& id, const RunId& run) {
+bool Exits::is_unhandled(const TaskId& id, const RunId& run) const {
     const auto record = world_.tasks.awake(id);
-    if (record == nullptr) return {};
+    if (record == nullptr) return false;
     const auto found = std::ranges::find(record->runs, run, &AgentRun::run);
-    const bool has_ended =
-        found != record->runs.end() && !found->ending && world_.launcher.liveness(*found) == agents::Liveness::dead;
-    return has_ended ? deaths_.begin(run, async::now()) : Deaths::Open();
+    return found != record->runs.end() && !found->ending && world_.launcher.liveness(*found) == agents::Liveness::dead;
 }
 
 Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string unchecked) {
-    const auto death = death_of(id, run_id);  // counts from now on: the turn may begin much later
+    const auto under_way = is_unhandled(id, run_id) ? under_way_ : nullptr;  // the turn may begin much later
     auto turn = co_await turns_.begin_turn(id);
     if (!turn) co_return;
     auto& record = turn->record;
@@ -209,13 +206,6 @@ Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string uncheck
     const bool has_ended = co_await placements_.has_ended(id, run, agents_.run_folder(record));
     if (!has_ended) co_return;  // the poll calls again until it is known
     co_await handle_exit(std::move(record), run, std::move(unchecked));
-}
-
-/// Starting a program blocks the daemon until the program gets a processor. While many agents die, hundreds of ending
-/// processes come first.
-Awaitable<void> Exits::wait_for_calm() const {
-    const auto end = async::now() + k_longest_storm;
-    while (async::now() < end && deaths_.come_together(async::now(), k_calm)) co_await async::sleep(k_calm);
 }
 
 /// Reads how the run ended, and ends the processes that it has left.
@@ -259,7 +249,6 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     // Search before the wait for a slot: one search then serves all agents that died together.
     auto left = co_await world_.launcher.left_by(run, agents_.run_folder(record));
     auto place = co_await burials_.take();
-    co_await wait_for_calm();
     auto end = co_await reap(record, std::move(run), std::move(left));
     if (end.run.place) end.ended_as = end.run.place->ended_as.value_or("");
     if (!end.ended_as.empty()) {
@@ -295,7 +284,6 @@ Awaitable<void> Exits::undo_start(TaskRecord record, End end) {
     if (why.empty()) why = "it ended with status " + std::to_string(end.how.exit_status);
     if (end.how.exit_status < 0) why = "it was ended before the agent had begun";
     if (!lines.empty()) why += ": " + lines;
-    deaths_.has_not_died(end.run.run);
     forget_run(record, end.run, true);
     if (!end.run.resumed) {  // its conversation has not begun either
         std::erase_if(record.sessions, [&](const auto& session) { return session.role == end.run.role; });
@@ -388,7 +376,6 @@ void Exits::wait_for_checks(const TaskId& id, const RunId& run, engine::AwaitChe
 
 /// Records that the executor has ended the run. This is not a crash: the agent has done nothing wrong.
 Awaitable<void> Exits::end_with_executor(TaskRecord record, End end) {
-    deaths_.has_not_died(end.run.run);
     agents_.has_ended(record, end.run);
     end_without_rule(record, end,
                      "executor " + end.run.place->executor + " has ended its run (" + end.ended_as +
@@ -401,7 +388,6 @@ Awaitable<void> Exits::follow_rule(TaskRecord record, workflow::Library::Definit
                                    engine::ExitOutcome outcome, SyncedBodies synced, End end) {
     const bool died = has_died(outcome, end.how.exit_status);
     forget_run(record, end.run, died);
-    if (!died) deaths_.has_not_died(end.run.run);
     agents_.has_ended(record, end.run);
     explain_death(record, end, outcome);
     if (auto* crash = std::get_if<engine::Crash>(&outcome)) {
@@ -411,17 +397,12 @@ Awaitable<void> Exits::follow_rule(TaskRecord record, workflow::Library::Definit
     } else {
         const auto* dead = std::get_if<engine::MarkDead>(&outcome);
         const bool is_missed = dead && !record.stopped && is_awaited(*definition, record.task, end.run.role);
-        if (is_missed)
+        if (is_missed) {
             raise(world_, record, NoticeKind::agent_ended, "the " + dead->reason, {}, name_text(end.run.role));
-        record_end(record, end, died);
+        }
+        if (!turns_.save(record)) co_return;  // not counted: the poll sees the same death again
+        world_.journal.write(record, "agent.exited", end.fields);
     }
-}
-
-/// Records an end after which the task stays in its state.
-void Exits::record_end(TaskRecord& record, const End& end, bool died) {
-    if (!turns_.save(record)) return;  // not counted: the poll sees the same death again
-    if (died) deaths_.has_died(end.run.run, async::now());
-    world_.journal.write(record, "agent.exited", end.fields);
 }
 
 /// Completes the reason of a death. An agent that was killed by the machine or from outside is not restarted
@@ -546,12 +527,16 @@ std::optional<agents::Reading> Exits::usage_limit_of(const TaskRecord& record, c
     return limit;
 }
 
+Awaitable<Result<Role>> Exits::start_again(TaskRecord& record, const engine::Definition& definition, bool fresh) {
+    const auto place = co_await restarts_.take();
+    co_return co_await respawns_.start_again(record, definition, fresh);
+}
+
 /// Starts the agent again without counting a crash: the next run has the same work to do. `fresh`: the run could not
 /// continue its conversation, so the next one begins a new one. Otherwise the run was at its usage limit.
 Awaitable<void> Exits::begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, End end, bool fresh) {
     const auto& run = end.run;
     const auto role = name_text(run.role);
-    deaths_.has_not_died(run.run);
     forget_run(record, run, true);
     if (fresh) std::erase_if(record.sessions, [&](const auto& session) { return session.role == run.role; });
     restarting_.insert(record.task.id);
@@ -561,7 +546,7 @@ Awaitable<void> Exits::begin_anew(TaskRecord record, workflow::Library::Definiti
     }
     world_.journal.write(record, "agent.exited", std::move(end.fields));
     if (fresh) world_.journal.write(record, "agent.resume_failed", {{"role", role}, {"run", run.run.value}});
-    const auto started = co_await respawns_.start_again(record, *definition, fresh);
+    const auto started = co_await start_again(record, *definition, fresh);
     if (!started) {
         raise(world_, record, NoticeKind::agent_ended,
               "the " + role + (fresh ? " could not continue its conversation" : " was at its usage limit") +
@@ -583,9 +568,7 @@ Awaitable<void> Exits::advance_after(TaskRecord record, workflow::Library::Defin
         world_.journal.note_once(record, "agent.crashed", crash_fields(std::move(end.fields), record, *advance.crash));
     }
     const auto by = daemon_for("exit of " + name_text(end.run.role) + " run " + end.run.run.value);
-    const bool died = advance.crash.has_value();
     auto done = co_await transitions_.perform(record, definition, std::move(advance.decision), std::move(synced), by);
-    if (done && died) deaths_.has_died(end.run.run, async::now());
     if (done) co_return;
     log::error("runner", "auto-advance failed: " + done.error().message, {{"task", record.task.id.value}});
     if (done.error().code == ErrorCode::io) co_return;  // not committed: the poll sees the same death again
@@ -598,28 +581,22 @@ Awaitable<void> Exits::handle_crash(TaskRecord record, workflow::Library::Defini
                                     engine::Crash crash) {
     const auto& run = end.run;
     const auto role = name_text(run.role);
-    const bool held_back = crash.respawn && deaths_.are_many(run.run, world_.tasks.runs().count(), async::now());
     record.task.counters["crash_count"] = crash.crash_count;
-    raise(world_, record, NoticeKind::agent_crashed,
-          "the " + crash.reason + (held_back ? "; many agents died at once, so none is restarted automatically" : ""),
-          {}, role);
+    raise(world_, record, NoticeKind::agent_crashed, "the " + crash.reason, {}, role);
     if (!crash.tell.empty()) {
         record.asked.reset();
         add_message(world_, record, run.role, Role::system, "Your last run ended, and " + crash.tell, true);
     }
     // Save the notice before the restart: if the daemon dies in between, the human is still notified.
-    const bool restarts = crash.respawn && !held_back;
-    if (restarts) restarting_.insert(record.task.id);
+    if (crash.respawn) restarting_.insert(record.task.id);
     if (!turns_.save(record)) {  // not counted: the poll sees the same death again
         restarting_.erase(record.task.id);
         co_return;
     }
-    const auto death = deaths_.has_died(run.run, async::now());
     world_.journal.write(record, "agent.exited", end.fields);
     world_.journal.write(record, "agent.crashed", crash_fields(std::move(end.fields), record, crash));
-    if (restarts) {
-        const auto started = co_await respawns_.start_again(record, *definition);
-        if (record.run_of(run.role)) deaths_.is_back(death);
+    if (crash.respawn) {
+        const auto started = co_await start_again(record, *definition, false);
         (void)clear(record, NoticeKind::agent_crashed);
         if (!started) {
             raise(world_, record, NoticeKind::agent_crashed,

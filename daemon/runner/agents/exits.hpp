@@ -12,7 +12,6 @@
 #include "daemon/async/slots.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/runner/agents/agent_control.hpp"
-#include "daemon/runner/agents/deaths.hpp"
 #include "daemon/runner/agents/respawns.hpp"
 #include "daemon/runner/agents/usage_holds.hpp"
 #include "daemon/runner/checks/gates.hpp"
@@ -36,7 +35,8 @@ class Exits {
           gates_(gates),
           usage_(usage),
           placements_(placements),
-          burials_(world.executor, k_burials) {}
+          burials_(world.executor, k_burials),
+          restarts_(world.executor, k_burials) {}
 
     /// Handles the end of a run. Changes nothing if the run still lives or was already handled.
     Awaitable<void> agent_exited(TaskId id, RunId run) { return agent_exited(std::move(id), std::move(run), {}); }
@@ -54,7 +54,7 @@ class Exits {
     bool is_restarting(const TaskId& id) const { return restarting_.contains(id); }
 
     /// True while an agent's end is being handled.
-    bool are_under_way() const { return deaths_.any_open(); }
+    bool are_under_way() const { return under_way_.use_count() > 1; }
 
   private:
     /// An agent's end, as its shim, its window and the kernel report it.
@@ -77,7 +77,6 @@ class Exits {
     /// there what is left of it: from then on the executor would name that. Returns false if the end has to wait.
     Awaitable<bool> ask_executor(TaskRecord& record, AgentRun& run);
     Awaitable<End> reap(TaskRecord& record, AgentRun run, std::vector<process::StrayProcess> left);
-    Awaitable<void> wait_for_calm() const;
     /// Undoes the start of a run whose executor ended before the agent had begun, for example because of a missing
     /// program. It does not count as a crash.
     Awaitable<void> undo_start(TaskRecord record, End end);
@@ -95,7 +94,6 @@ class Exits {
     Awaitable<void> end_with_executor(TaskRecord record, End end);
     Awaitable<void> follow_rule(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                 engine::ExitOutcome outcome, SyncedBodies synced, End end);
-    void record_end(TaskRecord& record, const End& end, bool died);
     void explain_death(const TaskRecord& record, const End& end, engine::ExitOutcome& outcome) const;
     Awaitable<void> handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, End end,
                                  engine::Crash crash);
@@ -110,10 +108,13 @@ class Exits {
     Awaitable<void> give_back_untouched(TaskId id);
     std::optional<agents::Reading> usage_limit_of(const TaskRecord& record, const AgentRun& run) const;
     Awaitable<void> begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, End end, bool fresh);
-    /// Counts the end of an agent that has ended by itself. Empty for any other run.
-    Deaths::Open death_of(const TaskId& id, const RunId& run);
+    /// Starts a dead agent again, as soon as few enough others are being started.
+    Awaitable<Result<Role>> start_again(TaskRecord& record, const engine::Definition& definition, bool fresh);
+    /// True if the run is in the record, and its agent has ended without Orange.
+    bool is_unhandled(const TaskId& id, const RunId& run) const;
 
-    /// The number of ends that are handled at a time. Each starts programs, and a thousand agents may end at once.
+    /// The number of ends that are handled at a time, and of agents that are started again. Each starts programs, and a
+    /// thousand agents may end at once.
     static constexpr std::size_t k_burials = 8;
 
     World& world_;
@@ -124,8 +125,8 @@ class Exits {
     Gates& gates_;
     UsageHolds& usage_;
     Placements& placements_;
-    Deaths deaths_;
-    async::Slots burials_;
+    async::Slots burials_, restarts_;
+    std::shared_ptr<void> under_way_ = std::make_shared<char>();  ///< each end that is being handled has a copy
     std::set<TaskId> restarting_;
     std::multimap<TaskId, std::shared_ptr<async::Wakeup>> starts_;  ///< of the calls of failed_start() that wait
 };

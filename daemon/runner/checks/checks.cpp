@@ -437,21 +437,10 @@ std::string Checks::under_way(const TaskId& id) const {
     return "its checks run" + (found->second->command.empty() ? "" : ": " + found->second->command);
 }
 
-Awaitable<void> Checks::remove_left(Project project) {
+Awaitable<void> Checks::end_left() {
     const std::string all;
     const auto beginning = co_await beginning_.acquire(all);
     if (running_->empty()) co_await agents::end_left_by_daemons(world_.paths.workspaces(), world_.pool.mark());
-    const auto names = world_.files.list(world_.paths.workspaces());
-    for (const auto& name : names.value_or({})) {
-        const auto* task = name.starts_with(".check-") ? world_.tasks.brief(TaskId{name.substr(7)}) : nullptr;
-        if (!task || task->project.text() != project.name) continue;
-        const auto path = (world_.paths.workspaces() / name).string();
-        const auto lock = co_await world_.repositories.acquire(project.path);
-        auto removed = co_await git::remove_worktree(world_.git, project.path, path);
-        if (removed) removed = world_.files.remove(path);
-        if (!removed) log::warn("runner", removed.error().message);
-        if (removed) log::info("runner", "removed what checks had left: " + path);
-    }
 }
 
 }  // namespace orange

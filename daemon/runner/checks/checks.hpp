@@ -78,9 +78,9 @@ class Checks {
     /// True after stop_all().
     bool have_ended() const { return ended_; }
 
-    /// Removes what the checks of killed daemons left: processes in the workspaces of any project, and checkouts that
-    /// earlier versions made. Checks of this daemon do not begin meanwhile.
-    Awaitable<void> remove_left(Project project);
+    /// Ends the processes that checks of killed daemons left in any workspace. Checks of this daemon do not begin
+    /// meanwhile.
+    Awaitable<void> end_left();
 
   private:
     struct Running {

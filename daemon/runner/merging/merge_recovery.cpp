@@ -3,7 +3,6 @@
 #include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
 #include "daemon/git/branches.hpp"
-#include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/merging/merges.hpp"
 #include "daemon/runner/pulls/pulls.hpp"
@@ -66,7 +65,7 @@ Awaitable<Result<MergeOutcome>> Merges::finish(TaskRecord record) {
     const auto* project = world_.projects.find(record.task.project);
     if (project) {
         const auto request = request_for(record, *project);
-        if (auto removed = co_await git::remove_scratch(world_.git, request.repo, request.scratch); !removed) {
+        if (auto removed = remove_folder(world_.git, request.scratch); !removed) {
             log::warn("runner", removed.error().message, {{"task", record.task.id.value}});
         }
     }
@@ -127,26 +126,16 @@ Awaitable<Result<std::vector<std::string>>> Merges::give_up(TaskRecord& record, 
     co_return notes;
 }
 
-/// Removes checkouts that earlier versions left when they were killed in a merge, and folders that this version left.
 Awaitable<void> Merges::remove_left(Project project) {
-    co_await checks_.remove_left(project);
+    co_await checks_.end_left();
     const auto turn = co_await repository_turns_.acquire(project.path);  // no merge of this repository is at work
     const auto lock = co_await world_.repositories.acquire(project.path);
-    const auto trees = co_await git::worktrees(world_.git, project.path);
-    if (!trees) co_return;  // the collection of its workspaces reports it
-    std::vector<std::string> left;
-    const auto prefix = (world_.paths.workspaces() / ".merge-").string();
-    for (const auto& tree : *trees) {
-        if (tree.path.starts_with(prefix)) left.push_back(tree.path);
-    }
     const auto names = world_.files.list(world_.paths.workspaces());
     for (const auto& name : names.value_or({})) {
         const auto* task = name.starts_with(".merge-") ? world_.tasks.brief(TaskId{name.substr(7)}) : nullptr;
-        if (task && task->project.text() == project.name) left.push_back((world_.paths.workspaces() / name).string());
-    }
-    for (const auto& path : left) {
-        auto removed = co_await git::remove_worktree(world_.git, project.path, path);
-        if (removed) removed = co_await git::remove_scratch(world_.git, project.path, path);
+        if (!task || task->project.text() != project.name) continue;
+        const auto path = (world_.paths.workspaces() / name).string();
+        const auto removed = remove_folder(world_.git, path);
         if (!removed) log::warn("runner", removed.error().message);
         if (removed) log::info("runner", "removed what a merge had left: " + path);
     }

@@ -101,7 +101,7 @@ class Merges {
     Awaitable<Result<MergeOutcome>> finish_merged(TaskRecord record, PullRequest pull, std::optional<bool> keep_branch,
                                                   Caller by);
 
-    /// Removes what merges of killed daemons left in the project's repository and beside its workspaces.
+    /// Removes what merges of killed daemons left beside the project's workspaces.
     Awaitable<void> remove_left(Project project);
 
   private:

@@ -96,14 +96,6 @@ TEST_CASE("a broken definition is listed with its problem and does not hide the 
     CHECK(folders.library().find("bad").error().code == ErrorCode::invalid_argument);
 }
 
-TEST_CASE("a definition that asks what its reviewer may do can be used, with a warning") {
-    Folders folders;
-    folders.define("user", "mine", "mine", "env: {HOOK: 'eval \"$ORANGE_PERMIT\"'}\n");
-    folders.define("user", "other", "other");
-    CHECK_THAT(folders.library().find("mine")->warning, Tells("ORANGE_PERMIT") && Tells("mine.yml"));
-    CHECK(folders.library().find("other")->warning.empty());
-}
-
 TEST_CASE("the first installed of the known programs is the default, and demo never is") {
     Folders folders;
     for (const char* name : {"claude", "codex", "demo", "pi"}) folders.define("shipped", name, name);

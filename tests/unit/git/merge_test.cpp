@@ -776,12 +776,7 @@ TEST_CASE_METHOD(Fixture, "a missing branch is not found, and an odd name is onl
 }
 
 TEST_CASE_METHOD(Fixture, "what a killed daemon left of a merge is no obstacle, and goes") {
-    SECTION("the checkout of an older version") {
-        REQUIRE(go(add_worktree(git, repo, path("scratch"), "refs/heads/main")));
-    }
-    SECTION("a folder") {
-        std::filesystem::create_directories(path("scratch/sub"));
-        write_file(path("scratch/sub/.gitattributes"), "* -merge\n");
-    }
+    std::filesystem::create_directories(path("scratch/sub"));
+    write_file(path("scratch/sub/.gitattributes"), "* -merge\n");
     merged();
 }

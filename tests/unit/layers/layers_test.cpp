@@ -538,7 +538,7 @@ TEST_CASE("Who decides asks the disk through FileSystem alone: std::filesystem::
         {"daemon/git/branches.cpp", 2},
         {"daemon/git/checkout.cpp", 5},
         {"daemon/git/ignored.cpp", 2},
-        {"daemon/git/merge_build.cpp", 7},
+        {"daemon/git/merge_build.cpp", 3},
         {"daemon/git/merge_publish.cpp", 2},
         {"daemon/git/own.cpp", 9},
         {"daemon/git/programs.cpp", 8},

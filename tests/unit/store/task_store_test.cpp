@@ -725,7 +725,6 @@ TEST_CASE_METHOD(Stored, "whose agent a process is, is looked up, not searched")
     two.runs = {run(Role::worker, 701, 60), run(Role::reviewer, 0, 0)};  // a reused pid; one that is being started
     REQUIRE(store.save(one));
     REQUIRE(store.save(two));
-    CHECK(store.runs().count() == 4);
     CHECK(store.runs().with_shim(700) == std::vector{one.task.id});
     CHECK(store.runs().with_shim(701) == std::vector{one.task.id, two.task.id});
     CHECK(store.runs().with_shim(0).empty());
@@ -734,7 +733,6 @@ TEST_CASE_METHOD(Stored, "whose agent a process is, is looked up, not searched")
     CHECK_FALSE(store.runs().has_server(60, 6));  // the pid was given to somebody else
     CHECK_FALSE(store.runs().has_server(61, 5));
     CHECK(reloaded().runs().with_shim(701).size() == 2);
-    CHECK(reloaded().runs().count() == 4);
     one.runs.clear();
     REQUIRE(store.save(one));
     CHECK(store.runs().with_shim(701) == std::vector{two.task.id});
@@ -742,7 +740,6 @@ TEST_CASE_METHOD(Stored, "whose agent a process is, is looked up, not searched")
     REQUIRE(store.remove(two.task.id));
     CHECK_FALSE(store.runs().has_server(60, 5));
     CHECK(store.runs().size() == 0);
-    CHECK(store.runs().count() == 0);
 }
 
 TEST_CASE_METHOD(Stored, "a folder that cannot be listed, or is nobody's, hides no other project's tasks") {

@@ -234,17 +234,4 @@ TEST_CASE("a reviewer's git is told to run nothing of the repository's, a worker
     world.move(id, "agent-review").value();
     CHECK(spec_of(Role::reviewer).env.contains("GIT_EXTERNAL_DIFF"));
     CHECK(spec_of(Role::reviewer).env.at("GIT_PAGER") == "cat");
-    CHECK_FALSE(spec_of(Role::reviewer).env.contains("ORANGE_PERMIT"));
-}
-
-TEST_CASE("the hooks of a reviewer's earlier definition find a command that refuses nothing") {
-    RunnerWorld world;
-    write_file(world.home() / "harnesses/bot.yml",
-               "name: bot\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\n  review: [--, \"{prompt}\"]\n");
-    const auto id = with_work(world);
-    world.append_body(id, "\n## Handoff\nall of it\n");
-    world.move(id, "agent-review").value();
-    const auto run = world.record(id).run_of(Role::reviewer)->run.value;
-    const auto spec = read_spec(world.house().world().tasks.folder(world.record(id)) / "run" / (run + ".json")).value();
-    CHECK(spec.env.at("ORANGE_PERMIT") == "true");
 }

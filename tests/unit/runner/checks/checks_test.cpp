@@ -329,18 +329,6 @@ TEST_CASE("of checks under which the worktree moved on nothing is remembered, an
     CHECK(f.here("refs/heads/main") == f.before);
 }
 
-TEST_CASE("a checkout that checks of an earlier version left is removed") {
-    CheckedTask f;
-    auto& house = f.world.house();
-    const auto left = (f.world.home() / "workspaces" / (".check-" + f.id.value)).string();
-    REQUIRE(house.go(git::add_worktree(house.world().git, f.world.repo(), left, "refs/heads/main")));
-    write_file(left + "/built", "x\n");
-    f.world.boot();
-    f.world.house().go(f.runner().merges.remove_left(shop(f.world)));
-    CHECK_FALSE(std::filesystem::exists(left));
-    CHECK_THAT(f.world.git.plain(f.world.repo(), {"worktree", "list"}), !Holds(".check-"));
-}
-
 TEST_CASE("without checks there is nothing to run, and a task that has ended has none") {
     CheckedTask f;
     const auto none = f.check();
