@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/forges.hpp"
 #include "common/base/result.hpp"
 
 /// The settings of projects. config.yml sets the defaults of all projects, and `orange project update --set` the values
@@ -31,7 +32,7 @@ inline constexpr SettingRule k_settings[] = {
     {"checks_timeout", "SECONDS", "1800", "time limit of each check"},
     {"merge_checks", "result|worktree", "result", "a merge's checks test its result, or the worktree"},
     {"pr_feedback", "notice|agent", "notice", "feedback on a pull request: for you, or the agent"},
-    {"forge", "auto|github", "auto", "where pull requests are; auto: as origin's URL says"},
+    {"forge", k_forge_values, "auto", "where pull requests are; auto: as origin's URL says"},
     {"idle_after", "SECONDS", "60", "how long an agent is idle before it is reminded"},
     {"remind_again", "SECONDS", "300", "how long after that again, and then you are told"},
     {"hung_after", "SECONDS", "600", "how long a working agent shows no progress before you are told"},

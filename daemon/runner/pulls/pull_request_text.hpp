@@ -11,8 +11,9 @@
 namespace orange::pulls {
 
 /// Returns the text of a task's pull request: the summary, `## Context` of TASK.md, and the repository's template as it
-/// is on the default branch. Cut to what GitHub accepts.
-Awaitable<Result<std::string>> pull_request_body(World& world, const TaskRecord& record, Project project);
+/// is on the default branch. Cut to what forges accept.
+Awaitable<Result<std::string>> pull_request_body(World& world, const TaskRecord& record, Project project,
+                                                 const ForgeRule* forge);
 
 /// Joins the three parts.
 std::string joined_body(std::string_view summary, std::string_view background, std::string_view repository_text);
