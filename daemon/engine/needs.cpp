@@ -4,6 +4,7 @@
 
 #include "common/base/forges.hpp"
 #include "common/base/text.hpp"
+#include "common/model/notice_kinds.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/edges.hpp"
 #include "daemon/engine/enter.hpp"
