@@ -20,7 +20,7 @@ std::string value_text(const CLI::Option& option) {
     return text;
 }
 
-CLI::Option* text(CLI::App& app, const char* name, Text& into, const char* doc) {
+CLI::Option* text(CLI::App& app, const char* name, Text& into, const std::string& doc) {
     return app
         .add_option_function<std::string>(
             name, [&into](const std::string& value) { into = value; }, doc)

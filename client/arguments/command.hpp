@@ -48,7 +48,7 @@ std::span<const Command> daemon_commands();   ///< and what belongs to no group
 std::string value_text(const CLI::Option& option);
 
 /// Adds an option with a text. An empty text is a value, too (`--effort ""` clears the effort).
-CLI::Option* text(CLI::App& app, const char* name, Text& into, const char* doc);
+CLI::Option* text(CLI::App& app, const char* name, Text& into, const std::string& doc);
 void number(CLI::App& app, const char* name, std::optional<int>& into, const char* doc);
 /// Returns a validator for a range, with a message for people: CLI11's own one names the C++ type.
 CLI::Validator between(std::int64_t least, std::int64_t most);

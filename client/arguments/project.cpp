@@ -36,7 +36,7 @@ void words(CLI::App& app, const char* name, const char* type, std::vector<std::s
 std::string settings_help() {
     constexpr std::size_t k_width = 29;
     std::string text = "Settings; the first value is the default, config.yml may have another one:\n";
-    for (const auto& rule : k_settings) {
+    for (const auto& rule : setting_rules()) {
         const std::string words = rule.name + std::string("=") + rule.values;
         text += "  " + words + std::string(k_width - std::min(words.size(), k_width - 1), ' ') + rule.doc + "\n";
     }

@@ -2,6 +2,7 @@
 #include "client/commands/task.hpp"
 #include "client/arguments/command.hpp"
 #include "client/arguments/watch.hpp"
+#include "common/base/forges.hpp"
 #include "common/base/ids.hpp"
 
 namespace orange::arguments {
@@ -52,7 +53,8 @@ Action task_create(CLI::App& app) {
     app.add_option("--summary", a->params.summary, "The same as SUMMARY");
     text(app, "-c,--context", a->params.context, "More text for the agent (Markdown); - reads standard input");
     text(app, "--from-issue", a->from.issue,
-         "Issue of GitHub, a number or a URL: its title, text and comments (needs gh)")
+         std::string("Issue of ") + k_issue_forge.name + ", a number or a URL: its title, text and comments (needs " +
+             k_issue_forge.program + ")")
         ->type_name("ISSUE");
     text(app, "--from-file", a->from.file,
          "Markdown with one task for each heading of the level of the first; what is below it is the context; - reads "
@@ -283,7 +285,7 @@ Action task_merge(CLI::App& app) {
          "merge (default; a merge commit), ff (fast-forward only) or squash (one commit)")
         ->check(one_of({"merge", "ff", "squash"}))
         ->option_text("TEXT");
-    text(app, "--via", a->params.via, "pr: let GitHub merge the task's open pull request")
+    text(app, "--via", a->params.via, std::string("pr: let ") + k_forge_names + " merge the task's open pull request")
         ->check(one_of({"pr"}))
         ->option_text("TEXT");
     app.add_flag("--local", a->params.local, "Merge here; do not ask for a pull request");
@@ -325,9 +327,9 @@ Action task_create_pr(CLI::App& app) {
          "Its text (Markdown); - reads standard input. Without it: the summary, the context and the "
          "repository's template");
     app.footer(
-        "Pushes the branch. An open pull request of the branch is adopted. Orange follows it from then on: "
-        "the task is done when it is merged, and cancelled when it is closed. At other forges than GitHub "
-        "the branch is pushed, and you open the pull request there.");
+        std::string("Pushes the branch. An open pull request of the branch is adopted. Orange follows it from then on: "
+                    "the task is done when it is merged, and cancelled when it is closed. At other forges than ") +
+        k_forge_names + " the branch is pushed, and you open the pull request there.");
     return [params](Context& context) { return commands::task_create_pr(context, *params); };
 }
 Action task_cancel(CLI::App& app) {

@@ -9,6 +9,7 @@
 #include "client/connection/needed_programs.hpp"
 #include "client/connection/start_daemon.hpp"
 #include "client/output/doctor.hpp"
+#include "common/base/forges.hpp"
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
 #include "common/config/disk.hpp"
@@ -166,7 +167,7 @@ Findings look_from_here(const Paths& paths, const Error& no_daemon) {
     look_at_config(findings, paths);
     look_at_program(findings, {"tmux", "-V"}, k_oldest_tmux, true);
     look_at_program(findings, {"git", "--version"}, k_oldest_git, true);
-    look_at_program(findings, {"gh", "--version"}, {}, false);
+    for (const auto* forge : k_forges) look_at_program(findings, {forge->program, "--version"}, {}, false);
     look_at_agents(findings);
     return findings;
 }

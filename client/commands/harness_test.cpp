@@ -24,6 +24,7 @@
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/model/notice_kinds.hpp"
 #include "common/rpc/executor_methods.hpp"
 #include "common/rpc/harness_methods.hpp"
 #include "common/rpc/project_methods.hpp"

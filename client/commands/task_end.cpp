@@ -5,6 +5,7 @@
 
 #include "client/output/events.hpp"
 #include "client/output/tasks.hpp"
+#include "common/base/forges.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/rpc/event_methods.hpp"
@@ -57,7 +58,7 @@ std::string merge_page(const rpc::TaskMerge::Reply& reply, bool here_only, const
     std::string out = output::task_line(reply.task, style);
     const auto commit = printable(reply.commit.substr(0, 12));
     if (reply.commit.empty()) return out + output::notes_text(reply.notes, style);
-    const auto pull = "pull request #" + std::to_string(reply.pull);
+    const auto pull = pull_name(std::to_string(reply.pull), reply.task.fields.pr_url);
     const auto where = reply.pushed ? ", pushed\n" : here_only ? ", not pushed\n" : "\n";
     if (reply.pull != 0) {
         out += "  " + pull + " was merged as " + commit + "\n";

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/connection/child.hpp"
+#include "common/base/forges.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/model/json.hpp"
@@ -115,13 +116,16 @@ Result<TaskText> issue_task(const std::string& issue) {
     if (!number && !issue.starts_with("https://"))
         return {ErrorCode::invalid_argument,
                 "--from-issue must be a number or a URL, not \"" + printable(issue) + "\""};
-    const auto said = connection::output_of({"gh", "issue", "view", issue, "--json", "title,body,comments,url,author"},
-                                            k_longest_answer, std::chrono::seconds(60));
+    const std::string program = k_issue_forge.program;
+    const auto said =
+        connection::output_of({program, "issue", "view", issue, "--json", "title,body,comments,url,author"},
+                              k_longest_answer, std::chrono::seconds(60));
     const auto json = parse_json(said.value_or(""));
     const auto title = json && json->is_object() ? first_line(printable(text_of(*json, "title"))) : std::string();
     if (title.empty()) {
-        return {ErrorCode::external_failed,
-                "GitHub's gh did not print the issue. To see why, run:\n  gh issue view " + shell_word(issue)};
+        return {ErrorCode::external_failed, std::string(k_issue_forge.name) + "'s " + program +
+                                                " did not print the issue. To see why, run:\n  " + program +
+                                                " issue view " + shell_word(issue)};
     }
     return TaskText{title, context_of(*json, title)};
 }

@@ -19,8 +19,8 @@ struct TaskText {
 /// empty heading.
 Result<std::vector<TaskText>> tasks_in(std::string_view markdown);
 
-/// Reads an issue of GitHub, by a number or a URL, with `gh` in this directory. Title, text and comments become the
-/// context, fenced and marked as external text.
+/// Reads an issue of k_issue_forge, by a number or a URL, with its program in this directory. Title, text and comments
+/// become the context, fenced and marked as external text.
 Result<TaskText> issue_task(const std::string& issue);
 
 }  // namespace orange::commands

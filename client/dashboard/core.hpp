@@ -131,7 +131,7 @@ class Core {
     void enter(Effects& effects);
     void merge(Effects& effects, Moment now);
     void approve(Moment now);
-    static void offer_both_merges(Question& question, const Request& request);
+    static void offer_both_merges(Question& question, const Request& request, const std::string& url);
     void ask_to_merge(const Row& task, const std::string& why, Moment now);
     void add_what_is_merged(Question& question, const std::string& id) const;
     void pull_request(Effects& effects, Moment now);

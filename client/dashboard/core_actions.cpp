@@ -4,6 +4,7 @@
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
 #include "client/dashboard/hosts.hpp"
+#include "common/base/forges.hpp"
 #include "common/base/text.hpp"
 #include "common/rpc/task_queries.hpp"
 
@@ -36,7 +37,7 @@ std::string why_not(const Row& task, const Binding& key) {
             return "cannot be sent back: workflow " + workflow + " has no such step from " + status;
         case Action::pull_request:
             if (!task.merges_into.empty()) return "is merged into its parent's branch, so it has no pull request";
-            return "can have no pull request: its project has no origin at GitHub";
+            return std::string("can have no pull request: its project has no origin at ") + k_forge_names;
         case Action::reply:
             return task.needs == Need::answer ? "asks in its own window; Enter opens it" : "asks nothing";
         case Action::send:

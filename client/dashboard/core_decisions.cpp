@@ -1,9 +1,11 @@
 // Actions that end or publish something need a confirmation: these are the questions and their facts.
 #include <algorithm>
+#include <cctype>
 
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
 #include "client/dashboard/hosts.hpp"
+#include "common/base/forges.hpp"
 #include "common/base/text.hpp"
 #include "common/rpc/task_queries.hpp"
 
@@ -109,13 +111,13 @@ void Core::approve(Moment now) {
 }
 
 /// Offers the two ways to merge while a pull request is open, instead of y.
-void Core::offer_both_merges(Question& question, const Request& request) {
+void Core::offer_both_merges(Question& question, const Request& request, const std::string& url) {
     const auto params = read_as<rpc::TaskMerge>(request.params, "", UnknownKeys::ignore);
     if (!params) return;
     auto pull = *params, here = *params;
     pull.via = "pr";
     here.local = true;
-    add_fact(question, "1  merge the pull request at GitHub");
+    add_fact(question, std::string("1  merge the pull request at ") + forge_of_pull(url).name);
     add_fact(question, "2  merge the branch here, without the pull request");
     for (const auto& each : {pull, here}) {
         auto chosen = request;
@@ -134,8 +136,10 @@ void Core::ask_to_merge(const Row& task, const std::string& why, Moment now) {
     add_fact(question, task.alarm);
     question.text = "Merge " + clean(task.branch) + " into " + target_branch(state_, task) + "?";
     if (const auto& pull = task.pull; pull && pull->state == PullState::open) {
-        add_fact(question, "Pull request #" + std::to_string(pull->number) + " is open");
-        offer_both_merges(question, question.if_yes.front());
+        auto name = pull_name(std::to_string(pull->number), task.pr_url);
+        name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+        add_fact(question, name + " is open");
+        offer_both_merges(question, question.if_yes.front(), task.pr_url);
     }
     question.about = task.id;
     ask(std::move(question), now);

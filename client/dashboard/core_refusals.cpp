@@ -51,7 +51,7 @@ bool Core::ask_for_force(const Request& request, const Error& error, Moment now)
     if (is_open && !params->local && !params->via) {
         question.facts.push_back(clean(first_line(error.message)));
         question.text = "Merge \"" + request.title + "\"?";
-        offer_both_merges(question, request);
+        offer_both_merges(question, request, detail(error, "url"));
         question.about = request.task;
         ask(std::move(question), now);
         return true;

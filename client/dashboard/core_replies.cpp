@@ -5,6 +5,7 @@
 #include "client/dashboard/core.hpp"
 #include "client/dashboard/hosts.hpp"
 #include "client/output/tasks.hpp"
+#include "common/base/forges.hpp"
 #include "common/base/text.hpp"
 #include "common/rpc/harness_methods.hpp"
 #include "common/rpc/task_queries.hpp"
@@ -129,7 +130,7 @@ std::vector<Row> Core::rows_in(Answer& reply, std::size_t host) {
 /// Removes create_pr from tasks whose project cannot have pull requests.
 void Core::hide_pull_requests() {
     for (const auto& project : state_.projects) {
-        if (project.place.empty() || project.place == "github") continue;
+        if (project.place.empty() || forge_named(project.place)) continue;
         for (auto& task : state_.tasks) {
             if (task.project == project.name && task.host == 0) forbid(task, "create_pr");
         }

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "common/base/forges.hpp"
 #include "common/base/text.hpp"
 #include "common/model/settings.hpp"
 
@@ -83,7 +84,7 @@ std::string lost_sentence(const Json& event) {
 
 /// Returns "pull request #7 is open, checks failing, review changes_requested, conflicts".
 std::string pull_sentence(const Json& event) {
-    auto sentence = "pull request #" + text_of(event, "number") + " is " + text_of(event, "state");
+    auto sentence = pull_name(text_of(event, "number"), std::nullopt) + " is " + text_of(event, "state");
     for (const char* key : {"checks", "review"}) {
         const auto value = text_of(event, key);
         if (!value.empty() && value != "none") sentence += ", " + std::string(key) + " " + value;

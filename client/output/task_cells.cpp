@@ -1,5 +1,6 @@
 #include "client/output/task_cells.hpp"
 
+#include "common/base/forges.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::output {
@@ -17,7 +18,7 @@ Line round_cell(const Row& task, const rpc::ChangeCounts*, Timestamp) {
 Line pull_cell(const Row& task, const rpc::ChangeCounts*, Timestamp) {
     if (!task.pull) return Line(task.pr_url.empty() ? "" : "PR");
     const auto& pull = *task.pull;
-    const auto number = "#" + std::to_string(pull.number);
+    const auto number = forge_of_pull(task.pr_url).mark + std::to_string(pull.number);
     if (pull.state != PullState::open) return Line(number + " " + name_text(pull.state), k_dim);
     if (pull.checks == PullChecks::failing || pull.review == PullReview::changes_requested || pull.conflicts) {
         return Line(number + " ✗", k_red);

@@ -9,6 +9,7 @@
 #include "client/output/local_time.hpp"
 #include "client/output/table.hpp"
 #include "client/output/task_cells.hpp"
+#include "common/base/forges.hpp"
 #include "common/base/text.hpp"
 #include "common/model/settings.hpp"
 
@@ -141,7 +142,8 @@ std::string checks_text(const rpc::TaskView& task, Timestamp now) {
 
 /// Returns "#7 open, checks passing, approved".
 std::string pull_text(const PullRequest& pull) {
-    auto text = "#" + std::to_string(pull.number) + " " + (pull.draft ? "draft" : name_text(pull.state));
+    auto text = forge_of_pull(pull.url).mark + std::to_string(pull.number) + " " +
+                (pull.draft ? "draft" : name_text(pull.state));
     if (pull.state != PullState::open) return text;
     if (pull.checks != PullChecks::none) text += ", checks " + name_text(pull.checks);
     if (pull.review == PullReview::required) text += ", review required";

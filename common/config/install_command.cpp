@@ -2,20 +2,25 @@
 
 #include <system_error>
 
+#include "common/base/forges.hpp"
+
 namespace orange {
 namespace {
 
 struct PackageManager {
     const char* file;     ///< below the root
     const char* install;  ///< the command, without the name of the package
-    const char* gh;       ///< the package of gh; other packages have the same name everywhere
+    bool long_names;      ///< of the packages of forges; other packages have the same name everywhere
 };
 
 constexpr PackageManager k_managers[] = {
-    {"usr/bin/apt-get", "sudo apt install ", "gh"},      {"usr/bin/dnf", "sudo dnf install ", "gh"},
-    {"usr/bin/pacman", "sudo pacman -S ", "github-cli"}, {"usr/bin/zypper", "sudo zypper install ", "gh"},
-    {"sbin/apk", "sudo apk add ", "github-cli"},         {"opt/homebrew/bin/brew", "brew install ", "gh"},
-    {"usr/local/bin/brew", "brew install ", "gh"},
+    {"usr/bin/apt-get", "sudo apt install ", false},
+    {"usr/bin/dnf", "sudo dnf install ", false},
+    {"usr/bin/pacman", "sudo pacman -S ", true},
+    {"usr/bin/zypper", "sudo zypper install ", false},
+    {"sbin/apk", "sudo apk add ", true},
+    {"opt/homebrew/bin/brew", "brew install ", false},
+    {"usr/local/bin/brew", "brew install ", false},
 };
 
 }  // namespace
@@ -24,7 +29,10 @@ std::string install_command(std::string_view program, const std::filesystem::pat
     for (const auto& manager : k_managers) {
         std::error_code error;
         if (!std::filesystem::exists(root / manager.file, error)) continue;
-        return std::string(manager.install) + (program == "gh" ? manager.gh : std::string(program));
+        for (const auto* forge : k_forges) {
+            if (manager.long_names && program == forge->program) program = forge->long_name;
+        }
+        return std::string(manager.install) + std::string(program);
     }
     return {};
 }

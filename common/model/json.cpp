@@ -5,6 +5,8 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/model/fields.hpp"
+#include "common/model/notice_kinds.hpp"
+#include "common/model/record_fields.hpp"
 
 namespace orange {
 namespace {

@@ -9,7 +9,7 @@
 #include "common/base/clock.hpp"
 #include "common/base/names.hpp"
 
-/// A pull request as its forge (GitHub) shows it. An unknown fact is an Error or an absent value, never a state.
+/// A pull request as its forge shows it. An unknown fact is an Error or an absent value, never a state.
 namespace orange {
 
 enum class PullState { open, closed, merged };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "common/base/forges.hpp"
 #include "common/base/hours.hpp"
 #include "common/base/shell_words.hpp"
 #include "common/base/suggest.hpp"
@@ -12,6 +13,38 @@
 
 namespace orange {
 namespace {
+
+constexpr SettingRule k_settings[] = {
+    {"merge", "local|pr", "local", "how work is merged: here, or through a pull request"},
+    {"push", "true|false", "true", "push a merge to origin"},
+    {"keep_branch", "false|true", "false", "keep the local branch of a task after its merge"},
+    {"checks", "COMMANDS", "", "commands that must succeed before a review and a merge"},
+    {"checks_timeout", "SECONDS", "1800", "time limit of each check"},
+    {"merge_checks", "result|worktree", "result", "a merge's checks test its result, or the worktree"},
+    {"pr_feedback", "notice|agent", "notice", "feedback on a pull request: for you, or the agent"},
+    {"forge", k_forge_values, "auto", "where pull requests are; auto: as origin's URL says"},
+    {"idle_after", "SECONDS", "60", "how long an agent is idle before it is reminded"},
+    {"remind_again", "SECONDS", "300", "how long after that again, and then you are told"},
+    {"hung_after", "SECONDS", "600", "how long a working agent shows no progress before you are told"},
+    {"advance_idle", "false|true", "false", "go on without an idle agent whose section is written"},
+    {"teardown", "COMMANDS", "", "commands that run before a worktree is given back"},
+    {"keep_ignored", "PATTERNS", "", "ignored files that are kept with a task's work, as *.env"},
+    {"delegation", "on|ask|off", "on", "agents may create sub-tasks; ask: each waits for your approval"},
+    {"delegation_children", "COUNT", "10", "how many sub-tasks a task may have"},
+    {"delegation_depth", "COUNT", "2", "how deep sub-tasks of sub-tasks may go"},
+    {"children_into", "default|parent", "default", "whose branch sub-tasks are merged into"},
+    {"limits.worker", "NUMBER", "4", "how many workers run at once; 0: as many as there are workspaces"},
+    {"limits.reviewer", "NUMBER", "2", "how many reviewers run at once; 0: no limit"},
+    {"limits.memory", "SIZE", "0", "memory that each agent may use, as 12G or 800M; 0: no limit"},
+    {"limits.cpus", "NUMBER", "0", "processors for each agent, in executors that limit them; 0: no limit"},
+    {"limits.time", "MINUTES", "0", "how long each agent may run, in executors that limit it; 0: no limit"},
+    {"model", "NAME", "", "model of the workers of new tasks"},
+    {"review_model", "NAME", "", "model of the reviewers of new tasks"},
+    {"review_harness", "NAME", "", "harness of the reviewers of new tasks; none: claude, or the worker's"},
+    {"executor", "NAME", "local", "where the agents of new tasks run"},
+    {"executor_options", "WORDS", "", "words for the executor of new tasks, as '-p gpu'"},
+    {"resume_after_limit", "true|false|HOURS", "true", "go on after a usage limit: at once, never, within 08:00-20:00"},
+};
 
 using Argv = std::vector<std::string>;
 
@@ -219,6 +252,10 @@ struct Setter : FieldVisitor<Setter> {
 };
 
 }  // namespace
+
+std::span<const SettingRule> setting_rules() {
+    return k_settings;
+}
 
 Result<void> set_setting(ProjectSettings& settings, const std::string& name, const Json& value) {
     Setter setter(name, value);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/forges.hpp"
 #include "common/model/fields.hpp"
 #include "common/model/project.hpp"
 
@@ -30,10 +31,7 @@ struct ProjectView : Project {
         Project::describe_but_settings(whole);
         v.required("active_tasks", active_tasks, "tasks that have not ended");
         v.optional("settings", in_force, "what is in force for it, name by name, and where that is said");
-        v.sparse(
-            "place", place,
-            "where its pull requests are, in a list with `places`: github, other (origin is elsewhere) or none (it "
-            "has no origin)");
+        v.sparse("place", place, k_doc_of_place);
     }
 };
 

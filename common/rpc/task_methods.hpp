@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/forges.hpp"
 #include "common/model/edit.hpp"
 #include "common/model/fields.hpp"
 #include "common/rpc/caller_environment.hpp"
@@ -132,7 +133,7 @@ struct TaskMerge : TaskSelector {
         v.optional("strategy", strategy,
                    "merge (a merge commit), ff (fast-forward only) or squash (one commit); absent: merge, or what the "
                    "repository prefers for its pull requests");
-        v.optional("via", via, "pr: GitHub merges the task's open pull request");
+        v.optional("via", via, k_doc_of_via);
         v.sparse("local", local, "merge here without asking for a pull request");
         v.optional("force", force, "merge although something has to be confirmed: not reviewed, commits since then …");
         v.optional("no_push", no_push, "move the local default branch only; absent: as the setting push says");

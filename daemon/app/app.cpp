@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <memory>
 #include <optional>
 
 #include "common/base/ids.hpp"
@@ -31,7 +32,7 @@
 #include "daemon/files/native_file_watcher.hpp"
 #include "daemon/files/posix_file_system.hpp"
 #include "daemon/files/unfinished.hpp"
-#include "daemon/forge/github_forge.hpp"
+#include "daemon/forge/forge.hpp"
 #include "daemon/git/cli_git.hpp"
 #include "daemon/git/repository_command.hpp"
 #include "daemon/log/log.hpp"
@@ -148,7 +149,7 @@ class App {
                        return agents::ProcessId{tmux_.server_pid(), tmux_.server_start()};
                    }),
           login_(std::move(shells.login)),
-          forge_(processes_, login_.variables),
+          forge_(make_forge(processes_, login_.variables)),
           world_{io_.get_executor(),
                  paths,
                  installation,
@@ -160,7 +161,7 @@ class App {
                  clock_,
                  tmux_,
                  git_,
-                 forge_,
+                 *forge_,
                  tasks_,
                  task_files_,
                  projects_,
@@ -172,7 +173,7 @@ class App {
                  journal_,
                  task_locks_,
                  repositories_},
-          reload_(world_, tmux_, forge_, login_, std::move(first.problem)),
+          reload_(world_, tmux_, *forge_, login_, std::move(first.problem)),
           runner_(world_),
           delivery_(world_),
           replies_(
@@ -543,7 +544,7 @@ class App {
     Journal journal_;
     Callers callers_;
     agents::LoginEnvironment login_;
-    GitHubForge forge_;
+    std::unique_ptr<Forge> forge_;
     World world_;
     Reload reload_;
     Runner runner_;

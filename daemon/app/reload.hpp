@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "daemon/agents/login_environment.hpp"
-#include "daemon/forge/github_forge.hpp"
+#include "daemon/forge/forge.hpp"
 #include "daemon/runner/world.hpp"
 #include "daemon/tmux/cli_tmux.hpp"
 
@@ -16,7 +16,7 @@ namespace orange {
 /// projects again, and binds the detach key. A part that cannot be used keeps its previous values.
 class Reload {
   public:
-    Reload(World& world, CliTmux& tmux, GitHubForge& forge, agents::LoginEnvironment& login, std::string problem)
+    Reload(World& world, CliTmux& tmux, Forge& forge, agents::LoginEnvironment& login, std::string problem)
         : world_(world), tmux_(tmux), forge_(forge), login_(login), problem_(std::move(problem)) {}
 
     /// Registers the function that is called when a new config.yml has taken effect.
@@ -41,7 +41,7 @@ class Reload {
 
     World& world_;
     CliTmux& tmux_;
-    GitHubForge& forge_;
+    Forge& forge_;
     agents::LoginEnvironment& login_;
     std::string problem_;
     std::function<void()> changed_ = [] {};

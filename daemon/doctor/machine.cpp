@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "common/base/forges.hpp"
 #include "common/base/text.hpp"
 #include "common/config/disk.hpp"
 #include "common/config/install_command.hpp"
@@ -179,10 +180,12 @@ Awaitable<void> check_programs(Exam& exam) {
     const auto login = exam.world.base_environment;
     Program tmux{"tmux", {"-V"}, k_oldest_tmux, true};
     Program git{"git", {"--version"}, k_oldest_git, true};
-    Program gh{"gh", {"--version"}, {}, false};
     co_await check_program(exam, std::move(tmux), own);
     co_await check_program(exam, std::move(git), own);
-    co_await check_program(exam, std::move(gh), login);
+    for (const auto* forge : k_forges) {
+        Program program{forge->program, {"--version"}, {}, false};
+        co_await check_program(exam, std::move(program), login);
+    }
     co_await look_for_agents(exam);
     const auto shim = exam.world.installation.bin / "orange-agent";
     if (::access(shim.c_str(), X_OK) != 0) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "common/base/forges.hpp"
 #include "common/base/text.hpp"
+#include "common/model/notice_kinds.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/edges.hpp"
 #include "daemon/engine/enter.hpp"
@@ -210,7 +212,7 @@ class Question {
         }
         const auto& pull = record_.pull_request;
         if (pull && pull->state == PullState::open) {
-            return here(Need::nothing, "pull request #" + std::to_string(pull->number) + " is open");
+            return here(Need::nothing, pull_name(std::to_string(pull->number), pull->url) + " is open");
         }
         return here(Need::nothing, "waits in " + status());
     }
@@ -223,15 +225,17 @@ class Question {
 
     std::string how_it_ended() const {
         if (!sight_.continued_by.empty()) return "its work goes on in task " + sight_.continued_by;
-        const auto pull_text = [](std::int64_t number) { return "pull request #" + std::to_string(number) + " was "; };
         if (const auto& merge = record_.merge; merge && merge->phase == MergePhase::done) {
             const auto target = printable(merge->target), commit = merge->commit.substr(0, 12);
-            if (merge->pull != 0) return pull_text(merge->pull) + "merged as " + commit;
+            if (merge->pull != 0)
+                return pull_name(std::to_string(merge->pull), record_.task.pr_url) + " was merged as " + commit;
             return merge->elsewhere ? target + " already had the work" : "merged into " + target + " as " + commit;
         }
         const auto& pull = record_.pull_request;
         const bool is_cancelled = state_->meaning == Meaning::cancelled;
-        if (is_cancelled && pull && pull->state == PullState::closed) return pull_text(pull->number) + "closed";
+        if (is_cancelled && pull && pull->state == PullState::closed) {
+            return pull_name(std::to_string(pull->number), pull->url) + " was closed";
+        }
         if (!record_.moved_because.empty()) return record_.moved_because;
         return is_cancelled ? "you cancelled it" : "it has ended";
     }

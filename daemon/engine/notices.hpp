@@ -1,9 +1,10 @@
 #pragma once
 
+#include "common/model/notice_kinds.hpp"
 #include "common/model/record.hpp"
 
-/// Raises and clears a task's notices; the frontmatter's `attention` follows. common/model/notice.hpp has the kinds,
-/// and what ends each.
+/// Raises and clears a task's notices; the frontmatter's `attention` follows. common/model/notice_kinds.hpp has the
+/// kinds.
 namespace orange::engine {
 
 /// Raises a notice in place of one of its kind. If the text is the same, the notice keeps its time.

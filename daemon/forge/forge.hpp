@@ -3,20 +3,34 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/base/forges.hpp"
 #include "common/base/names.hpp"
 #include "common/base/result.hpp"
 #include "common/model/pull_request.hpp"
 #include "daemon/async/awaitable.hpp"
+#include "daemon/process/environment.hpp"
 
 /// Finds and changes the pull requests of a repository at its forge (docs/pull-requests.md). The runner calls it
 /// through the interface Forge: GitHubForge runs the program gh, tests use a fake. A forge reports facts and decides
 /// nothing; if a fact cannot be found out, the result is an Error.
 namespace orange {
+
+class ProcessRunner;
+
+/// A repository at its forge.
+struct ForgePlace {
+    const ForgeRule* forge = nullptr;  ///< null: at none; only pushes are possible, and people open pull requests
+    std::string host = {};             ///< "github.com"; empty at none
+    std::string path = {};             ///< "acme/shop"; empty at none
+    /// Returns "github.com/acme/shop".
+    std::string text() const { return host + "/" + path; }
+};
 
 /// The pull requests to look up: the one with that number, or else those of the branch.
 struct WantedPull {
@@ -33,8 +47,8 @@ struct PullAnswers {
 };
 
 struct NewPullRequest {
-    std::string repository;  ///< ForgePlace::repository
-    std::string base;        ///< `base` and `head` are branches of that repository
+    ForgePlace place;
+    std::string base;  ///< `base` and `head` are branches of that repository
     std::string head;
     std::string title;
     std::string body;  ///< Markdown; any bytes up to the forge's limit
@@ -73,38 +87,32 @@ struct PullRemark {
 class Forge {
   public:
     virtual ~Forge() = default;
+    /// Sets the environment in which the forge's program runs.
+    virtual void set_base(Environment base) = 0;
     /// Looks up at most k_most_at_once pull requests with one query.
-    virtual Awaitable<Result<PullAnswers>> query_pulls(std::string repository, std::vector<WantedPull> wanted) = 0;
+    virtual Awaitable<Result<PullAnswers>> query_pulls(ForgePlace place, std::vector<WantedPull> wanted) = 0;
     /// Opens a pull request and returns its URL. After an error it may exist anyway: ask query_pulls().
     virtual Awaitable<Result<std::string>> create(NewPullRequest request) = 0;
     /// Asks to merge the pull request if its branch is at `commit`. Neither success nor an error tells whether it is
     /// merged: ask query_pulls().
-    virtual Awaitable<Result<void>> merge(std::string repository, std::int64_t number, std::string commit,
+    virtual Awaitable<Result<void>> merge(ForgePlace place, std::int64_t number, std::string commit,
                                           PullMethod method) = 0;
     /// Returns the methods that the repository allows, the preferred one first.
-    virtual Awaitable<Result<std::vector<PullMethod>>> methods(std::string repository) = 0;
+    virtual Awaitable<Result<std::vector<PullMethod>>> methods(ForgePlace place) = 0;
     /// Returns unresolved review comments and failing checks, oldest first, at most 50. A check says why it fails, as
     /// far as that can be found out: its failed steps, and the end of its log or its annotations.
-    virtual Awaitable<Result<std::vector<PullRemark>>> remarks(std::string repository, std::int64_t number) = 0;
+    virtual Awaitable<Result<std::vector<PullRemark>>> remarks(ForgePlace place, std::int64_t number) = 0;
 
     static constexpr std::size_t k_most_at_once = 50;
 };
 
-enum class ForgeKind {
-    github,  ///< GitHub, or a GitHub server of one's own: through gh
-    other,   ///< only pushes are possible; pull requests are opened in a browser
-};
+/// Finds the forge of a remote's URL, in any form that git takes. github.com and *.ghe.com are GitHub; any host is what
+/// the project's setting `forge` says; anything else, paths included, is at none. invalid_argument for a URL at a forge
+/// that names no repository, or whose host is an alias of the ssh configuration. A password in the URL never gets into
+/// a message.
+Result<ForgePlace> place_of_remote(std::string_view url, const ForgeRule* setting = nullptr);
 
-/// The forge of a remote, and the repository there.
-struct ForgePlace {
-    ForgeKind kind = ForgeKind::other;
-    std::string repository;  ///< "github.com/acme/shop"; empty for `other`
-};
-
-/// Finds the forge of a remote's URL, in any form that git takes. github.com, *.ghe.com and, with `says_github` (the
-/// project's setting `forge: github`), any host are GitHub; anything else, paths included, is `other`. invalid_argument
-/// for a GitHub URL that names no repository, or whose host is an alias of the ssh configuration. A password in the URL
-/// never gets into a message.
-Result<ForgePlace> place_of_remote(std::string_view url, bool says_github = false);
+/// Makes the adapter that reaches each of k_forges. `base` is the user's login environment. The runner must outlive it.
+std::unique_ptr<Forge> make_forge(ProcessRunner& runner, Environment base);
 
 }  // namespace orange

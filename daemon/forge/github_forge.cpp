@@ -38,10 +38,7 @@ Environment with_gh_settings(Environment env) {
 /// Returns gh's first variable with a token for that host; empty if there is none.
 std::string token_variable(const Environment& env, const std::string& host) {
     const bool is_public = host == "github.com" || host.ends_with(".ghe.com");
-    const std::vector<std::string> names =
-        is_public ? std::vector<std::string>{"GH_TOKEN", "GITHUB_TOKEN"}
-                  : std::vector<std::string>{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"};
-    for (const auto& name : names) {
+    for (const char* name : is_public ? k_github.tokens : k_github.own_tokens) {
         const auto found = env.find(name);
         if (found != env.end() && !found->second.empty()) return name;
     }
@@ -85,37 +82,35 @@ void GitHubForge::set_base(Environment base) {
     env_ = with_gh_settings(std::move(base));
 }
 
-Command GitHubForge::command(const std::string& repository, std::vector<std::string> args) const {
+Command GitHubForge::command(const ForgePlace& place, std::vector<std::string> args) const {
     Command command;
-    command.argv = {"gh"};
+    command.argv = {k_github.program};
     command.argv.insert(command.argv.end(), args.begin(), args.end());
     auto env = env_;
     // Otherwise "not logged in" could be about gh's default host instead of this one.
-    env["GH_HOST"] = forge::parts_of(repository).host;
+    env["GH_HOST"] = place.host;
     command.env = std::move(env);
     command.output_limit = k_most_output;
     return command;
 }
 
-Awaitable<Result<std::string>> GitHubForge::change(std::string repository, std::vector<std::string> args,
-                                                   std::string input) {
-    args.push_back("--repo=" + repository);
-    auto gh = command(repository, std::move(args));
+Awaitable<Result<std::string>> GitHubForge::change(ForgePlace place, std::vector<std::string> args, std::string input) {
+    args.push_back("--repo=" + place.text());
+    auto gh = command(place, std::move(args));
     gh.input = std::move(input);
     gh.deadline = patience_.change;
-    const forge::GhCall asked{repository, gh.argv, token_variable(env_, forge::parts_of(repository).host)};
+    const forge::GhCall asked{place, gh.argv, token_variable(env_, place.host)};
     auto done = co_await runner_.run(std::move(gh));
     if (!done) co_return forge::not_run(asked, done.error());
     if (!done->ok()) co_return forge::refusal(asked, *done, forge::Reply{}, async::time().now());
     co_return std::move(done->out);
 }
 
-Awaitable<Result<GitHubForge::Answer>> GitHubForge::ask(std::string repository, std::string question) {
-    const auto host = forge::parts_of(repository).host;
-    auto gh = command(repository, {"api", "-i", "graphql", "--input=-", "--hostname=" + host});
+Awaitable<Result<GitHubForge::Answer>> GitHubForge::ask(ForgePlace place, std::string question) {
+    auto gh = command(place, {"api", "-i", "graphql", "--input=-", "--hostname=" + place.host});
     gh.input = std::move(question);
     gh.deadline = patience_.look;
-    const forge::GhCall asked{repository, gh.argv, token_variable(env_, host)};
+    const forge::GhCall asked{place, gh.argv, token_variable(env_, place.host)};
     const auto done = co_await runner_.run(std::move(gh));
     if (!done) co_return forge::not_run(asked, done.error());
     // Ignore gh's exit status if there is data: gh fails if one pull request does not exist, and succeeds for any web
@@ -129,19 +124,19 @@ Awaitable<Result<GitHubForge::Answer>> GitHubForge::ask(std::string repository, 
         co_return answer;
     }
     if (done->ok() && !(json && json->is_object() && json->contains("errors"))) {
-        co_return forge::strange_answer(repository, reply.body);
+        co_return forge::strange_answer(place.text(), reply.body);
     }
     co_return forge::refusal(asked, *done, reply, now);
 }
 
-Awaitable<Result<PullAnswers>> GitHubForge::query_pulls(std::string repository, std::vector<WantedPull> wanted) {
+Awaitable<Result<PullAnswers>> GitHubForge::query_pulls(ForgePlace place, std::vector<WantedPull> wanted) {
     PullAnswers answers;
     if (wanted.empty()) co_return answers;
     if (wanted.size() > k_most_at_once) {
         co_return Error(ErrorCode::internal, "GitHub is asked about too many branches at once");
     }
-    auto question = forge::question_of_pulls(forge::parts_of(repository), wanted);
-    CO_TRY(const auto answer, co_await ask(std::move(repository), std::move(question)));
+    auto question = forge::question_of_pulls(place, wanted);
+    CO_TRY(const auto answer, co_await ask(std::move(place), std::move(question)));
     answers.answers = forge::pulls_in(answer.repository, wanted);
     answers.pause = answer.pause;
     co_return answers;
@@ -152,65 +147,66 @@ Awaitable<Result<std::string>> GitHubForge::create(NewPullRequest request) {
     std::vector<std::string> args = {
         "pr", "create", "--title=" + title, "--base=" + request.base, "--head=" + request.head, "--body-file=-"};
     if (request.draft) args.emplace_back("--draft");
-    CO_TRY(const auto said, co_await change(std::move(request.repository), std::move(args), std::move(request.body)));
+    CO_TRY(const auto said, co_await change(std::move(request.place), std::move(args), std::move(request.body)));
     auto url = url_in(said);
     if (url.empty()) co_return forge::strange_answer("a new pull request", said);
     co_return url;
 }
 
-Awaitable<Result<void>> GitHubForge::merge(std::string repository, std::int64_t number, std::string commit,
+Awaitable<Result<void>> GitHubForge::merge(ForgePlace place, std::int64_t number, std::string commit,
                                            PullMethod method) {
     std::vector<std::string> args = {"pr", "merge", std::to_string(number), option_of(method),
                                      "--match-head-commit=" + commit};
-    CO_TRY(co_await change(std::move(repository), std::move(args), std::string()));
+    CO_TRY(co_await change(std::move(place), std::move(args), std::string()));
     co_return Result<void>{};
 }
 
-Awaitable<Result<std::vector<PullMethod>>> GitHubForge::methods(std::string repository) {
-    auto question = forge::question_of_methods(forge::parts_of(repository));
-    CO_TRY(const auto answer, co_await ask(std::move(repository), std::move(question)));
+Awaitable<Result<std::vector<PullMethod>>> GitHubForge::methods(ForgePlace place) {
+    auto question = forge::question_of_methods(place);
+    CO_TRY(const auto answer, co_await ask(std::move(place), std::move(question)));
     co_return forge::methods_in(answer.repository);
 }
 
-Awaitable<Result<std::vector<PullRemark>>> GitHubForge::remarks(std::string repository, std::int64_t number) {
-    auto question = forge::question_of_remarks(forge::parts_of(repository), number);
-    CO_TRY(const auto answer, co_await ask(repository, std::move(question)));
+Awaitable<Result<std::vector<PullRemark>>> GitHubForge::remarks(ForgePlace place, std::int64_t number) {
+    auto question = forge::question_of_remarks(place, number);
+    CO_TRY(const auto answer, co_await ask(place, std::move(question)));
     CO_TRY(auto remarks, forge::remarks_in(answer.repository));
     int logs = 0;
     const auto until = async::now() + patience_.look;  // for all of them: the task waits
     for (auto& remark : remarks) {
-        auto job = forge::job_at(remark.url, repository);
+        auto job = forge::job_at(remark.url, place.text());
         if (job.empty() || ++logs > k_most_logs) continue;
-        remark.text += co_await failure_of(repository, std::move(job), until);
+        remark.text += co_await failure_of(place, std::move(job), until);
     }
     co_return remarks;
 }
 
-Awaitable<Result<std::string>> GitHubForge::get(std::string repository, std::string path, async::Moment until) {
-    const auto name = forge::parts_of(repository);
-    auto gh =
-        command(repository, {"api", "repos/" + name.owner + "/" + name.name + "/" + path, "--hostname=" + name.host});
+Awaitable<Result<std::string>> GitHubForge::get(ForgePlace place, std::string path, async::Moment until) {
+    auto gh = command(place, {"api", "repos/" + place.path + "/" + path, "--hostname=" + place.host});
     gh.deadline = std::chrono::ceil<std::chrono::milliseconds>(until - async::now());
     if (gh.deadline <= std::chrono::milliseconds(0)) co_return Error(ErrorCode::timeout, "GitHub took too long");
     gh.output_limit = k_longest_log;
-    const forge::GhCall asked{repository, gh.argv, token_variable(env_, name.host)};
+    const forge::GhCall asked{place, gh.argv, token_variable(env_, place.host)};
     auto done = co_await runner_.run(std::move(gh));
     if (!done) co_return forge::not_run(asked, done.error());
     if (!done->ok()) co_return forge::refusal(asked, *done, forge::Reply{}, async::time().now());
     co_return std::move(done->out);
 }
 
-Awaitable<std::string> GitHubForge::failure_of(std::string repository, std::string job, async::Moment until) {
+Awaitable<std::string> GitHubForge::failure_of(ForgePlace place, std::string job, async::Moment until) {
     std::string why;
-    if (const auto steps = co_await get(repository, "actions/jobs/" + job, until))
-        why += forge::failed_steps_in(*steps);
-    const auto log = co_await get(repository, "actions/jobs/" + job + "/logs", until);
+    if (const auto steps = co_await get(place, "actions/jobs/" + job, until)) why += forge::failed_steps_in(*steps);
+    const auto log = co_await get(place, "actions/jobs/" + job + "/logs", until);
     if (log && log->size() < k_longest_log) {
         why += forge::end_of_log(*log);
-    } else if (const auto notes = co_await get(repository, "check-runs/" + job + "/annotations", until)) {
+    } else if (const auto notes = co_await get(place, "check-runs/" + job + "/annotations", until)) {
         why += forge::annotations_in(*notes);  // the log may have expired; a job of Actions is a check run, too
     }
     co_return why;
+}
+
+std::unique_ptr<Forge> make_forge(ProcessRunner& runner, Environment base) {
+    return std::make_unique<GitHubForge>(runner, std::move(base));
 }
 
 }  // namespace orange

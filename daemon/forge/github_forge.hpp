@@ -21,26 +21,26 @@ class GitHubForge final : public Forge {
   public:
     /// `base`: the user's login environment, whose PATH has gh. The runner must outlive this object.
     GitHubForge(ProcessRunner& runner, Environment base, GitHubPatience patience = {});
-    void set_base(Environment base);
+    void set_base(Environment base) override;
 
-    Awaitable<Result<PullAnswers>> query_pulls(std::string repository, std::vector<WantedPull> wanted) override;
+    Awaitable<Result<PullAnswers>> query_pulls(ForgePlace place, std::vector<WantedPull> wanted) override;
     Awaitable<Result<std::string>> create(NewPullRequest request) override;
-    Awaitable<Result<void>> merge(std::string repository, std::int64_t number, std::string commit,
+    Awaitable<Result<void>> merge(ForgePlace place, std::int64_t number, std::string commit,
                                   PullMethod method) override;
-    Awaitable<Result<std::vector<PullMethod>>> methods(std::string repository) override;
-    Awaitable<Result<std::vector<PullRemark>>> remarks(std::string repository, std::int64_t number) override;
+    Awaitable<Result<std::vector<PullMethod>>> methods(ForgePlace place) override;
+    Awaitable<Result<std::vector<PullRemark>>> remarks(ForgePlace place, std::int64_t number) override;
 
   private:
     struct Answer;
-    Command command(const std::string& repository, std::vector<std::string> args) const;
+    Command command(const ForgePlace& place, std::vector<std::string> args) const;
     /// Runs a gh command that changes something, and returns its stdout.
-    Awaitable<Result<std::string>> change(std::string repository, std::vector<std::string> args, std::string input);
+    Awaitable<Result<std::string>> change(ForgePlace place, std::vector<std::string> args, std::string input);
     /// Returns why a job of Actions failed, as text for people; empty if GitHub does not tell it.
-    Awaitable<std::string> failure_of(std::string repository, std::string job, async::Moment until);
+    Awaitable<std::string> failure_of(ForgePlace place, std::string job, async::Moment until);
     /// Returns what GitHub answers at a path of its REST interface; timeout if that is not there at `until`.
-    Awaitable<Result<std::string>> get(std::string repository, std::string path, async::Moment until);
+    Awaitable<Result<std::string>> get(ForgePlace place, std::string path, async::Moment until);
     /// Runs a GraphQL query and returns the object `data.repository` of the answer, even if errors came with it.
-    Awaitable<Result<Answer>> ask(std::string repository, std::string question);
+    Awaitable<Result<Answer>> ask(ForgePlace place, std::string question);
 
     ProcessRunner& runner_;
     Environment env_;

@@ -1,6 +1,5 @@
 #include "daemon/forge/github_queries.hpp"
 
-#include "common/base/text.hpp"
 #include "common/model/json.hpp"
 
 namespace orange::forge {
@@ -40,25 +39,20 @@ query OrangeRemarks($owner: String!, $name: String!, $number: Int!) {
   }
 })";
 
-std::string request_of(const RepositoryName& repository, std::string query, Json variables) {
-    variables["owner"] = repository.owner;
-    variables["name"] = repository.name;
+std::string request_of(const ForgePlace& place, std::string query, Json variables) {
+    const auto slash = place.path.find('/');
+    variables["owner"] = place.path.substr(0, slash);
+    variables["name"] = place.path.substr(slash + 1);
     return dump({{"query", std::move(query)}, {"variables", std::move(variables)}});
 }
 
 }  // namespace
 
-RepositoryName parts_of(const std::string& repository) {
-    const auto parts = split(repository, '/');
-    if (parts.size() != 3) return {repository, "", ""};
-    return {std::string(parts[0]), std::string(parts[1]), std::string(parts[2])};
-}
-
 std::string alias_of(std::size_t index) {
     return "a" + std::to_string(index);
 }
 
-std::string question_of_pulls(const RepositoryName& repository, const std::vector<WantedPull>& wanted) {
+std::string question_of_pulls(const ForgePlace& place, const std::vector<WantedPull>& wanted) {
     std::string declared = "$owner: String!, $name: String!";
     std::string fields;
     auto variables = Json::object();
@@ -73,18 +67,18 @@ std::string question_of_pulls(const RepositoryName& repository, const std::vecto
         fields += "    " + alias + ": pullRequests(headRefName: $" + alias +
                   ", first: 5, orderBy: {field: CREATED_AT, direction: DESC}) { totalCount nodes { ...pull } }\n";
     }
-    return request_of(repository,
+    return request_of(place,
                       "query OrangePullRequests(" + declared + ") {\n  repository(owner: $owner, name: $name) {\n" +
                           fields + "  }\n}" + k_pull,
                       std::move(variables));
 }
 
-std::string question_of_methods(const RepositoryName& repository) {
-    return request_of(repository, k_methods, Json::object());
+std::string question_of_methods(const ForgePlace& place) {
+    return request_of(place, k_methods, Json::object());
 }
 
-std::string question_of_remarks(const RepositoryName& repository, std::int64_t number) {
-    return request_of(repository, k_remarks, {{"number", number}});
+std::string question_of_remarks(const ForgePlace& place, std::int64_t number) {
+    return request_of(place, k_remarks, {{"number", number}});
 }
 
 }  // namespace orange::forge

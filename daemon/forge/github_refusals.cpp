@@ -5,7 +5,6 @@
 
 #include "common/base/text.hpp"
 #include "common/config/install_command.hpp"
-#include "daemon/forge/github_queries.hpp"
 
 namespace orange::forge {
 namespace {
@@ -123,7 +122,7 @@ std::optional<Cause> of_login(const Failure& failure, const GhCall& asked, const
     if (failure.http == 401 || failure.says({"Bad credentials", "gh auth login"})) return bad_login(asked, host);
     if (failure.kind == "INSUFFICIENT_SCOPES" || failure.says({"required scopes", "SAML"})) {
         return Cause{"login", ErrorCode::unavailable,
-                     host + " does not let gh see " + asked.repository +
+                     host + " does not let gh see " + asked.place.text() +
                          "; allow it with: gh auth refresh --hostname " + host + " --scopes repo"};
     }
     return std::nullopt;
@@ -156,7 +155,7 @@ Cause cause_of(const Failure& failure, const GhCall& asked, const std::string& h
     if (auto cause = of_login(failure, asked, host)) return *cause;
     if (failure.says({"Could not resolve to a"}) || failure.about_repository || failure.http == 404) {
         return {"absent", ErrorCode::not_found,
-                "there is nothing at " + asked.repository +
+                "there is nothing at " + asked.place.text() +
                     " that you may see; look at `git remote -v` and `gh auth "
                     "status`"};
     }
@@ -174,7 +173,7 @@ Cause cause_of(const Failure& failure, const GhCall& asked, const std::string& h
 }  // namespace
 
 Error not_run(const GhCall& asked, const Error& error) {
-    const auto host = parts_of(asked.repository).host;
+    const auto& host = asked.place.host;
     auto details = error.details;
     if (error.code == ErrorCode::not_found) {
         details["why"] = "missing";
@@ -194,7 +193,7 @@ Error not_run(const GhCall& asked, const Error& error) {
 
 Error refusal(const GhCall& asked, const Completed& done, const Reply& reply, Timestamp now) {
     const auto failure = failure_of(done, reply, now);
-    const auto cause = cause_of(failure, asked, parts_of(asked.repository).host);
+    const auto cause = cause_of(failure, asked, asked.place.host);
     auto details = command_failed(asked.argv, done).details;
     details["why"] = cause.why;
     if (failure.wait && std::string_view(cause.why) == "limit") {

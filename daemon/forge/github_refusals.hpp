@@ -11,7 +11,7 @@ namespace orange::forge {
 
 /// The gh command that failed.
 struct GhCall {
-    std::string repository;
+    ForgePlace place;
     std::vector<std::string> argv;
     std::string
         token_variable;  ///< the variable of gh's environment with the token for this host; "": gh uses its own login

@@ -12,11 +12,11 @@ namespace {
 constexpr std::chrono::milliseconds k_first_pause = std::chrono::milliseconds(500);
 constexpr std::chrono::milliseconds k_longest_pause = std::chrono::seconds(2);
 
-Awaitable<Result<std::vector<PullRequest>>> pulls_of_branch(Forge& forge, std::string repository, std::string branch) {
+Awaitable<Result<std::vector<PullRequest>>> pulls_of_branch(Forge& forge, ForgePlace place, std::string branch) {
     std::vector<WantedPull> wanted;
     wanted.emplace_back();
     wanted.back().branch = std::move(branch);
-    CO_TRY(auto looked, co_await forge.query_pulls(std::move(repository), std::move(wanted)));
+    CO_TRY(auto looked, co_await forge.query_pulls(std::move(place), std::move(wanted)));
     if (looked.answers.size() != 1) {
         co_return Error(ErrorCode::internal, "a forge gave as many answers as it was not asked for");
     }
@@ -50,7 +50,7 @@ const PullRequest* open_one(const std::vector<PullRequest>& all, std::string_vie
 }
 
 Awaitable<Result<OpenPull>> open_pull_request(Forge& forge, NewPullRequest request, std::string tip) {
-    CO_TRY(const auto before, co_await pulls_of_branch(forge, request.repository, request.head));
+    CO_TRY(const auto before, co_await pulls_of_branch(forge, request.place, request.head));
     if (const auto* open = open_one(before, tip, request.base)) co_return OpenPull{*open, true};
     Result<std::string> url = std::string();
     for (auto pause = k_first_pause;; pause *= 2) {
@@ -62,7 +62,7 @@ Awaitable<Result<OpenPull>> open_pull_request(Forge& forge, NewPullRequest reque
         if (!late) break;
         co_await async::sleep(pause);
     }
-    const auto after = co_await pulls_of_branch(forge, request.repository, request.head);
+    const auto after = co_await pulls_of_branch(forge, request.place, request.head);
     if (after) {
         if (const auto* open = open_one(*after, tip, request.base)) co_return OpenPull{*open, !url};
     }

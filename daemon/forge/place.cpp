@@ -42,14 +42,14 @@ bool is_plain_word(std::string_view text) {
 
 }  // namespace
 
-Result<ForgePlace> place_of_remote(std::string_view url, bool says_github) {
+Result<ForgePlace> place_of_remote(std::string_view url, const ForgeRule* setting) {
     url = trim(url);
     const bool readable = url.size() <= k_longest_url && printable(url) == url;
     if (!readable) return Error(ErrorCode::invalid_argument, "origin's URL cannot be read; look: git remote -v");
     auto [host, path, by_ssh] = split_remote(url);
     if (host == "ssh.github.com" || host == "www.github.com") host = "github.com";
     const bool is_github = host == "github.com" || host.ends_with(".ghe.com");
-    if (!is_github && !says_github) return ForgePlace{};
+    if (!is_github && !setting) return ForgePlace{};
     const auto parts = split(path, '/');
     if (!is_plain_word(host) || parts.size() != 2 || !is_plain_word(parts[0]) || !is_plain_word(parts[1])) {
         return Error(ErrorCode::invalid_argument,
@@ -63,7 +63,7 @@ Result<ForgePlace> place_of_remote(std::string_view url, bool says_github) {
                          "remote set-url origin git@HOST:" +
                          path + ".git");
     }
-    return ForgePlace{ForgeKind::github, host + "/" + path};
+    return ForgePlace{setting ? setting : &k_github, host, path};
 }
 
 }  // namespace orange

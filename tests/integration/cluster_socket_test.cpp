@@ -9,6 +9,7 @@
 
 #include "common/base/text.hpp"
 #include "common/config/cluster_address.hpp"
+#include "common/model/notice_kinds.hpp"
 #include "common/model/record.hpp"
 #include "common/posix/fd.hpp"
 #include "common/rpc/errors.hpp"

@@ -2,6 +2,7 @@
 // are due: not one byte reaches it (tests/data/stand-ins/stranger records each).
 #include <stdlib.h>
 
+#include "common/model/notice_kinds.hpp"
 #include "tests/catch.hpp"
 #include "tests/integration/sandbox.hpp"
 

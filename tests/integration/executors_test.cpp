@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "common/model/notice_kinds.hpp"
 #include "common/model/record.hpp"
 #include "tests/catch.hpp"
 #include "tests/integration/sandbox.hpp"

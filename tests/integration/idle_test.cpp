@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "common/base/text.hpp"
+#include "common/model/notice_kinds.hpp"
 #include "tests/catch.hpp"
 #include "tests/integration/sandbox.hpp"
 

@@ -1,3 +1,4 @@
+#include "common/model/notice_kinds.hpp"
 #include "tests/catch.hpp"
 #include "tests/integration/doctor.hpp"
 #include "tests/integration/sandbox.hpp"

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "common/base/ids.hpp"
+#include "common/model/notice_kinds.hpp"
 #include "common/posix/fd.hpp"
 #include "tests/catch.hpp"
 #include "tests/fakes/temporary_folder.hpp"

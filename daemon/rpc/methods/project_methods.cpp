@@ -158,7 +158,7 @@ Awaitable<Result<ProjectRemove::Reply>> remove(Api& api, ProjectRemove params) {
 /// Returns the kind of the project's origin for the list; empty if git failed.
 Awaitable<std::string> place_name(Api& api, Project project) {
     const auto place = co_await pulls::place_of(api.world(), std::move(project));
-    if (place) co_return place->kind == ForgeKind::github ? "github" : "other";
+    if (place) co_return place->forge ? place->forge->id : "other";
     co_return place.error().code == ErrorCode::not_found ? "none" : "";
 }
 

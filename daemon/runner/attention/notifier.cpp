@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/text.hpp"
+#include "common/model/notice_kinds.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/runner.hpp"

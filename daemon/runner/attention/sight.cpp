@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/model/notice_kinds.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/offers.hpp"
 #include "daemon/engine/start.hpp"

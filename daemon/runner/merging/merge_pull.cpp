@@ -63,14 +63,15 @@ Error is_closed(const TaskRecord& record, const PullRequest& pull) {
              {"url", pull.url}}};
 }
 
-Error not_without_push(const TaskRecord& record) {
+Error not_without_push(const TaskRecord& record, const char* forge) {
     return {ErrorCode::invalid_argument,
-            "GitHub merges the pull request, so it cannot stay here (--no-push). To merge the branch here:" +
+            std::string(forge) +
+                " merges the pull request, so it cannot stay here (--no-push). To merge the branch here:" +
                 on_a_line(record, " --local --no-push")};
 }
 
 Error is_draft(const TaskRecord& record, const PullRequest& pull) {
-    const auto command = "gh pr ready " + shell_word(pull.url);
+    const auto command = forge_of_pull(pull.url).ready + shell_word(pull.url);
     return {ErrorCode::conflict,
             pulls::name_of(pull) + " is a draft: " + pull.url + "\nMark it as ready, and merge it then:\n  " + command +
                 on_a_line(record, " --via pr"),
@@ -99,17 +100,17 @@ bool stays_here(const MergeOrder& order) {
 /// Returns the forge that may have the task's pull request. nullopt: there is none, and the merge needs none.
 Result<std::optional<ForgePlace>> forge_for(const TaskRecord& record, const PullWish& wish,
                                             const Result<ForgePlace>& origin) {
-    if (origin && origin->kind != ForgeKind::other) return std::optional(*origin);
+    if (origin && origin->forge) return std::optional(*origin);
     if (wish.asked && !origin) return origin.error();
     if (wish.asked) {
         return Error(ErrorCode::invalid_argument,
-                     "origin is not at GitHub, so there is no pull request to merge. Merge the branch here:" +
-                         on_a_line(record, ""));
+                     std::string("origin is not at ") + k_forge_names +
+                         ", so there is no pull request to merge. Merge the branch here:" + on_a_line(record, ""));
     }
     if (wish.usual) {
-        return Error(ErrorCode::conflict,
-                     "the setting merge of " + record.task.project +
-                         " is pr, and origin is not at GitHub. To merge here:" + on_a_line(record, " --local"));
+        return Error(ErrorCode::conflict, "the setting merge of " + record.task.project +
+                                              " is pr, and origin is not at " + k_forge_names +
+                                              ". To merge here:" + on_a_line(record, " --local"));
     }
     return std::optional<ForgePlace>();  // the merge itself reports what is wrong with origin
 }
@@ -137,7 +138,7 @@ Result<void> check_can_be_merged(const TaskRecord& record, const PullRequest& pu
                                  const MergeOrder& order) {
     if (pull.state == PullState::closed) return is_closed(record, pull);
     if (!wish.any()) return is_open(record, pull);
-    if (stays_here(order)) return not_without_push(record);
+    if (stays_here(order)) return not_without_push(record, forge_of_pull(pull.url).name);
     if (pull.draft) return is_draft(record, pull);
     return {};
 }
@@ -170,7 +171,7 @@ Awaitable<Result<Merges::PullFirst>> Merges::ask_pull_request(TaskRecord& record
     PullFirst first;
     if (order.via_pull) CO_TRY(pulls::check_may_have_one(world_, record, project));
     if (order.local || merge_target(world_, record, project).is_parents()) co_return first;
-    if (order.via_pull && stays_here(order)) co_return not_without_push(record);
+    if (order.via_pull && stays_here(order)) co_return not_without_push(record, k_forge_names);
     const PullWish wish{order.via_pull, pulls::are_usual(world_, project)};
     const auto origin = co_await pulls::place_of(world_, std::move(project), record.task.id.value);
     CO_TRY(const auto place, forge_for(record, wish, origin));
@@ -193,7 +194,7 @@ Awaitable<Result<Merges::PullFirst>> Merges::ask_pull_request(TaskRecord& record
     }
     if (store::has_ended(record)) co_return first;  // the caller reports that the task has ended
     CO_TRY(check_can_be_merged(record, pull, wish, order));
-    CO_TRY(const auto allowed, co_await world_.forge.methods(place->repository));
+    CO_TRY(const auto allowed, co_await world_.forge.methods(*place));
     CO_TRY(first.method, method_for(order.strategy, allowed));
     first.through = pull;
     co_return first;
@@ -254,7 +255,7 @@ Awaitable<Result<void>> MergeRun::publish_at_forge() {
         if (!found) {
             arriving_ = false;
             co_return Error(ErrorCode::conflict,
-                            "pull request #" + std::to_string(merge().pull) + " is not there any more");
+                            pull_name(std::to_string(merge().pull), record_.task.pr_url) + " is not there any more");
         }
         (void)pulls::note(record_, *found);
         if (found->state == PullState::merged) {
@@ -281,7 +282,8 @@ Awaitable<Result<void>> MergeRun::publish_at_forge() {
     }
     arriving_ = false;
     co_return Error(ErrorCode::unavailable,
-                    "GitHub has accepted the merge of pull request #" + std::to_string(merge().pull) +
+                    std::string(place.forge->name) + " has accepted the merge of " +
+                        pull_name(std::to_string(merge().pull), record_.task.pr_url) +
                         ", but has not merged it yet (it may be in a merge queue). The task is done as soon as it is "
                         "merged: nothing is left to do");
 }
@@ -299,7 +301,7 @@ Awaitable<Result<void>> MergeRun::merge_at_forge(ForgePlace place, PullRequest p
     CO_TRY(turns_.try_save(record_));
     arriving_ = true;
     const auto method = from_name(merge().strategy, PullMethod{}).value_or(PullMethod::merge);
-    const auto merged = co_await world_.forge.merge(std::move(place.repository), pull.number, merge().tip, method);
+    const auto merged = co_await world_.forge.merge(std::move(place), pull.number, merge().tip, method);
     if (merged) co_return merged;
     auto error = merged.error();
     const auto why = why_of(error);

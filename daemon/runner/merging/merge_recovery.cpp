@@ -33,9 +33,10 @@ Error not_known(const TaskRecord& record, const Error& why) {
             {{"command", "orange task merge " + record.task.id.value}}};
 }
 
-std::string what_to_look_at(const MergeRecord& merge) {
+std::string what_to_look_at(const TaskRecord& record) {
+    const auto& merge = *record.merge;
     const std::string begun = "a merge was given up without knowing whether it was published. Check ";
-    if (merge.pull != 0) return begun + "pull request #" + std::to_string(merge.pull);
+    if (merge.pull != 0) return begun + pull_name(std::to_string(merge.pull), record.task.pr_url);
     return begun + "whether origin's " + merge.target + " has " + merge.commit.substr(0, 12);
 }
 
@@ -44,7 +45,7 @@ std::string what_to_look_at(const MergeRecord& merge) {
 std::string Merges::under_way(const TaskRecord& record) {
     if (!record.merge || !record.merge->unfinished()) return {};
     if (record.merge->pull != 0)
-        return "the merge of pull request #" + std::to_string(record.merge->pull) + " is not finished";
+        return "the merge of " + pull_name(std::to_string(record.merge->pull), record.task.pr_url) + " is not finished";
     switch (record.merge->phase) {
         case MergePhase::pushed:
             return "a merge into " + record.merge->target + " is published as " + record.merge->commit.substr(0, 12) +
@@ -119,7 +120,7 @@ Awaitable<Result<std::vector<std::string>>> Merges::give_up(TaskRecord& record, 
         if (project) published = co_await was_published(record, *project);
         if (published && *published) co_return still_published(record);
         if (!published && !force) co_return not_known(record, published.error());
-        if (!published) notes.push_back(what_to_look_at(merge));
+        if (!published) notes.push_back(what_to_look_at(record));
     }
     merge.phase = MergePhase::failed;
     merge.failure = notes.empty() ? "given up before it was published" : notes.front();

@@ -12,18 +12,14 @@
 namespace orange::pulls {
 namespace {
 
-/// GitHub accepts 65,536 characters.
+/// Every forge accepts more: GitHub 65,536 characters.
 constexpr std::size_t k_longest_body = 60'000;
 
-/// The places in which GitHub looks for a template, in its order.
-const char* const k_templates[] = {".github/pull_request_template.md", "pull_request_template.md",
-                                   "docs/pull_request_template.md",    ".github/pull_request_template.txt",
-                                   "pull_request_template.txt",        "docs/pull_request_template.txt"};
-
 /// Reads the commit, never a worktree: an agent could put a link there that leads to any file of the user.
-Awaitable<Result<std::string>> template_text(Git& git, Project project) {
+Awaitable<Result<std::string>> template_text(Git& git, Project project, const ForgeRule* forge) {
     CO_TRY(const auto base, co_await git::base_ref(git, project.path, project.default_branch));
-    std::vector<std::string> names(std::begin(k_templates), std::end(k_templates));
+    const auto& templates = forge->templates;
+    std::vector<std::string> names(templates.begin(), templates.end());
     CO_TRY(auto found, co_await git::first_file_at(git, project.path, base, std::move(names)));
     co_return found.value_or("");
 }
@@ -62,13 +58,14 @@ std::string joined_body(std::string_view summary, std::string_view background, s
     return body + "\n\n(cut here: it was too long for a pull request)\n";
 }
 
-Awaitable<Result<std::string>> pull_request_body(World& world, const TaskRecord& record, Project project) {
+Awaitable<Result<std::string>> pull_request_body(World& world, const TaskRecord& record, Project project,
+                                                 const ForgeRule* forge) {
     const auto file = world.tasks.folder(record) / "TASK.md";
     CO_TRY(const auto body, store::read_body(world.files, file));
     const auto artifacts = store::parse_sections(body);
     const auto found = artifacts.sections.find("Context");
     const auto background = found == artifacts.sections.end() ? std::string() : found->second.text;
-    CO_TRY(const auto repository_text, co_await template_text(world.git, std::move(project)));
+    CO_TRY(const auto repository_text, co_await template_text(world.git, std::move(project), forge));
     co_return joined_body(record.task.summary, background, repository_text);
 }
 

@@ -25,7 +25,8 @@ Result<Project> project_of(World& world, const TaskRecord& record) {
 Awaitable<Result<NewPullRequest>> request_for(World& world, const TaskRecord& record, Project project, ForgePlace place,
                                               PullText text) {
     NewPullRequest request;
-    request.repository = std::move(place.repository);
+    const auto* forge = place.forge;
+    request.place = std::move(place);
     request.base = project.default_branch;
     request.head = record.task.branch;
     request.title = text.title.value_or(record.task.summary);
@@ -34,7 +35,7 @@ Awaitable<Result<NewPullRequest>> request_for(World& world, const TaskRecord& re
     if (text.body) {
         request.body = std::move(*text.body);
     } else {
-        CO_TRY(request.body, co_await pull_request_body(world, record, std::move(project)));
+        CO_TRY(request.body, co_await pull_request_body(world, record, std::move(project), forge));
     }
     co_return request;
 }
@@ -79,7 +80,7 @@ Awaitable<Result<ForgePlace>> place_of(World& world, Project project, std::strin
                         "pull request. Its branch can be merged here:\n  orange task merge " +
                             task);
     }
-    co_return place_of_remote(url, *settings_of(world, project).forge == "github");
+    co_return place_of_remote(url, forge_named(*settings_of(world, project).forge));
 }
 
 std::int64_t number_of(const std::string& url) {
@@ -111,9 +112,9 @@ std::optional<PullRequest> own_of(const TaskRecord& record, const std::vector<Pu
 }
 
 Awaitable<Result<std::optional<PullRequest>>> ask(World& world, const ForgePlace& place, TaskRecord record) {
-    if (place.kind == ForgeKind::other) co_return std::optional<PullRequest>();
+    if (!place.forge) co_return std::optional<PullRequest>();
     std::vector<WantedPull> all = {wanted(record)};
-    CO_TRY(auto looked, co_await world.forge.query_pulls(place.repository, std::move(all)));
+    CO_TRY(auto looked, co_await world.forge.query_pulls(place, std::move(all)));
     if (looked.answers.size() != 1) co_return Error(ErrorCode::internal, "the forge gave another number of answers");
     if (!looked.answers.front()) co_return looked.answers.front().error();
     co_return own_of(record, *looked.answers.front());
@@ -126,7 +127,7 @@ Awaitable<Result<Opened>> open(World& world, TaskRecord& record, PullText text) 
     // The repository's lock is not held: a remote that is silent for minutes must not block checkouts.
     CO_TRY(auto pushed, co_await git::push_branch(world.git, project.path, record.task.branch));
     Opened opened;
-    if (place.kind == ForgeKind::other) {
+    if (!place.forge) {
         opened.url = std::move(pushed.url);
         co_return opened;
     }
@@ -146,7 +147,7 @@ Awaitable<Result<Opened>> open(World& world, TaskRecord& record, PullText text) 
 }
 
 std::string pushed_only(const TaskRecord& record, const std::string& url) {
-    return record.task.branch + " is pushed. Orange opens pull requests at GitHub only; " +
+    return record.task.branch + " is pushed. Orange opens pull requests at " + k_forge_names + " only; " +
            (url.empty() ? "open this one where origin is" : "open this one at " + url);
 }
 
@@ -158,9 +159,10 @@ Awaitable<Result<std::vector<std::string>>> left_behind(World& world, TaskRecord
     if (!tip.empty() && tip != pull.commit) {
         CO_TRY(auto known, co_await git::commit_of(world.git, repo, pull.commit));
         if (known.empty()) {
-            // Other people have pushed to it. origin's branch may be gone, but GitHub keeps this ref.
+            // Other people have pushed to it. origin's branch may be gone, but the forge keeps this ref.
             const std::chrono::milliseconds deadline = k_fetch_deadline;
-            auto ref = "refs/pull/" + std::to_string(pull.number) + "/head";
+            const auto& forge = forge_of_pull(pull.url);
+            auto ref = forge.ref[0] + std::to_string(pull.number) + forge.ref[1];
             CO_TRY(co_await git::fetch_ref(world.git, repo, std::move(ref), deadline));
             CO_TRY(known, co_await git::commit_of(world.git, repo, pull.commit));
         }
@@ -197,7 +199,7 @@ bool may_be_open(const TaskRecord& record) {
 }
 
 std::string name_of(const PullRequest& pull) {
-    return "pull request #" + std::to_string(pull.number);
+    return pull_name(std::to_string(pull.number), pull.url);
 }
 
 }  // namespace orange::pulls

@@ -196,7 +196,7 @@ Awaitable<std::chrono::milliseconds> PullSync::poll(std::string project) {
     if (!registered) co_return k_longest_pause;
     const auto place = co_await pulls::place_of(world_, *registered);
     if (!place) co_return after_failure(project, place.error());
-    if (place->kind == ForgeKind::other) {
+    if (!place->forge) {
         problems_.erase(project);
         co_return k_longest_pause;
     }
@@ -215,7 +215,7 @@ Awaitable<std::chrono::milliseconds> PullSync::poll(std::string project) {
             wanted.push_back(pulls::wanted(*record));
         }
         if (some.empty()) break;
-        auto looked = co_await world_.forge.query_pulls(place->repository, std::move(wanted));
+        auto looked = co_await world_.forge.query_pulls(*place, std::move(wanted));
         if (!looked) co_return after_failure(project, looked.error());
         if (looked->pause) pause = std::max(pause, std::chrono::milliseconds(*looked->pause));
         for (std::size_t i = 0; i < some.size() && i < looked->answers.size(); ++i) {
@@ -379,7 +379,7 @@ Awaitable<Result<bool>> PullSync::give_to_worker(TaskRecord& record, PullRequest
     const auto* project = world_.projects.find(record.task.project);
     if (!project) co_return false;
     CO_TRY(const auto place, co_await pulls::place_of(world_, *project));
-    const auto remarks = co_await world_.forge.remarks(place.repository, pull.number);
+    const auto remarks = co_await world_.forge.remarks(place, pull.number);
     if (!remarks) {  // the human gets the notice instead
         log::warn("pull requests", remarks.error().message, {{"task", record.task.id.value}});
         co_return false;

@@ -38,7 +38,7 @@ class PullSync {
     /// Polls soon for a task whose branch already existed: it may have a pull request.
     void poll_soon(const TaskRecord& record);
 
-    /// Returns the current problems by project: "github.com: gh is not logged in …".
+    /// Returns the current problems by project, a sentence of the forge for each.
     const std::map<std::string, std::string>& problems() const { return problems_; }
 
   private:

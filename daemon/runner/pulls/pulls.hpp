@@ -24,7 +24,7 @@ bool are_usual(const World& world, const Project& project);
 /// Returns conflict, with the merge as the way out, for a task that is merged into its parent's branch. No I/O.
 Result<void> check_may_have_one(const World& world, const TaskRecord& record, const Project& project);
 
-/// Returns where the project's pull requests are. The kind is `other` for a remote that is not GitHub. not_found if
+/// Returns where the project's pull requests are. A remote at none of them has no `forge`. not_found if
 /// there is no origin, with the merge of `task` as the way out.
 Awaitable<Result<ForgePlace>> place_of(World& world, Project project, std::string task = "ID");
 
@@ -57,7 +57,7 @@ struct Opened {
 /// saves. Repeated after a crash, it finds the pull request that it had opened.
 Awaitable<Result<Opened>> open(World& world, TaskRecord& record, PullText text);
 
-/// Returns a sentence about a pushed branch whose forge is not GitHub.
+/// Returns a sentence about a pushed branch at no forge.
 std::string pushed_only(const TaskRecord& record, const std::string& url);
 
 /// Returns in words what the task has that its merged pull request did not have: commits of its branch, changes in its
@@ -74,8 +74,9 @@ bool may_be_open(const TaskRecord& record);
 std::string name_of(const PullRequest& pull);
 
 /// Returns the text of a task's pull request: the summary, `## Context` of TASK.md, and the repository's template as it
-/// is on the default branch. Cut to what GitHub accepts.
-Awaitable<Result<std::string>> pull_request_body(World& world, const TaskRecord& record, Project project);
+/// is on the default branch. Cut to what forges accept.
+Awaitable<Result<std::string>> pull_request_body(World& world, const TaskRecord& record, Project project,
+                                                 const ForgeRule* forge);
 
 /// Joins the three parts.
 std::string joined_body(std::string_view summary, std::string_view background, std::string_view repository_text);

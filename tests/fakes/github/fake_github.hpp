@@ -36,7 +36,6 @@ class FakeGitHub {
   public:
     using Json = nlohmann::json;
     static constexpr const char* k_url = "git@github.com:acme/shop.git";
-    static constexpr const char* k_repository = "github.com/acme/shop";
 
     explicit FakeGitHub(std::filesystem::path folder);
     ~FakeGitHub();

@@ -1,5 +1,6 @@
 #include "daemon/agents/executor.hpp"
 
+#include "common/base/forges.hpp"
 #include "common/base/text.hpp"
 #include "daemon/files/posix_file_system.hpp"
 #include "tests/catch.hpp"
@@ -232,6 +233,16 @@ TEST_CASE("Every shipped executor can be used, and local starts no process of it
     CHECK(std::ranges::count(bwrap.inside, "{inner}") == 1);
     CHECK(std::ranges::find(bwrap.inside, "{run_dir}") == bwrap.inside.end());
     CHECK_FALSE(bwrap.is_direct());
+
+    std::vector<std::string> tokens(std::begin(k_other_tokens), std::end(k_other_tokens));
+    for (const auto* forge : k_forges) {
+        tokens.insert(tokens.end(), forge->tokens.begin(), forge->tokens.end());
+        tokens.insert(tokens.end(), forge->own_tokens.begin(), forge->own_tokens.end());
+    }
+    for (const auto& token : tokens) {
+        INFO(token);
+        CHECK(std::ranges::find(bwrap.unset, token) != bwrap.unset.end());
+    }
 }
 
 TEST_CASE("An executor with a repository of its own says what is behind its wall") {

@@ -10,6 +10,7 @@
 #include "client/output/tasks.hpp"
 #include "client/output/tree.hpp"
 #include "common/base/text.hpp"
+#include "common/model/notice_kinds.hpp"
 #include "tests/catch.hpp"
 
 using namespace orange;

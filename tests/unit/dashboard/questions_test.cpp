@@ -1,4 +1,5 @@
 // Questions, typed texts, several tasks at once, and the form.
+#include "common/model/notice_kinds.hpp"
 #include "common/rpc/harness_methods.hpp"
 #include "tests/facts.hpp"
 #include "tests/unit/dashboard/desk.hpp"

@@ -10,6 +10,8 @@ using namespace orange::test;
 
 namespace {
 
+const ForgePlace k_shop{&k_github, "github.com", "acme/shop"};
+
 /// A repository whose branch `topic` is at a GitHub.
 struct GitHubFixture : GitFixture {
     GitHubFixture() : fake(dir / "programs"), repo(make_repo()) {
@@ -28,7 +30,7 @@ struct GitHubFixture : GitFixture {
     }
     static NewPullRequest request() {
         NewPullRequest asked;
-        asked.repository = FakeGitHub::k_repository;
+        asked.place = k_shop;
         asked.base = "main";
         asked.head = "topic";
         asked.title = "Add a topic";
@@ -42,7 +44,7 @@ struct GitHubFixture : GitFixture {
         return opened->pull;
     }
     Result<PullAnswers> look(std::vector<WantedPull> wanted) {
-        return go(github->query_pulls(FakeGitHub::k_repository, std::move(wanted)));
+        return go(github->query_pulls(k_shop, std::move(wanted)));
     }
     std::vector<PullRequest> of_branch(const std::string& branch) {
         auto looked = look({{0, branch}});
@@ -53,7 +55,7 @@ struct GitHubFixture : GitFixture {
         return looked.value().answers.at(0).value().at(0);
     }
     Result<void> merge(std::int64_t number, const std::string& commit, PullMethod method = PullMethod::merge) {
-        return go(github->merge(FakeGitHub::k_repository, number, commit, method));
+        return go(github->merge(k_shop, number, commit, method));
     }
     std::string origin_ref(const std::string& branch) { return ref(fake.origin().string(), "refs/heads/" + branch); }
     std::string push_branch(const std::string& name, const std::string& file) {
@@ -347,7 +349,7 @@ TEST_CASE_METHOD(GitHubFixture, "A merge without an answer may have happened, an
 }
 
 TEST_CASE_METHOD(GitHubFixture, "The repository's ways to merge, the preferred one first", "[github]") {
-    const auto methods = [&] { return go(github->methods(FakeGitHub::k_repository)).value(); };
+    const auto methods = [&] { return go(github->methods(k_shop)).value(); };
     CHECK(methods() == std::vector<PullMethod>{PullMethod::merge, PullMethod::squash, PullMethod::rebase});
     fake.allow({"MERGE", "REBASE"}, "REBASE");
     CHECK(methods() == std::vector<PullMethod>{PullMethod::rebase, PullMethod::merge});
@@ -399,7 +401,7 @@ TEST_CASE_METHOD(GitHubFixture, "What is unresolved or failing is told, the olde
                                                 {"state", "FAILURE"},
                                                 {"description", "3 errors"},
                                                 {"createdAt", at(9)}}})}});
-    const auto remarks = go(github->remarks(FakeGitHub::k_repository, 1)).value();
+    const auto remarks = go(github->remarks(k_shop, 1)).value();
     std::vector<std::string> authors;
     std::vector<std::string> places;
     for (const auto& remark : remarks) {
@@ -415,7 +417,7 @@ TEST_CASE_METHOD(GitHubFixture, "What is unresolved or failing is told, the olde
     CHECK(columns_of(remarks.at(3).text) == 2000);
     CHECK_THAT(remarks.at(4).text, Holds("after 6 hours"));
     CHECK_THAT(remarks.at(5).text, Holds("3 errors"));
-    const auto absent = go(github->remarks(FakeGitHub::k_repository, 9));
+    const auto absent = go(github->remarks(k_shop, 9));
     REQUIRE_FALSE(absent);
     CHECK(why(absent.error()) == "answer");
 }
@@ -460,7 +462,7 @@ TEST_CASE_METHOD(GitHubFixture, "A failed job says its steps, and the end of its
                 {"start_line", 1},
                 {"annotation_level", "notice"},
                 {"message", "a new runner comes"}}})}});
-    const auto remarks = go(github->remarks(FakeGitHub::k_repository, 1)).value();
+    const auto remarks = go(github->remarks(k_shop, 1)).value();
     REQUIRE(remarks.size() == 6);
     CHECK(remarks[0].url == runs + "71?pr=1#step:3:9");
     const auto& text = remarks[0].text;
@@ -594,7 +596,7 @@ TEST_CASE_METHOD(GitHubFixture, "Who is not logged in is told how to", "[github]
 
 TEST_CASE_METHOD(GitHubFixture, "A repository that is not there is told", "[github]") {
     auto asked = request();
-    asked.repository = "github.com/acme/nothing";
+    asked.place.path = "acme/nothing";
     const auto opened = open(asked);
     REQUIRE_FALSE(opened);
     CHECK(opened.error().code == ErrorCode::not_found);

@@ -13,20 +13,20 @@ TEST_CASE("A remote's URL in any of git's forms names the repository at GitHub")
                             "https://GitHub.com:443/acme/shop\n", "https://www.github.com/acme/shop"}) {
         INFO(url);
         const auto place = place_of_remote(url).value();
-        CHECK(place.kind == ForgeKind::github);
-        CHECK(place.repository == "github.com/acme/shop");
+        CHECK(place.forge == &k_github);
+        CHECK(place.text() == "github.com/acme/shop");
     }
-    CHECK(place_of_remote("git@octo.ghe.com:a_b/c.d.git").value().repository == "octo.ghe.com/a_b/c.d");
+    CHECK(place_of_remote("git@octo.ghe.com:a_b/c.d.git").value().text() == "octo.ghe.com/a_b/c.d");
 }
 
 TEST_CASE("Another host is GitHub only if the project says so") {
     for (const char* url : {"git@git.example.org:a_b/c.d.git", "https://git.example.org/a_b/c.d"}) {
-        CHECK(place_of_remote(url).value().kind == ForgeKind::other);
-        const auto told = place_of_remote(url, true).value();
-        CHECK(told.kind == ForgeKind::github);
-        CHECK(told.repository == "git.example.org/a_b/c.d");
+        CHECK(place_of_remote(url).value().forge == nullptr);
+        const auto told = place_of_remote(url, &k_github).value();
+        CHECK(told.forge == &k_github);
+        CHECK(told.text() == "git.example.org/a_b/c.d");
     }
-    CHECK(place_of_remote("https://ghe/a/b", true).value().repository == "ghe/a/b");
+    CHECK(place_of_remote("https://ghe/a/b", &k_github).value().text() == "ghe/a/b");
 }
 
 TEST_CASE("What is at no GitHub is another place, whatever it looks like") {
@@ -35,8 +35,8 @@ TEST_CASE("What is at no GitHub is another place, whatever it looks like") {
                             "https://notgithub.com/a/b", "https://ghe.com/a/b"}) {
         INFO(url);
         const auto place = place_of_remote(url).value();
-        CHECK(place.kind == ForgeKind::other);
-        CHECK(place.repository.empty());
+        CHECK(place.forge == nullptr);
+        CHECK((place.host + place.path).empty());
     }
 }
 
@@ -50,7 +50,7 @@ TEST_CASE("A URL at GitHub that names no repository is refused, and no password 
         CHECK_THAT(refused.error().message, Tells("git remote set-url origin"));
         CHECK_THAT(refused.error().message, !Holds("secret"));
     }
-    const auto alias = place_of_remote("git@work:acme/shop.git", true);
+    const auto alias = place_of_remote("git@work:acme/shop.git", &k_github);
     REQUIRE_FALSE(alias);
     CHECK_THAT(alias.error().message, Tells("ssh"));
 }

@@ -10,7 +10,7 @@ namespace {
 
 Error refused(int exit_status, const std::string& said, const std::string& printed = "",
               const std::string& token = "") {
-    const forge::GhCall asked{"ghe.example.org/acme/shop", {"gh", "pr", "create"}, token};
+    const forge::GhCall asked{{&k_github, "ghe.example.org", "acme/shop"}, {"gh", "pr", "create"}, token};
     Completed done;
     done.exit_status = exit_status;
     done.err = said;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/model/notice_kinds.hpp"
 #include "common/model/project.hpp"
 #include "common/model/record.hpp"
 

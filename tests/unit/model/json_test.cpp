@@ -5,6 +5,7 @@
 #include <set>
 
 #include "common/model/fields.hpp"
+#include "common/model/record_fields.hpp"
 #include "tests/golden.hpp"
 #include "tests/unit/model/full_records.hpp"
 

@@ -162,7 +162,7 @@ TEST_CASE("A project's own value comes before the one of config.yml, and that be
 TEST_CASE("Every setting has a row in docs/files.md, as its table says") {
     std::ifstream in(ORANGE_SOURCE_DIR "/docs/files.md");
     const std::string docs{std::istreambuf_iterator<char>(in), {}};
-    for (const auto& rule : k_settings) {
+    for (const auto& rule : setting_rules()) {
         const std::string values = rule.values;
         std::string shown;
         for (const auto word : split(values, '|')) {

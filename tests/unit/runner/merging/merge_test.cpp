@@ -602,7 +602,7 @@ TEST_CASE("a folder that a killed daemon left in a merge is removed, and no fold
 
 TEST_CASE("every kind of open notice has to be confirmed before a merge, but for those that the merge answers",
           "[slow]") {
-    for (std::size_t i = 0; i < std::size(k_notice_rules); ++i) {
+    for (std::size_t i = 0; i < notice_rules().size(); ++i) {
         const auto kind = static_cast<NoticeKind>(i);
         DYNAMIC_SECTION(name_of(kind)) {
             Fixture f;

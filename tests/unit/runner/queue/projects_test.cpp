@@ -182,7 +182,7 @@ TEST_CASE("settings of a project are shown with where they come from, and a wron
         return call(world, "project.update", params);
     };
     auto shown = update(Json::object()).value()["project"]["settings"];
-    CHECK(shown.size() == std::size(k_settings));
+    CHECK(shown.size() == setting_rules().size());
     CHECK(shown["push"] == Json{{"value", false}, {"from", "config.yml"}});
     CHECK(shown["merge"] == Json{{"value", "local"}, {"from", "default"}});
     CHECK(shown["checks"] == Json{{"value", Json::array()}, {"from", "default"}});
