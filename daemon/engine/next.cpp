@@ -111,7 +111,8 @@ MaybeDue acknowledge(const View& view) {
         const auto age = std::chrono::duration_cast<milliseconds>(view.now - *message.typed_at);
         if (age >= k_message_window && !view.idle.contains(message.to)) continue;
         // If the clock was set back, the message was typed in the future: look now.
-        const auto in = age < 0ms ? 0ms : std::max(k_first_look_at_message - age, milliseconds(0));
+        const auto in =
+            age < milliseconds(0) ? milliseconds(0) : std::max(k_first_look_at_message - age, milliseconds(0));
         if (!due || in < due->in) due = Due{step::Acknowledge{}, in};
     }
     return due;
@@ -138,7 +139,7 @@ MaybeDue remind(const View& view) {
     const auto entered = record.entered_at.value_or(record.task.updated_at);
     const auto since = unread ? view.unchanged_since : std::max(view.agent->since, entered);
     const auto in = std::chrono::ceil<milliseconds>(since + patience - view.now);
-    return Due{step::Remind{*state->agent, unread, patience}, std::max(in, 0ms)};
+    return Due{step::Remind{*state->agent, unread, patience}, std::max(in, milliseconds(0))};
 }
 
 /// The human is notified of every need for help, and of every other need of a task that needed nothing before.
@@ -183,7 +184,7 @@ constexpr std::array<Rule, k_step_count> k_rules = {{
 
 bool is_reminder_due(const View& view) {
     const auto due = remind(view);
-    return due && due->in <= 0ms;
+    return due && due->in <= milliseconds(0);
 }
 
 std::string_view name_of(const Step& step) {
@@ -197,7 +198,7 @@ std::variant<Step, Until> next(const View& view) {
         auto due = k_rules[i].due(view);
         if (!due) continue;
         const auto& hold = view.holds[i];
-        if (!hold && due->in <= 0ms) return std::move(due->step);
+        if (!hold && due->in <= milliseconds(0)) return std::move(due->step);
         auto in = hold ? hold->left : std::optional(due->in);
         if (!in) continue;
         in = std::max(*in, due->in);
