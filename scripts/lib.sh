@@ -10,6 +10,9 @@ debian_packages='g++ mold cmake ninja-build libasio-dev nlohmann-json3-dev libya
 # docs/protocol.md, the ssh of the tests of hosts, and the sandbox of the tests of executors. What tests/bench/run
 # compares with.
 debian_test_packages='catch2 zsh fish netcat-openbsd python3 nodejs openssh-client openssh-server bubblewrap'
+# What scripts/lint needs, and --quick of it.
+debian_lint_quick_packages='git clang-format shellcheck'
+debian_lint_packages='git clang-format shellcheck cppcheck clang-tidy'
 debian_bench_packages='python3 strace task-spooler'
 brew_packages='asio nlohmann-json yaml-cpp cli11 spdlog tmux cmake ninja git'
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,15 +18,16 @@ enum class Activity {
     waiting,  ///< a dialog is open, and a typed key would answer it
     limited,  ///< a usage limit or a missing login stops it
 };
-inline constexpr std::string_view k_activity_names[] = {"unknown", "idle", "busy", "waiting", "limited"};
+inline constexpr NameRow<Activity> k_activity_names[] = {
+    {Activity::unknown, "unknown"}, {Activity::idle, "idle"},       {Activity::busy, "busy"},
+    {Activity::waiting, "waiting"}, {Activity::limited, "limited"},
+};
+static_assert(has_row_for_each<k_activity_names>());
 constexpr std::string_view name_of(Activity activity) {
-    return k_activity_names[static_cast<std::size_t>(activity)];
+    return k_activity_names[static_cast<std::size_t>(activity)].name;
 }
 constexpr std::optional<Activity> from_name(std::string_view name, Activity) {
-    for (std::size_t i = 0; i < std::size(k_activity_names); ++i) {
-        if (k_activity_names[i] == name) return static_cast<Activity>(i);
-    }
-    return std::nullopt;
+    return kind_named(k_activity_names, name);
 }
 
 /// An agent's activity in replies.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,15 +19,16 @@ enum class Need {
     answer,   ///< an agent has a question
     help,     ///< there is a problem
 };
-inline constexpr std::array<std::string_view, 5> k_needs = {"nothing", "start", "review", "answer", "help"};
+inline constexpr NameRow<Need> k_needs[] = {
+    {Need::nothing, "nothing"}, {Need::start, "start"}, {Need::review, "review"},
+    {Need::answer, "answer"},   {Need::help, "help"},
+};
+static_assert(has_row_for_each<k_needs>());
 constexpr std::string_view name_of(Need need) {
-    return k_needs[static_cast<std::size_t>(need)];
+    return k_needs[static_cast<std::size_t>(need)].name;
 }
 constexpr std::optional<Need> from_name(std::string_view name, Need) {
-    for (std::size_t i = 0; i < k_needs.size(); ++i) {
-        if (k_needs[i] == name) return static_cast<Need>(i);
-    }
-    return std::nullopt;
+    return kind_named(k_needs, name);
 }
 /// Returns true if `a` is more urgent: help, answer, review, start, in this order.
 constexpr bool more_urgent(Need a, Need b) {

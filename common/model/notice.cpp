@@ -4,40 +4,50 @@ namespace orange {
 namespace {
 
 constexpr NoticeRule k_notice_rules[] = {
-    {"transition_unfinished", true, NoticeEnd::cause},  // the next daemon, or the next call, finishes it
-    {"workspace_missing", true, NoticeEnd::transition},
-    {"session_lost", true, NoticeEnd::transition},
-    {"agent_crashed", true, NoticeEnd::transition},
-    {"agent_ended", true, NoticeEnd::transition},
-    {"start_failed", true, NoticeEnd::transition},
-    {"blocker_gone", true, NoticeEnd::transition},  // also when no missing blocker is left
-    {"child_needs_you", true,
-     NoticeEnd::transition},  // also when no sub-task is stuck, or has ended without being done
-    {"children_unapproved", true, NoticeEnd::cause},
-    {"merge_conflict", true, NoticeEnd::transition},
-    {"agent_dialog", false, NoticeEnd::transition},  // the task needs an answer: engine/needs.hpp
-    {"usage_limit", true, NoticeEnd::cause},
-    {"agent_cannot_work", true, NoticeEnd::cause},  // a missing login or credit, a provider that refuses or fails
-    {"agent_unknown_error", true, NoticeEnd::transition},  // also when the agent works again
-    {"agent_idle", true, NoticeEnd::transition},           // also when the agent works again
-    {"agent_hung", true, NoticeEnd::cause},
-    {"executor_stop", true, NoticeEnd::cause},  // until the executor has ended the run
-    {"merge_failed", true, NoticeEnd::transition},
-    {"other_branch", true, NoticeEnd::cause},  // until the task's branch contains the worktree's commits
-    {"checks_failed", true, NoticeEnd::transition},
-    {"merged_without", true, NoticeEnd::cause},  // until the work is merged or discarded, too
-    {"pull_request", true, NoticeEnd::transition},
-    {"agent_asks", true, NoticeEnd::transition},
-    {"hook_failed", true, NoticeEnd::transition},
-    {"task_file_conflict", true, NoticeEnd::transition},
-    {"task_file_unread", true, NoticeEnd::cause},  // until both copies of TASK.md are read again
-    {"unverified_review", false, NoticeEnd::transition},
-    {"message_undelivered", true, NoticeEnd::transition},
-    {"out_of_memory", false, NoticeEnd::transition},
-    {"out_of_processes", false, NoticeEnd::transition},
-    {"git_config_changed", false, NoticeEnd::ack},
-    {"harness_changed", false, NoticeEnd::ack},
+    // the next daemon, or the next call, finishes it
+    {NoticeKind::transition_unfinished, "transition_unfinished", true, NoticeEnd::cause},
+    {NoticeKind::workspace_missing, "workspace_missing", true, NoticeEnd::transition},
+    {NoticeKind::session_lost, "session_lost", true, NoticeEnd::transition},
+    {NoticeKind::agent_crashed, "agent_crashed", true, NoticeEnd::transition},
+    {NoticeKind::agent_ended, "agent_ended", true, NoticeEnd::transition},
+    {NoticeKind::start_failed, "start_failed", true, NoticeEnd::transition},
+    // also when no missing blocker is left
+    {NoticeKind::blocker_gone, "blocker_gone", true, NoticeEnd::transition},
+    // also when no sub-task is stuck, or has ended without being done
+    {NoticeKind::child_needs_you, "child_needs_you", true, NoticeEnd::transition},
+    {NoticeKind::children_unapproved, "children_unapproved", true, NoticeEnd::cause},
+    {NoticeKind::merge_conflict, "merge_conflict", true, NoticeEnd::transition},
+    // the task needs an answer: engine/needs.hpp
+    {NoticeKind::agent_dialog, "agent_dialog", false, NoticeEnd::transition},
+    {NoticeKind::usage_limit, "usage_limit", true, NoticeEnd::cause},
+    // a missing login or credit, a provider that refuses or fails
+    {NoticeKind::agent_cannot_work, "agent_cannot_work", true, NoticeEnd::cause},
+    // also when the agent works again
+    {NoticeKind::agent_unknown_error, "agent_unknown_error", true, NoticeEnd::transition},
+    {NoticeKind::agent_idle, "agent_idle", true, NoticeEnd::transition},  // also when the agent works again
+    {NoticeKind::agent_hung, "agent_hung", true, NoticeEnd::cause},
+    // until the executor has ended the run
+    {NoticeKind::executor_stop, "executor_stop", true, NoticeEnd::cause},
+    {NoticeKind::merge_failed, "merge_failed", true, NoticeEnd::transition},
+    // until the task's branch contains the worktree's commits
+    {NoticeKind::other_branch, "other_branch", true, NoticeEnd::cause},
+    {NoticeKind::checks_failed, "checks_failed", true, NoticeEnd::transition},
+    // until the work is merged or discarded, too
+    {NoticeKind::merged_without, "merged_without", true, NoticeEnd::cause},
+    {NoticeKind::pull_request, "pull_request", true, NoticeEnd::transition},
+    {NoticeKind::agent_asks, "agent_asks", true, NoticeEnd::transition},
+    {NoticeKind::hook_failed, "hook_failed", true, NoticeEnd::transition},
+    {NoticeKind::task_file_conflict, "task_file_conflict", true, NoticeEnd::transition},
+    // until both copies of TASK.md are read again
+    {NoticeKind::task_file_unread, "task_file_unread", true, NoticeEnd::cause},
+    {NoticeKind::unverified_review, "unverified_review", false, NoticeEnd::transition},
+    {NoticeKind::message_undelivered, "message_undelivered", true, NoticeEnd::transition},
+    {NoticeKind::out_of_memory, "out_of_memory", false, NoticeEnd::transition},
+    {NoticeKind::out_of_processes, "out_of_processes", false, NoticeEnd::transition},
+    {NoticeKind::git_config_changed, "git_config_changed", false, NoticeEnd::ack},
+    {NoticeKind::harness_changed, "harness_changed", false, NoticeEnd::ack},
 };
+static_assert(has_row_for_each<k_notice_rules>());
 
 }  // namespace
 
@@ -54,10 +64,7 @@ std::string_view name_of(NoticeKind kind) {
 }
 
 std::optional<NoticeKind> from_name(std::string_view name, NoticeKind) {
-    for (std::size_t i = 0; i < std::size(k_notice_rules); ++i) {
-        if (k_notice_rules[i].name == name) return static_cast<NoticeKind>(i);
-    }
-    return std::nullopt;
+    return kind_named(k_notice_rules, name);
 }
 
 }  // namespace orange

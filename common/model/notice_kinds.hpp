@@ -50,6 +50,7 @@ enum class NoticeEnd {
 };
 
 struct NoticeRule {
+    NoticeKind kind;
     std::string_view name;
     bool help;  ///< the task needs help while it has the notice
     NoticeEnd ends;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,42 +12,49 @@
 namespace orange {
 
 enum class PullState { open, closed, merged };
-inline constexpr std::array<std::string_view, 3> k_pull_states = {"open", "closed", "merged"};
+inline constexpr NameRow<PullState> k_pull_states[] = {
+    {PullState::open, "open"},
+    {PullState::closed, "closed"},
+    {PullState::merged, "merged"},
+};
+static_assert(has_row_for_each<k_pull_states>());
 
 /// The combined result of the checks of its newest commit.
 enum class PullChecks { none, pending, passing, failing };
-inline constexpr std::array<std::string_view, 4> k_pull_checks = {"none", "pending", "passing", "failing"};
+inline constexpr NameRow<PullChecks> k_pull_checks[] = {
+    {PullChecks::none, "none"},
+    {PullChecks::pending, "pending"},
+    {PullChecks::passing, "passing"},
+    {PullChecks::failing, "failing"},
+};
+static_assert(has_row_for_each<k_pull_checks>());
 
 enum class PullReview { none, required, approved, changes_requested };
-inline constexpr std::array<std::string_view, 4> k_pull_reviews = {"none", "required", "approved", "changes_requested"};
-
-namespace detail {
-template <class E, std::size_t N>
-constexpr std::optional<E> named(const std::array<std::string_view, N>& names, std::string_view name) {
-    for (std::size_t i = 0; i < N; ++i) {
-        if (names[i] == name) return static_cast<E>(i);
-    }
-    return std::nullopt;
-}
-}  // namespace detail
+inline constexpr NameRow<PullReview> k_pull_reviews[] = {
+    {PullReview::none, "none"},
+    {PullReview::required, "required"},
+    {PullReview::approved, "approved"},
+    {PullReview::changes_requested, "changes_requested"},
+};
+static_assert(has_row_for_each<k_pull_reviews>());
 
 constexpr std::string_view name_of(PullState state) {
-    return k_pull_states[static_cast<std::size_t>(state)];
+    return k_pull_states[static_cast<std::size_t>(state)].name;
 }
 constexpr std::optional<PullState> from_name(std::string_view name, PullState) {
-    return detail::named<PullState>(k_pull_states, name);
+    return kind_named(k_pull_states, name);
 }
 constexpr std::string_view name_of(PullChecks checks) {
-    return k_pull_checks[static_cast<std::size_t>(checks)];
+    return k_pull_checks[static_cast<std::size_t>(checks)].name;
 }
 constexpr std::optional<PullChecks> from_name(std::string_view name, PullChecks) {
-    return detail::named<PullChecks>(k_pull_checks, name);
+    return kind_named(k_pull_checks, name);
 }
 constexpr std::string_view name_of(PullReview review) {
-    return k_pull_reviews[static_cast<std::size_t>(review)];
+    return k_pull_reviews[static_cast<std::size_t>(review)].name;
 }
 constexpr std::optional<PullReview> from_name(std::string_view name, PullReview) {
-    return detail::named<PullReview>(k_pull_reviews, name);
+    return kind_named(k_pull_reviews, name);
 }
 
 struct PullRequest {

@@ -225,15 +225,16 @@ enum class MergePhase {
     done,     ///< the task is done
     failed,   ///< undone; `failure` is the reason
 };
-inline constexpr std::string_view k_merge_phases[] = {"planned", "merged", "pushed", "done", "failed"};
+inline constexpr NameRow<MergePhase> k_merge_phases[] = {
+    {MergePhase::planned, "planned"}, {MergePhase::merged, "merged"}, {MergePhase::pushed, "pushed"},
+    {MergePhase::done, "done"},       {MergePhase::failed, "failed"},
+};
+static_assert(has_row_for_each<k_merge_phases>());
 constexpr std::string_view name_of(MergePhase phase) {
-    return k_merge_phases[static_cast<std::size_t>(phase)];
+    return k_merge_phases[static_cast<std::size_t>(phase)].name;
 }
 constexpr std::optional<MergePhase> from_name(std::string_view name, MergePhase) {
-    for (std::size_t i = 0; i < std::size(k_merge_phases); ++i) {
-        if (k_merge_phases[i] == name) return static_cast<MergePhase>(i);
-    }
-    return std::nullopt;
+    return kind_named(k_merge_phases, name);
 }
 
 /// A merge of the task's branch, recorded from its plan on, so that the next daemon finishes or undoes a merge, exactly

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
@@ -17,27 +18,17 @@ enum class Role {
     unknown,   ///< a caller inside Orange's tmux that is no known agent: may only read
 };
 
+inline constexpr NameRow<Role> k_role_names[] = {
+    {Role::worker, "worker"}, {Role::reviewer, "reviewer"}, {Role::human, "human"},
+    {Role::system, "system"}, {Role::unknown, "unknown"},
+};
+static_assert(has_row_for_each<k_role_names>());
 constexpr std::string_view name_of(Role role) {
-    switch (role) {
-        case Role::worker:
-            return "worker";
-        case Role::reviewer:
-            return "reviewer";
-        case Role::human:
-            return "human";
-        case Role::system:
-            return "system";
-        case Role::unknown:
-            return "unknown";
-    }
-    return "unknown";
+    return k_role_names[static_cast<std::size_t>(role)].name;
 }
 
 constexpr std::optional<Role> role_from(std::string_view name) {
-    for (const Role role : {Role::worker, Role::reviewer, Role::human, Role::system, Role::unknown}) {
-        if (name == name_of(role)) return role;
-    }
-    return std::nullopt;
+    return kind_named(k_role_names, name);
 }
 constexpr std::optional<Role> from_name(std::string_view name, Role) {
     return role_from(name);

@@ -31,7 +31,7 @@ struct Versions::State {
     async::Slots slots;
     std::set<std::string> under_way;                    ///< programs that are asked now
     std::vector<std::weak_ptr<async::Wakeup>> waiting;  ///< calls of of()
-    std::map<std::string, KnownVersion> known;                 ///< by path
+    std::map<std::string, KnownVersion> known;          ///< by path
     std::map<std::string, std::string> reported;        ///< versions by harness
     bool is_loaded = false, is_new = false;
 };

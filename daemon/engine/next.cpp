@@ -1,6 +1,8 @@
 #include "daemon/engine/next.hpp"
 
 #include <algorithm>
+#include <ranges>
+#include <type_traits>
 
 #include "daemon/engine/notices.hpp"
 
@@ -111,7 +113,8 @@ MaybeDue acknowledge(const View& view) {
         const auto age = std::chrono::duration_cast<milliseconds>(view.now - *message.typed_at);
         if (age >= k_message_window && !view.idle.contains(message.to)) continue;
         // If the clock was set back, the message was typed in the future: look now.
-        const auto in = age < 0ms ? 0ms : std::max(k_first_look_at_message - age, milliseconds(0));
+        const auto in =
+            age < milliseconds(0) ? milliseconds(0) : std::max(k_first_look_at_message - age, milliseconds(0));
         if (!due || in < due->in) due = Due{step::Acknowledge{}, in};
     }
     return due;
@@ -138,7 +141,7 @@ MaybeDue remind(const View& view) {
     const auto entered = record.entered_at.value_or(record.task.updated_at);
     const auto since = unread ? view.unchanged_since : std::max(view.agent->since, entered);
     const auto in = std::chrono::ceil<milliseconds>(since + patience - view.now);
-    return Due{step::Remind{*state->agent, unread, patience}, std::max(in, 0ms)};
+    return Due{step::Remind{*state->agent, unread, patience}, std::max(in, milliseconds(0))};
 }
 
 /// The human is notified of every need for help, and of every other need of a task that needed nothing before.
@@ -150,7 +153,17 @@ MaybeDue notify(const View& view) {
     return Due{step::Notify{view.needs}};
 }
 
+template <class Wanted, std::size_t i = 0>
+constexpr std::size_t index_of() {
+    if constexpr (std::is_same_v<Wanted, std::variant_alternative_t<i, Step>>) {
+        return i;
+    } else {
+        return index_of<Wanted, i + 1>();
+    }
+}
+
 struct Rule {
+    std::size_t step;  ///< its index in the variant
     std::string_view name;
     MaybeDue (*due)(const View& view);
 };
@@ -158,32 +171,33 @@ struct Rule {
 /// The rules of the steps, in the order of the variant.
 constexpr std::array<Rule, k_step_count> k_rules = {{
     // The ends of other tasks are saved first: all later steps are decided from the record.
-    {"note what became of the tasks that it waits for", note_blockers},
-    {"note which sub-tasks are done", note_children},
+    {index_of<step::NoteBlockers>(), "note what became of the tasks that it waits for", note_blockers},
+    {index_of<step::NoteChildren>(), "note which sub-tasks are done", note_children},
     // The human learns of trouble before Orange takes a step that might hide it.
-    {"tell you of its sub-tasks", tell_of_children},
+    {index_of<step::TellOfChildren>(), "tell you of its sub-tasks", tell_of_children},
     // A task that must wait again leaves the queue before it could start.
-    {"", wait_for_children},
-    {"go on after its sub-tasks", go_on_after_children},
+    {index_of<step::WaitForChildren>(), "", wait_for_children},
+    {index_of<step::GoOnAfterChildren>(), "go on after its sub-tasks", go_on_after_children},
     // No agent starts before the previous run has certainly ended.
-    {"end what an executor still has of a run", stop_runs_left},
+    {index_of<step::StopLeft>(), "end what an executor still has of a run", stop_runs_left},
     // The agent starts before its messages are typed.
-    {"start the agent that waited for room", start_agents},
+    {index_of<step::StartAgents>(), "start the agent that waited for room", start_agents},
     // An agent gets its messages before it is reminded.
-    {"type a message", deliver},
-    {"", acknowledge},
+    {index_of<step::Deliver>(), "type a message", deliver},
+    {index_of<step::Acknowledge>(), "", acknowledge},
     // If the agent works again, it is not reminded, and the human is not notified of its idleness.
-    {"", clear_idle},
-    {"remind the agent", remind},
+    {index_of<step::ClearIdle>(), "", clear_idle},
+    {index_of<step::Remind>(), "remind the agent", remind},
     // The human comes last: for what Orange could not do by itself.
-    {"", notify},
+    {index_of<step::Notify>(), "", notify},
 }};
+static_assert(std::ranges::equal(k_rules, std::views::iota(std::size_t{0}, k_step_count), {}, &Rule::step));
 
 }  // namespace
 
 bool is_reminder_due(const View& view) {
     const auto due = remind(view);
-    return due && due->in <= 0ms;
+    return due && due->in <= milliseconds(0);
 }
 
 std::string_view name_of(const Step& step) {
@@ -197,7 +211,7 @@ std::variant<Step, Until> next(const View& view) {
         auto due = k_rules[i].due(view);
         if (!due) continue;
         const auto& hold = view.holds[i];
-        if (!hold && due->in <= 0ms) return std::move(due->step);
+        if (!hold && due->in <= milliseconds(0)) return std::move(due->step);
         auto in = hold ? hold->left : std::optional(due->in);
         if (!in) continue;
         in = std::max(*in, due->in);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/names.hpp"
 #include "common/base/result.hpp"
 #include "common/model/edit.hpp"
 #include "common/model/record.hpp"
@@ -31,9 +32,13 @@ enum class BehindWall {
     brief,    ///< its family, and of the other tasks of its project ids, branches and states
     all,      ///< the method is not about tasks
 };
+inline constexpr NameRow<BehindWall> k_behind_wall_names[] = {
+    {BehindWall::nothing, "nothing"}, {BehindWall::own, "own"}, {BehindWall::family, "family"},
+    {BehindWall::brief, "brief"},     {BehindWall::all, "all"},
+};
+static_assert(has_row_for_each<k_behind_wall_names>());
 constexpr std::string_view name_of(BehindWall shows) {
-    constexpr std::string_view k_names[] = {"nothing", "own", "family", "brief", "all"};
-    return k_names[static_cast<std::size_t>(shows)];
+    return k_behind_wall_names[static_cast<std::size_t>(shows)].name;
 }
 struct BehindWallRule {
     std::string_view method;

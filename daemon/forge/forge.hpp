@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -56,12 +55,17 @@ struct NewPullRequest {
 };
 
 enum class PullMethod { merge, squash, rebase };
-inline constexpr std::array<std::string_view, 3> k_pull_methods = {"merge", "squash", "rebase"};
+inline constexpr NameRow<PullMethod> k_pull_methods[] = {
+    {PullMethod::merge, "merge"},
+    {PullMethod::squash, "squash"},
+    {PullMethod::rebase, "rebase"},
+};
+static_assert(has_row_for_each<k_pull_methods>());
 constexpr std::string_view name_of(PullMethod method) {
-    return k_pull_methods[static_cast<std::size_t>(method)];
+    return k_pull_methods[static_cast<std::size_t>(method)].name;
 }
 constexpr std::optional<PullMethod> from_name(std::string_view name, PullMethod) {
-    return detail::named<PullMethod>(k_pull_methods, name);
+    return kind_named(k_pull_methods, name);
 }
 
 /// A comment or check result of a pull request: untrusted text.

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <chrono>
+#include <string>
 
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
@@ -18,7 +19,8 @@ Awaitable<Result<std::vector<PullRequest>>> pulls_of_branch(Forge& forge, ForgeP
     wanted.back().branch = std::move(branch);
     CO_TRY(auto looked, co_await forge.query_pulls(std::move(place), std::move(wanted)));
     if (looked.answers.size() != 1) {
-        co_return Error(ErrorCode::internal, "a forge gave as many answers as it was not asked for");
+        co_return Error(ErrorCode::internal, "a forge was asked about one branch and gave " +
+                                                 std::to_string(looked.answers.size()) + " answers");
     }
     co_return std::move(looked.answers.front());
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,15 +23,17 @@ enum class MergeStrategy {
     ff,      ///< the branch itself: the target is fast-forwarded to it
     squash,  ///< one commit with all changes of the branch
 };
-inline constexpr std::array<std::string_view, 3> k_merge_strategies = {"merge", "ff", "squash"};
+inline constexpr NameRow<MergeStrategy> k_merge_strategies[] = {
+    {MergeStrategy::merge, "merge"},
+    {MergeStrategy::ff, "ff"},
+    {MergeStrategy::squash, "squash"},
+};
+static_assert(has_row_for_each<k_merge_strategies>());
 constexpr std::string_view name_of(MergeStrategy strategy) {
-    return k_merge_strategies[static_cast<std::size_t>(strategy)];
+    return k_merge_strategies[static_cast<std::size_t>(strategy)].name;
 }
 constexpr std::optional<MergeStrategy> from_name(std::string_view name, MergeStrategy) {
-    for (std::size_t i = 0; i < k_merge_strategies.size(); ++i) {
-        if (k_merge_strategies[i] == name) return static_cast<MergeStrategy>(i);
-    }
-    return std::nullopt;
+    return kind_named(k_merge_strategies, name);
 }
 
 /// A merge: the branch, its target, and the options.

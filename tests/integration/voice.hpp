@@ -6,9 +6,9 @@
 /// Snapshots of what Orange says to people: tests/data/voice, one file a command, and each file is its own input:
 ///
 ///     # text            a remark for the reader
-///     % command         set-up: run by `sh -c` in the project's directory, its output is not shown, and it must
-///     succeed $ command         a case: run as `%` is, on a terminal of 80 columns > answer          typed at a
-///     question of the case above
+///     % command         set-up: run by `sh -c` in the project's directory; its output is not shown; it must succeed
+///     $ command         a case: run as `%` is, on a terminal of 80 columns
+///     > answer          typed at a question of the case above
 ///
 /// What a case printed stands below it, with `[1]` as the last line if the exit status is not 0, and then a blank line.
 /// What differs from run to run is shown as something that does not, of the same width: `Nx1R…` is the first task's id,

@@ -422,7 +422,7 @@ void Exits::explain_death(const TaskRecord& record, const End& end, engine::Exit
             process::scope_of_run(run.run.value));
     } else if (end.by_itself && !end.moved_task && !run.resumed && end.age < k_start_window) {
         const auto lines = lines_of(record, run, 2, 2);
-        const auto tenths = end.age / 100ms;
+        const auto tenths = end.age / std::chrono::milliseconds(100);
         replace_reason(" (" + run.harness + ") ended with status " + std::to_string(end.how.exit_status) + " after " +
                        std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s" +
                        (lines.empty() ? "" : ": " + lines) + ". All of its output: orange task log " +

@@ -227,7 +227,7 @@ void Replies::add_line(std::string line) {
 
 bool Replies::are_too_many() {
     const auto now = async::now();
-    if (now - minute_ >= 1min) {
+    if (now - minute_ >= std::chrono::minutes(1)) {
         minute_ = now;
         lines_ = 0;
     }
