@@ -258,34 +258,6 @@ TEST_CASE("A new branch begins at its base, is reviewed against it, and is merge
     CHECK(shop.orange.git({"rev-parse", "feature"}, shop.repo) == feature);
 }
 
-TEST_CASE("The reviewer is told to compare with the base") {
-    Shop shop;
-    shop.add_branch("feature", shop.repo);
-    auto wanted = shop.params("Add a greeting", "idle");
-    wanted.base = "feature";
-    const auto id = shop.create(wanted);
-    write_file(shop.orange.worktree(id) / "TASK.md",
-               read_file(shop.orange.worktree(id) / "TASK.md") + "\n## Plan\nAPPROACH: straight on\n");
-    REQUIRE(shop.orange.update_status(id, "working"));
-    write_file(shop.orange.worktree(id) / "TASK.md",
-               read_file(shop.orange.worktree(id) / "TASK.md") + "\n## Handoff\nDONE: all of it\n");
-    REQUIRE(shop.orange.update_status(id, "agent-review"));
-    const auto run = shop.orange.run_of(id, "reviewer").at("run").get<std::string>();
-    CHECK_THAT(read_file(shop.orange.folder(id) / "run" / (run + ".json")), Holds("git diff feature...HEAD"));
-}
-
-TEST_CASE("A commit is a base, too") {
-    Shop shop;
-    const auto first = shop.orange.git({"rev-parse", "main"}, shop.repo);
-    shop.add_branch("feature", shop.repo);
-    shop.orange.git({"merge", "-q", "feature"}, shop.repo);
-    auto wanted = shop.params("Another", "idle");
-    wanted.base = first.substr(0, 12);
-    const auto id = shop.create(wanted);
-    CHECK(shop.field(id, "base") == first);
-    CHECK(shop.orange.git({"rev-parse", "HEAD"}, shop.orange.worktree(id)) == first);
-}
-
 TEST_CASE("A branch that is there is gone on with, one of origin's is fetched and tracked") {
     Shop shop;
     const auto remote = shop.add_origin();

@@ -85,69 +85,6 @@ TEST_CASE("Two merges of one project at once follow one another, and both arrive
     CHECK(orange.git({"status", "--porcelain"}, repo).empty());
 }
 
-TEST_CASE("A conflict lists its files and changes nothing") {
-    Sandbox orange;
-    const auto repo = orange.add_project("shop");
-    const auto id = reviewed(orange);
-    const auto changed =
-        orange.git({"diff", "--name-only", "main..." + orange.fields(id).at("branch").get<std::string>()}, repo);
-    const auto file = changed.substr(0, changed.find('\n'));
-    REQUIRE_FALSE(file.empty());
-    std::filesystem::create_directories((repo / file).parent_path());
-    write_file(repo / file, "something else\n");
-    orange.git({"add", "-A"}, repo);
-    orange.git({"commit", "-q", "-m", "In the way"}, repo);
-    const auto before = orange.git({"rev-parse", "main"}, repo);
-    const auto refused = merge(orange, id);
-    REQUIRE_FALSE(refused);
-    CHECK(refused.error().code == ErrorCode::conflict);
-    CHECK_THAT(refused.error().message, Tells(file));
-    CHECK(orange.git({"rev-parse", "main"}, repo) == before);
-    CHECK(orange.git({"status", "--porcelain"}, repo).empty());
-    CHECK_THAT(orange.git({"worktree", "list"}, repo), !Holds(".merge-"));
-    CHECK(orange.status(id) == "reviewing");
-}
-
-TEST_CASE("The human's uncommitted work is never touched by a merge") {
-    Sandbox orange;
-    const auto repo = orange.add_project("shop");
-    const auto id = reviewed(orange);
-    const auto changed =
-        orange.git({"diff", "--name-only", "main..." + orange.fields(id).at("branch").get<std::string>()}, repo);
-    const auto file = changed.substr(0, changed.find('\n'));
-
-    SECTION("where it overlaps, the merge is refused") {
-        std::filesystem::create_directories((repo / file).parent_path());
-        write_file(repo / file, "mine, not committed\n");
-        const auto before = orange.git({"rev-parse", "main"}, repo);
-        const auto refused = merge(orange, id);
-        REQUIRE_FALSE(refused);
-        CHECK_THAT(refused.error().message, Tells(file));
-        CHECK(read_file(repo / file) == "mine, not committed\n");
-        CHECK(orange.git({"rev-parse", "main"}, repo) == before);
-    }
-    SECTION("elsewhere, it stays as it is while the checkout moves on") {
-        write_file(repo / "README.md", "edited, not committed\n");
-        write_file(repo / "notes.txt", "untracked\n");
-        REQUIRE(merge(orange, id));
-        CHECK(read_file(repo / "README.md") == "edited, not committed\n");
-        CHECK(read_file(repo / "notes.txt") == "untracked\n");
-        CHECK(std::filesystem::exists(repo / file));
-    }
-}
-
-TEST_CASE("A default branch that nobody has checked out moves all the same") {
-    Sandbox orange;
-    const auto repo = orange.add_project("shop");
-    orange.git({"checkout", "-q", "-b", "elsewhere"}, repo);
-    const auto id = reviewed(orange);
-    const auto merged = merge(orange, id, "ff");
-    REQUIRE(merged);
-    CHECK(orange.git({"rev-parse", "main"}, repo) == merged->commit);
-    CHECK(orange.git({"branch", "--show-current"}, repo) == "elsewhere");
-    CHECK(orange.git({"status", "--porcelain"}, repo).empty());
-}
-
 TEST_CASE("What is not reviewed is merged only with force") {
     Sandbox orange;
     orange.add_project("shop");

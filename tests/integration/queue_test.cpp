@@ -151,25 +151,6 @@ TEST_CASE("Twenty tasks drain through four workspaces, first in, first out, each
     CHECK(orange.git({"status", "--porcelain"}, repo).empty());
 }
 
-TEST_CASE("A merge starts exactly the next of the queue, and the places move up") {
-    Sandbox orange;
-    orange.add_project("shop", 1);
-    add_sleeping_harness(orange);
-    auto ids = create_idle(orange, 4);
-    CHECK(places(orange, ids) == std::vector<std::int64_t>{0, 1, 2, 3});
-    for (std::size_t next = 1; next < ids.size(); ++next) {
-        merge_work(orange, ids[next - 1]);
-        wait_until_started(orange, ids[next]);
-        for (std::size_t i = next + 1; i < ids.size(); ++i) {
-            CHECK(orange.status(ids[i]) == "pending");
-            CHECK(place(orange, ids[i]) == static_cast<std::int64_t>(i - next));
-        }
-        CHECK(taken(orange) == 1);
-    }
-    const auto listed = orange.orange({"task", "list", "--project", "shop"});
-    CHECK(listed.status == 0);
-}
-
 TEST_CASE("A task that is not to be started is passed by, and a cancelled one leaves the queue") {
     Sandbox orange;
     orange.add_project("shop", 1);

@@ -125,7 +125,7 @@ TEST_CASE("a task created for its reviewer starts with one") {
     RunnerWorld world;
     auto record = world.draft();
     record.start = "agent-review";
-    record.task.base = "release";
+    record.task.base = "refs/heads/release";
     world.git.plain(world.repo(), {"branch", "release"});
     REQUIRE(world.create(record, "", false));
     CHECK(world.record(record.task.id).task.status == "agent-review");
