@@ -1,6 +1,7 @@
 #include "daemon/agents/executor.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <sstream>
 
 #include "common/base/sha256.hpp"
@@ -150,6 +151,17 @@ Result<Executor> ExecutorLibrary::pinned(const std::string& name, const std::str
     auto loaded = load_executor(*text, name + std::string(k_suffix));
     if (loaded) return loaded;
     return {ErrorCode::invalid_argument, what + " cannot be used any more" + way_out + "\n" + loaded.error().message};
+}
+
+void ExecutorLibrary::note_usable(const TaskId& task, const std::string& hash) {
+    usable_[{task, hash}] = async::now();
+}
+
+bool ExecutorLibrary::take_usable(const TaskId& task, const std::string& hash) {
+    constexpr std::chrono::seconds k_fresh{10};
+    const auto now = async::now();
+    std::erase_if(usable_, [&](const auto& each) { return now - each.second > k_fresh; });
+    return usable_.erase({task, hash}) > 0;
 }
 
 Error executor_not_installed(const Executor& executor, const std::string& path) {

@@ -6,9 +6,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "common/base/ids.hpp"
 #include "common/base/result.hpp"
+#include "daemon/async/time.hpp"
 #include "daemon/files/file_system.hpp"
 
 /// Executors define where, and inside what, an agent runs: a container, a job of a cluster, another machine. They are
@@ -115,6 +118,11 @@ class ExecutorLibrary {
     /// Returns the definition that a task has pinned, even if the file has changed since.
     Result<Executor> pinned(const std::string& name, const std::string& hash) const;
 
+    /// Notes that the definition with that hash has just been found usable for a task whose first start follows.
+    void note_usable(const TaskId& task, const std::string& hash);
+    /// Returns true, once, if that was noted within the last ten seconds.
+    bool take_usable(const TaskId& task, const std::string& hash);
+
   private:
     ExecutorEntry read(const std::filesystem::path& path) const;
     std::map<std::string, std::filesystem::path> paths() const;
@@ -123,6 +131,7 @@ class ExecutorLibrary {
     FileSystem& files_;
     std::filesystem::path shipped_;
     std::filesystem::path user_;
+    std::map<std::pair<TaskId, std::string>, async::Moment> usable_;  ///< when a definition was found usable for a task
 };
 
 /// Returns the Error for an executor whose program is in none of the folders of `path`, with the way to install it.

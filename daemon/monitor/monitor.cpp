@@ -306,11 +306,13 @@ void Monitor::task_changed(const TaskId& id) {
 
 bool Monitor::has_agent_elsewhere(const TaskId& id) const {
     const auto record = world_.tasks.awake(id);
-    return record && std::ranges::any_of(record->runs,
-                                         [](const AgentRun& run) { return run.place && run.place->is_elsewhere(); });
+    return record && std::ranges::any_of(record->runs, [](const AgentRun& run) {
+               return run.place && run.place->is_elsewhere() && run.has_begun();
+           });
 }
 
 /// Looks at the files of agents on other machines, as long as there are any: the kernel does not report their writes.
+/// An agent that has not begun writes nothing, and may wait for days.
 Awaitable<void> Monitor::look_elsewhere() {
     for (bool any = true; any && !stopping_;) {
         const auto pause = k_look_elsewhere;

@@ -215,6 +215,18 @@ TEST_CASE("An agent in local needs no process besides its own orange-agent") {
     CHECK(processes("box") == 3);    // and the orange-agent on the far side
 }
 
+TEST_CASE("The check of an executor runs once for the call that creates a task and starts it") {
+    Sandbox orange;
+    orange.add_project("shop");
+    define_idle(orange);
+    const auto checked = orange.home() / "checked";
+    define(orange, "counted", "check: [sh, -c, 'echo x >> \"" + checked.string() + "\"']\nrun: [env, \"{inner}\"]\n");
+    (void)start_in(orange, "counted");
+    CHECK(read_file(checked) == "x\n");
+    (void)start_in(orange, "counted");
+    CHECK(read_file(checked) == "x\nx\n");
+}
+
 TEST_CASE("An executor that is missing, or whose check fails, is refused before anything starts") {
     Sandbox orange;
     orange.add_project("shop");

@@ -102,6 +102,7 @@ Awaitable<Result<void>> check_executor_of(World& world, const Draft& draft) {
     auto env = environment_for(world, draft.project, harness);
     CO_TRY(agents::check_visible(executor, harness, env, executor_values(world, task, env).lists["options"]));
     const auto usable = co_await check_executor(world, std::move(executor), std::move(env));
+    if (usable) world.executors.note_usable(task.id, task.executor_hash);
     if (usable) co_return Result<void>{};
     co_return Error(usable.error().code, usable.error().message + "\n" + to_try_executor(task, task.executor),
                     usable.error().details);

@@ -189,12 +189,17 @@ agents::ExecutorValues executor_values(const World& world, const Task& task,
     return values;
 }
 
+Result<void> find_executor(const agents::Executor& executor, const std::map<std::string, std::string>& env) {
+    if (executor.is_direct()) return {};
+    const auto path = value_in(env, "PATH");
+    if (find_program(executor.run.front(), path).empty()) return agents::executor_not_installed(executor, path);
+    return {};
+}
+
 Awaitable<Result<void>> check_executor(const World& world, agents::Executor executor,
                                        std::map<std::string, std::string> env) {
-    if (executor.is_direct()) co_return Result<void>{};
-    const auto path = value_in(env, "PATH");
-    if (find_program(executor.run.front(), path).empty()) co_return agents::executor_not_installed(executor, path);
-    if (executor.check.empty()) co_return Result<void>{};
+    CO_TRY(find_executor(executor, env));
+    if (executor.is_direct() || executor.check.empty()) co_return Result<void>{};
     auto argv = agents::expanded(executor.check, executor_values(world, Task{}, env));
     auto command = executor_command(argv, std::move(env));
     const auto done = co_await world.processes.run(std::move(command));
@@ -239,7 +244,9 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     }
     for (const auto& name : executor.unset) request.env.erase(name);
     auto env = request.env;
-    const auto usable = co_await check_executor(world, executor, std::move(env));  // before anything is written
+    Result<void> usable = find_executor(executor, env);                                // before anything is written
+    const bool is_checked = world.executors.take_usable(task.id, task.executor_hash);  // by the call that created it
+    if (usable && !is_checked) usable = co_await check_executor(world, executor, std::move(env));
     if (!usable) {
         co_return Error(usable.error().code, usable.error().message + "\n" + to_start_again(task, executor.name),
                         usable.error().details);

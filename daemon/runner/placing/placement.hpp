@@ -39,6 +39,8 @@ Timestamp begin_of(const AgentRun& run, Timestamp told, Timestamp now);
 agents::ExecutorValues executor_values(const World& world, const Task& task,
                                        const std::map<std::string, std::string>& env);
 
+/// Fails if the program of the executor is missing.
+Result<void> find_executor(const agents::Executor& executor, const std::map<std::string, std::string>& env);
 /// Fails if the executor cannot be used here: its program is missing, or its `check` fails. `env` is the environment of
 /// the agent, in which the executor is started.
 Awaitable<Result<void>> check_executor(const World& world, agents::Executor executor,

@@ -5,6 +5,7 @@
 #include "daemon/files/posix_file_system.hpp"
 #include "tests/catch.hpp"
 #include "tests/fakes/memory_file_system.hpp"
+#include "tests/support/advanced_time.hpp"
 
 using namespace orange;
 using namespace orange::agents;
@@ -266,4 +267,19 @@ TEST_CASE("An executor with a repository of its own says what is behind its wall
     CHECK_THAT(refused("repository: own\nrun: [box, \"{inner}\"]\n" + wall + inside), Holds("{link}"));
     CHECK_THAT(refused("repository: own\n" + run + wall + "inside: [box, \"{run_dir}\", \"{inner}\"]\n"),
                Holds("{run_dir}"));
+}
+
+TEST_CASE("What was found of an executor counts for the next start of that task alone, and not for long") {
+    test::TestTime time;
+    Shelf shelf;
+    auto& library = shelf.library;
+    const TaskId one{"one"}, other{"other"};
+    library.note_usable(one, "hash");
+    CHECK_FALSE(library.take_usable(other, "hash"));
+    CHECK_FALSE(library.take_usable(one, "another hash"));
+    CHECK(library.take_usable(one, "hash"));
+    CHECK_FALSE(library.take_usable(one, "hash"));
+    library.note_usable(one, "hash");
+    time.advance(std::chrono::seconds(11));
+    CHECK_FALSE(library.take_usable(one, "hash"));
 }
