@@ -16,7 +16,7 @@
 ///
 /// Code that finds a problem raises a *notice* in the task's record, and clears it when the cause has ended. What a
 /// task needs and which keys it shows is decided by the engine (engine/needs.hpp, engine/offers.hpp); needs_of() and
-/// offers_of() tell it which agents are alive. The step NotifyHuman of the loop hands over to Notifier what is new, and
+/// offers_of() tell it which agents are alive. The step Notify of the loop hands over to Notifier what is new, and
 /// Delivery (notification.hpp) sends it: a command, the desktop, terminals. The program `reply` may answer with a token
 /// (replies.hpp). An agent that forgot to call orange is reminded before its human is.
 namespace orange {

@@ -16,7 +16,9 @@ struct MergeConcern {
     std::string advice = {};  ///< an alternative: a few words, and each of its commands on a line below
 };
 
-/// Returns all that a human has to confirm before this commit is merged, except an unreviewed state. `may_fetch`: the
+/// Returns all that a human has to confirm before this commit is merged, except an unreviewed state. This is the list:
+/// nobody asks about what is not here. Two more questions may come up while the merge commit is made
+/// (merge_commit.cpp): a commit that cannot be signed, and no commit of the task's own. `may_fetch`: the
 /// remotes of submodules may be queried.
 Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRecord record, std::string tip,
                                                             bool may_fetch);

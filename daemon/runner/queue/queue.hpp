@@ -20,8 +20,8 @@
 namespace orange {
 
 /// Starts what waits for its start. Pending tasks, and tasks whose sub-tasks are done, wait in their project's queue,
-/// first in, first out, for a workspace and for room for their agent. Agents of tasks that have begun wait for room
-/// under a limit (capacity.hpp, queue_order.hpp).
+/// the oldest first (one that does not fit is passed over), for a workspace and for room for their agent. Agents of
+/// tasks that have begun wait for room under a limit (capacity.hpp, queue_order.hpp).
 ///
 /// There are two verbs: to *look* is to take a snapshot of what waits and of what is free, and to begin what is due; to
 /// *start* is to take one task into its first state of work, or to give an agent that waited its room. A look begins

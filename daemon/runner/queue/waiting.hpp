@@ -6,12 +6,13 @@
 
 namespace orange {
 
-/// Lets code that frees a workspace start the tasks that wait for one. Queue implements it.
+/// Lets code that has made a start possible begin the tasks that wait for one. Queue implements it. It is an order: a
+/// freed workspace alone starts nothing, and a cancel deliberately does not give it.
 class Waiting {
   public:
     virtual ~Waiting() = default;
 
-    /// Starts queued tasks of a project, first in first out, as workspaces allow. Returns at once.
+    /// Starts queued tasks of a project, the oldest first, as workspaces and limits allow. Returns at once.
     virtual void schedule(const std::string& project) = 0;
 
     /// True while the task's workspace is prepared, which holds the task's lock and may take minutes.

@@ -24,7 +24,7 @@ class Parent {
         if (::pipe(told) != 0 || ::pipe(pids) != 0) throw std::runtime_error("pipe");
         pid_ = ::fork();
         if (pid_ == 0) {
-            for (char c = 0; ::read(told[0], &c, 1) == 1;) {
+            for (char word = 0; ::read(told[0], &word, 1) == 1;) {
                 const pid_t child = ::fork();
                 if (child == 0) {
                     for (;;) ::pause();
