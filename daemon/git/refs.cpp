@@ -41,14 +41,15 @@ std::optional<std::string> own_file_of(const std::string& path) {
     return text;
 }
 
-/// Returns the content or the facts of all files that refs() depends on. Empty if these are not all, or if one was
-/// changed just now.
+/// Returns the content or the facts of all files of the repository that refs() depends on. Empty if these are not all,
+/// or if one was changed just now. The settings of the user are not among them: nobody names upstreams there.
 std::string files_of_refs(const std::string& repo, const std::vector<std::string>& names) {
     const auto common = repo + "/.git";
     const auto trees = files_of_worktrees(repo);
-    const auto packed = settled_facts(common + "/packed-refs"), config = settled_facts(common + "/config");
-    if (!trees || !packed || !config) return {};
-    auto all = *packed + *config;
+    const auto packed = settled_facts(common + "/packed-refs"), config = settled_facts(common + "/config"),
+               of_tree = settled_facts(common + "/config.worktree");
+    if (!trees || !packed || !config || !of_tree) return {};
+    auto all = *packed + *config + *of_tree;
     for (const auto& name : names) {
         const auto text = own_file_of(common + "/" + name);
         if (!text) return {};

@@ -30,7 +30,7 @@ Awaitable<Result<Refs>> refs(Git& git, Place repo, std::vector<std::string> name
 class RefsView {
   public:
     RefsView(std::string repo, std::vector<std::string> names) : repo_(std::move(repo)), names_(std::move(names)) {}
-    /// Returns what refs() returns.
+    /// Returns what refs() returns. `upstream_gone` may be outdated for an upstream that has another name.
     Awaitable<Result<Refs>> now(Git& git);
 
   private:

@@ -40,7 +40,8 @@ std::optional<Worktree> linked(int all, const std::string& admin, const std::str
     if (!file.ends_with(k_end) || !branch) return std::nullopt;
     Worktree worktree;
     worktree.admin = admin;
-    worktree.path = real_path((std::filesystem::path(shown) / file).lexically_normal().parent_path());
+    const auto path = (std::filesystem::path(shown) / file).lexically_normal().parent_path();
+    worktree.path = real_path(path.parent_path()) + "/" + path.filename().string();  // a link in its place is not it
     worktree.branch = std::move(*branch);
     struct stat facts {};
     worktree.is_locked = ::fstatat(folder->get(), "locked", &facts, AT_SYMLINK_NOFOLLOW) == 0;

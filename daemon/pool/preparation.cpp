@@ -32,8 +32,9 @@ bool is_checked_out_elsewhere(const git::Refs& known, const std::string& branch,
 
 /// The preparation of one workspace for one task. run() is the order of the steps; each step has one purpose.
 ///
-/// What git says about the repository (`known_`, `base_`) is read under the repository's lock, and again after each
-/// step that changes it, takes long or has given the lock back. `view_` asks git only if something has changed by then.
+/// What git says about the repository is read under the repository's lock: `known_` again after each step that changes
+/// it, takes long or has given the lock back, `base_` again after one that has given the lock back. `view_` asks git
+/// only if something has changed by then.
 class Pool::Preparation {
   public:
     Preparation(Pool& pool, Project project, Task task, std::string name)
@@ -60,6 +61,8 @@ class Pool::Preparation {
     // Steps of bring_to_branch(), under the lock of the repository.
     Step read_refs();
     Step read_repository();  ///< the refs and the base
+    /// Then the base depends on other branches of origin, too.
+    bool has_lost_upstream() const;
     /// A free workspace is clean; files that a human left in one belong to them, and are kept like an agent's work.
     /// Gives the lock back for this if it may take minutes.
     Step save_found(async::Mutex::Lock& lock);
@@ -150,10 +153,15 @@ Pool::Preparation::Step Pool::Preparation::read_refs() {
     co_return Result<void>{};
 }
 
+bool Pool::Preparation::has_lost_upstream() const {
+    const auto local = known_.find("refs/heads/" + project_.default_branch);
+    return local != known_.end() && local->second.upstream_gone;
+}
+
 Pool::Preparation::Step Pool::Preparation::read_repository() {
     const auto before = std::exchange(known_, {});
     CO_TRY(co_await read_refs());
-    if (!base_.commit.empty() && known_ == before) co_return Result<void>{};
+    if (!base_.commit.empty() && known_ == before && !has_lost_upstream()) co_return Result<void>{};
     const auto merges = merges_of(project_.settings);
     CO_TRY(base_, co_await git::base_of(pool_.git_, project_.path, project_.default_branch, known_, merges));
     co_return Result<void>{};

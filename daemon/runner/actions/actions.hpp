@@ -11,7 +11,7 @@
 #include "daemon/runner/transitions/turns.hpp"
 #include "daemon/runner/world.hpp"
 
-/// The actions that workflows name (docs/workflow.md, "Actions"): their table and its functions are in
+/// The actions that workflows name (docs/workflow.md, "Actions"): their table and functions are in
 /// actions.cpp, those for the workspace in workspace.cpp. An action runs under the task's lock,
 /// after the transition is committed. It is idempotent: it succeeds if there is nothing to do, and once more after a
 /// crash in its middle. An Error is logged and raises a notice; it never stops the actions after it.

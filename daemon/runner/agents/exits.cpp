@@ -33,7 +33,7 @@ constexpr auto k_start_window = 5s;
 /// fail later, and only a notice reports that.
 constexpr auto k_first_moment = 20ms;
 /// The wait if it cannot be seen when the program begins; and for a shim whose program has ended.
-constexpr auto k_start_patience = 100ms, k_end_patience = 10'000ms;
+constexpr auto k_start_patience = 100ms, k_end_patience = 10'000ms, k_end_look = 50ms;
 
 Awaitable<void> tell_end(ExitWatcher& exits, std::int64_t pid, std::int64_t start_time,
                          std::shared_ptr<async::Wakeup> news) {
@@ -52,8 +52,10 @@ class FirstMoment {
         shim_ends_ = end_of(run_.pid, run_.start_time);
         for (;;) {
             look();
-            const auto left = std::chrono::ceil<std::chrono::milliseconds>(until_ - async::now());
+            auto left = std::chrono::ceil<std::chrono::milliseconds>(until_ - async::now());
             if (left <= 0ms || world_.launcher.liveness(run_) != agents::Liveness::alive) co_return;
+            // Not every machine tells the end of a process.
+            if (is_ending_) left = std::min<std::chrono::milliseconds>(left, k_end_look);
             (void)co_await news_->wait(left);
         }
     }
@@ -68,12 +70,14 @@ class FirstMoment {
     }
 
     void see_program() {
-        program_ = world_.launcher.program_of(run_folder_, run_);
-        if (!program_) return;
-        until_ = async::now() + k_first_moment;
-        const auto started = world_.exits.start_time(*program_);
+        const auto program = world_.launcher.program_of(run_folder_, run_);
+        if (!program) return;
+        const auto started = world_.exits.start_time(*program);
+        if (!started && started.error().code != ErrorCode::not_found) return;  // it cannot be looked at now
+        program_ = program;
         program_start_ = started.value_or(0);
         if (started) program_ends_ = end_of(*program_, program_start_);
+        if (!is_ending_) until_ = async::now() + k_first_moment;
     }
 
     bool has_program_ended() const {
@@ -191,7 +195,7 @@ bool Exits::is_unhandled(const TaskId& id, const RunId& run) const {
 }
 
 Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string unchecked) {
-    const auto under_way = is_unhandled(id, run_id) ? under_way_ : nullptr;  // the turn may begin much later
+    auto under_way = is_unhandled(id, run_id) ? under_way_ : nullptr;  // the turn may begin much later
     auto turn = co_await turns_.begin_turn(id);
     if (!turn) co_return;
     auto& record = turn->record;
@@ -205,7 +209,7 @@ Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string uncheck
     if (record.merge && record.merge->unfinished()) co_return;  // the merge ends the task, or the poll calls again
     const bool has_ended = co_await placements_.has_ended(id, run, agents_.run_folder(record));
     if (!has_ended) co_return;  // the poll calls again until it is known
-    co_await handle_exit(std::move(record), run, std::move(unchecked));
+    co_await handle_exit(std::move(record), run, std::move(unchecked), std::move(under_way));
 }
 
 /// Reads how the run ended, and ends the processes that it has left.
@@ -243,13 +247,15 @@ Awaitable<bool> Exits::ask_executor(TaskRecord& record, AgentRun& run) {
     co_return turns_.save(record);  // not saved: the poll sees the same death again
 }
 
-Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string unchecked) {
+Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string unchecked,
+                                   std::shared_ptr<void> under_way) {
     const bool is_known = co_await ask_executor(record, run);  // may take seconds, so it comes before the slot
     if (!is_known) co_return;
     // Search before the wait for a slot: one search then serves all agents that died together.
     auto left = co_await world_.launcher.left_by(run, agents_.run_folder(record));
     auto place = co_await burials_.take();
     auto end = co_await reap(record, std::move(run), std::move(left));
+    end.under_way = std::move(under_way);
     if (end.run.place) end.ended_as = end.run.place->ended_as.value_or("");
     if (!end.ended_as.empty()) {
         end.by_itself = false;
@@ -387,6 +393,7 @@ Awaitable<void> Exits::end_with_executor(TaskRecord record, End end) {
 Awaitable<void> Exits::follow_rule(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                    engine::ExitOutcome outcome, SyncedBodies synced, End end) {
     const bool died = has_died(outcome, end.how.exit_status);
+    if (!died) end.under_way.reset();
     forget_run(record, end.run, died);
     agents_.has_ended(record, end.run);
     explain_death(record, end, outcome);
@@ -438,14 +445,14 @@ void Exits::explain_death(const TaskRecord& record, const End& end, engine::Exit
 }
 
 void Exits::look_at_start(const TaskId& id) {
-    const auto [begin, end] = starts_.equal_range(id);
+    const auto [begin, end] = starts_->equal_range(id);
     std::for_each(begin, end, [](const auto& each) { each.second->notify(); });
 }
 
 Awaitable<void> Exits::wait_for_start(TaskId id, AgentRun run, Path run_folder) {
     auto news = std::make_shared<async::Wakeup>(world_.executor);
-    const auto at = starts_.emplace(std::move(id), news);
-    const std::shared_ptr<void> listens(nullptr, [this, at](void*) { starts_.erase(at); });
+    const auto at = starts_->emplace(std::move(id), news);
+    const std::shared_ptr<void> listens(nullptr, [starts = starts_, at](void*) { starts->erase(at); });
     FirstMoment moment(world_, std::move(run), std::move(run_folder), std::move(news));
     co_await moment.wait();
 }
@@ -528,7 +535,8 @@ std::optional<agents::Reading> Exits::usage_limit_of(const TaskRecord& record, c
 }
 
 Awaitable<Result<Role>> Exits::start_again(TaskRecord& record, const engine::Definition& definition, bool fresh) {
-    const auto place = co_await restarts_.take();
+    auto& slots = record.task.executor.empty() ? restarts_ : placed_restarts_;  // an executor may be silent for long
+    const auto place = co_await slots.take();
     co_return co_await respawns_.start_again(record, definition, fresh);
 }
 
@@ -537,6 +545,7 @@ Awaitable<Result<Role>> Exits::start_again(TaskRecord& record, const engine::Def
 Awaitable<void> Exits::begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, End end, bool fresh) {
     const auto& run = end.run;
     const auto role = name_text(run.role);
+    end.under_way.reset();
     forget_run(record, run, true);
     if (fresh) std::erase_if(record.sessions, [&](const auto& session) { return session.role == run.role; });
     restarting_.insert(record.task.id);
@@ -593,6 +602,7 @@ Awaitable<void> Exits::handle_crash(TaskRecord record, workflow::Library::Defini
         restarting_.erase(record.task.id);
         co_return;
     }
+    end.under_way.reset();
     world_.journal.write(record, "agent.exited", end.fields);
     world_.journal.write(record, "agent.crashed", crash_fields(std::move(end.fields), record, crash));
     if (crash.respawn) {

@@ -40,7 +40,8 @@ class Exits {
           usage_(usage),
           placements_(placements),
           burials_(world.executor, k_burials),
-          restarts_(world.executor, k_burials) {}
+          restarts_(world.executor, k_burials),
+          placed_restarts_(world.executor, k_burials) {}
 
     /// Handles the end of a run. Changes nothing if the run still lives or was already handled.
     Awaitable<void> agent_exited(TaskId id, RunId run) { return agent_exited(std::move(id), std::move(run), {}); }
@@ -72,11 +73,13 @@ class Exits {
         std::string ended_as;                  ///< the state in which its executor ended it; empty if it did not
         std::string out_of_memory;             ///< why the kernel ended the agent; empty if it did not
         std::map<std::string, Scalar> fields;  ///< the fields of agent.exited
+        std::shared_ptr<void> under_way;       ///< dropped when it is decided and saved what follows
     };
 
     /// `unchecked` is the reason why the checks that this end waited for cannot run; otherwise empty.
     Awaitable<void> agent_exited(TaskId id, RunId run, std::string unchecked);
-    Awaitable<void> handle_exit(TaskRecord record, AgentRun run, std::string unchecked);
+    Awaitable<void> handle_exit(TaskRecord record, AgentRun run, std::string unchecked,
+                                std::shared_ptr<void> under_way);
     /// Finds out whether the executor has ended the run itself, and saves the answer in the record, before Orange ends
     /// there what is left of it: from then on the executor would name that. Returns false if the end has to wait.
     Awaitable<bool> ask_executor(TaskRecord& record, AgentRun& run);
@@ -129,10 +132,12 @@ class Exits {
     Gates& gates_;
     UsageHolds& usage_;
     Placements& placements_;
-    async::Slots burials_, restarts_;
+    async::Slots burials_, restarts_, placed_restarts_;
     std::shared_ptr<void> under_way_ = std::make_shared<char>();  ///< each end that is being handled has a copy
     std::set<TaskId> restarting_;
-    std::multimap<TaskId, std::shared_ptr<async::Wakeup>> starts_;  ///< of the calls of failed_start() that wait
+    using Starts = std::multimap<TaskId, std::shared_ptr<async::Wakeup>>;
+    /// The calls of failed_start() that wait. They may outlive this object.
+    std::shared_ptr<Starts> starts_ = std::make_shared<Starts>();
 };
 
 }  // namespace orange

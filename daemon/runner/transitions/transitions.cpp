@@ -383,7 +383,7 @@ Awaitable<void> Transitions::give_back(TaskRecord record) {
     for (const auto& note : left) log::warn("walls", note, {{"task", record.task.id.value}});
     const auto released = co_await world_.pool.release(copy, record.task);
     if (!released) log::error("runner", released.error().message);
-    // If the task is starting, its failed start kicks the queue itself.
+    // If the task is starting, its failed start looks at the queue itself.
     if (!waiting_.is_starting(record.task.id)) waiting_.schedule(copy.name);
 }
 

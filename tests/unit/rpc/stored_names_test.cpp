@@ -10,7 +10,7 @@
 
 #include "common/model/activity.hpp"
 #include "common/model/needs.hpp"
-#include "common/model/notice.hpp"
+#include "common/model/notice_kinds.hpp"
 #include "common/model/pull_request.hpp"
 #include "common/model/record.hpp"
 #include "common/model/role.hpp"
