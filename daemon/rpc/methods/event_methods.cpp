@@ -130,14 +130,11 @@ Awaitable<Result<Empty>> unsubscribe(Call call) {
 
 void add_event_methods(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    table.add<EventsSubscribe>(
-        Access::read, "Sends an `event` notification for whatever happens from now on.", {not_found, conflict},
-        [&api](EventsSubscribe params, Call call) { return subscribe(api, std::move(params), std::move(call)); });
+    table.add<EventsSubscribe>(Access::read, "Sends an `event` notification for whatever happens from now on.",
+                               {not_found, conflict}, api, subscribe);
     table.add<EventsUnsubscribe>(Access::read, "Ends this connection's subscription.", {},
                                  [](const EventsUnsubscribe&, Call call) { return unsubscribe(std::move(call)); });
-    table.add<EventsList>(Access::read, "What has happened lately.", {not_found}, [&api](EventsList params, Call call) {
-        return list(api, std::move(params), std::move(call));
-    });
+    table.add<EventsList>(Access::read, "What has happened lately.", {not_found}, api, list);
 }
 
 }  // namespace orange::rpc

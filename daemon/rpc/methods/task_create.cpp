@@ -539,10 +539,8 @@ Awaitable<Result<TaskReply>> create_task(Api& api, TaskCreate params, Call call)
 
 void add_task_create(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    table.add<TaskCreate>(
-        Access::agent, "Creates a task and starts it; for an agent, a sub-task of its own task.",
-        {invalid_argument, not_found, conflict, workflow_invalid},
-        [&api](TaskCreate params, Call call) { return create_task(api, std::move(params), std::move(call)); });
+    table.add<TaskCreate>(Access::agent, "Creates a task and starts it; for an agent, a sub-task of its own task.",
+                          {invalid_argument, not_found, conflict, workflow_invalid}, api, create_task);
 }
 
 }  // namespace orange::rpc

@@ -127,8 +127,8 @@ Awaitable<Result<TaskLog::Reply>> task_log(Api& api, TaskLog params, Call call) 
 
 void add_task_log(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    table.add<TaskLog>(Access::read, "What an agent's window showed, also when it is gone.", {not_found},
-                       [&api](TaskLog params, Call call) { return task_log(api, std::move(params), std::move(call)); });
+    table.add<TaskLog>(Access::read, "What an agent's window showed, also when it is gone.", {not_found}, api,
+                       task_log);
 }
 
 }  // namespace orange::rpc

@@ -382,19 +382,13 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
 
 void add_task_views(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    table.add<TaskShow>(Access::read, "Shows a task: fields, body, last events.", {not_found},
-                        [&api](TaskShow params, Call call) { return show(api, std::move(params), std::move(call)); });
-    table.add<TaskHistory>(Access::read, "A task's history.", {not_found}, [&api](TaskHistory params, Call call) {
-        return history(api, std::move(params), std::move(call));
-    });
-    table.add<TaskPeek>(Access::read, "The end of an agent's screen.", {not_found, conflict},
-                        [&api](TaskPeek params, Call call) { return peek(api, std::move(params), std::move(call)); });
-    table.add<TaskAttach>(
-        Access::read, "What to execute to join an agent's window.", {not_found, conflict},
-        [&api](TaskAttach params, Call call) { return attach(api, std::move(params), std::move(call)); });
+    table.add<TaskShow>(Access::read, "Shows a task: fields, body, last events.", {not_found}, api, show);
+    table.add<TaskHistory>(Access::read, "A task's history.", {not_found}, api, history);
+    table.add<TaskPeek>(Access::read, "The end of an agent's screen.", {not_found, conflict}, api, peek);
+    table.add<TaskAttach>(Access::read, "What to execute to join an agent's window.", {not_found, conflict}, api,
+                          attach);
     table.add<TaskWhy>(Access::read, "What a task waits for: every way out of its state, and what is missing.",
-                       {not_found},
-                       [&api](TaskWhy params, Call call) { return why(api, std::move(params), std::move(call)); });
+                       {not_found}, api, why);
 }
 
 }  // namespace orange::rpc
