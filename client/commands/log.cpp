@@ -8,6 +8,7 @@
 
 #include "client/commands/watch.hpp"
 #include "client/output/watch.hpp"
+#include "common/base/try.hpp"
 #include "common/log/query.hpp"
 
 namespace orange::commands {
@@ -94,17 +95,15 @@ Result<log::Query> query_of(const rpc::LogTail& params) {
 
 }  // namespace
 
-int log(Context& context, const rpc::LogTail& params, bool follow_on) {
-    const auto query = query_of(params);
-    if (!query) return fail(context, query.error());
+Status log(Context& context, const rpc::LogTail& params, bool follow_on) {
+    TRY(const auto query, query_of(params));
     LogFile file(
         context.paths.log());  // opened before the search, so that a line in between appears twice rather than never
-    auto found = log::search(context.paths.log(), *query);
-    if (!found) return fail(context, found.error());
-    if (found->lines.empty() && !follow_on && !context.json)
+    TRY(auto found, log::search(context.paths.log(), query));
+    if (found.lines.empty() && !follow_on && !context.json)
         output::print_error("orange: no matching lines in the log\n");
-    for (const auto& line : found->lines) put_line(context, line);
-    std::string last = found->lines.empty() ? std::string() : found->lines.back().text;
+    for (const auto& line : found.lines) put_line(context, line);
+    std::string last = found.lines.empty() ? std::string() : found.lines.back().text;
     while (follow_on && !output::reader_is_gone()) {
         auto text = file.next();
         if (!text) {
@@ -113,7 +112,7 @@ int log(Context& context, const rpc::LogTail& params, bool follow_on) {
             continue;
         }
         const auto line = log::parse_line(std::move(*text));
-        if (line.text != last && log::matches(*query, line)) put_line(context, line);
+        if (line.text != last && log::matches(query, line)) put_line(context, line);
     }
     return 0;
 }
