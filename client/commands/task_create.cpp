@@ -151,7 +151,8 @@ Status create_all(Context& context, const rpc::TaskCreate& params, const std::ve
         if (context.json) continue;
         const auto& task = reply->at("task");
         ids.insert({task.at("short_id").get<std::string>(), task.at("fields").at("id").get<std::string>()});
-        status = std::max(status, print_started(context, reply, {}, &notes));
+        const auto printed = print_started(context, reply, {}, &notes);
+        status = std::max(status, printed ? *printed : fail(context, printed.error()));
     }
     if (context.json) return put_json({{"created", std::move(created)}});
     say_notes();
