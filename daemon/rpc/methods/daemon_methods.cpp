@@ -31,9 +31,8 @@ Awaitable<Result<DaemonCaller::Reply>> caller(Caller by) {
 Awaitable<Result<DaemonReload::Reply>> reload(Api& api, DaemonReload params) {
     const auto before = programs_of(api.world());
     api.take_path_of(params.caller);
-    CO_TRY(auto notes, co_await api.control().reload());
     DaemonReload::Reply reply;
-    reply.notes = std::move(notes);
+    CO_TRY(reply.notes, co_await api.control().reload());
     for (auto& note : search_notes(api.world(), before, params.caller)) reply.notes.push_back(std::move(note));
     co_return reply;
 }

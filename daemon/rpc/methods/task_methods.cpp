@@ -308,9 +308,8 @@ bool is_without_pull_request(const Error& error) {
 Awaitable<Result<TaskMerge::Reply>> open_instead(Api& api, TaskId id, Caller by) {
     pulls::PullText text;
     CO_TRY(auto opened, co_await create_pull_request(api.runner(), id, std::move(text), std::move(by)));
-    CO_TRY(auto shown, api.view(id));
     TaskMerge::Reply reply;
-    reply.task = std::move(shown);
+    CO_TRY(reply.task, api.view(id));
     reply.notes = api.sentences(std::move(opened.notes));
     co_return reply;
 }
@@ -347,9 +346,8 @@ Awaitable<Result<TaskMerge::Reply>> merge(Api& api, TaskMerge params, Call call)
         co_return opened;
     }
     if (!merged) co_return merged.error();
-    CO_TRY(auto shown, api.view(id));
     TaskMerge::Reply reply;
-    reply.task = std::move(shown);
+    CO_TRY(reply.task, api.view(id));
     reply.commit = merged->commit;
     reply.pushed = merged->pushed;
     reply.elsewhere = merged->elsewhere;
@@ -363,9 +361,8 @@ Awaitable<Result<TaskCheck::Reply>> check(Api& api, TaskCheck params, Call call)
     CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
     CheckOrder order;
     CO_TRY(auto report, co_await api.runner().checks.run(id, std::move(order)));
-    CO_TRY(auto shown, api.view(id));
     TaskCheck::Reply reply;
-    reply.task = std::move(shown);
+    CO_TRY(reply.task, api.view(id));
     reply.passed = report.passed();
     reply.commit = std::move(report.commit);
     reply.failed = std::move(report.failed);

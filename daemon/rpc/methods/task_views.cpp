@@ -104,9 +104,8 @@ Result<AgentRun> pick_run(Api& api, const TaskId& id, const std::optional<std::s
         if (const auto* run = record->run_of(candidate); run && !run->pane_id.empty()) return *run;
     }
     TRY(const auto definition, api.runner().turns.definition_of(record->task));
-    const auto need = engine::respawn_need(*definition, record->task, record->queued);
-    if (!need) return need.error();
-    return not_running(*definition, *record, role.value_or(need->role));
+    TRY(const auto need, engine::respawn_need(*definition, record->task, record->queued));
+    return not_running(*definition, *record, role.value_or(need.role));
 }
 
 namespace {
@@ -117,10 +116,9 @@ Awaitable<Result<TaskPeek::Reply>> peek(Api& api, TaskPeek params, Call call) {
         co_return Error(ErrorCode::invalid_argument, "--lines must be from 1 to 5000");
     }
     CO_TRY(const auto run, pick_run(api, id, params.role));
-    CO_TRY(auto text, co_await api.world().tmux.capture(run.pane_id, params.lines, params.colours));
     TaskPeek::Reply reply;
     reply.role = name_of(run.role);
-    reply.text = std::move(text);
+    CO_TRY(reply.text, co_await api.world().tmux.capture(run.pane_id, params.lines, params.colours));
     co_return reply;
 }
 

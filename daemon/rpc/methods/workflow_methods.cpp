@@ -48,8 +48,8 @@ std::string joined_names(const std::vector<Action>& hooks) {
 
 Awaitable<Result<WorkflowShow::Reply>> show(Api& api, WorkflowShow params, Call call) {
     CO_TRY(const auto definition, api.world().workflows.find(params.name));
-    CO_TRY(auto text, api.world().workflows.text(params.name));
     WorkflowShow::Reply reply;
+    CO_TRY(reply.text, api.world().workflows.text(params.name));
     for (const auto& entry : api.world().workflows.list()) {
         if (entry.name == params.name) reply.workflow = view(api, entry, call);
     }
@@ -63,7 +63,6 @@ Awaitable<Result<WorkflowShow::Reply>> show(Api& api, WorkflowShow params, Call 
         row.hooks = joined_names(transition.hooks);
         reply.transitions.push_back(std::move(row));
     }
-    reply.text = std::move(text);
     co_return reply;
 }
 
