@@ -15,8 +15,8 @@
 
 /// The commands of `orange`. Each is a function from the parameters of a request, filled in from the arguments, to an
 /// exit status: it adds the caller's directory, sends one request to the daemon, and prints the reply. main.cpp runs it
-/// through the tables of client/arguments. On a failure the error goes to standard error, and the status is 1. With
-/// --json all output, including errors, is one JSON line on standard output.
+/// through the tables of client/arguments, and prints the error of one that fails: to standard error, and the status is
+/// 1. With --json all output, including errors, is one JSON line on standard output.
 namespace orange::commands {
 
 /// The state that all commands share: the daemon's paths and connection, the output style, the caller's directory.
