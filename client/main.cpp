@@ -20,6 +20,7 @@
 #include "client/output/terminal.hpp"
 #include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "common/rpc/errors.hpp"
 
 namespace orange {
@@ -28,6 +29,7 @@ namespace {
 using arguments::Command;
 using arguments::Place;
 using commands::Context;
+using commands::Status;
 
 constexpr int k_usage_error = 2;
 
@@ -182,10 +184,14 @@ void attach_short_options(const CLI::App& app, std::vector<std::string>& words) 
     }
 }
 
-int run_there(const Place& place, bool json) {
-    auto paths = paths_from_environment();
-    if (!paths) return commands::fail(json, paths.error());
-    Context context(std::move(*paths), json);
+/// Returns the exit status, after it has printed an error.
+int exit_status(const Status& done, bool json) {
+    return done ? *done : commands::fail(json, done.error());
+}
+
+Status run_there(const Place& place, bool json) {
+    TRY(auto paths, paths_from_environment());
+    Context context(std::move(paths), json);
     return commands::on_host(context, place.host, place.words);
 }
 
@@ -199,18 +205,29 @@ const Command* command_in(std::vector<std::string> words) {
 
 /// Runs the command on a host. If this version cannot parse the words, the orange there decides, because it may be
 /// newer.
-int run_on_host(const Command& command, CLI::App& app, std::vector<std::string> words, Place place, bool json) {
+Status run_on_host(const Command& command, CLI::App& app, std::vector<std::string> words, Place place, bool json) {
     bool parsed = true;
     try {
         app.parse(words);
     } catch (const CLI::ParseError&) {
         parsed = false;
     }
-    if (parsed) {
-        auto taken = arguments::take_hosts_of_tasks(command, app, place);
-        if (!taken) return commands::fail(json, taken.error());
-    }
+    if (parsed) TRY(arguments::take_hosts_of_tasks(command, app, place));
     return run_there(place, json);
+}
+
+/// Runs the action of a command whose words were parsed.
+Status run_parsed(const Command& command, const CLI::App& app, const arguments::Action& action, Place place,
+                  bool json) {
+    if (command.people_only && connection::inside_agent()) {
+        return {ErrorCode::forbidden, app.get_name() + " is for people, not for agents"};
+    }
+    TRY(arguments::take_hosts_of_tasks(command, app, place));
+    if (!place.host.empty()) return run_there(place, json);
+    TRY(auto paths, paths_from_environment());
+    if (command.people_only) TRY(connection::check_daemon_socket(paths));
+    Context context(std::move(paths), json);
+    return action(context);
 }
 
 /// `name` is the command as the user typed it, `words` are the arguments behind it.
@@ -231,7 +248,9 @@ int run(const Command& command, const std::string& name, std::vector<std::string
     const auto typed = words;
     attach_short_options(app, words);
     std::reverse(words.begin(), words.end());
-    if (!place.host.empty()) return run_on_host(command, app, std::move(words), std::move(place), json);
+    if (!place.host.empty()) {
+        return exit_status(run_on_host(command, app, std::move(words), std::move(place), json), json);
+    }
     try {
         app.parse(words);
     } catch (const CLI::CallForHelp&) {
@@ -241,19 +260,7 @@ int run(const Command& command, const std::string& name, std::vector<std::string
     } catch (const CLI::ParseError& error) {
         return usage_error(problem_of(error), name + " --help", json);
     }
-    if (command.people_only && connection::inside_agent()) {
-        return commands::fail(json, {ErrorCode::forbidden, name + " is for people, not for agents"});
-    }
-    if (auto taken = arguments::take_hosts_of_tasks(command, app, place); !taken)
-        return commands::fail(json, taken.error());
-    if (!place.host.empty()) return run_there(place, json);
-    auto paths = paths_from_environment();
-    if (!paths) return commands::fail(json, paths.error());
-    if (command.people_only) {
-        if (auto own = connection::check_daemon_socket(*paths); !own) return commands::fail(json, own.error());
-    }
-    Context context(std::move(*paths), json);
-    return action(context);
+    return exit_status(run_parsed(command, app, action, std::move(place), json), json);
 }
 
 /// `help merge` becomes `merge --help`.
@@ -271,7 +278,9 @@ int dispatch(std::vector<std::string> words) {
     const bool is_short = arguments::add_task_group(words);
     place->words = words;
     const bool is_host_group = !words.empty() && words.front() == "host";
-    if (!place->host.empty() && !command_in(words) && !is_host_group) return run_there(*place, asks_for_json(words));
+    if (!place->host.empty() && !command_in(words) && !is_host_group) {
+        return exit_status(run_there(*place, asks_for_json(words)), asks_for_json(words));
+    }
     bool json = false;
     const auto take_json = [&] {
         for (; !words.empty() && words.front() == "--json"; words.erase(words.begin())) json = true;

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "client/commands/context.hpp"
+#include "client/commands/task.hpp"
 #include "common/rpc/task_methods.hpp"
 
 /// The command line of `orange`: a file for each group, with a table of its commands. main.cpp finds the row of the
@@ -17,7 +17,7 @@
 namespace orange::arguments {
 
 using commands::Context;
-using Action = std::function<int(Context&)>;
+using Action = std::function<commands::Status(Context&)>;
 using Text = std::optional<std::string>;
 
 /// Shown by help as the value of an option that takes the words of a command.
@@ -66,14 +66,14 @@ constexpr const char* k_form_help =
     "of --json, such as {fields.harness}. \\t is a tab, \\n a line break.";
 
 /// Builds a command that takes only a task.
-template <class Params, int (*command)(Context&, Params)>
+template <class Params, commands::Status (*command)(Context&, Params) = commands::change<Params>>
 Action only_id(CLI::App& app) {
     auto params = std::make_shared<Params>();
     id(app, params->id);
     return [params](Context& context) { return command(context, *params); };
 }
 /// Builds a command that takes only tasks, and calls `command` for each of them (commands::for_each_task).
-template <class Params, int (*command)(Context&, Params)>
+template <class Params, commands::Status (*command)(Context&, Params) = commands::change<Params>>
 Action only_ids(CLI::App& app) {
     auto tasks = std::make_shared<std::vector<std::string>>();
     ids(app, *tasks);
@@ -82,7 +82,7 @@ Action only_ids(CLI::App& app) {
                                        [&](const Params& params) { return command(context, params); });
     };
 }
-template <int (*command)(Context&)>
+template <auto command>
 Action bare(CLI::App&) {
     return [](Context& context) { return command(context); };
 }

@@ -5,10 +5,6 @@
 namespace orange::arguments {
 namespace {
 
-Action executor_list(CLI::App&) {
-    return [](Context& context) { return commands::executor_list(context); };
-}
-
 Action executor_show(CLI::App& app) {
     struct Arguments {
         rpc::ExecutorShow params;
@@ -47,7 +43,7 @@ Action executor_test(CLI::App& app) {
 }
 
 constexpr Command k_executor_commands[] = {
-    {"executor", "list", "List where agents can run", executor_list},
+    {"executor", "list", "List where agents can run", bare<commands::executor_list>},
     {"executor", "show", "Show what an executor runs, and try whether it can be used", executor_show},
     {"executor", "test", "Play one short life of the demo agent in an executor", executor_test, false, true},
 };

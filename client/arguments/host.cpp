@@ -32,7 +32,7 @@ Action add(CLI::App& app) {
     return [host](Context& context) { return commands::host_add(context, *host); };
 }
 
-template <int (*command)(Context&, const std::string&)>
+template <commands::Status (*command)(Context&, const std::string&)>
 Action named(CLI::App& app) {
     auto name = std::make_shared<std::string>();
     app.add_option("NAME", *name, "Host of hosts.yml")->required();

@@ -47,18 +47,10 @@ Action service_install(CLI::App& app) {
     return [](Context& context) { return commands::service_install(context); };
 }
 
-Action service_uninstall(CLI::App&) {
-    return [](Context& context) { return commands::service_uninstall(context); };
-}
-
-Action service_status(CLI::App&) {
-    return [](Context& context) { return commands::service_status(context); };
-}
-
 constexpr Command k_install_commands[] = {
     {"service", "install", "Let systemd run the daemon", service_install, false, true},
-    {"service", "uninstall", "Remove the service; agents keep running", service_uninstall, false, true},
-    {"service", "status", "Show whether the daemon runs as a service", service_status},
+    {"service", "uninstall", "Remove the service; agents keep running", bare<commands::service_uninstall>, false, true},
+    {"service", "status", "Show whether the daemon runs as a service", bare<commands::service_status>},
     {"skill", "install", "Teach the installed agents to use Orange; the same as orange install", install, false, true},
     {"skill", "remove", "Remove what `orange install` wrote; the same as orange uninstall", uninstall, false, true},
     {"", "install", "Teach the installed agents to use Orange", install, false, true},

@@ -85,7 +85,7 @@ Action project_remove(CLI::App& app) {
 constexpr const char* k_this_project = "Project; default: the one of this directory";
 constexpr const char* k_every_project = "Only this project; default: all projects";
 
-template <class Params, int (*command)(Context&, Params), const char* const& doc>
+template <class Params, commands::Status (*command)(Context&, Params), const char* const& doc>
 Action only_project(CLI::App& app) {
     auto params = std::make_shared<Params>();
     text(app, "PROJECT,-p,--project", params->project, doc);

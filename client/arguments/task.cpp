@@ -4,6 +4,7 @@
 #include "client/arguments/watch.hpp"
 #include "common/base/forges.hpp"
 #include "common/base/ids.hpp"
+#include "common/base/try.hpp"
 
 namespace orange::arguments {
 namespace {
@@ -156,7 +157,7 @@ Action task_respawn(CLI::App& app) {
 
 Action task_ack(CLI::App& app) {
     app.footer(k_several_help);
-    return only_ids<rpc::TaskAck, commands::task_ack>(app);
+    return only_ids<rpc::TaskAck>(app);
 }
 
 Action task_update(CLI::App& app) {
@@ -219,7 +220,7 @@ Action task_send(CLI::App& app) {
     return [a](Context& context) { return commands::task_send(context, a->params, a->words); };
 }
 
-template <class Params, int (*command)(Context&, Params, std::vector<std::string>)>
+template <class Params, commands::Status (*command)(Context&, Params, std::vector<std::string>)>
 Action with_words(CLI::App& app, const char* doc, const char* examples) {
     struct Arguments {
         Params params;
@@ -304,14 +305,12 @@ Action task_merge(CLI::App& app) {
                     "the merge on the new commits. If a merge is interrupted, the daemon finishes it when it "
                     "starts again; you can also run the same command again.\n\n") +
         k_several_help);
-    return [a](Context& context) {
+    return [a](Context& context) -> commands::Status {
         if (a->reviewed && !a->ids.empty()) {
-            return commands::fail(context, {ErrorCode::invalid_argument, "--reviewed takes all tasks; name none"});
+            return {ErrorCode::invalid_argument, "--reviewed takes all tasks; name none"};
         }
         if (a->reviewed) {
-            auto reviewed = commands::tasks_to_merge(context);
-            if (!reviewed) return commands::fail(context, reviewed.error());
-            a->ids = std::move(*reviewed);
+            TRY(a->ids, commands::tasks_to_merge(context));
         }
         return commands::for_each_task(context, a->ids, a->params, [&](const rpc::TaskMerge& params) {
             return commands::task_merge(context, params, a->yes);
@@ -392,16 +391,14 @@ constexpr Command k_task_commands[] = {
     {"task", "send", "Send a message to the agent", task_send},
     {"task", "spawn", "Start the agent of a pending task", only_id<rpc::TaskSpawn, commands::task_spawn>},
     {"task", "respawn", "Restart a dead agent", task_respawn},
-    {"task", "stop", "Stop the agent; the task keeps its status", only_id<rpc::TaskStop, commands::task_stop>},
-    {"task", "restart", "Stop the agent if it runs, and start it again",
-     only_id<rpc::TaskRestart, commands::task_restart>},
+    {"task", "stop", "Stop the agent; the task keeps its status", only_id<rpc::TaskStop>},
+    {"task", "restart", "Stop the agent if it runs, and start it again", only_id<rpc::TaskRestart>},
     {"task", "path", "Print the path of the task's worktree", only_id<rpc::TaskShow, commands::task_path>},
     {"task", "shell", "Open a shell in the task's worktree", only_id<rpc::TaskShow, commands::task_shell>, false, true},
     {"task", "update", "Change the status, summary, branch or agents of a task", task_update},
-    {"task", "complete", "Hand the work over for review", only_id<rpc::TaskComplete, commands::task_complete>},
-    {"task", "stuck", "Mark the task as stuck", only_id<rpc::TaskStuck, commands::task_stuck>},
-    {"task", "approve", "Approve the plan, or the sub-tasks that the task's agent created",
-     only_id<rpc::TaskApprove, commands::task_approve>},
+    {"task", "complete", "Hand the work over for review", only_id<rpc::TaskComplete>},
+    {"task", "stuck", "Mark the task as stuck", only_id<rpc::TaskStuck>},
+    {"task", "approve", "Approve the plan, or the sub-tasks that the task's agent created", only_id<rpc::TaskApprove>},
     {"task", "ack", "Clear the task's notices and alarms", task_ack},
     {"task", "check", "Run the project's checks on the task's branch", only_id<rpc::TaskCheck, commands::task_check>},
     {"task", "merge", "Merge the branch and finish the task", task_merge},

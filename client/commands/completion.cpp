@@ -79,14 +79,14 @@ std::vector<Candidate> known_tasks_of(const Paths& paths, const std::string& hos
     return names;
 }
 
-int print_completion_script(const Context& context, const std::string& shell) {
+Status print_completion_script(const Context& context, const std::string& shell) {
     const std::string script(completion_script(shell));
     if (context.json) return put_json({{"script", script}});
     output::put(script);
     return 0;
 }
 
-int print_candidates(const std::vector<Candidate>& candidates) {
+Status print_candidates(const std::vector<Candidate>& candidates) {
     for (const auto& [word, description] : candidates) {
         output::put(word + (description.empty() ? "" : "\t" + printable(description)) + "\n");
     }

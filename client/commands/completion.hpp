@@ -27,8 +27,8 @@ std::vector<Candidate> known_tasks_of(const Paths& paths, const std::string& hos
 
 /// Returns the script for "bash", "zsh" or "fish".
 std::string_view completion_script(std::string_view shell);
-int print_completion_script(const Context& context, const std::string& shell);
+Status print_completion_script(const Context& context, const std::string& shell);
 /// Prints one candidate a line, with its description behind a tab.
-int print_candidates(const std::vector<Candidate>& candidates);
+Status print_candidates(const std::vector<Candidate>& candidates);
 
 }  // namespace orange::commands

@@ -10,6 +10,7 @@
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/posix/read.hpp"
 #include "common/rpc/errors.hpp"
 
 namespace orange::commands {
@@ -138,17 +139,11 @@ Result<std::string> text_argument(const std::string& argument) {
     if (::isatty(STDIN_FILENO) == 1)
         output::print_error("Reading from the terminal; press Ctrl-D on an empty line to finish.\n");
     std::string text;
-    char chunk[65536];
-    for (;;) {
-        const auto n = ::read(STDIN_FILENO, chunk, sizeof chunk);
-        if (n == 0) return text;
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return io_error("reading standard input", errno);
-        text.append(chunk, static_cast<std::size_t>(n));
-        if (text.size() > connection::k_max_request) {
-            return {ErrorCode::invalid_argument, "standard input is larger than 1 MiB, the limit of a request"};
-        }
+    const int error = posix::read_to_end(STDIN_FILENO, connection::k_max_request, text);
+    if (error == EFBIG) {
+        return {ErrorCode::invalid_argument, "standard input is larger than 1 MiB, the limit of a request"};
     }
+    return error == 0 ? Result<std::string>(std::move(text)) : io_error("reading standard input", error);
 }
 
 }  // namespace orange::commands

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <functional>
 #include <optional>
 #include <string>
@@ -14,8 +15,8 @@
 
 /// The commands of `orange`. Each is a function from the parameters of a request, filled in from the arguments, to an
 /// exit status: it adds the caller's directory, sends one request to the daemon, and prints the reply. main.cpp runs it
-/// through the tables of client/arguments. On a failure the error goes to standard error, and the status is 1. With
-/// --json all output, including errors, is one JSON line on standard output.
+/// through the tables of client/arguments, and prints the error of one that fails: to standard error, and the status is
+/// 1. With --json all output, including errors, is one JSON line on standard output.
 namespace orange::commands {
 
 /// The state that all commands share: the daemon's paths and connection, the output style, the caller's directory.
@@ -36,12 +37,22 @@ class Context {
     /// Sends a request that has no effect when repeated: if the daemon ends before it replies, the next daemon gets it,
     /// too.
     Result<Json> call_json_again(const char* method, const Json& params);
+    /// Sends a request and returns its reply.
+    template <class Method>
+    Result<typename Method::Reply> call(const Method& params) {
+        const auto reply = call_json(Method::k_name, written(params));
+        if (!reply) return reply.error();
+        return connection::reply_as<typename Method::Reply>(Method::k_name, *reply);
+    }
 
   private:
     std::optional<connection::Connection> connection_;
 };
 
 using connection::caller_environment;
+
+/// The exit status of a command, or the error that its caller prints.
+using Status = Result<int>;
 
 /// Calls `call`. If the daemon is older than this client and does not know a parameter of the caller's environment or
 /// of `also`, calls `call` again without that parameter.
@@ -54,20 +65,24 @@ int fail(bool json, const Error& error);
 /// Prints one JSON line, and returns 0.
 int put_json(const Json& json);
 
-/// Prints the reply: its JSON unchanged, or the page that `render` makes of it. Returns the exit status.
+/// Prints the reply: its JSON unchanged, or the page that `render` makes of it, which may also take the style.
 template <class Method, class Render>
-int print(const Context& context, const Result<Json>& reply, Render render) {
-    if (!reply) return fail(context, reply.error());
+Status print(const Context& context, const Result<Json>& reply, Render render) {
+    if (!reply) return reply.error();
     if (context.json) return put_json(*reply);
     auto typed = connection::reply_as<typename Method::Reply>(Method::k_name, *reply);
-    if (!typed) return fail(context, typed.error());
-    output::put(render(*typed));
+    if (!typed) return typed.error();
+    if constexpr (std::invocable<Render, typename Method::Reply&, const output::Style&>) {
+        output::put(render(*typed, context.style));
+    } else {
+        output::put(render(*typed));
+    }
     return 0;
 }
 
 /// Sends a request and prints its reply: the whole of most commands.
 template <class Method, class Render>
-int answer(Context& context, const Method& params, Render render) {
+Status answer(Context& context, const Method& params, Render render) {
     return print<Method>(context, context.call_json(Method::k_name, written(params)), render);
 }
 
@@ -77,13 +92,14 @@ Result<std::string> text_argument(const std::string& argument);
 /// Calls `one` for each of the tasks, or for the caller's own task if `ids` is empty. If one of them fails, the others
 /// go on, and the result is 1.
 template <class Params, class One>
-int for_each_task(Context& context, const std::vector<std::string>& ids, Params params, One one) {
+Status for_each_task(Context& context, const std::vector<std::string>& ids, Params params, One one) {
     if (ids.empty()) return one(std::move(params));
     int status = 0;
     for (const auto& id : ids) {
         params.id = id;
         if (ids.size() > 1) context.about = id;
-        status = std::max(status, one(params));
+        const Status done = one(params);
+        status = std::max(status, done ? *done : fail(context, done.error()));
     }
     return status;
 }

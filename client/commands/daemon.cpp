@@ -19,10 +19,9 @@ namespace {
 
 /// Sends one request to a running daemon, and prints the reply.
 template <class Method, class Render>
-int ask_running(Context& context, const Method& params, Render render) {
-    auto daemon = connection::connect(context.paths);
-    if (!daemon) return fail(context, daemon.error());
-    const auto call = [&](const Json& json) { return daemon->call_json(Method::k_name, json); };
+Status ask_running(Context& context, const Method& params, Render render) {
+    TRY(auto daemon, connection::connect(context.paths));
+    const auto call = [&](const Json& json) { return daemon.call_json(Method::k_name, json); };
     return print<Method>(context, call_with_caller(call, written(params)), render);
 }
 
@@ -35,7 +34,7 @@ std::vector<std::string> search_programs(connection::Connection& daemon) {
     return reply ? std::move(reply->notes) : std::vector<std::string>();
 }
 
-int say(const Context& context, const std::string& sentence, Json json) {
+Status say(const Context& context, const std::string& sentence, Json json) {
     if (context.json) return put_json(json);
     output::put(sentence + "\n");
     return 0;
@@ -58,68 +57,60 @@ Result<void> check_next_daemon() {
 
 /// Prints which daemon answers and what happened to it, the problems of its files, and new facts about agents'
 /// programs.
-int say_which(const Context& context, connection::Connection& daemon, const std::string& what) {
-    auto pong = daemon.call(rpc::DaemonPing{});
-    if (!pong) return fail(context, pong.error());
+Status say_which(const Context& context, connection::Connection& daemon, const std::string& what) {
+    TRY(auto pong, daemon.call(rpc::DaemonPing{}));
     auto notes = search_programs(daemon);
     if (auto status = daemon.call(rpc::DaemonStatus{})) {
         notes.insert(notes.begin(), std::make_move_iterator(status->problems.begin()),
                      std::make_move_iterator(status->problems.end()));
     }
-    auto json = written(*pong);
+    auto json = written(pong);
     json["notes"] = notes;
-    auto text = "oranged " + pong->version + " " + what + ", pid " + std::to_string(pong->pid) + "\n" +
+    auto text = "oranged " + pong.version + " " + what + ", pid " + std::to_string(pong.pid) + "\n" +
                 output::notes_text(notes, context.style);
     text.pop_back();
     return say(context, text, std::move(json));
 }
 
-int start(const Context& context, const std::string& done) {
-    if (connection::inside_agent()) return fail(context, not_for_agents("orange daemon start"));
-    auto started = connection::start_daemon(context.paths);
-    if (!started) return fail(context, started.error());
-    return say_which(context, *started, done);
+Status start(const Context& context, const std::string& done) {
+    if (connection::inside_agent()) return not_for_agents("orange daemon start");
+    TRY(auto started, connection::start_daemon(context.paths));
+    return say_which(context, started, done);
 }
 
 }  // namespace
 
-int daemon_start(Context& context) {
+Status daemon_start(Context& context) {
     auto running = connection::connect(context.paths);
     if (running) return say_which(context, *running, "is already running");
-    if (running.error().code != ErrorCode::unavailable) return fail(context, running.error());
+    if (running.error().code != ErrorCode::unavailable) return running.error();
     return start(context, "started");
 }
 
-int daemon_stop(Context& context) {
-    auto ended = connection::end_daemon(context.paths);
-    if (!ended) return fail(context, ended.error());
-    const bool ran = *ended != connection::Ended::none_ran;
+Status daemon_stop(Context& context) {
+    TRY(auto ended, connection::end_daemon(context.paths));
+    const bool ran = ended != connection::Ended::none_ran;
     return say(
         context,
         ran ? "The daemon has stopped. Agents keep running in their tmux sessions." : "The daemon is not running.",
         Json{{"stopped", ran}});
 }
 
-int daemon_restart(Context& context, bool force) {
-    if (connection::inside_agent()) return fail(context, not_for_agents("orange daemon restart"));
-    if (!force && connection::connect(context.paths)) {
-        if (auto ready = check_next_daemon(); !ready) return fail(context, ready.error());
-    }
-    auto ended = force ? connection::end_daemon_by_force(context.paths) : connection::end_daemon(context.paths);
-    if (!ended) return fail(context, ended.error());
-    if (*ended == connection::Ended::by_force) {
+Status daemon_restart(Context& context, bool force) {
+    if (connection::inside_agent()) return not_for_agents("orange daemon restart");
+    if (!force && connection::connect(context.paths)) TRY(check_next_daemon());
+    TRY(auto ended, force ? connection::end_daemon_by_force(context.paths) : connection::end_daemon(context.paths));
+    if (ended == connection::Ended::by_force) {
         if (auto next = connection::wait_for_next(context.paths)) return say_which(context, *next, "restarted");
     }
-    return start(context, *ended == connection::Ended::none_ran ? "started" : "restarted");
+    return start(context, ended == connection::Ended::none_ran ? "started" : "restarted");
 }
 
-int daemon_status(Context& context) {
-    return ask_running(context, rpc::DaemonStatus{}, [&](const rpc::DaemonStatus::Reply& reply) {
-        return output::daemon_page(reply, context.style);
-    });
+Status daemon_status(Context& context) {
+    return ask_running(context, rpc::DaemonStatus{}, output::daemon_page);
 }
 
-int daemon_reload(Context& context) {
+Status daemon_reload(Context& context) {
     rpc::DaemonReload params;
     params.caller = caller_environment();
     return ask_running(context, params, [&](const rpc::DaemonReload::Reply& reply) {
@@ -128,11 +119,11 @@ int daemon_reload(Context& context) {
     });
 }
 
-int daemon_supervise(const Context& context, const std::string& oranged) {
+Status daemon_supervise(const Context& context, const std::string& oranged) {
     return connection::supervise(oranged, context.paths.socket());
 }
 
-int version(const Context& context) {
+Status version(const Context& context) {
     const auto build = output::build_info();
     return say(context, "orange " ORANGE_VERSION,
                Json{{"version", ORANGE_VERSION},

@@ -8,20 +8,20 @@
 namespace orange::commands {
 
 /// Starts the daemon if none runs, even with ORANGE_NO_AUTOSTART, because it was asked for explicitly.
-int daemon_start(Context& context);
+Status daemon_start(Context& context);
 /// Asks the daemon to end, and waits until its process has ended. Success, with a message, if no daemon runs.
-int daemon_stop(Context& context);
+Status daemon_stop(Context& context);
 /// Stops and starts the daemon. `force`: kills a daemon that does not answer or end. Refused inside an agent, which
 /// could stop the daemon but not start it.
-int daemon_restart(Context& context, bool force);
-int daemon_status(Context& context);
-int daemon_reload(Context& context);
+Status daemon_restart(Context& context, bool force);
+Status daemon_status(Context& context);
+Status daemon_reload(Context& context);
 /// Runs the supervisor (connection/supervisor.hpp); not for people.
-int daemon_supervise(const Context& context, const std::string& oranged);
+Status daemon_supervise(const Context& context, const std::string& oranged);
 
 /// Prints problems, with or without a daemon. Returns 1 if there is an error.
-int doctor(Context& context, rpc::DaemonDoctor params);
+Status doctor(Context& context, rpc::DaemonDoctor params);
 
-int version(const Context& context);
+Status version(const Context& context);
 
 }  // namespace orange::commands

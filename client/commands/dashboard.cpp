@@ -27,18 +27,18 @@ Error become_dashboard(const std::filesystem::path& program, const std::vector<s
 
 }  // namespace
 
-int dashboard(Context& context, const std::vector<std::string>& arguments) {
+Status dashboard(Context& context, const std::vector<std::string>& arguments) {
     if (context.json || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) {
-        return fail(context, {ErrorCode::invalid_argument,
-                              "the dashboard needs a terminal. The same without one:\n  orange inbox\n  orange list"});
+        return {ErrorCode::invalid_argument,
+                "the dashboard needs a terminal. The same without one:\n  orange inbox\n  orange list"};
     }
     const auto program = connection::find_program("orange-dashboard");
     if (!program) {
-        return fail(context, {ErrorCode::not_found,
-                              "orange-dashboard is not installed beside orange or on PATH. The same without it:\n"
-                              "  orange inbox\n  orange list"});
+        return {ErrorCode::not_found,
+                "orange-dashboard is not installed beside orange or on PATH. The same without it:\n"
+                "  orange inbox\n  orange list"};
     }
-    return fail(context, become_dashboard(*program, arguments));
+    return become_dashboard(*program, arguments);
 }
 
 bool dashboard_instead_of_help() {

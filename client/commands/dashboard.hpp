@@ -9,7 +9,7 @@ namespace orange::commands {
 
 /// Runs `orange dashboard`: replaces the process by orange-dashboard, a separate program that keeps the client small.
 /// not_found names the alternatives if it is not installed.
-int dashboard(Context& context, const std::vector<std::string>& arguments);
+Status dashboard(Context& context, const std::vector<std::string>& arguments);
 
 /// Starts the dashboard for `orange` without arguments, if it is installed and a person sits at a terminal that can
 /// show it. Returns false if not; the caller then shows the help. Agents never get it, though they have terminals, too.

@@ -9,12 +9,11 @@
 #include "common/rpc/workflow_methods.hpp"
 
 namespace orange::commands {
-int workflow_list(Context& context) {
-    return answer(context, rpc::WorkflowList{},
-                  [&](const rpc::WorkflowList::Reply& reply) { return output::workflows_page(reply, context.style); });
+Status workflow_list(Context& context) {
+    return answer(context, rpc::WorkflowList{}, output::workflows_page);
 }
 
-int workflow_show(Context& context, const std::string& name, bool source) {
+Status workflow_show(Context& context, const std::string& name, bool source) {
     rpc::WorkflowShow params;
     params.name = name;
     return answer(context, params, [&](const rpc::WorkflowShow::Reply& reply) {
@@ -22,7 +21,7 @@ int workflow_show(Context& context, const std::string& name, bool source) {
     });
 }
 
-int workflow_graph(Context& context, const std::string& name, const std::string& format) {
+Status workflow_graph(Context& context, const std::string& name, const std::string& format) {
     rpc::WorkflowGraph params;
     params.name = name;
     params.format = format;
@@ -30,8 +29,8 @@ int workflow_graph(Context& context, const std::string& name, const std::string&
     return answer(context, params, [](const rpc::WorkflowGraph::Reply& reply) { return printable(reply.text, true); });
 }
 
-int workflow_export(Context& context, const rpc::WorkflowExport& params) {
-    return answer(context, params, [](const rpc::WorkflowExport::Reply& reply) { return output::export_page(reply); });
+Status workflow_export(Context& context, const rpc::WorkflowExport& params) {
+    return answer(context, params, output::export_page);
 }
 
 namespace {
@@ -40,9 +39,7 @@ namespace {
 Result<std::string> file_of_workflow(Context& context, const std::string& file) {
     std::error_code error;
     if (file == "-" || file.find('/') != std::string::npos || std::filesystem::exists(file, error)) return file;
-    const rpc::WorkflowList list;
-    TRY(const auto reply, context.call_json(list.k_name, written(list)));
-    TRY(const auto known, connection::reply_as<rpc::WorkflowList::Reply>(list.k_name, reply));
+    TRY(const auto known, context.call(rpc::WorkflowList{}));
     for (const auto& workflow : known.workflows) {
         if (workflow.name == file) return workflow.path;
     }
@@ -51,25 +48,19 @@ Result<std::string> file_of_workflow(Context& context, const std::string& file) 
 
 }  // namespace
 
-int workflow_validate(Context& context, const std::string& name) {
-    const auto found = file_of_workflow(context, name);
-    if (!found) return fail(context, found.error());
-    const auto& file = *found;
-    auto text = named_text(file);
-    if (!text) return fail(context, text.error());
+Status workflow_validate(Context& context, const std::string& name) {
+    TRY(const auto file, file_of_workflow(context, name));
     rpc::WorkflowValidate params;
-    params.text = std::move(*text);
+    TRY(params.text, named_text(file));
     params.file = file == "-" ? "" : std::filesystem::path(file).filename().string();
-    auto reply = context.call_json(params.k_name, written(params));
-    if (!reply) return fail(context, reply.error());
-    auto typed = connection::reply_as<rpc::WorkflowValidate::Reply>(params.k_name, *reply);
-    if (!typed) return fail(context, typed.error());
+    TRY(auto reply, context.call_json(params.k_name, written(params)));
+    TRY(auto typed, connection::reply_as<rpc::WorkflowValidate::Reply>(params.k_name, reply));
     if (context.json) {
-        put_json(*reply);
+        put_json(reply);
     } else {
-        output::put(output::validation_page(file, *typed));
+        output::put(output::validation_page(file, typed));
     }
-    return typed->valid ? 0 : 1;
+    return typed.valid ? 0 : 1;
 }
 
 }  // namespace orange::commands

@@ -8,13 +8,13 @@
 /// The commands about workflows.
 namespace orange::commands {
 
-int workflow_list(Context& context);
+Status workflow_list(Context& context);
 /// `source`: prints the file's text instead of its transitions.
-int workflow_show(Context& context, const std::string& name, bool source);
+Status workflow_show(Context& context, const std::string& name, bool source);
 /// `format`: text, mermaid or dot.
-int workflow_graph(Context& context, const std::string& name, const std::string& format);
-int workflow_export(Context& context, const rpc::WorkflowExport& params);
+Status workflow_graph(Context& context, const std::string& name, const std::string& format);
+Status workflow_export(Context& context, const rpc::WorkflowExport& params);
 /// Prints the file's problems as file:line:column; status 1 if there are any.
-int workflow_validate(Context& context, const std::string& file);
+Status workflow_validate(Context& context, const std::string& file);
 
 }  // namespace orange::commands

@@ -295,13 +295,11 @@ void Tour::clean_up() {
 
 }  // namespace
 
-int demo(Context& context, const DemoOptions& options) {
-    auto daemon = context.daemon();
-    if (!daemon) return fail(context, daemon.error());
-    auto repository = ScratchRepository::make();
-    if (!repository) return fail(context, repository.error());
+Status demo(Context& context, const DemoOptions& options) {
+    TRY(auto daemon, context.daemon());
+    TRY(auto repository, ScratchRepository::make());
     catch_interrupts();
-    Tour tour(context, **daemon, options, std::move(*repository));
+    Tour tour(context, *daemon, options, std::move(repository));
     const auto done = tour.run();
     if (!done) {
         fail(context, done.error());

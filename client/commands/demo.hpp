@@ -15,6 +15,6 @@ struct DemoOptions {
 /// Runs `orange demo`: one task from its creation to done, in a scratch repository, by the demo agent (no network, no
 /// key). The demo prints each event as it happens, then the merge commit and the free workspace. Status 1, with the
 /// output of `task why`, if the task is not done in time.
-int demo(Context& context, const DemoOptions& options);
+Status demo(Context& context, const DemoOptions& options);
 
 }  // namespace orange::commands

@@ -174,7 +174,7 @@ Findings look_from_here(const Paths& paths, const Error& no_daemon) {
 
 }  // namespace
 
-int doctor(Context& context, rpc::DaemonDoctor params) {
+Status doctor(Context& context, rpc::DaemonDoctor params) {
     Findings findings;
     auto daemon = connection::connect(context.paths);
     auto reply = daemon ? daemon->call(params) : Result<rpc::DaemonDoctor::Reply>(daemon.error());
@@ -185,7 +185,7 @@ int doctor(Context& context, rpc::DaemonDoctor params) {
     } else if (!daemon || reply.error().code == ErrorCode::timeout) {
         findings = look_from_here(context.paths, reply.error());
     } else {
-        return fail(context, reply.error());
+        return reply.error();
     }
     for (auto& finding : skill_findings()) findings.push_back(std::move(finding));
     if (context.json) {

@@ -5,12 +5,11 @@
 
 namespace orange::commands {
 
-int executor_list(Context& context) {
-    return answer(context, rpc::ExecutorList{true},
-                  [&](const rpc::ExecutorList::Reply& reply) { return output::executors_page(reply, context.style); });
+Status executor_list(Context& context) {
+    return answer(context, rpc::ExecutorList{true}, output::executors_page);
 }
 
-int executor_show(Context& context, rpc::ExecutorShow params, bool source) {
+Status executor_show(Context& context, rpc::ExecutorShow params, bool source) {
     complete_with_cwd(context, params, params.id.has_value());
     return answer(context, params, [&](const rpc::ExecutorShow::Reply& reply) {
         return source ? printable(reply.text, true) : output::executor_page(reply, context.style);

@@ -7,8 +7,8 @@
 /// The commands about executors. `orange executor test` is a trial like `orange harness test` (harness.hpp).
 namespace orange::commands {
 
-int executor_list(Context& context);
+Status executor_list(Context& context);
 /// `source`: the file's text instead of its command lines.
-int executor_show(Context& context, rpc::ExecutorShow params, bool source);
+Status executor_show(Context& context, rpc::ExecutorShow params, bool source);
 
 }  // namespace orange::commands

@@ -10,6 +10,8 @@
 #include "client/commands/context.hpp"
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
+#include "common/posix/fd.hpp"
+#include "common/posix/read.hpp"
 #include "common/posix/write.hpp"
 
 namespace orange::commands {
@@ -23,19 +25,12 @@ constexpr std::size_t k_longest_text = 16 << 20;
 
 Result<std::string> named_text(const std::string& path) {
     if (path == "-") return text_argument(path);
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return io_error("cannot open " + shell_word(path), errno);
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!fd) return io_error("cannot open " + shell_word(path), errno);
     std::string text;
-    char chunk[65536];
-    ssize_t n = 0;
-    while ((n = ::read(fd, chunk, sizeof chunk)) > 0 && text.size() <= k_longest_text) {
-        text.append(chunk, static_cast<std::size_t>(n));
-    }
-    const int number = errno;
-    ::close(fd);
-    if (n < 0) return io_error("cannot read " + shell_word(path), number);
-    if (n > 0) return {ErrorCode::invalid_argument, shell_word(path) + " is larger than 16 MiB"};
-    return text;
+    const int error = posix::read_to_end(fd.get(), k_longest_text, text);
+    if (error == EFBIG) return {ErrorCode::invalid_argument, shell_word(path) + " is larger than 16 MiB"};
+    return error == 0 ? Result<std::string>(std::move(text)) : io_error("cannot read " + shell_word(path), error);
 }
 
 Result<void> write_new_file(const std::string& path, const std::string& text) {

@@ -6,12 +6,12 @@
 /// The commands about agents' programs.
 namespace orange::commands {
 
-int harness_list(Context& context, rpc::HarnessList params);
+Status harness_list(Context& context, rpc::HarnessList params);
 /// `source`: prints the file's text instead of its command lines.
-int harness_show(Context& context, const rpc::HarnessShow& params, bool source);
+Status harness_show(Context& context, const rpc::HarnessShow& params, bool source);
 /// Shows what would be written, and asks for confirmation, unless `yes`. Without a terminal and without `yes` nothing
 /// is written.
-int harness_trust(Context& context, rpc::HarnessTrust params, bool yes);
+Status harness_trust(Context& context, rpc::HarnessTrust params, bool yes);
 
 struct HarnessExplainOptions {
     rpc::HarnessExplain params;
@@ -19,7 +19,7 @@ struct HarnessExplainOptions {
     std::optional<std::string> save;  ///< the file into which title and screen are written
 };
 /// Prints which texts of a definition are on a screen, and what Orange concludes from them.
-int harness_explain(Context& context, HarnessExplainOptions options);
+Status harness_explain(Context& context, HarnessExplainOptions options);
 
 struct HarnessNew {
     std::string name;
@@ -28,7 +28,7 @@ struct HarnessNew {
 };
 /// Writes ~/orange/harnesses/NAME.yml, a usable, commented copy of another definition. conflict if the file exists and
 /// `force` is not set.
-int harness_new(Context& context, const HarnessNew& options);
+Status harness_new(Context& context, const HarnessNew& options);
 
 struct HarnessTest {
     std::string name;
@@ -43,6 +43,6 @@ struct HarnessTest {
 };
 /// Plays one short life of the program in a scratch repository, and prints for each step whether it works; 1 if a step
 /// fails. Asks for confirmation first, because it calls a model.
-int harness_test(Context& context, const HarnessTest& options);
+Status harness_test(Context& context, const HarnessTest& options);
 
 }  // namespace orange::commands

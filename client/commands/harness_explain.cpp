@@ -30,8 +30,7 @@ Result<rpc::HarnessExplain::Reply> ask(Context& context, HarnessExplainOptions& 
     } else {
         options.params.id = options.what;
     }
-    TRY(auto daemon, context.daemon());
-    TRY(auto reply, daemon->call(options.params));
+    TRY(auto reply, context.call(options.params));
     if (!options.save) return reply;
     const auto title = reply.title.empty() ? std::string() : std::string(k_title) + reply.title + "\n";
     TRY(write_new_file(*options.save, title + reply.screen + "\n"));
@@ -40,14 +39,13 @@ Result<rpc::HarnessExplain::Reply> ask(Context& context, HarnessExplainOptions& 
 
 }  // namespace
 
-int harness_explain(Context& context, HarnessExplainOptions options) {
+Status harness_explain(Context& context, HarnessExplainOptions options) {
     complete_with_cwd(context, options.params, options.what.has_value());
-    auto reply = ask(context, options);
-    if (!reply) return fail(context, reply.error());
+    TRY(auto reply, ask(context, options));
     if (context.json) {
-        put_json(written(*reply));
+        put_json(written(reply));
     } else {
-        output::put(output::explanation_page(*reply, context.style));
+        output::put(output::explanation_page(reply, context.style));
     }
     return 0;
 }

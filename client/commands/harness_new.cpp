@@ -154,13 +154,12 @@ Result<Json> make_new(Context& context, const HarnessNew& options) {
                                          "  orange harness new " + options.name + " --from " + options.from +
                                          " --force"};
     }
-    TRY(auto daemon, context.daemon());
     rpc::HarnessShow show;
     show.name = options.from;
-    TRY(const auto source, daemon->call(show));
+    TRY(const auto source, context.call(show));
     TRY(replace_file(file, definition(source, options.name), 0600));
     show.name = options.name;
-    TRY(const auto made, daemon->call(show));
+    TRY(const auto made, context.call(show));
     return Json{{"name", options.name},
                 {"from", options.from},
                 {"path", file.string()},
@@ -170,11 +169,10 @@ Result<Json> make_new(Context& context, const HarnessNew& options) {
 
 }  // namespace
 
-int harness_new(Context& context, const HarnessNew& options) {
-    const auto made = make_new(context, options);
-    if (!made) return fail(context, made.error());
-    if (context.json) return put_json(*made);
-    output::put("Wrote " + printable(made->at("path").get<std::string>()) +
+Status harness_new(Context& context, const HarnessNew& options) {
+    TRY(const auto made, make_new(context, options));
+    if (context.json) return put_json(made);
+    output::put("Wrote " + printable(made.at("path").get<std::string>()) +
                 ".\nEdit at least its program and argv. Then test it:\n  orange harness test " + options.name + "\n");
     return 0;
 }

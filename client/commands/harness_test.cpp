@@ -270,12 +270,6 @@ class Trial {
     }
 
   private:
-    template <class Method>
-    Result<typename Method::Reply> call(const Method& params) {
-        TRY(auto daemon, inner_.daemon());
-        return daemon->call(params);
-    }
-
     /// `detail`: the observation. `change`: the part of the definition to check.
     void step(const std::string& name, Verdict verdict, const std::string& detail, const std::string& change = {}) {
         static constexpr struct {
@@ -304,7 +298,7 @@ class Trial {
     Result<bool> begin() {
         rpc::HarnessShow show;
         show.name = options_.name;
-        TRY(const auto reply, call(show));
+        TRY(const auto reply, inner_.call(show));
         const auto& harness = reply.harness;
         oneshot_ = harness.mode == "oneshot";
         tried_ = harness.tried;
@@ -327,7 +321,7 @@ class Trial {
         add.path = repository_.path().string();
         add.name = "scratch";
         add.pool_size = 1;
-        TRY(call(add));
+        TRY(inner_.call(add));
         rpc::TaskCreate create;
         create.project = "scratch";
         create.summary = std::string(k_summary) + (options_.executor.empty() ? "" : " demo:walls");
@@ -339,7 +333,7 @@ class Trial {
         if (!options_.permissions.empty()) create.permissions = options_.permissions;
         if (!options_.executor.empty()) create.executor = options_.executor;
         if (!options_.executor_options.empty()) create.executor_options = options_.executor_options;
-        const auto created = call(create);
+        const auto created = inner_.call(create);
         if (!created) {
             step("start", Verdict::fail, created.error().message, keys(trust_hint_ + "argv, env, root_needs"));
             return false;
@@ -358,7 +352,7 @@ class Trial {
         if (options_.executor.empty()) return true;
         rpc::ExecutorShow show;
         show.name = options_.executor;
-        TRY(const auto reply, call(show));
+        TRY(const auto reply, inner_.call(show));
         separates_ = reply.executor.separates;
         runs_checks_outside_ = reply.checks == "outside";
         const auto& problem = reply.executor.problem;
@@ -414,7 +408,7 @@ class Trial {
         rpc::TaskShow show;
         show.id = id_;
         show.changes = changes;
-        TRY(life_.last, call(show));
+        TRY(life_.last, inner_.call(show));
         life_.asks.clear();
         life_.limited.clear();
         if (const auto& now = life_.last.task.worker_activity) {
@@ -500,7 +494,7 @@ class Trial {
         }
         rpc::HarnessShow show;
         show.name = options_.name;
-        TRY(const auto shown, call(show));
+        TRY(const auto shown, inner_.call(show));
         if (shown.messages == "none") {
             step("message", Verdict::unknown,
                  "its definition has no prompt, so Orange types nothing: you type messages in its window", "prompt");
@@ -509,7 +503,7 @@ class Trial {
         rpc::TaskSend send;
         send.id = id_;
         send.text = "Thank you. There is nothing more to do.";
-        TRY(call(send));
+        TRY(inner_.call(send));
         const auto state = [this] {
             const auto& messages = life_.last.messages;
             return messages.empty() ? std::string("queued") : messages.back().state;
@@ -539,9 +533,9 @@ class Trial {
         rpc::HarnessExplain explain;
         explain.id = id_;
         explain.role = "worker";
-        Result<rpc::HarnessExplain::Reply> seen = call(explain);
+        Result<rpc::HarnessExplain::Reply> seen = inner_.call(explain);
         connection::wait_until(steady_clock::now() + k_for_idle, k_pause, [&] {
-            seen = call(explain);
+            seen = inner_.call(explain);
             return !seen || seen->reading.activity == Activity::idle || interrupted();
         });
         if (!seen) return seen.error();
@@ -583,7 +577,7 @@ class Trial {
         rpc::TaskCancel cancel;
         cancel.id = id_;
         ends_ = true;
-        TRY(call(cancel));
+        TRY(inner_.call(cancel));
         std::optional<std::vector<pid_t>> left;
         connection::wait_until(steady_clock::now() + k_for_end, k_pause, [&] {
             left = agents_in(home_);
@@ -609,8 +603,8 @@ class Trial {
         peek.role = log.role = "worker";
         std::string text;
         if (life_.last.task.worker == "alive") {
-            if (const auto shown = call(peek)) text = shown->text;
-        } else if (const auto shown = call(log)) {
+            if (const auto shown = inner_.call(peek)) text = shown->text;
+        } else if (const auto shown = inner_.call(log)) {
             text = shown->text;
         }
         if (!text.empty()) window_ = end_of_window(printable(text, true));
@@ -643,14 +637,13 @@ class Trial {
 };
 
 Result<void> agree(Context& context, const HarnessTest& options) {
-    TRY(auto daemon, context.daemon());
     rpc::HarnessShow show;
     show.name = options.name;
-    TRY(daemon->call(show));
+    TRY(context.call(show));
     if (!options.executor.empty()) {
         rpc::ExecutorShow executor;
         executor.name = options.executor;
-        TRY(daemon->call(executor));
+        TRY(context.call(executor));
     }
     if (options.yes || options.name == "demo") return {};
     const auto permissions = options.permissions.empty() ? "full" : options.permissions;
@@ -693,12 +686,11 @@ void say_result(const Context& context, const HarnessTest& options, const Trial&
 
 }  // namespace
 
-int harness_test(Context& context, const HarnessTest& options) {
-    if (const auto ready = agree(context, options); !ready) return fail(context, ready.error());
+Status harness_test(Context& context, const HarnessTest& options) {
+    TRY(agree(context, options));
     catch_interrupts();
-    auto repository = ScratchRepository::make();
-    if (!repository) return fail(context, repository.error());
-    Trial trial(context, options, std::move(*repository));
+    TRY(auto repository, ScratchRepository::make());
+    Trial trial(context, options, std::move(repository));
     const auto done = trial.run();
     if (!done) {
         fail(context, done.error());

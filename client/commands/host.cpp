@@ -142,54 +142,49 @@ std::string host_of_environment() {
     return variable && *variable && !connection::inside_agent() ? variable : "";
 }
 
-int on_host(Context& context, const std::string& name, const std::vector<std::string>& words) {
-    if (auto human = check_human(context.paths); !human) return fail(context, human.error());
-    const auto host = find_host(context.paths, name);
-    if (!host) return fail(context, host.error());
+Status on_host(Context& context, const std::string& name, const std::vector<std::string>& words) {
+    TRY(check_human(context.paths));
+    TRY(const auto host, find_host(context.paths, name));
     const bool terminal = !context.json && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
-    const auto ended = hosts::run_on(*host, words, terminal);
-    if (!ended) return fail(context, ended.error());
-    if (ended->trouble) fail(context, *ended->trouble);
-    if (ended->status == k_wrong_usage && !context.json) {
-        output::print_error("orange: this is the answer of " + host->name +
-                            ", whose orange may be of another version: orange --host " + host->name + " version\n");
+    TRY(const auto ended, hosts::run_on(host, words, terminal));
+    if (ended.trouble) fail(context, *ended.trouble);
+    if (ended.status == k_wrong_usage && !context.json) {
+        output::print_error("orange: this is the answer of " + host.name +
+                            ", whose orange may be of another version: orange --host " + host.name + " version\n");
     }
-    return ended->status;
+    return ended.status;
 }
 
-int host_add(Context& context, Host host) {
+Status host_add(Context& context, Host host) {
     if (host.ssh.empty()) host.ssh = host.name;
-    if (auto valid = hosts::check_host(host); !valid) return fail(context, valid.error());
-    const auto text = hosts::text_in(context.paths.home);
-    if (!text) return fail(context, text.error());
+    TRY(hosts::check_host(host));
+    TRY(const auto text, hosts::text_in(context.paths.home));
     const auto file = hosts::file_in(context.paths.home).string();
-    const auto all = hosts::parse_hosts(*text, file);
-    if (!all) return fail(context, all.error());
-    const auto same = std::ranges::find(*all, host.name, &Host::name);
-    if (same != all->end()) {
-        return fail(context, {ErrorCode::conflict, "there is a host \"" + host.name + "\" already (" + same->ssh +
-                                                       "). To replace it:\n  orange host remove " + host.name});
+    TRY(const auto all, hosts::parse_hosts(text, file));
+    const auto same = std::ranges::find(all, host.name, &Host::name);
+    if (same != all.end()) {
+        return {ErrorCode::conflict, "there is a host \"" + host.name + "\" already (" + same->ssh +
+                                         "). To replace it:\n  orange host remove " + host.name};
     }
-    if (auto saved = save(context.paths, hosts::with_host(*text, host)); !saved) return fail(context, saved.error());
+    TRY(save(context.paths, hosts::with_host(text, host)));
     if (context.json) return put_json({{"host", host_json(host)}});
     output::put("Added " + host.name + " to " + file + ". To try it:\n  orange host test " + host.name + "\n");
     return 0;
 }
 
-int host_list(Context& context) {
-    const auto all = known_hosts(context.paths);
-    if (!all) return fail(context, all.error());
+Status host_list(Context& context) {
+    TRY(const auto all, known_hosts(context.paths));
     if (context.json) {
         Json list = Json::array();
-        for (const auto& host : *all) list.push_back(host_json(host));
+        for (const auto& host : all) list.push_back(host_json(host));
         return put_json({{"hosts", list}});
     }
-    if (all->empty()) {
+    if (all.empty()) {
         output::put("No hosts. To add one: orange host add NAME me@machine\n");
         return 0;
     }
     output::Table table({{"NAME"}, {"SSH", 10}, {"PROGRAM", 10, 2}, {"DEADLINE", 0, 1}});
-    for (const auto& host : *all) {
+    for (const auto& host : all) {
         table.row(
             {{host.name, output::k_bold}, {host.ssh}, {host.program}, {std::to_string(host.deadline.count()) + " s"}});
     }
@@ -197,36 +192,30 @@ int host_list(Context& context) {
     return 0;
 }
 
-int host_remove(Context& context, const std::string& name) {
-    const auto host = find_host(context.paths, name);
-    if (!host) return fail(context, host.error());
-    const auto text = hosts::text_in(context.paths.home);
-    if (!text) return fail(context, text.error());
-    if (auto saved = save(context.paths, hosts::without_host(*text, *host)); !saved) {
-        return fail(context, saved.error());
-    }
+Status host_remove(Context& context, const std::string& name) {
+    TRY(const auto host, find_host(context.paths, name));
+    TRY(const auto text, hosts::text_in(context.paths.home));
+    TRY(save(context.paths, hosts::without_host(text, host)));
     forget_host(context.paths, name);
     if (context.json) return put_json({{"removed", name}});
     output::put("Removed " + name + " from the list. Its tasks and agents go on there.\n");
     return 0;
 }
 
-int host_test(Context& context, const std::string& name) {
-    if (auto human = check_human(context.paths); !human) return fail(context, human.error());
-    const auto host = find_host(context.paths, name);
-    if (!host) return fail(context, host.error());
-    const auto tested = test(context.paths, *host);
-    if (!tested) return fail(context, tested.error());
+Status host_test(Context& context, const std::string& name) {
+    TRY(check_human(context.paths));
+    TRY(const auto host, find_host(context.paths, name));
+    TRY(const auto tested, test(context.paths, host));
     if (context.json) {
-        put_json({{"host", host_json(*host)},
-                  {"version", tested->version},
-                  {"round_trip_ms", tested->took.count()},
-                  {"daemon", tested->daemon},
-                  {"problems", tested->problems}});
+        put_json({{"host", host_json(host)},
+                  {"version", tested.version},
+                  {"round_trip_ms", tested.took.count()},
+                  {"daemon", tested.daemon},
+                  {"problems", tested.problems}});
     } else {
-        output::put(tested_page(*host, *tested, context.style));
+        output::put(tested_page(host, tested, context.style));
     }
-    return tested->problems.empty() ? 0 : 1;
+    return tested.problems.empty() ? 0 : 1;
 }
 
 }  // namespace orange::commands

@@ -20,12 +20,12 @@ Result<void> check_human(const Paths& paths);
 std::string host_of_environment();
 
 /// Runs `orange WORDS` on that host, and returns its exit status. Refused to agents.
-int on_host(Context& context, const std::string& name, const std::vector<std::string>& words);
+Status on_host(Context& context, const std::string& name, const std::vector<std::string>& words);
 
-int host_add(Context& context, hosts::Host host);
-int host_list(Context& context);
-int host_remove(Context& context, const std::string& name);
+Status host_add(Context& context, hosts::Host host);
+Status host_list(Context& context);
+Status host_remove(Context& context, const std::string& name);
 /// Connects to a host and queries its version and daemon. Returns 1 if a part is missing.
-int host_test(Context& context, const std::string& name);
+Status host_test(Context& context, const std::string& name);
 
 }  // namespace orange::commands

@@ -8,7 +8,9 @@
 
 #include "client/commands/watch.hpp"
 #include "client/output/watch.hpp"
+#include "common/base/try.hpp"
 #include "common/log/query.hpp"
+#include "common/posix/fd.hpp"
 
 namespace orange::commands {
 namespace {
@@ -28,9 +30,6 @@ void put_line(const Context& context, const log::Line& line) {
 class LogFile {
   public:
     explicit LogFile(std::filesystem::path file) : file_(std::move(file)) { open(true); }
-    ~LogFile() { close(); }
-    LogFile(const LogFile&) = delete;
-    LogFile& operator=(const LogFile&) = delete;
 
     /// Returns the next complete line; nothing if there is none yet.
     std::optional<std::string> next() {
@@ -49,16 +48,12 @@ class LogFile {
 
   private:
     void open(bool at_end) {
-        close();
-        fd_ = ::open(file_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        if (fd_ >= 0 && at_end) ::lseek(fd_, 0, SEEK_END);
-    }
-    void close() {
-        if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+        fd_.reset(::open(file_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+        if (at_end) ::lseek(fd_.get(), 0, SEEK_END);
     }
     bool read() {
         char chunk[16384];
-        const auto n = fd_ < 0 ? -1 : ::read(fd_, chunk, sizeof chunk);
+        const auto n = ::read(fd_.get(), chunk, sizeof chunk);
         if (n > 0) buffer_.append(chunk, static_cast<std::size_t>(n));
         return n > 0;
     }
@@ -66,12 +61,12 @@ class LogFile {
         struct stat now {};
         struct stat mine {};
         if (::stat(file_.c_str(), &now) != 0) return false;
-        if (fd_ < 0 || ::fstat(fd_, &mine) != 0) return true;
+        if (::fstat(fd_.get(), &mine) != 0) return true;
         return now.st_ino != mine.st_ino || now.st_dev != mine.st_dev;
     }
 
     std::filesystem::path file_;
-    int fd_ = -1;
+    UniqueFd fd_;
     std::string buffer_;
 };
 
@@ -94,17 +89,15 @@ Result<log::Query> query_of(const rpc::LogTail& params) {
 
 }  // namespace
 
-int log(Context& context, const rpc::LogTail& params, bool follow_on) {
-    const auto query = query_of(params);
-    if (!query) return fail(context, query.error());
+Status log(Context& context, const rpc::LogTail& params, bool follow_on) {
+    TRY(const auto query, query_of(params));
     LogFile file(
         context.paths.log());  // opened before the search, so that a line in between appears twice rather than never
-    auto found = log::search(context.paths.log(), *query);
-    if (!found) return fail(context, found.error());
-    if (found->lines.empty() && !follow_on && !context.json)
+    TRY(auto found, log::search(context.paths.log(), query));
+    if (found.lines.empty() && !follow_on && !context.json)
         output::print_error("orange: no matching lines in the log\n");
-    for (const auto& line : found->lines) put_line(context, line);
-    std::string last = found->lines.empty() ? std::string() : found->lines.back().text;
+    for (const auto& line : found.lines) put_line(context, line);
+    std::string last = found.lines.empty() ? std::string() : found.lines.back().text;
     while (follow_on && !output::reader_is_gone()) {
         auto text = file.next();
         if (!text) {
@@ -113,7 +106,7 @@ int log(Context& context, const rpc::LogTail& params, bool follow_on) {
             continue;
         }
         const auto line = log::parse_line(std::move(*text));
-        if (line.text != last && log::matches(*query, line)) put_line(context, line);
+        if (line.text != last && log::matches(query, line)) put_line(context, line);
     }
     return 0;
 }

@@ -1,9 +1,7 @@
 #include "client/commands/popup.hpp"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 
@@ -32,13 +30,6 @@ std::string popup_command(const std::string& mark, const std::vector<std::string
     return command;
 }
 
-int wait_for_child(pid_t pid) {
-    int status = 0;
-    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 /// Returns true for a terminal that draws tmux's windows itself (tmux -CC): it would run a popup's command and show
 /// nothing.
 bool is_control_client() {
@@ -61,7 +52,7 @@ std::optional<int> show_in_popup(const std::vector<std::string>& argv) {
     // -EE: a popup whose command fails stays open, so that the error can be read.
     const auto child = connection::start_child(
         {"tmux", "display-popup", "-EE", "-w", "100%", "-h", "100%", popup_command(mark, argv)}, {});
-    const auto status = child ? std::optional(wait_for_child(*child)) : std::nullopt;
+    const auto status = child ? std::optional(connection::wait_for_child(*child)) : std::nullopt;
     const bool was_shown = ::unlink(mark.c_str()) != 0;
     return was_shown ? status : std::nullopt;
 }

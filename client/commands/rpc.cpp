@@ -6,9 +6,9 @@
 
 namespace orange::commands {
 
-int rpc_stdio(Context& context, const RpcOptions& options) {
+Status rpc_stdio(Context& context, const RpcOptions& options) {
     if (!options.stdio) {
-        return fail(context, {ErrorCode::invalid_argument, "orange rpc needs --stdio\n  orange rpc --help"});
+        return {ErrorCode::invalid_argument, "orange rpc needs --stdio\n  orange rpc --help"};
     }
     connection::Relay relay(
         context.paths, {STDIN_FILENO, STDOUT_FILENO, options.read_only, std::chrono::seconds(options.ping_seconds)});

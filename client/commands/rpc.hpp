@@ -12,6 +12,6 @@ struct RpcOptions {
 };
 
 /// Runs `orange rpc --stdio`: the socket's protocol over standard input and output, until one side ends.
-int rpc_stdio(Context& context, const RpcOptions& options);
+Status rpc_stdio(Context& context, const RpcOptions& options);
 
 }  // namespace orange::commands

@@ -86,47 +86,44 @@ Result<Ending> wait_until_needed(const Context& context, EventStream& stream, rp
     return ending_of(task);
 }
 
-int wait_for(Context& context, EventStream& stream, const rpc::TaskReply& created) {
+Status wait_for(Context& context, EventStream& stream, const rpc::TaskReply& created) {
     auto task = created.task;
-    const auto ending = wait_until_needed(context, stream, task);
-    if (!ending) return fail(context, ending.error());
+    TRY(const auto ending, wait_until_needed(context, stream, task));
     if (context.json) {
         put_json(
-            {{"task", written(task)}, {"notes", created.notes}, {"ready", ending->ready}, {"reason", ending->reason}});
+            {{"task", written(task)}, {"notes", created.notes}, {"ready", ending.ready}, {"reason", ending.reason}});
     } else {
-        const auto sentence = printable(ending->reason, true) + "\n";
-        if (ending->ready) output::put(sentence);
-        if (!ending->ready) output::print_error("orange: " + sentence);
+        const auto sentence = printable(ending.reason, true) + "\n";
+        if (ending.ready) output::put(sentence);
+        if (!ending.ready) output::print_error("orange: " + sentence);
     }
-    return ending->ready ? 0 : 1;
+    return ending.ready ? 0 : 1;
 }
 
 }  // namespace
 
-int run(Context& context, RunOptions options) {
-    if (auto fine = complete(context, options); !fine) return fail(context, fine.error());
+Status run(Context& context, RunOptions options) {
+    TRY(complete(context, options));
     EventStream stream(context.paths, rpc::EventsSubscribe{});
     if (options.wait) {  // opened before the task is created, so that no event is missed
         catch_interrupts();
-        if (auto opened = stream.open(); !opened) return fail(context, opened.error());
+        TRY(stream.open());
     }
-    auto reply = create_task(context, options.params);
-    if (!reply) return fail(context, reply.error());
-    auto created = connection::reply_as<rpc::TaskReply>(options.params.k_name, *reply);
-    if (!created) return fail(context, created.error());
+    TRY(auto reply, create_task(context, options.params));
+    TRY(auto created, connection::reply_as<rpc::TaskReply>(options.params.k_name, reply));
     if (context.json && !options.wait) {
-        put_json(*reply);
-        return spawn_status(context, *created);
+        put_json(reply);
+        return spawn_status(context, created);
     }
-    if (!context.json) output::put_now(output::run_page(*created, context.paths.workspaces().string(), context.style));
-    const int status = options.wait ? 0 : spawn_status(context, *created);
+    if (!context.json) output::put_now(output::run_page(created, context.paths.workspaces().string(), context.style));
+    const int status = options.wait ? 0 : spawn_status(context, created);
     if (options.attach && status == 0) {
         rpc::TaskAttach attach;
-        attach.id = created->task.fields.id.value;
+        attach.id = created.task.fields.id.value;
         return task_attach(context, attach);
     }
     if (options.wait && !context.json) output::put_now("\n");
-    return options.wait ? wait_for(context, stream, *created) : status;
+    return options.wait ? wait_for(context, stream, created) : status;
 }
 
 }  // namespace orange::commands

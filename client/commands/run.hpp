@@ -19,6 +19,6 @@ struct RunOptions {
 /// Runs `orange run`: one request that registers the repository, names the branch, creates the task and starts its
 /// agent, all or nothing. Problems that the client can see (such as no terminal to attach) are reported before the
 /// request.
-int run(Context& context, RunOptions options);
+Status run(Context& context, RunOptions options);
 
 }  // namespace orange::commands

@@ -1,7 +1,6 @@
 #include "client/commands/scratch_repository.hpp"
 
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +10,8 @@
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/posix/fd.hpp"
+#include "common/posix/read.hpp"
 #include "common/posix/remove.hpp"
 #include "common/posix/write.hpp"
 
@@ -24,20 +25,6 @@ constexpr const char* k_readme = "# A scratch repository\n\nOrange made it.\n";
 Result<void> write_file(const fs::path& path, std::string_view text) {
     const int error = posix::write_new(AT_FDCWD, path.string(), text, 0644);
     return error == 0 ? Result<void>{} : io_error("writing " + path.string(), error);
-}
-
-/// Reads a pipe to its end. These git commands leave no process behind that could keep the pipe open.
-std::string read_all(int fd) {
-    std::string text;
-    char chunk[4096];
-    for (;;) {
-        const auto n = ::read(fd, chunk, sizeof chunk);
-        if (n > 0) {
-            text.append(chunk, static_cast<std::size_t>(n));
-        } else if (n == 0 || errno != EINTR) {
-            return text;
-        }
-    }
 }
 
 }  // namespace
@@ -75,20 +62,18 @@ Result<void> ScratchRepository::first_commit() const {
 Result<std::string> ScratchRepository::git(std::vector<std::string> words) const {
     int pipe[2];
     if (system::make_pipe(pipe) != 0) return io_error("making a pipe", errno);
+    UniqueFd from_git(pipe[0]), for_git(pipe[1]);
     std::vector<std::string> argv = {"git", "-C", path_.string()};
     argv.insert(argv.end(), words.begin(), words.end());
     connection::ChildOptions options;
-    options.out = options.err = pipe[1];
+    options.out = options.err = for_git.get();
     options.without_git_environment = true;
-    auto pid = connection::start_child(argv, options);
-    ::close(pipe[1]);
-    const std::string output = pid ? read_all(pipe[0]) : std::string{};
-    ::close(pipe[0]);
-    if (!pid) return pid.error();
-    int status = 0;
-    while (::waitpid(*pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    TRY(const auto pid, connection::start_child(argv, options));
+    for_git.reset();
+    std::string output;
+    // These git commands leave no process behind that could keep the pipe open.
+    (void)posix::read_to_end(from_git.get(), posix::k_all, output);
+    if (connection::wait_for_child(pid) != 0) {
         return {ErrorCode::external_failed,
                 "git " + words.front() + " in " + path_.string() + " failed: " + std::string(trim(output))};
     }

@@ -106,27 +106,26 @@ Result<bool> uninstall() {
 
 }  // namespace
 
-int service_install(const Context& context) {
-    if (const auto done = install(context.paths); !done) return fail(context, done.error());
+Status service_install(const Context& context) {
+    TRY(install(context.paths));
     const auto file = connection::unit_file().string();
     if (context.json) return put_json({{"file", file}, {"linger", !user_without_linger()}});
     output::put("The daemon now runs as a service, " + file + ".\n" + linger_text());
     return 0;
 }
 
-int service_uninstall(const Context& context) {
+Status service_uninstall(const Context& context) {
     const auto home = connection::home_of_service();
-    const auto done = uninstall();
-    if (!done) return fail(context, done.error());
-    if (context.json) return put_json({{"removed", *done}});
+    TRY(const auto done, uninstall());
+    if (context.json) return put_json({{"removed", done}});
     const auto whose = home && *home != context.paths.home ? " of " + home->string() : "";
-    output::put(*done ? "The service" + whose +
-                            " is removed. Agents keep running; the next command that needs the daemon starts it.\n"
-                      : "`orange service install` has installed no service.\n");
+    output::put(done ? "The service" + whose +
+                           " is removed. Agents keep running; the next command that needs the daemon starts it.\n"
+                     : "`orange service install` has installed no service.\n");
     return 0;
 }
 
-int service_status(const Context& context) {
+Status service_status(const Context& context) {
     const auto unit = text_of_file(connection::unit_file());
     const bool active = systemctl({"is-active", "--quiet", k_unit}, false) == 0;
     std::error_code error;

@@ -70,24 +70,23 @@ Result<bool> uninstall() {
 
 }  // namespace
 
-int service_install(const Context& context) {
-    if (const auto done = install(context.paths); !done) return fail(context, done.error());
+Status service_install(const Context& context) {
+    TRY(install(context.paths));
     const auto file = connection::launch_agent_file().string();
     if (context.json) return put_json({{"file", file}});
     output::put("The daemon now runs as a service, " + file + ".\n");
     return 0;
 }
 
-int service_uninstall(const Context& context) {
-    const auto done = uninstall();
-    if (!done) return fail(context, done.error());
-    if (context.json) return put_json({{"removed", *done}});
-    output::put(*done ? "The service is removed. Agents keep running.\n"
-                      : "`orange service install` has installed no service.\n");
+Status service_uninstall(const Context& context) {
+    TRY(const auto done, uninstall());
+    if (context.json) return put_json({{"removed", done}});
+    output::put(done ? "The service is removed. Agents keep running.\n"
+                     : "`orange service install` has installed no service.\n");
     return 0;
 }
 
-int service_status(const Context& context) {
+Status service_status(const Context& context) {
     const auto text = text_of_file(connection::launch_agent_file());
     const bool own = text && connection::is_own_launch_agent(*text), active = launchctl({"print", service()});
     const auto file = connection::launch_agent_file().string();

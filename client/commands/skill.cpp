@@ -119,24 +119,21 @@ int put_places(const Context& context, const std::vector<Place>& places, bool dr
 
 }  // namespace
 
-int install_skill(const Context& context, const std::vector<std::string>& harnesses, bool dry_run) {
-    const auto targets = chosen(harnesses);
-    if (!targets) return fail(context, targets.error());
-    const auto text = shipped_skill();
-    if (!text) return fail(context, text.error());
+Status install_skill(const Context& context, const std::vector<std::string>& harnesses, bool dry_run) {
+    TRY(const auto targets, chosen(harnesses));
+    TRY(const auto text, shipped_skill());
     std::vector<Place> places;
-    for (const auto& target : *targets) places.push_back({target, look_at_skill(target.file, *text), false, {}});
-    if (!dry_run) write_places(places, *text);
+    for (const auto& target : targets) places.push_back({target, look_at_skill(target.file, text), false, {}});
+    if (!dry_run) write_places(places, text);
     return put_places(context, places, dry_run);
 }
 
-int uninstall_skill(const Context& context, const std::vector<std::string>& harnesses) {
-    const auto targets = skill_targets();
-    if (!targets) return fail(context, targets.error());
+Status uninstall_skill(const Context& context, const std::vector<std::string>& harnesses) {
+    TRY(const auto targets, skill_targets());
     std::vector<std::string> removed;
     Json rows = Json::array();
     bool failed = false;
-    for (const auto& [harness, installed, file] : *targets) {
+    for (const auto& [harness, installed, file] : targets) {
         if (file.empty() || (!harnesses.empty() && !is_named(harnesses, harness))) continue;
         const auto found = look_at_skill(file, "");
         if (!found.is_own && found.state != SkillState::edited) continue;

@@ -10,9 +10,9 @@ namespace orange::commands {
 
 /// Writes the Orange skill into the skill folders of these agents; without names, of all installed ones. Needs no
 /// daemon. Returns 1 if a file could not be written.
-int install_skill(const Context& context, const std::vector<std::string>& harnesses, bool dry_run);
+Status install_skill(const Context& context, const std::vector<std::string>& harnesses, bool dry_run);
 /// Removes the files of install_skill(), for these agents or for all.
-int uninstall_skill(const Context& context, const std::vector<std::string>& harnesses);
+Status uninstall_skill(const Context& context, const std::vector<std::string>& harnesses);
 
 /// Returns a finding of doctor for each skill that Orange wrote: `ok` if it is current or was edited, `warning` if
 /// another version wrote it. Empty if the skill folders or the shipped text cannot be read.

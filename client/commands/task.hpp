@@ -17,8 +17,8 @@ Result<Json> create_task(Context& context, rpc::TaskCreate params);
 int spawn_status(const Context& context, const rpc::TaskReply& started);
 /// Prints the reply of such a call, with `note` below it, and returns its exit status. With `later`, notes are added
 /// there instead of being printed.
-int print_started(const Context& context, const Result<Json>& reply, const std::string& note = {},
-                  std::vector<std::string>* later = nullptr);
+Status print_started(const Context& context, const Result<Json>& reply, const std::string& note = {},
+                     std::vector<std::string>* later = nullptr);
 /// Other sources of a task than a summary.
 struct CreateFrom {
     std::optional<std::string> issue;  ///< a number or URL
@@ -26,55 +26,51 @@ struct CreateFrom {
 };
 /// `words` are the summary, joined by blanks. If there are two and only the second contains a blank, they are a branch
 /// and a summary. A person at a terminal who gives no summary is asked for one.
-int task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words,
-                const CreateFrom& from = {});
+Status task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words,
+                   const CreateFrom& from = {});
 struct ListOptions {
     bool everywhere = false;          ///< all projects, also if the caller is in one, and all hosts
     bool watch = false;               ///< print again after each change, until a signal comes
     std::optional<std::string> form;  ///< a format for a line of each task (output/format.hpp), instead of the page
 };
-int task_list(Context& context, rpc::TaskList params, const ListOptions& options);
+Status task_list(Context& context, rpc::TaskList params, const ListOptions& options);
 /// Prints which task waits for which: in all projects, or only those connected with `about`.
-int task_tree(Context& context, rpc::TaskList params, bool everywhere, const std::optional<std::string>& about);
+Status task_tree(Context& context, rpc::TaskList params, bool everywhere, const std::optional<std::string>& about);
 /// task_list() or inbox() again after each change; nothing is asked in between. `rings` is about the inbox.
-int watch_tasks(Context& context, const rpc::TaskList& params, const std::optional<std::string>& form,
-                bool rings = false);
-int task_show(Context& context, rpc::TaskShow params, const std::optional<std::string>& form);
-int task_why(Context& context, rpc::TaskWhy params);
-int task_peek(Context& context, rpc::TaskPeek params);
+Status watch_tasks(Context& context, const rpc::TaskList& params, const std::optional<std::string>& form,
+                   bool rings = false);
+Status task_show(Context& context, rpc::TaskShow params, const std::optional<std::string>& form);
+Status task_why(Context& context, rpc::TaskWhy params);
+Status task_peek(Context& context, rpc::TaskPeek params);
 
 /// Sends a request that changes one task and replies with a TaskReply, and prints the reply.
-int print_change(Context& context, const char* method, Json params);
+Status print_change(Context& context, const char* method, Json params);
 template <class Method>
-int change(Context& context, Method params) {
+Status change(Context& context, Method params) {
     complete_with_cwd(context, params, params.id.has_value());
     return print_change(context, Method::k_name, written(params));
 }
 
-int task_spawn(Context& context, rpc::TaskSpawn params);
-int task_respawn(Context& context, rpc::TaskRespawn params);
-int task_complete(Context& context, rpc::TaskComplete params);
-int task_stuck(Context& context, rpc::TaskStuck params);
-int task_ack(Context& context, rpc::TaskAck params);
-int task_approve(Context& context, rpc::TaskApprove params);
+Status task_spawn(Context& context, rpc::TaskSpawn params);
+Status task_respawn(Context& context, rpc::TaskRespawn params);
 /// `words`: one word is the message for the caller's own task; of several the first is the id.
-int task_send(Context& context, rpc::TaskSend params, std::vector<std::string> words);
+Status task_send(Context& context, rpc::TaskSend params, std::vector<std::string> words);
 
 /// `params.branch`: unset: keep the branch; empty: use the branch that git is on; else rename the branch, or switch to
 /// it.
-int task_update(Context& context, rpc::TaskUpdate params);
+Status task_update(Context& context, rpc::TaskUpdate params);
 
 /// Returns 1 if a check failed.
-int task_check(Context& context, rpc::TaskCheck params);
-int task_merge(Context& context, rpc::TaskMerge params, bool yes);
+Status task_check(Context& context, rpc::TaskCheck params);
+Status task_merge(Context& context, rpc::TaskMerge params, bool yes);
 /// Returns the ids of the tasks of this project that can be merged without force and wait for that, oldest first;
 /// not_found if there is none.
 Result<std::vector<std::string>> tasks_to_merge(Context& context);
-int task_create_pr(Context& context, rpc::TaskCreatePr params);
-int task_update_branch(Context& context, rpc::TaskUpdateBranch params);
-int task_restore(Context& context, rpc::TaskRestore params);
-int task_cancel(Context& context, rpc::TaskCancel params, bool yes);
-int task_delete(Context& context, rpc::TaskDelete params, bool yes);
+Status task_create_pr(Context& context, rpc::TaskCreatePr params);
+Status task_update_branch(Context& context, rpc::TaskUpdateBranch params);
+Status task_restore(Context& context, rpc::TaskRestore params);
+Status task_cancel(Context& context, rpc::TaskCancel params, bool yes);
+Status task_delete(Context& context, rpc::TaskDelete params, bool yes);
 
 struct InboxOptions {
     std::optional<std::string> project;
@@ -87,19 +83,17 @@ struct InboxOptions {
 };
 /// Shows the tasks that need their human, in all projects or in one. `count` and `line` are for shell prompts: they
 /// start no daemon, and print nothing if none answers soon.
-int inbox(Context& context, const InboxOptions& options);
+Status inbox(Context& context, const InboxOptions& options);
 /// Returns what is wrong with a format, for a usage error. `shown`: a format of task_show().
 std::string form_problem(const std::string& form, bool shown);
 /// Prints a `task.list` reply in a format.
-int put_formed(const Context& context, const Result<Json>& reply, const std::string& form);
+void put_formed(const Json& list, const std::string& form);
 /// Prints a `task.list` reply, which may have tasks of other hosts (everywhere.hpp), in a format or as a page.
-int print_tasks(const Context& context, const Result<Json>& reply, const std::optional<std::string>& form,
-                const std::function<std::string(const rpc::TaskList::Reply&)>& page);
+Status print_tasks(const Context& context, const Result<Json>& reply, const std::optional<std::string>& form,
+                   const std::function<std::string(const rpc::TaskList::Reply&)>& page);
 /// `words`: see task_send().
-int task_reply(Context& context, rpc::TaskAnswer params, std::vector<std::string> words);
-int task_reject(Context& context, rpc::TaskReject params, std::vector<std::string> words);
-int task_stop(Context& context, rpc::TaskStop params);
-int task_restart(Context& context, rpc::TaskRestart params);
+Status task_reply(Context& context, rpc::TaskAnswer params, std::vector<std::string> words);
+Status task_reject(Context& context, rpc::TaskReject params, std::vector<std::string> words);
 
 struct DiffOptions {
     bool stat = false;
@@ -107,12 +101,12 @@ struct DiffOptions {
     std::vector<std::string> files;
 };
 /// Replaces the process by git, which shows the changes in the user's pager; with --json prints where they are.
-int task_diff(Context& context, rpc::TaskDiff params, const DiffOptions& options);
-int task_path(Context& context, rpc::TaskShow params);
+Status task_diff(Context& context, rpc::TaskDiff params, const DiffOptions& options);
+Status task_path(Context& context, rpc::TaskShow params);
 /// Replaces the process by the user's shell, in the task's worktree.
-int task_shell(Context& context, rpc::TaskShow params);
+Status task_shell(Context& context, rpc::TaskShow params);
 
 /// Replaces the process by tmux; returns only on failure, or with --json.
-int task_attach(Context& context, rpc::TaskAttach params);
+Status task_attach(Context& context, rpc::TaskAttach params);
 
 }  // namespace orange::commands

@@ -41,8 +41,7 @@ Error become(std::vector<std::string> words) {
 
 Result<rpc::TaskShow::Reply> shown(Context& context, rpc::TaskShow params) {
     complete_with_cwd(context, params, params.id.has_value());
-    TRY(auto* daemon, context.daemon());
-    return daemon->call(params);
+    return context.call(params);
 }
 
 Result<std::string> worktree_of(const rpc::TaskShow::Reply& reply) {
@@ -61,11 +60,11 @@ Result<std::string> worktree_of(const rpc::TaskShow::Reply& reply) {
                                       printable(task.fields.branch)};
 }
 
-int count_needs(const Context& context, const rpc::TaskList& params, bool in_words) {
+Status count_needs(const Context& context, const rpc::TaskList& params, bool in_words) {
     const auto reply = connection::ask_quickly(context.paths, params);
     const bool unheard =
         !reply && (reply.error().code == ErrorCode::unavailable || reply.error().code == ErrorCode::timeout);
-    if (!reply && !unheard) return fail(context, reply.error());
+    if (!reply && !unheard) return reply.error();
     if (context.json) return put_json({{"count", reply ? Json(reply->count.value_or(0)) : Json()}});
     const auto count = reply ? reply->count.value_or(0) : 0;
     const auto number = std::to_string(count);
@@ -76,7 +75,7 @@ int count_needs(const Context& context, const rpc::TaskList& params, bool in_wor
 
 }  // namespace
 
-int inbox(Context& context, const InboxOptions& options) {
+Status inbox(Context& context, const InboxOptions& options) {
     rpc::TaskList params;
     params.project = options.project;
     if (options.count || options.line) {
@@ -92,70 +91,60 @@ int inbox(Context& context, const InboxOptions& options) {
     });
 }
 
-int task_reply(Context& context, rpc::TaskAnswer params, std::vector<std::string> words) {
-    if (auto taken = take_words(params, params.text, std::move(words)); !taken) return fail(context, taken.error());
+Status task_send(Context& context, rpc::TaskSend params, std::vector<std::string> words) {
+    TRY(take_words(params, params.text, std::move(words)));
     return change(context, std::move(params));
 }
 
-int task_reject(Context& context, rpc::TaskReject params, std::vector<std::string> words) {
-    if (auto taken = take_words(params, params.feedback, std::move(words)); !taken) return fail(context, taken.error());
+Status task_reply(Context& context, rpc::TaskAnswer params, std::vector<std::string> words) {
+    TRY(take_words(params, params.text, std::move(words)));
     return change(context, std::move(params));
 }
 
-int task_stop(Context& context, rpc::TaskStop params) {
+Status task_reject(Context& context, rpc::TaskReject params, std::vector<std::string> words) {
+    TRY(take_words(params, params.feedback, std::move(words)));
     return change(context, std::move(params));
 }
 
-int task_restart(Context& context, rpc::TaskRestart params) {
-    return change(context, std::move(params));
-}
-
-int task_diff(Context& context, rpc::TaskDiff params, const DiffOptions& options) {
+Status task_diff(Context& context, rpc::TaskDiff params, const DiffOptions& options) {
     complete_with_cwd(context, params, params.id.has_value());
-    auto reply = context.call_json(params.k_name, written(params));
-    if (!reply) return fail(context, reply.error());
-    if (context.json) return put_json(*reply);
-    auto typed = connection::reply_as<rpc::TaskDiff::Reply>(params.k_name, *reply);
-    if (!typed) return fail(context, typed.error());
-    if (!typed->alarm.empty()) output::print_error("warning: " + printable(typed->alarm, true) + "\n");
-    const auto large = output::large_files_text(typed->changes);
+    TRY(auto reply, context.call_json(params.k_name, written(params)));
+    if (context.json) return put_json(reply);
+    TRY(auto typed, connection::reply_as<rpc::TaskDiff::Reply>(params.k_name, reply));
+    if (!typed.alarm.empty()) output::print_error("warning: " + printable(typed.alarm, true) + "\n");
+    const auto large = output::large_files_text(typed.changes);
     if (!large.empty()) output::print_error("orange: " + large + ", because of its size\n");
-    if (typed->changes.files == 0 && large.empty()) {
+    if (typed.changes.files == 0 && large.empty()) {
         output::put(params.since_review ? "Nothing was changed since the review.\n"
                                         : "The branch has no changes yet.\n");
         return 0;
     }
-    std::vector<std::string> args = {typed->base, typed->tip};
+    std::vector<std::string> args = {typed.base, typed.tip};
     if (options.stat) args.emplace_back("--stat");
     if (options.name_only) args.emplace_back("--name-only");
     args.emplace_back("--");
     args.insert(args.end(), options.files.begin(), options.files.end());
-    const auto status = show_changes(typed->repository, std::move(args));
-    return status ? *status : fail(context, status.error());
+    return show_changes(typed.repository, std::move(args));
 }
 
-int task_path(Context& context, rpc::TaskShow params) {
-    const auto reply = shown(context, std::move(params));
-    if (!reply) return fail(context, reply.error());
-    const auto path = worktree_of(*reply);
-    if (!path) return fail(context, path.error());
-    if (context.json) return put_json({{"path", *path}});
-    output::put(*path + "\n");
+Status task_path(Context& context, rpc::TaskShow params) {
+    TRY(const auto reply, shown(context, std::move(params)));
+    TRY(const auto path, worktree_of(reply));
+    if (context.json) return put_json({{"path", path}});
+    output::put(path + "\n");
     return 0;
 }
 
-int task_shell(Context& context, rpc::TaskShow params) {
-    const auto reply = shown(context, std::move(params));
-    if (!reply) return fail(context, reply.error());
-    const auto path = worktree_of(*reply);
-    if (!path) return fail(context, path.error());
-    if (::chdir(path->c_str()) != 0) return fail(context, io_error("cannot enter " + *path, errno));
+Status task_shell(Context& context, rpc::TaskShow params) {
+    TRY(const auto reply, shown(context, std::move(params)));
+    TRY(const auto path, worktree_of(reply));
+    if (::chdir(path.c_str()) != 0) return io_error("cannot enter " + path, errno);
     // The shell is for a person, not for the task's agent.
     for (const char* name : {"ORANGE_TASK", "ORANGE_ROLE", "ORANGE_RUN"}) ::unsetenv(name);
     const char* shell = std::getenv("SHELL");
     const std::string program = shell && *shell ? shell : "/bin/sh";
-    output::print_error("orange: " + *path + "; type exit to return\n");
-    return fail(context, become({program}));
+    output::print_error("orange: " + path + "; type exit to return\n");
+    return become({program});
 }
 
 }  // namespace orange::commands

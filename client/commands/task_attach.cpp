@@ -10,6 +10,7 @@
 #include "client/commands/task.hpp"
 #include "client/connection/child.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "common/config/home_check.hpp"
 
 namespace orange::commands {
@@ -49,36 +50,32 @@ Result<void> check_terminal(const std::string& task) {
 
 }  // namespace
 
-int task_attach(Context& context, rpc::TaskAttach params) {
+Status task_attach(Context& context, rpc::TaskAttach params) {
     complete_with_cwd(context, params, params.id.has_value());
     const auto task = params.id ? " " + shell_word(*params.id) : std::string();
     if (!context.json && (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1)) {
-        return fail(context, {ErrorCode::invalid_argument,
-                              "attach needs a terminal. To print the agent's screen instead:\n  orange peek" + task});
+        return {ErrorCode::invalid_argument,
+                "attach needs a terminal. To print the agent's screen instead:\n  orange peek" + task};
     }
-    auto reply = context.call_json(params.k_name, written(params));
-    if (!reply) return fail(context, reply.error());
-    if (context.json) return put_json(*reply);
-    auto typed = connection::reply_as<rpc::TaskAttach::Reply>(params.k_name, *reply);
-    if (!typed) return fail(context, typed.error());
-    if (typed->argv.empty())
-        return fail(context, {ErrorCode::internal, "the daemon's reply has no command to attach with"});
-    if (auto safe = check_socket_folder(typed->argv); !safe) return fail(context, safe.error());
+    TRY(auto reply, context.call_json(params.k_name, written(params)));
+    if (context.json) return put_json(reply);
+    TRY(auto typed, connection::reply_as<rpc::TaskAttach::Reply>(params.k_name, reply));
+    if (typed.argv.empty()) return {ErrorCode::internal, "the daemon's reply has no command to attach with"};
+    TRY(check_socket_folder(typed.argv));
 
     if (is_inside_tmux()) {
-        if (const auto status = show_in_popup(typed->argv))
-            return *status;  // otherwise attach inside the caller's tmux
+        if (const auto status = show_in_popup(typed.argv)) return *status;  // otherwise attach inside the caller's tmux
     }
-    if (auto known = check_terminal(task); !known) return fail(context, known.error());
+    TRY(check_terminal(task));
     std::vector<char*> argv;
-    for (auto& word : typed->argv) argv.push_back(word.data());
+    for (auto& word : typed.argv) argv.push_back(word.data());
     argv.push_back(nullptr);
     // Orange's tmux is another server than the caller's, so this is no nesting.
     ::unsetenv("TMUX");
     ::unsetenv("TMUX_PANE");
     ::signal(SIGPIPE, SIG_DFL);
     ::execvp(argv[0], argv.data());
-    return fail(context, io_error("starting " + typed->argv.front(), errno));
+    return io_error("starting " + typed.argv.front(), errno);
 }
 
 }  // namespace orange::commands

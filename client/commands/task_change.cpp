@@ -1,35 +1,21 @@
 // The commands that move a task or send messages to its agent.
 #include "client/commands/task.hpp"
 #include "client/output/tasks.hpp"
-#include "common/base/text.hpp"
+#include "common/base/try.hpp"
 
 namespace orange::commands {
 
-int print_change(Context& context, const char* method, Json params) {
+Status print_change(Context& context, const char* method, Json params) {
     return print<rpc::TaskAck>(context, context.call_json(method, std::move(params)), [&](const rpc::TaskReply& reply) {
         return output::task_line(reply.task, context.style) + output::notes_text(reply.notes, context.style);
     });
 }
 
-int task_spawn(Context& context, rpc::TaskSpawn params) {
+Status task_spawn(Context& context, rpc::TaskSpawn params) {
     complete_with_cwd(context, params, params.id.has_value());
     return print_started(context, context.call_json(params.k_name, written(params)));
 }
-int task_complete(Context& context, rpc::TaskComplete params) {
-    return change(context, std::move(params));
-}
-int task_stuck(Context& context, rpc::TaskStuck params) {
-    return change(context, std::move(params));
-}
-int task_approve(Context& context, rpc::TaskApprove params) {
-    return change(context, std::move(params));
-}
-
-int task_ack(Context& context, rpc::TaskAck params) {
-    return change(context, std::move(params));
-}
-
-int task_respawn(Context& context, rpc::TaskRespawn params) {
+Status task_respawn(Context& context, rpc::TaskRespawn params) {
     complete_with_cwd(context, params, params.id || params.all);
     return answer(context, params, [&](const rpc::TaskRespawn::Reply& reply) {
         std::string out;
@@ -39,31 +25,18 @@ int task_respawn(Context& context, rpc::TaskRespawn params) {
     });
 }
 
-int task_send(Context& context, rpc::TaskSend params, std::vector<std::string> words) {
-    if (words.size() > 1) {
-        params.id = words.front();
-        words.erase(words.begin());
-    }
-    auto text = text_argument(join(words, " "));
-    if (!text) return fail(context, text.error());
-    params.text = std::string(trim(*text));
-    return change(context, std::move(params));
-}
-
-int task_update(Context& context, rpc::TaskUpdate params) {
+Status task_update(Context& context, rpc::TaskUpdate params) {
     if (params.branch && params.branch->empty()) {
         params.branch.reset();
         params.sync_branch = true;
     }
     if (params.feedback) {
-        auto text = text_argument(*params.feedback);
-        if (!text) return fail(context, text.error());
-        params.feedback = std::move(*text);
+        TRY(params.feedback, text_argument(*params.feedback));
     }
     if (!params.status && !params.any()) {
-        return fail(context, {ErrorCode::invalid_argument,
-                              "nothing to change. Give an option such as --status, --summary, --branch or --feedback:\n"
-                              "  orange task update --help"});
+        return {ErrorCode::invalid_argument,
+                "nothing to change. Give an option such as --status, --summary, --branch or --feedback:\n"
+                "  orange task update --help"};
     }
     return change(context, std::move(params));
 }

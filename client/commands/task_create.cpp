@@ -54,28 +54,26 @@ int spawn_status(const Context& context, const rpc::TaskReply& started) {
     return 1;
 }
 
-int print_started(const Context& context, const Result<Json>& reply, const std::string& note,
-                  std::vector<std::string>* later) {
-    if (!reply) return fail(context, reply.error());
-    auto started = connection::reply_as<rpc::TaskReply>(rpc::TaskCreate::k_name, *reply);
-    if (!started) return fail(context, started.error());
+Status print_started(const Context& context, const Result<Json>& reply, const std::string& note,
+                     std::vector<std::string>* later) {
+    if (!reply) return reply.error();
+    TRY(auto started, connection::reply_as<rpc::TaskReply>(rpc::TaskCreate::k_name, *reply));
     if (context.json) {
         put_json(*reply);
     } else {
-        if (!note.empty()) started->notes.push_back(note);
-        if (started->spawn_error) {  // the error below has the same text
-            std::erase_if(started->notes, [&](const std::string& each) {
-                return each.find(*started->spawn_error) != std::string::npos;
+        if (!note.empty()) started.notes.push_back(note);
+        if (started.spawn_error) {  // the error below has the same text
+            std::erase_if(started.notes, [&](const std::string& each) {
+                return each.find(*started.spawn_error) != std::string::npos;
             });
         }
         if (later != nullptr) {
-            later->insert(later->end(), started->notes.begin(), started->notes.end());
-            started->notes.clear();
+            later->insert(later->end(), started.notes.begin(), started.notes.end());
+            started.notes.clear();
         }
-        output::put(output::task_line(started->task, context.style) +
-                    output::notes_text(started->notes, context.style));
+        output::put(output::task_line(started.task, context.style) + output::notes_text(started.notes, context.style));
     }
-    return spawn_status(context, *started);
+    return spawn_status(context, started);
 }
 
 namespace {
@@ -127,7 +125,7 @@ std::vector<std::string> once_each(const std::vector<std::string>& notes,
 }
 
 /// One after the other, in the order of the file; the first that fails is the last.
-int create_all(Context& context, const rpc::TaskCreate& params, const std::vector<TaskText>& texts) {
+Status create_all(Context& context, const rpc::TaskCreate& params, const std::vector<TaskText>& texts) {
     Json created = Json::array();
     int status = 0;
     std::vector<std::string> notes;
@@ -147,13 +145,14 @@ int create_all(Context& context, const rpc::TaskCreate& params, const std::vecto
                             " were created, not \"" + text.summary + "\": " + error.message;
             error.details["created"] = std::to_string(created.size());
             say_notes();
-            return fail(context, error);
+            return error;
         }
         created.push_back(*reply);
         if (context.json) continue;
         const auto& task = reply->at("task");
         ids.insert({task.at("short_id").get<std::string>(), task.at("fields").at("id").get<std::string>()});
-        status = std::max(status, print_started(context, reply, {}, &notes));
+        const auto printed = print_started(context, reply, {}, &notes);
+        status = std::max(status, printed ? *printed : fail(context, printed.error()));
     }
     if (context.json) return put_json({{"created", std::move(created)}});
     say_notes();
@@ -184,16 +183,15 @@ Result<std::vector<TaskText>> texts_of(const rpc::TaskCreate& params, const std:
 
 }  // namespace
 
-int task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words,
-                const CreateFrom& from) {
+Status task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words,
+                   const CreateFrom& from) {
     params.name_branch = true;
     if (from.issue || from.file) {
-        const auto texts = texts_of(params, words, from);
-        return texts ? create_all(context, params, *texts) : fail(context, texts.error());
+        TRY(const auto texts, texts_of(params, words, from));
+        return create_all(context, params, texts);
     }
     if (!words.empty() && !params.summary.empty()) {
-        return fail(context,
-                    {ErrorCode::invalid_argument, "the summary is given twice; omit --summary or the other words"});
+        return {ErrorCode::invalid_argument, "the summary is given twice; omit --summary or the other words"};
     }
     std::string note;
     if (!params.branch && are_branch_and_summary(words)) {
@@ -206,13 +204,11 @@ int task_create(Context& context, rpc::TaskCreate params, const std::vector<std:
     }
     if (params.summary.empty() && !params.like && !context.json && output::is_interactive()) {
         const auto answer = output::asked("What should the agent do?");
-        if (!answer) return fail(context, {ErrorCode::invalid_argument, "no task was created"});
+        if (!answer) return {ErrorCode::invalid_argument, "no task was created"};
         params.summary = *answer;
     }
     if (params.context) {
-        auto text = text_argument(*params.context);
-        if (!text) return fail(context, text.error());
-        params.context = std::move(*text);
+        TRY(params.context, text_argument(*params.context));
     }
     complete_with_cwd(context, params, params.project.has_value());
     return print_started(context, create_task(context, params), note);

@@ -44,8 +44,7 @@ Result<Named> identified(Context& context, Params& params) {
     rpc::TaskShow show;
     show.id = params.id;
     show.cwd = params.cwd;
-    TRY(auto* daemon, context.daemon());
-    TRY(const auto shown, daemon->call(show));
+    TRY(const auto shown, context.call(show));
     const auto& task = shown.task;
     params.id = task.fields.id.value;
     named.name = "task " + output::short_id(task);
@@ -155,15 +154,13 @@ Result<Json> cancelled_after_question(Context& context, rpc::TaskCancel& params,
 
 }  // namespace
 
-int task_merge(Context& context, rpc::TaskMerge params, bool yes) {
-    if (const auto task = identified(context, params); !task) return fail(context, task.error());
+Status task_merge(Context& context, rpc::TaskMerge params, bool yes) {
+    TRY(identified(context, params));
     watch_progress(context, params.id);
-    const auto reply = merged_after_questions(context, params, yes);
-    if (!reply) return fail(context, reply.error());
-    if (context.json) return put_json(*reply);
-    auto typed = connection::reply_as<rpc::TaskMerge::Reply>(rpc::TaskMerge::k_name, *reply);
-    if (!typed) return fail(context, typed.error());
-    output::put(merge_page(*typed, params.no_push.value_or(false), context.style));
+    TRY(const auto reply, merged_after_questions(context, params, yes));
+    if (context.json) return put_json(reply);
+    TRY(auto typed, connection::reply_as<rpc::TaskMerge::Reply>(rpc::TaskMerge::k_name, reply));
+    output::put(merge_page(typed, params.no_push.value_or(false), context.style));
     return 0;
 }
 
@@ -171,8 +168,7 @@ Result<std::vector<std::string>> tasks_to_merge(Context& context) {
     rpc::TaskList params;
     params.cwd = context.cwd;
     params.needs = true;
-    TRY(const auto json, context.call_json(params.k_name, written(params)));
-    TRY(auto list, connection::reply_as<rpc::TaskList::Reply>(params.k_name, json));
+    TRY(auto list, context.call(params));
     std::erase_if(list.tasks, [](const rpc::TaskView& task) {
         return task.needs.kind != Need::review || std::ranges::find(task.can, "merge") == task.can.end();
     });
@@ -185,29 +181,26 @@ Result<std::vector<std::string>> tasks_to_merge(Context& context) {
     return ids;
 }
 
-int task_check(Context& context, rpc::TaskCheck params) {
-    if (const auto task = identified(context, params); !task) return fail(context, task.error());
+Status task_check(Context& context, rpc::TaskCheck params) {
+    TRY(identified(context, params));
     watch_progress(context, params.id);
-    const auto reply = context.call_json(rpc::TaskCheck::k_name, written(params));
-    if (!reply) return fail(context, reply.error());
-    auto typed = connection::reply_as<rpc::TaskCheck::Reply>(rpc::TaskCheck::k_name, *reply);
-    if (!typed) return fail(context, typed.error());
+    TRY(const auto reply, context.call_json(rpc::TaskCheck::k_name, written(params)));
+    TRY(auto typed, connection::reply_as<rpc::TaskCheck::Reply>(rpc::TaskCheck::k_name, reply));
     if (context.json) {
-        put_json(*reply);
+        put_json(reply);
     } else {
-        output::put(check_page(*typed, context.style));
+        output::put(check_page(typed, context.style));
     }
-    return typed->passed ? 0 : 1;
+    return typed.passed ? 0 : 1;
 }
 
-int task_cancel(Context& context, rpc::TaskCancel params, bool yes) {
-    const auto task = identified(context, params);
-    if (!task) return fail(context, task.error());
+Status task_cancel(Context& context, rpc::TaskCancel params, bool yes) {
+    TRY(const auto task, identified(context, params));
     const auto question =
-        "This stops the task's agents and keeps uncommitted work in refs/orange.\nCancel " + task->name + "?";
+        "This stops the task's agents and keeps uncommitted work in refs/orange.\nCancel " + task.name + "?";
     const auto command = "orange cancel" + (params.id ? " " + *params.id : std::string());
-    const bool has_ended = output::is_interactive() && task->status.empty();  // the daemon says so
-    if (auto meant = asked(context, yes || has_ended, question, command); !meant) return fail(context, meant.error());
+    const bool has_ended = output::is_interactive() && task.status.empty();  // the daemon says so
+    TRY(asked(context, yes || has_ended, question, command));
     watch_progress(context, params.id);
     return print<rpc::TaskCancel>(
         context, cancelled_after_question(context, params, yes), [&](const rpc::TaskReply& reply) {
@@ -215,12 +208,10 @@ int task_cancel(Context& context, rpc::TaskCancel params, bool yes) {
         });
 }
 
-int task_create_pr(Context& context, rpc::TaskCreatePr params) {
+Status task_create_pr(Context& context, rpc::TaskCreatePr params) {
     complete_with_cwd(context, params, params.id.has_value());
     if (params.body) {
-        auto text = text_argument(*params.body);
-        if (!text) return fail(context, text.error());
-        params.body = std::move(*text);
+        TRY(params.body, text_argument(*params.body));
     }
     return answer(context, params, [&](const rpc::TaskReply& reply) {
         return output::task_line(reply.task, context.style) +
@@ -228,7 +219,7 @@ int task_create_pr(Context& context, rpc::TaskCreatePr params) {
     });
 }
 
-int task_update_branch(Context& context, rpc::TaskUpdateBranch params) {
+Status task_update_branch(Context& context, rpc::TaskUpdateBranch params) {
     complete_with_cwd(context, params, params.id.has_value());
     return answer(context, params, [&](const rpc::TaskReply& reply) {
         return output::task_line(reply.task, context.style) +
@@ -236,7 +227,7 @@ int task_update_branch(Context& context, rpc::TaskUpdateBranch params) {
     });
 }
 
-int task_restore(Context& context, rpc::TaskRestore params) {
+Status task_restore(Context& context, rpc::TaskRestore params) {
     complete_with_cwd(context, params, params.id.has_value());
     return answer(context, params, [&](const rpc::TaskRestore::Reply& reply) {
         const std::string at = reply.commit.empty() ? "" : " is at " + printable(reply.commit.substr(0, 12));
@@ -246,24 +237,22 @@ int task_restore(Context& context, rpc::TaskRestore params) {
     });
 }
 
-int task_delete(Context& context, rpc::TaskDelete params, bool yes) {
-    const auto task = identified(context, params);
-    if (!task) return fail(context, task.error());
-    const bool ends = !task->status.empty();
-    const auto question = ends ? "T" + task->name.substr(1) + " has not ended; its status is " + task->status +
+Status task_delete(Context& context, rpc::TaskDelete params, bool yes) {
+    TRY(const auto task, identified(context, params));
+    const bool ends = !task.status.empty();
+    const auto question = ends ? "T" + task.name.substr(1) + " has not ended; its status is " + task.status +
                                      ".\nCancel it and delete its TASK.md, history and logs?"
-                               : "Delete " + task->name + " with its TASK.md, history and logs?";
+                               : "Delete " + task.name + " with its TASK.md, history and logs?";
     const auto command = std::string("orange delete") + (params.force ? " --force" : "") +
                          (params.id ? " " + *params.id : std::string());
-    if (auto meant = asked(context, yes, question, command); !meant) return fail(context, meant.error());
+    TRY(asked(context, yes, question, command));
     // The question said that the task will end. --yes alone only means that it may be deleted.
     if (may_ask(context, yes) && ends) params.force = true;
     watch_progress(context, params.id);
-    const auto reply = context.call_json(params.k_name, written(params));
-    if (!reply) return fail(context, reply.error());
-    if (context.json) return put_json(*reply);
-    output::put("deleted " + printable(output::text_of(*reply, "short_id")) + "\n");
-    auto typed = connection::reply_as<rpc::TaskDelete::Reply>(rpc::TaskDelete::k_name, *reply);
+    TRY(const auto reply, context.call_json(params.k_name, written(params)));
+    if (context.json) return put_json(reply);
+    output::put("deleted " + printable(output::text_of(reply, "short_id")) + "\n");
+    auto typed = connection::reply_as<rpc::TaskDelete::Reply>(rpc::TaskDelete::k_name, reply);
     if (typed) output::put(output::notes_text(typed->notes, context.style));
     return 0;
 }

@@ -78,7 +78,7 @@ class PagePrinter {
 
     Result<void> put(Json page) {
         if (context_.json) return put_json(std::move(page)), Result<void>{};
-        if (form_) return put_formed(context_, page, *form_), Result<void>{};
+        if (form_) return put_formed(page, *form_), Result<void>{};
         TRY(const auto list, connection::reply_as<rpc::TaskList::Reply>(rpc::TaskList::k_name, page));
         output::put_now(output::task_list_part(list, SystemClock().now(), context_.style, searched_, shape_));
         return {};
@@ -116,12 +116,13 @@ class PagePrinter {
 
 }  // namespace
 
-int print_tasks(const Context& context, const Result<Json>& reply, const std::optional<std::string>& form,
-                const std::function<std::string(const rpc::TaskList::Reply&)>& page) {
+Status print_tasks(const Context& context, const Result<Json>& reply, const std::optional<std::string>& form,
+                   const std::function<std::string(const rpc::TaskList::Reply&)>& page) {
     if (form && !context.json) {
-        if (!reply) return fail(context, reply.error());
+        if (!reply) return reply.error();
         output::print_error(silent_hosts(*reply));
-        return put_formed(context, with_host_ids(*reply), *form);
+        put_formed(with_host_ids(*reply), *form);
+        return 0;
     }
     return print<rpc::TaskList>(context, reply,
                                 [&](const rpc::TaskList::Reply& list) { return page(list) + silent_hosts(*reply); });
@@ -131,13 +132,11 @@ std::string form_problem(const std::string& form, bool shown) {
     return output::form_problem(form, shown ? output::shown_task_form_names() : output::task_form_names());
 }
 
-int put_formed(const Context& context, const Result<Json>& reply, const std::string& form) {
-    if (!reply) return fail(context, reply.error());
-    for (const auto& task : reply->value("tasks", Json::array())) output::put(output::formed(form, task));
-    return 0;
+void put_formed(const Json& list, const std::string& form) {
+    for (const auto& task : list.value("tasks", Json::array())) output::put(output::formed(form, task));
 }
 
-int task_list(Context& context, rpc::TaskList params, const ListOptions& options) {
+Status task_list(Context& context, rpc::TaskList params, const ListOptions& options) {
     params.changes = !options.form || options.form->find("committed") != std::string::npos;
     complete_with_cwd(context, params, params.project || options.everywhere);
     if (options.watch) return watch_tasks(context, params, options.form);
@@ -148,43 +147,36 @@ int task_list(Context& context, rpc::TaskList params, const ListOptions& options
         });
     }
     PagePrinter printer(context, options.form, params.search.has_value());
-    const auto done = each_page(context, params, [&](Json page) { return printer.put(std::move(page)); });
-    if (!done) return fail(context, done.error());
+    TRY(each_page(context, params, [&](Json page) { return printer.put(std::move(page)); }));
     printer.end();
     return 0;
 }
 
-int task_tree(Context& context, rpc::TaskList params, bool everywhere, const std::optional<std::string>& about) {
+Status task_tree(Context& context, rpc::TaskList params, bool everywhere, const std::optional<std::string>& about) {
     std::string id;
     if (about) {
         rpc::TaskShow show;
         show.id = about;
-        auto reply = context.call_json(show.k_name, written(show));
-        if (!reply) return fail(context, reply.error());
-        const auto shown = connection::reply_as<rpc::TaskShow::Reply>(show.k_name, *reply);
-        if (!shown) return fail(context, shown.error());
-        id = shown->task.fields.id.value;
+        TRY(const auto shown, context.call(show));
+        id = shown.task.fields.id.value;
     }
     complete_with_cwd(context, params, params.project || everywhere || about);
-    const auto reply = whole_list(context, params);
-    if (!reply) return fail(context, reply.error());
-    const auto list = connection::reply_as<rpc::TaskList::Reply>(params.k_name, *reply);
-    if (!list) return fail(context, list.error());
-    const auto tree = output::tree_of(list->tasks, id);
+    TRY(const auto reply, whole_list(context, params));
+    TRY(const auto list, connection::reply_as<rpc::TaskList::Reply>(params.k_name, reply));
+    const auto tree = output::tree_of(list.tasks, id);
     if (context.json) return put_json(output::tree_json(tree));
     output::put(output::tree_page(tree, context.style));
     return 0;
 }
 
-int task_show(Context& context, rpc::TaskShow params, const std::optional<std::string>& form) {
+Status task_show(Context& context, rpc::TaskShow params, const std::optional<std::string>& form) {
     params.changes = true;
     complete_with_cwd(context, params, params.id.has_value());
     if (form && !context.json) {
-        auto reply = context.call_json(params.k_name, written(params));
-        if (!reply) return fail(context, reply.error());
-        auto task = reply->value("task", Json::object());
-        reply->erase("task");
-        task.update(*reply);
+        TRY(auto reply, context.call_json(params.k_name, written(params)));
+        auto task = reply.value("task", Json::object());
+        reply.erase("task");
+        task.update(reply);
         output::put(output::formed(*form, task));
         return 0;
     }
@@ -193,14 +185,14 @@ int task_show(Context& context, rpc::TaskShow params, const std::optional<std::s
     });
 }
 
-int task_why(Context& context, rpc::TaskWhy params) {
+Status task_why(Context& context, rpc::TaskWhy params) {
     complete_with_cwd(context, params, params.id.has_value());
     return answer(context, params, [&](const rpc::TaskWhy::Reply& reply) {
         return context.style.paint(output::why_lines(reply, context.style));
     });
 }
 
-int task_peek(Context& context, rpc::TaskPeek params) {
+Status task_peek(Context& context, rpc::TaskPeek params) {
     complete_with_cwd(context, params, params.id.has_value());
     return answer(context, params, [](const rpc::TaskPeek::Reply& reply) {
         auto text = printable(reply.text, true);

@@ -172,7 +172,7 @@ int put_first(const Context& context, const First& first) {
 
 }  // namespace
 
-int task_wait_any(Context& context, const std::vector<std::string>& tasks, const rpc::TaskWait& params) {
+Status task_wait_any(Context& context, const std::vector<std::string>& tasks, const rpc::TaskWait& params) {
     Groups groups;
     for (const auto& task : tasks) {
         const auto colon = task.find(':');
@@ -182,13 +182,11 @@ int task_wait_any(Context& context, const std::vector<std::string>& tasks, const
         group->second.push_back(host.empty() ? task : task.substr(colon + 1));
     }
     const bool is_local = groups.size() == 1 && groups.front().first.empty();
-    if (!is_local) {
-        if (auto human = check_human(context.paths); !human) return fail(context, human.error());
-    }
+    if (!is_local) TRY(check_human(context.paths));
     if (is_local) catch_interrupts();
-    const auto first = is_local ? LocalWait(context.paths, groups.front().second, params).first()
-                                : first_of_hosts(context, groups, params);
-    return first ? put_first(context, *first) : fail(context, first.error());
+    TRY(const auto first, is_local ? LocalWait(context.paths, groups.front().second, params).first()
+                                   : first_of_hosts(context, groups, params));
+    return put_first(context, first);
 }
 
 }  // namespace orange::commands

@@ -10,6 +10,6 @@ namespace orange::commands {
 
 /// Runs `orange task wait --any`: waits for the first of these tasks, each with or without its host. `params` has no
 /// task. Returns 0 if a task is in the wanted state, 1 if none can get there any more, 3 if the time passed.
-int task_wait_any(Context& context, const std::vector<std::string>& tasks, const rpc::TaskWait& params);
+Status task_wait_any(Context& context, const std::vector<std::string>& tasks, const rpc::TaskWait& params);
 
 }  // namespace orange::commands

@@ -27,43 +27,39 @@ void put_event(const Context& context, const rpc::EventNotification& event) {
 }
 
 /// Prints events as they come, until the reader of standard output has gone.
-int follow_for_reader(const Context& context, EventStream& stream, Follower::OnEvent event) {
+Status follow_for_reader(const Context& context, EventStream& stream, Follower::OnEvent event) {
     Follower follower;
     follower.event = std::move(event);
     follower.enough = [&](const EventStream::Next& came) -> Result<bool> {
         if (came.what == EventStream::What::resync && context.json) output::put_now("{\"resync\":true}\n");
         return output::reader_is_gone();
     };
-    const auto over = follow(stream, std::move(follower));
-    return over ? 0 : fail(context, over.error());
+    TRY(follow(stream, std::move(follower)));
+    return 0;
 }
 
 }  // namespace
 
-int events(Context& context, rpc::EventsList params, bool follow_on) {
+Status events(Context& context, rpc::EventsList params, bool follow_on) {
     rpc::EventsSubscribe filter;
     static_cast<rpc::EventSelector&>(filter) = params;
-    auto daemon = context.daemon();
-    if (!daemon) return fail(context, daemon.error());
     if (!follow_on || !params.since) {
-        auto recent = (*daemon)->call(params);
-        if (!recent) return fail(context, recent.error());
-        if (recent->resync) remark("the --since cursor is too old or unknown; showing the last events");
-        if (!follow_on && recent->events.empty() && !context.json) output::put("No events.\n");
-        for (const auto& event : recent->events) put_event(context, event);
+        TRY(auto recent, context.call(params));
+        if (recent.resync) remark("the --since cursor is too old or unknown; showing the last events");
+        if (!follow_on && recent.events.empty() && !context.json) output::put("No events.\n");
+        for (const auto& event : recent.events) put_event(context, event);
         if (!follow_on) return 0;
-        filter.since = recent->cursor;
+        filter.since = recent.cursor;
     } else {
         filter.since = params.since;
     }
     EventStream stream(context.paths, filter);
-    auto opened = stream.open();
-    if (!opened) return fail(context, opened.error());
-    if (*opened) remark("the --since cursor is too old or unknown; showing only new events");
+    TRY(auto opened, stream.open());
+    if (opened) remark("the --since cursor is too old or unknown; showing only new events");
     return follow_for_reader(context, stream, [&](const rpc::EventNotification& event) { put_event(context, event); });
 }
 
-int task_history(Context& context, rpc::TaskHistory params, bool follow_on) {
+Status task_history(Context& context, rpc::TaskHistory params, bool follow_on) {
     complete_with_cwd(context, params, params.id.has_value());
     if (!follow_on) {
         return answer(context, params, [&](const rpc::TaskHistory::Reply& reply) {
@@ -74,25 +70,21 @@ int task_history(Context& context, rpc::TaskHistory params, bool follow_on) {
     rpc::TaskShow show;
     show.id = params.id;
     show.cwd = params.cwd;
-    auto daemon = context.daemon();
-    if (!daemon) return fail(context, daemon.error());
-    auto shown = (*daemon)->call(show);
-    if (!shown) return fail(context, shown.error());
+    TRY(auto shown, context.call(show));
     rpc::EventsSubscribe filter;
-    filter.task = shown->task.fields.id.value;
+    filter.task = shown.task.fields.id.value;
     // Open the stream first. Events in between are then in both the stream and the history, and are recognized by their
     // time.
     EventStream stream(context.paths, filter);
-    if (auto opened = stream.open(); !opened) return fail(context, opened.error());
-    auto history = (*daemon)->call(params);
-    if (!history) return fail(context, history.error());
+    TRY(stream.open());
+    TRY(auto history, context.call(params));
     std::string last;
     const auto put = [&](const Json& event) {
         last = event.value("timestamp", std::string());
         output::put_now(context.json ? dump(event) + "\n"
                                      : context.style.paint(output::history_lines(event, context.style)));
     };
-    for (const auto& event : history->events) put(event);
+    for (const auto& event : history.events) put(event);
     return follow_for_reader(context, stream, [&](const rpc::EventNotification& event) {
         if (event.event.value("timestamp", std::string()) > last) put(event.event);
     });
@@ -136,12 +128,12 @@ class Attention {
 
 }  // namespace
 
-int watch_tasks(Context& context, const rpc::TaskList& params, const std::optional<std::string>& form, bool rings) {
+Status watch_tasks(Context& context, const rpc::TaskList& params, const std::optional<std::string>& form, bool rings) {
     EventStream stream(context.paths, {});
     std::optional<Attention> attention;
     if (params.needs && !context.json) attention.emplace(rings);
     catch_interrupts();
-    if (auto opened = stream.open(); !opened) return fail(context, opened.error());
+    TRY(stream.open());
     Json shown;
     const auto show = [&]() -> Result<void> {
         TRY(const auto reply, stream.call(params));
@@ -158,7 +150,7 @@ int watch_tasks(Context& context, const rpc::TaskList& params, const std::option
                 output::put("\n");
             }
             if (form) {
-                put_formed(context, shown, *form);
+                put_formed(shown, *form);
             } else {
                 const auto time = SystemClock().now();
                 output::put(params.needs
@@ -179,31 +171,30 @@ int watch_tasks(Context& context, const rpc::TaskList& params, const std::option
         if (!done && done.error().code != ErrorCode::unavailable) return done.error();
         return false;
     };
-    const auto over = follow(stream, std::move(follower));
-    return over ? 0 : fail(context, over.error());
+    TRY(follow(stream, std::move(follower)));
+    return 0;
 }
 
-int task_wait(Context& context, rpc::TaskWait params) {
+Status task_wait(Context& context, rpc::TaskWait params) {
     complete_with_cwd(context, params, params.id.has_value());
     rpc::EventsSubscribe filter;
     filter.task = params.id;
     EventStream stream(context.paths, filter);
-    if (auto opened = stream.open(); !opened) return fail(context, opened.error());
+    TRY(stream.open());
     rpc::TaskShow show;
     show.id = params.id;
     show.cwd = params.cwd;
     rpc::TaskWait::Reply reply;
     auto shown = stream.call(show);
-    if (!shown && shown.error().code != ErrorCode::unavailable) return fail(context, shown.error());
+    if (!shown && shown.error().code != ErrorCode::unavailable) return shown.error();
     if (shown) {  // otherwise the daemon has just ended, and the next one is asked
         reply.task = std::move(shown->task);
         params.id = reply.task.fields.id.value;
     }
     Follower follower;
     follower.patience = k_daemon_patience;
-    const auto over = follow_task(stream, params, std::move(follower), reply);
-    if (!over) return fail(context, over.error());
-    if (!*over) {
+    TRY(const auto over, follow_task(stream, params, std::move(follower), reply));
+    if (!over) {
         reply.timed_out = true;
         reply.why = "timed out, and the daemon does not answer";
     }
@@ -217,7 +208,7 @@ int task_wait(Context& context, rpc::TaskWait params) {
     return reply.reached ? 0 : reply.timed_out ? k_timed_out : 1;
 }
 
-int task_log(Context& context, rpc::TaskLog params) {
+Status task_log(Context& context, rpc::TaskLog params) {
     complete_with_cwd(context, params, params.id.has_value());
     return answer(context, params, [&](const rpc::TaskLog::Reply& reply) {
         if (params.list) return output::windows_page(reply, SystemClock().now(), context.style);

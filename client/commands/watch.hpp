@@ -16,12 +16,12 @@ namespace orange::commands {
 /// Exit status of `task wait` if the time passed.
 inline constexpr int k_timed_out = 3;
 
-int events(Context& context, rpc::EventsList params, bool follow);
-int task_history(Context& context, rpc::TaskHistory params, bool follow);
+Status events(Context& context, rpc::EventsList params, bool follow);
+Status task_history(Context& context, rpc::TaskHistory params, bool follow);
 /// Returns 0 if the state was reached, 1 if it cannot be reached any more, otherwise k_timed_out.
-int task_wait(Context& context, rpc::TaskWait params);
-int task_log(Context& context, rpc::TaskLog params);
+Status task_wait(Context& context, rpc::TaskWait params);
+Status task_log(Context& context, rpc::TaskLog params);
 /// Reads the log's files without the daemon, because a log is needed most when no daemon runs.
-int log(Context& context, const rpc::LogTail& params, bool follow);
+Status log(Context& context, const rpc::LogTail& params, bool follow);
 
 }  // namespace orange::commands

@@ -15,6 +15,7 @@
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
 #include "common/config/program_path.hpp"
+#include "common/posix/retried.hpp"
 
 extern char** environ;
 
@@ -86,13 +87,19 @@ Result<pid_t> start_child(const std::vector<std::string>& argv, const ChildOptio
     return pid;
 }
 
+int exit_status(int wait_status) {
+    return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+}
+
+int wait_for_child(pid_t child) {
+    int status = 0;
+    posix::retried([&] { return ::waitpid(child, &status, 0); });
+    return exit_status(status);
+}
+
 int status_of(const std::vector<std::string>& argv, const ChildOptions& options) {
     const auto child = start_child(argv, options);
-    if (!child) return 127;
-    int status = 0;
-    while (::waitpid(*child, &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return child ? wait_for_child(*child) : 127;
 }
 
 std::optional<std::filesystem::path> find_program(const std::string& name) {

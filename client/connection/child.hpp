@@ -26,6 +26,11 @@ struct ChildOptions {
 /// PATH. The caller has to reap the pid.
 Result<pid_t> start_child(const std::vector<std::string>& argv, const ChildOptions& options);
 
+/// Returns an exit status as a shell shows it: of a program that a signal ended, 128 and the signal.
+int exit_status(int wait_status);
+/// Waits for the end of a child and returns its exit status.
+int wait_for_child(pid_t child);
+
 /// Runs `argv` to its end. Returns its exit status: 127 if it cannot be started, 128 and the signal if one ended it.
 int status_of(const std::vector<std::string>& argv, const ChildOptions& options);
 

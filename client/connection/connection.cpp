@@ -27,13 +27,6 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds k_retry{5};
 
-struct OwnedFd {
-    int fd = -1;
-    ~OwnedFd() {
-        if (fd >= 0) ::close(fd);
-    }
-};
-
 Error connect_error(const std::filesystem::path& socket, int number) {
     const bool nobody = number == ENOENT || number == ECONNREFUSED || number == ENOTDIR;
     return {nobody ? ErrorCode::unavailable : ErrorCode::io,
@@ -108,31 +101,6 @@ Error does_not_answer(pid_t daemon, const std::string& method) {
     return {ErrorCode::timeout, text, {{"pid", pid}, {"method", method}, {"busy", is_busy ? "true" : "false"}}};
 }
 
-Connection& Connection::operator=(Connection&& other) noexcept {
-    if (this == &other) return *this;
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = std::exchange(other.fd_, -1);
-    daemon_ = other.daemon_;
-    socket_ = std::move(other.socket_);
-    patience_ = other.patience_;
-    heard_ = other.heard_;
-    read_at_ = other.read_at_;
-    queues_ = other.queues_;
-    unsent_ = std::move(other.unsent_);
-    closed_ = other.closed_;
-    next_id_ = other.next_id_;
-    buffer_ = std::move(other.buffer_);
-    searched_ = std::exchange(other.searched_, 0);
-    listener_ = std::move(other.listener_);
-    on_reply_ = std::move(other.on_reply_);
-    parse_ = std::move(other.parse_);
-    return *this;
-}
-
-Connection::~Connection() {
-    if (fd_ >= 0) ::close(fd_);
-}
-
 Result<Connection> Connection::open(const std::filesystem::path& socket, milliseconds deadline, Patience patience) {
     if (auto safe = check_home(socket.parent_path()); !safe && safe.error().code == ErrorCode::forbidden) {
         return safe.error();
@@ -144,12 +112,12 @@ Result<Connection> Connection::open(const std::filesystem::path& socket, millise
     }
     const auto until = steady_clock::now() + deadline;
     for (;;) {
-        OwnedFd fd{system::local_socket()};
-        if (fd.fd < 0) return io_error("opening a socket", errno);
-        if (::connect(fd.fd, address->get(), address->size()) == 0) {
-            TRY(auto daemon, check_server(fd.fd, socket));
-            ::fcntl(fd.fd, F_SETFL, ::fcntl(fd.fd, F_GETFL) & ~O_NONBLOCK);
-            Connection connection(std::exchange(fd.fd, -1));
+        UniqueFd fd(system::local_socket());
+        if (!fd) return io_error("opening a socket", errno);
+        if (::connect(fd.get(), address->get(), address->size()) == 0) {
+            TRY(auto daemon, check_server(fd.get(), socket));
+            ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) & ~O_NONBLOCK);
+            Connection connection(fd.release());
             connection.daemon_ = daemon;
             connection.socket_ = socket;
             connection.patience_ = patience;
@@ -215,7 +183,7 @@ Result<bool> Connection::wait_for_message(milliseconds timeout) {
 bool Connection::wait_for_end(milliseconds timeout) {
     const auto until = steady_clock::now() + timeout;
     while (steady_clock::now() < until) {
-        pollfd ready{fd_, POLLIN, 0};
+        pollfd ready{fd_.get(), POLLIN, 0};
         if (::poll(&ready, 1, remaining(until)) <= 0) continue;
         auto more = fill();
         if (!more || !*more) return true;
@@ -237,7 +205,7 @@ void Connection::deliver(Json message) {
 
 Result<bool> Connection::ready(short events, steady_clock::time_point until) {
     const auto ask = heard_ + patience_.silence;
-    pollfd socket{fd_, events, 0};
+    pollfd socket{fd_.get(), events, 0};
     const int count = ::poll(&socket, 1, remaining(std::min(until, ask)));
     if (count < 0 && errno != EINTR) return io_error("waiting for the daemon", errno);
     if (count > 0) return true;
@@ -269,7 +237,7 @@ bool Connection::daemon_lives() {
 
 Result<void> Connection::flush() {
     while (!unsent_.empty()) {
-        const auto n = ::send(fd_, unsent_.data(), unsent_.size(), MSG_DONTWAIT | system::send_flags());
+        const auto n = ::send(fd_.get(), unsent_.data(), unsent_.size(), MSG_DONTWAIT | system::send_flags());
         if (n >= 0) {
             unsent_.erase(0, static_cast<std::size_t>(n));
         } else if (errno == EPIPE || errno == ECONNRESET) {
@@ -290,7 +258,7 @@ Result<void> Connection::send_line(const std::string& line) {
     }
     std::size_t sent = 0;
     while (sent < line.size()) {
-        const auto n = ::send(fd_, line.data() + sent, line.size() - sent, MSG_DONTWAIT | system::send_flags());
+        const auto n = ::send(fd_.get(), line.data() + sent, line.size() - sent, MSG_DONTWAIT | system::send_flags());
         if (n >= 0) {
             sent += static_cast<std::size_t>(n);
             heard_ = steady_clock::now();
@@ -336,7 +304,7 @@ bool Connection::take_line(std::string& line) {
 Result<bool> Connection::fill() {
     char chunk[65536];
     for (;;) {
-        const auto n = ::read(fd_, chunk, sizeof chunk);
+        const auto n = ::read(fd_.get(), chunk, sizeof chunk);
         if (n > 0) {
             heard_ = read_at_ = steady_clock::now();
             buffer_.append(chunk, static_cast<std::size_t>(n));

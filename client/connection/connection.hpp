@@ -11,6 +11,7 @@
 
 #include "common/model/fields.hpp"
 #include "common/model/json.hpp"
+#include "common/posix/fd.hpp"
 
 /// The client's side of the protocol (docs/protocol.md): a blocking Unix socket with one JSON-RPC message a line. All
 /// commands and the dashboard use it to talk to the daemon.
@@ -59,9 +60,6 @@ class Connection {
 
     /// Owns a connected socket from now on.
     explicit Connection(int fd) : fd_(fd) {}
-    Connection(Connection&& other) noexcept { *this = std::move(other); }
-    Connection& operator=(Connection&& other) noexcept;
-    ~Connection();
 
     /// Connects to a socket. unavailable: no process listens there. forbidden: another user does, or could. timeout:
     /// the daemon's queue stayed full until the deadline.
@@ -90,7 +88,7 @@ class Connection {
     Result<bool> wait_for_message(std::chrono::milliseconds timeout);
 
     /// Returns the descriptor for a poll with other ones. If it is readable, call wait_for_message().
-    int descriptor() const { return fd_; }
+    int descriptor() const { return fd_.get(); }
     /// Returns the time of the last byte from the other end, or else of this object's creation.
     std::chrono::steady_clock::time_point read_at() const { return read_at_; }
 
@@ -119,7 +117,7 @@ class Connection {
     Result<bool> fill();
     void deliver(Json message);
 
-    int fd_ = -1;
+    UniqueFd fd_;
     pid_t daemon_ = 0;
     std::filesystem::path socket_;  ///< empty: the daemon cannot be pinged
     Patience patience_;

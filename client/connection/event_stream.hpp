@@ -15,11 +15,10 @@ namespace orange::connection {
 /// guarantee that, the stream reports `resync`, and the caller reads the state again.
 ///
 ///     EventStream stream(paths, filter);
-///     if (auto opened = stream.open(); !opened) return fail(…);
+///     TRY(stream.open());
 ///     for (;;) {
-///         auto next = stream.next(1s);
-///         if (!next) return fail(…);                 // the daemon refuses: it will not get better
-///         if (next->what == EventStream::What::event) …next->event…
+///         TRY(auto next, stream.next(1s));           // an error: the daemon refuses, and it will not get better
+///         if (next.what == EventStream::What::event) …next.event…
 ///     }
 class EventStream {
   public:

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -21,6 +20,7 @@
 #include "common/base/try.hpp"
 #include "common/config/home_check.hpp"
 #include "common/config/program_path.hpp"
+#include "common/posix/fd.hpp"
 
 namespace orange::connection {
 namespace {
@@ -37,18 +37,13 @@ constexpr std::size_t k_shown_lines = 10;
 /// noticed at once.
 struct Supervisor {
     pid_t pid = 0;
-    int alive = -1;
+    UniqueFd alive;
     bool ended = false;
     int status = 0;
 
-    Supervisor(pid_t p, int fd) : pid(p), alive(fd) {}
-    Supervisor(const Supervisor&) = delete;
-    Supervisor& operator=(const Supervisor&) = delete;
-    ~Supervisor() { ::close(alive); }
-
     /// Sleeps for `time`, or until the supervisor has ended.
     void watch(milliseconds time) {
-        pollfd gone{alive, POLLIN, 0};
+        pollfd gone{alive.get(), POLLIN, 0};
         if (::poll(&gone, 1, static_cast<int>(time.count())) <= 0) return;
         ended = ::waitpid(pid, &status, 0) == pid;
     }
@@ -58,18 +53,13 @@ struct Supervisor {
 /// The file of the daemon's output, and its size before this start.
 struct Output {
     fs::path file;
-    int fd = -1;
+    UniqueFd fd;
     off_t from = 0;
 
     explicit Output(fs::path path)
         : file(std::move(path)),
           fd(::open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)),
-          from(fd < 0 ? 0 : ::lseek(fd, 0, SEEK_END)) {}
-    Output(const Output&) = delete;
-    Output& operator=(const Output&) = delete;
-    ~Output() {
-        if (fd >= 0) ::close(fd);
-    }
+          from(fd ? ::lseek(fd.get(), 0, SEEK_END) : 0) {}
     std::string last_words() const;
 };
 
@@ -77,9 +67,9 @@ struct Output {
 std::string Output::last_words() const {
     constexpr off_t k_most = 16384;
     struct stat info {};
-    const off_t begin = ::fstat(fd, &info) == 0 ? std::max(from, info.st_size - k_most) : from;
+    const off_t begin = ::fstat(fd.get(), &info) == 0 ? std::max(from, info.st_size - k_most) : from;
     std::string text(static_cast<std::size_t>(k_most), '\0');
-    const auto size = ::pread(fd, text.data(), text.size(), begin);
+    const auto size = ::pread(fd.get(), text.data(), text.size(), begin);
     text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
     const auto lines = split_lines(text);
     std::string last;
@@ -90,20 +80,19 @@ std::string Output::last_words() const {
 }
 
 /// Starts `orange daemon supervise`, detached.
-Result<std::unique_ptr<Supervisor>> start_supervisor(const fs::path& oranged, const Output& output) {
+Result<Supervisor> start_supervisor(const fs::path& oranged, const Output& output) {
     TRY(auto self, program_path());
     if (auto client = find_program("orange")) self = std::move(*client);  // this process may be the dashboard
-    int alive[2];
-    if (system::make_pipe(alive) != 0) return io_error("making a pipe", errno);
+    int ends[2];
+    if (system::make_pipe(ends) != 0) return io_error("making a pipe", errno);
+    UniqueFd alive(ends[0]);
+    const UniqueFd held(ends[1]);
     ChildOptions options;
-    options.out = options.err = output.fd;
-    options.extra = alive[1];
+    options.out = options.err = output.fd.get();
+    options.extra = held.get();
     options.new_session = true;
-    auto pid = start_child({self.string(), "daemon", "supervise", oranged.string()}, options);
-    ::close(alive[1]);
-    if (pid) return std::make_unique<Supervisor>(*pid, alive[0]);
-    ::close(alive[0]);
-    return pid.error();
+    TRY(const auto pid, start_child({self.string(), "daemon", "supervise", oranged.string()}, options));
+    return Supervisor{pid, std::move(alive)};
 }
 
 /// Waits for the daemon's socket. Nothing if the supervisor left the home to another daemon, which has ended since.
@@ -143,11 +132,11 @@ Result<Connection> start_daemon(const Paths& paths) {
     TRY(auto oranged, find_oranged());
     TRY(make_home(paths.home));
     const Output output(paths.home / "oranged.out");
-    if (output.fd < 0) return io_error("opening " + output.file.string(), errno);
+    if (!output.fd) return io_error("opening " + output.file.string(), errno);
     const auto until = steady_clock::now() + k_start_deadline;
     for (;;) {
         TRY(auto supervisor, start_supervisor(oranged, output));
-        auto connection = wait_for_socket(paths, *supervisor, output, until);
+        auto connection = wait_for_socket(paths, supervisor, output, until);
         if (connection) return std::move(*connection);
     }
 }

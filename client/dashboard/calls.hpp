@@ -20,6 +20,19 @@ Request request_of(const Method& params, Purpose purpose, std::string task = {})
     return request;
 }
 
+/// Makes a request that asks something about the task.
+template <class Method>
+Request request_about(Method params, Purpose purpose, const std::string& task) {
+    params.id = task;
+    return request_of(params, purpose, task);
+}
+
+/// Adds a request that a host answers.
+inline void add_request(Effects& effects, Request request, std::size_t host) {
+    request.host = host;
+    effects.requests.push_back(std::move(request));
+}
+
 /// Makes a request that changes the task. Its row shows `doing`, and the message at the end is `done`.
 template <class Method>
 Request action_of(Method params, const std::string& task, std::string doing, std::string done) {

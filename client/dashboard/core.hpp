@@ -86,7 +86,7 @@ class Core {
     bool is_found(const Row& task) const;
     void move(int by);
     void select_at(std::size_t item);
-    void next_filter(Effects& effects);
+    void next_filter();
     void show_filter(Filter filter);
     void switch_project();
     void click(const Input& input, Moment now, Effects& effects);

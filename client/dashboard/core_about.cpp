@@ -25,15 +25,11 @@ void Core::show_about(About::What what, const std::string& id, Effects& effects)
     state_.about->task = id;
     if (what == About::What::changes) {
         rpc::TaskDiff diff;
-        diff.id = id;
         diff.patch = diff.merge = true;
-        effects.requests.push_back(request_of(diff, Purpose::about, id));
+        add_request(effects, request_about(std::move(diff), Purpose::about, id), host_of(id));
     } else {
-        rpc::TaskShow show;
-        show.id = id;
-        effects.requests.push_back(request_of(show, Purpose::about, id));
+        add_request(effects, request_about(rpc::TaskShow{}, Purpose::about, id), host_of(id));
     }
-    effects.requests.back().host = host_of(id);
 }
 
 /// Requests the changes of a question when it is shown, because it may have waited for another question before.

@@ -131,10 +131,7 @@ void Core::mark_all() {
 }
 
 void Core::ask_for_moves(Effects& effects) {
-    rpc::TaskWhy why;
-    why.id = state_.selected;
-    effects.requests.push_back(request_of(why, Purpose::moves, state_.selected));
-    effects.requests.back().host = selected()->host;
+    add_request(effects, request_about(rpc::TaskWhy{}, Purpose::moves, state_.selected), selected()->host);
 }
 
 void Core::copy_id(Effects& effects, Moment now) {

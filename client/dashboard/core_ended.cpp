@@ -33,8 +33,7 @@ void Core::request_search(Effects& effects) {
     list.limit = static_cast<int>(state_.active + found_wanted_);
     for (std::size_t host = 0; host < feeds_.size(); ++host) {
         if (!is_up(state_, host)) continue;
-        effects.requests.push_back(request_of(list, Purpose::search));
-        effects.requests.back().host = host;
+        add_request(effects, request_of(list, Purpose::search), host);
     }
 }
 

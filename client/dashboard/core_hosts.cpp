@@ -32,8 +32,7 @@ Effects Core::on_host_link(Link::State link, std::string why, Moment now, std::s
     forget_pane_of(host);
     state_.columns = columns_for(state_);
     if (link != Link::State::up) return effects;
-    effects.requests.push_back(request_of(rpc::EventsSubscribe{}, Purpose::subscribe));
-    effects.requests.back().host = host;
+    add_request(effects, request_of(rpc::EventsSubscribe{}, Purpose::subscribe), host);
     request_list(host, effects, now);
     for (auto& [pane, text] : state_.panes) {
         if (host_of(text.task) == host) text.stale = true;

@@ -152,8 +152,7 @@ void Core::keep_in_view() {
     state_.top = std::min(state_.top, last_top);
 }
 
-void Core::next_filter(Effects& effects) {
-    (void)effects;
+void Core::next_filter() {
     constexpr Filter k_order[] = {Filter::active, Filter::needs, Filter::all, Filter::ended};
     const auto at = std::ranges::find(k_order, state_.filter) - std::begin(k_order);
     show_filter(k_order[(at + 1) % 4]);
@@ -203,8 +202,8 @@ void Core::click(const Input& input, Moment now, Effects& effects) {
     if (at >= state_.items.size()) return;
     if (state_.items[at].heading) {
         if (state_.items[at].section == Section::ended && state_.filter == Filter::active) {
-            next_filter(effects);
-            next_filter(effects);
+            next_filter();
+            next_filter();
         }
         return;
     }

@@ -22,21 +22,13 @@ Request screen_request(const Row& task, int lines) {
     const auto& id = task.id;
     if (!is_alive(task)) {
         rpc::TaskLog log;
-        log.id = id;
         log.lines = k_log_lines;
-        return request_of(log, Purpose::screen, id);
+        return request_about(std::move(log), Purpose::screen, id);
     }
     rpc::TaskPeek peek;
-    peek.id = id;
     peek.lines = std::clamp(lines, 1, 500);
     peek.colours = true;
-    return request_of(peek, Purpose::screen, id);
-}
-
-template <class Method>
-Request pane_request(Method params, Purpose purpose, const std::string& id) {
-    params.id = id;
-    return request_of(params, purpose, id);
+    return request_about(std::move(peek), Purpose::screen, id);
 }
 
 Request request_for(Pane pane, const Row& task, int lines) {
@@ -47,22 +39,22 @@ Request request_for(Pane pane, const Row& task, int lines) {
         case Pane::diff: {
             rpc::TaskDiff diff;
             diff.patch = true;
-            return pane_request(std::move(diff), Purpose::diff, id);
+            return request_about(std::move(diff), Purpose::diff, id);
         }
         case Pane::task: {
             rpc::TaskShow show;
             show.changes = true;
-            return pane_request(std::move(show), Purpose::task, id);
+            return request_about(std::move(show), Purpose::task, id);
         }
         case Pane::history: {
             rpc::TaskHistory history;
             history.limit = k_history;
-            return pane_request(std::move(history), Purpose::history, id);
+            return request_about(std::move(history), Purpose::history, id);
         }
         case Pane::why:
             break;
     }
-    return pane_request(rpc::TaskWhy{}, Purpose::why, id);
+    return request_about(rpc::TaskWhy{}, Purpose::why, id);
 }
 
 Pane pane_of(Purpose purpose) {
@@ -149,8 +141,7 @@ void Core::subscribe_screen(std::size_t host, Effects& effects) {
     rpc::EventsSubscribe subscribe;
     subscribe.since = feed.cursor;
     if (!feed.screen_wanted.empty()) subscribe.screen = feed.screen_wanted;
-    effects.requests.push_back(request_of(subscribe, Purpose::subscribe));
-    effects.requests.back().host = host;
+    add_request(effects, request_of(subscribe, Purpose::subscribe), host);
 }
 
 void Core::subscribed(std::size_t host, Result<Json> reply, Moment now, Effects& effects) {
@@ -213,8 +204,7 @@ void Core::request_pane(Moment now, Effects& effects) {
     text.stale = false;
     text.live = is_live;
     text.changed = task->updated_at;
-    effects.requests.push_back(request_for(state_.pane, *task, layout_of(state_).pane.height + 100));
-    effects.requests.back().host = task->host;
+    add_request(effects, request_for(state_.pane, *task, layout_of(state_).pane.height + 100), task->host);
 }
 
 /// Requests what is below the list once the pane has its own.
@@ -232,8 +222,7 @@ void Core::request_second_pane(Effects& effects) {
     second_asked_ = {pane, state_.selected};
     text.stale = false;
     text.changed = task->updated_at;
-    effects.requests.push_back(request_for(pane, *task, layout_of(state_).below.height));
-    effects.requests.back().host = task->host;
+    add_request(effects, request_for(pane, *task, layout_of(state_).below.height), task->host);
 }
 
 void Core::pane_reply(const Request& request, Result<Json> reply, Moment now) {

@@ -111,8 +111,7 @@ void Core::request_list(std::size_t host, Effects& effects, Moment now) {
     list.changes = true;
     feed.list_asked = true;
     feed.list_sent = now.steady;
-    effects.requests.push_back(request_of(list, Purpose::list));
-    effects.requests.back().host = host;
+    add_request(effects, request_of(list, Purpose::list), host);
 }
 
 /// Returns the rows of a reply, and stores the changes of their branches, which not every reply has.

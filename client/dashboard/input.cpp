@@ -82,7 +82,7 @@ std::vector<Input> Decoder::decode(std::string_view bytes, Time now) {
         buffer_.insert(buffer_.begin(), k_escape);
     }
     lone_escape_.reset();
-    parse(out, now);
+    parse(out);
     return out;
 }
 
@@ -109,7 +109,7 @@ std::vector<Input> Decoder::expire(Time now) {
     return out;
 }
 
-void Decoder::parse(std::vector<Input>& out, Time now) {
+void Decoder::parse(std::vector<Input>& out) {
     while (!buffer_.empty()) {
         if (pasting_) {
             const auto end = buffer_.find(k_paste_end);
@@ -134,7 +134,6 @@ void Decoder::parse(std::vector<Input>& out, Time now) {
             if (buffer_.size() == size) return;  // half a character
         }
     }
-    (void)now;
 }
 
 /// Parses an escape sequence; false if it is incomplete.

@@ -39,7 +39,7 @@ class Decoder {
     static constexpr std::size_t k_longest_paste = std::size_t{64} << 10;
     static constexpr std::chrono::milliseconds k_rest{400};  ///< for the rest of a sequence that a slow line has split
 
-    void parse(std::vector<Input>& out, Time now);
+    void parse(std::vector<Input>& out);
     bool parse_escape(std::vector<Input>& out);
     bool parse_csi(std::vector<Input>& out, std::size_t begin);
     bool skip_string(std::size_t begin);

@@ -146,7 +146,7 @@ std::span<const Binding> Core::keys() {
         {"c", Action::create, k_of_list, "create", "Create a task", "", "task create",
          [](Core& c, Effects& effects, Moment now) { c.open_form(now, effects); }},
         {"f", Action::filter, k_of_list, "filter", "Show active tasks, those that need you, all, or ended ones", "", "",
-         [](Core& c, Effects& effects, Moment) { c.next_filter(effects); }},
+         [](Core& c, Effects&, Moment) { c.next_filter(); }},
         {"/", Action::search, k_of_list, "search", "Show only tasks with this text in branch, summary, id or project",
          "", "", [](Core& c, Effects&, Moment now) { c.open_prompt(Prompt::For::search, nullptr, now); }},
         {"P", Action::projects, k_of_list, "", "Show the tasks of all projects, or only those of this task's project",

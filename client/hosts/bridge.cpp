@@ -58,7 +58,7 @@ std::optional<Error> Bridge::reason() {
     int status = 0;
     if (ssh_ <= 0 || ::waitpid(ssh_, &status, WNOHANG) != ssh_) return std::nullopt;
     ssh_ = -1;
-    const auto code = status_from(status);
+    const auto code = connection::exit_status(status);
     if (auto trouble = trouble_of(host_, code, messages_.text())) return trouble;
     if (code == k_wrong_usage) {
         return Error(ErrorCode::unavailable,

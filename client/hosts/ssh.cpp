@@ -66,7 +66,7 @@ int wait_for(pid_t child) {
             ::raise(SIGSTOP);
             ::kill(child, SIGCONT);
         } else {
-            return status_from(status);
+            return connection::exit_status(status);
         }
     }
 }
@@ -102,7 +102,7 @@ struct SshCall {
         if (out >= 0) ::close(std::exchange(out, -1));
         pid = -1;
         answer.took = std::chrono::duration_cast<milliseconds>(steady_clock::now() - began);
-        answer.status = status_from(status);
+        answer.status = connection::exit_status(status);
         const bool killed = late && WIFSIGNALED(status);
         answer.trouble =
             killed ? Error(ErrorCode::timeout,

@@ -1,6 +1,5 @@
 #include "client/hosts/ssh_program.hpp"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -52,10 +51,6 @@ std::vector<std::string> ssh_argv(const Host& host, const std::string& command, 
 
 Error cannot_start(const Error& error) {
     return {ErrorCode::unavailable, error.message + ". Hosts are reached through OpenSSH's ssh; install its client"};
-}
-
-int status_from(int wait_status) {
-    return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
 }
 
 }  // namespace orange::hosts

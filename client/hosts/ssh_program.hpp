@@ -26,7 +26,5 @@ class Messages {
 std::vector<std::string> ssh_argv(const Host& host, const std::string& command, bool terminal,
                                   const Messages& messages);
 Error cannot_start(const Error& error);
-/// Returns an exit status as a shell shows it.
-int status_from(int wait_status);
 
 }  // namespace orange::hosts

@@ -37,8 +37,7 @@ struct AgentActivity {
     std::string source;
     std::string text;
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("activity", activity, "busy, idle, waiting, limited or unknown");
         v.optional("since", since, "when it began, as far as this daemon saw it");
         v.sparse("source", source, "what says so: events, file, title or screen");

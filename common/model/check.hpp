@@ -20,8 +20,7 @@ struct CheckRecord {
     std::string tree = {};
     std::string merged_with = {};
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("commit", commit, "what was checked");
         v.optional("checks", checks, "hash of the commands");
         v.optional("passed", passed, "all of them succeeded");

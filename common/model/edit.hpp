@@ -19,8 +19,7 @@ struct Choices {
     std::optional<std::string> executor_options;
     std::vector<std::string> blocked_by = {};
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.optional("workflow", workflow, "the task's workflow; a new task's default: the project's (human)");
         v.optional("harness", harness, "which agent works, from its next start");
         v.optional("review_harness", review_harness, "which agent reviews, from its next start");
@@ -50,8 +49,7 @@ struct Edit : Choices {
     std::optional<std::string> pr_feedback;
     std::vector<std::string> unblock = {};
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.optional("summary", summary, "new summary, one line");
         v.optional("branch", branch, "rename the task's branch, or switch to that one where it exists");
         v.optional("sync_branch", sync_branch, "take over the branch that the workspace is on");

@@ -21,7 +21,7 @@
 ///     struct Peek {
 ///         std::string id;
 ///         int lines = 40;
-///         template <class Visitor> void describe(Visitor& v) {
+///         void describe(auto& v) {
 ///             v.required("id", id, "the task");
 ///             v.optional("lines", lines, "how many lines");
 ///         }
@@ -56,27 +56,18 @@ Json schema_of();
 template <class Self>
 class FieldVisitor {
   public:
-    template <class T>
-    void required(const char* name, T& member, const char* doc) {
+    void required(const char* name, auto& member, const char* doc) {
         self().field(name, member, doc, Presence::required);
     }
-    template <class T>
-    void optional(const char* name, T& member, const char* doc) {
+    void optional(const char* name, auto& member, const char* doc) {
         self().field(name, member, doc, Presence::optional);
     }
-    template <class T>
-    void sparse(const char* name, T& member, const char* doc) {
-        self().field(name, member, doc, Presence::sparse);
-    }
-    template <class T>
-    void nullable(const char* name, T& member, const char* doc) {
+    void sparse(const char* name, auto& member, const char* doc) { self().field(name, member, doc, Presence::sparse); }
+    void nullable(const char* name, auto& member, const char* doc) {
         self().field(name, member, doc, Presence::nullable);
     }
     /// Describes a counter that no workflow may change.
-    template <class T>
-    void own_counter(const char* name, T& all, const char* doc) {
-        self().counter(name, all, doc);
-    }
+    void own_counter(const char* name, auto& all, const char* doc) { self().counter(name, all, doc); }
 
   private:
     Self& self() { return static_cast<Self&>(*this); }
@@ -87,8 +78,7 @@ template <class V>
 class Whole : public FieldVisitor<Whole<V>> {
   public:
     explicit Whole(V& visitor) : visitor_(visitor) {}
-    template <class T>
-    void field(const char* name, T& member, const char* doc, Presence presence) {
+    void field(const char* name, auto& member, const char* doc, Presence presence) {
         visitor_.field(name, member, doc, presence == Presence::sparse ? Presence::optional : presence);
     }
 

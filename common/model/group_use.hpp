@@ -14,8 +14,7 @@ struct GroupUse {
     std::int64_t cpu_ms = 0;
     std::int64_t forks_refused = 0;
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.sparse("memory", memory, "bytes in use now");
         v.sparse("memory_peak", memory_peak, "the most bytes that were in use; absent: the kernel does not count it");
         v.sparse("memory_limit", memory_limit, "bytes that it may use; absent: no limit");

@@ -18,8 +18,7 @@ struct HistoryEvent {
     std::map<std::string, Scalar> fields;
 
     /// Describes the fields that every event has; `fields` are written beside them.
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("type", type, "what happened");
         v.optional("timestamp", timestamp, "when");
     }

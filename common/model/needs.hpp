@@ -41,8 +41,7 @@ struct Needs {
     OrangeCommand command;
     Timestamp since{};
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("kind", kind, "nothing, start, review, answer or help");
         v.optional("text", text, "why, a sentence of one line; for nothing: what goes on");
         v.optional("command", command, "what to run, with the task's whole id; empty for nothing");

@@ -24,8 +24,7 @@ struct Notice {
     std::string cause;
     Timestamp since{};
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("kind", kind, "what kind of notice it is (docs/protocol.md)");
         v.required("text", text, "what happened, a sentence; the first line says it, more lines are details");
         v.sparse("command", command, "what to run, with the task's whole id; absent: it depends on the task's state");

@@ -26,8 +26,7 @@ struct Project {
     std::vector<std::string> trusted;
     ProjectSettings settings = {};
 
-    template <class V>
-    void describe_but_settings(V& v) {
+    void describe_but_settings(auto& v) {
         v.required("name", name, "the project's name, in paths and in names of tmux sessions");
         v.required("path", path, "absolute path of the repository's main worktree");
         v.optional("default_branch", default_branch, "what tasks begin at and are merged into");
@@ -38,8 +37,7 @@ struct Project {
         v.sparse("env", env, "variables for its agents");
         v.sparse("trusted", trusted, "harnesses that a human let trust the repository");
     }
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         describe_but_settings(v);
         v.sparse("settings", settings, "what it does otherwise than config.yml says");
     }

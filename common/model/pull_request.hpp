@@ -71,8 +71,7 @@ struct PullRequest {
     bool conflicts = false;
     std::string merged_as;
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("number", number, "its number at the forge");
         v.required("url", url, "where people look at it");
         v.required("state", state, "open, closed or merged");

@@ -42,8 +42,7 @@ struct PlannedAction {
     bool done = false;
     std::string failure = {};
 
-    template <class V>
-    void describe(V& v);
+    void describe(auto& v);
     bool operator==(const PlannedAction&) const = default;
 };
 
@@ -57,8 +56,7 @@ struct Caller {
     std::string programs = {};
     std::string through = {};
 
-    template <class V>
-    void describe(V& v);
+    void describe(auto& v);
     bool operator==(const Caller&) const = default;
 };
 
@@ -75,8 +73,7 @@ struct Intent {
     Timestamp at{};
     std::string workspace;
 
-    template <class V>
-    void describe(V& v);
+    void describe(auto& v);
     bool operator==(const Intent&) const = default;
 };
 
@@ -98,8 +95,7 @@ struct RunPlace {
     /// Returns true for a run on another machine, whose calls and writes the kernel of this one does not report.
     bool is_elsewhere() const { return !token.empty(); }
 
-    template <class V>
-    void describe(V& v);
+    void describe(auto& v);
     bool operator==(const RunPlace&) const = default;
 };
 
@@ -110,8 +106,7 @@ struct LeftRun {
     std::vector<std::string> stop;
     Timestamp since{};
 
-    template <class V>
-    void describe(V& v);
+    void describe(auto& v);
     bool operator==(const LeftRun&) const = default;
 };
 
@@ -146,8 +141,7 @@ struct AgentRun {
     /// When the agent began, as far as it has.
     Timestamp began_at() const { return place && place->started_at ? *place->started_at : spawned_at; }
 
-    template <class V>
-    void describe(V& v);
+    void describe(auto& v);
     bool operator==(const AgentRun&) const = default;
 };
 
@@ -162,8 +156,7 @@ struct DeferredStart {
     bool resume = false;
     Timestamp since{};
 
-    template <class V>
-    void describe(V& v);
+    void describe(auto& v);
     bool operator==(const DeferredStart&) const = default;
 };
 
@@ -174,8 +167,7 @@ struct Reminder {
     int times = 0;
     Timestamp at{};
 
-    template <class V>
-    void describe(V& v);
+    void describe(auto& v);
     bool operator==(const Reminder&) const = default;
 };
 
@@ -187,8 +179,7 @@ struct NativeSession {
     std::string worktree;
     std::string transcript = {};
 
-    template <class V>
-    void describe(V& v);
+    void describe(auto& v);
     bool operator==(const NativeSession&) const = default;
 };
 
@@ -212,8 +203,7 @@ struct Message {
     /// Returns "queued", "typed" or "seen".
     std::string_view state() const { return seen ? "seen" : typed_at ? "typed" : "queued"; }
 
-    template <class V>
-    void describe(V& v);
+    void describe(auto& v);
     bool operator==(const Message&) const = default;
 };
 
@@ -259,8 +249,7 @@ struct MergeRecord {
     Timestamp at{};
     std::string failure;
 
-    template <class V>
-    void describe(V& v);
+    void describe(auto& v);
     /// Returns true if the merge is neither finished nor undone.
     bool unfinished() const { return phase != MergePhase::done && phase != MergePhase::failed; }
     bool operator==(const MergeRecord&) const = default;
@@ -275,8 +264,7 @@ struct AskedTransition {
     Timestamp at{};
     bool force = false;
 
-    template <class V>
-    void describe(V& v);
+    void describe(auto& v);
     bool operator==(const AskedTransition&) const = default;
 };
 
@@ -334,8 +322,7 @@ struct TaskRecord {
     bool unapproved = false;
     bool into_parent = false;
 
-    template <class V>
-    void describe(V& v);
+    void describe(auto& v);
 
     /// Returns the blockers that are not known to be done. The task starts when there are none.
     std::vector<TaskId> waits_for() const {

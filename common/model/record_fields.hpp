@@ -6,8 +6,7 @@
 /// tests.
 namespace orange {
 
-template <class V>
-void PlannedAction::describe(V& v) {
+void PlannedAction::describe(auto& v) {
     v.optional("action", action.name, "name of the action");
     v.optional("params", action.params, "its parameters");
     v.sparse("argv", action.argv, "run_command's program and its arguments");
@@ -15,8 +14,7 @@ void PlannedAction::describe(V& v) {
     v.sparse("failure", failure, "why it is done without effect");
 }
 
-template <class V>
-void Caller::describe(V& v) {
+void Caller::describe(auto& v) {
     v.optional("role", role, "worker, reviewer, human, system or unknown");
     v.sparse("task", task, "an agent's own task");
     v.sparse("run", run, "the agent's run");
@@ -26,8 +24,7 @@ void Caller::describe(V& v) {
     v.sparse("through", through, "the build or test runner, or program of a worktree, in between");
 }
 
-template <class V>
-void Intent::describe(V& v) {
+void Intent::describe(auto& v) {
     v.optional("id", id, "unique; keys the effects, so that a resumed spawn adopts what it started");
     v.optional("from", from, "the state that is left");
     v.optional("to", to, "the state that is entered");
@@ -39,8 +36,7 @@ void Intent::describe(V& v) {
     v.sparse("workspace", workspace, "the one that it took; the history says so");
 }
 
-template <class V>
-void RunPlace::describe(V& v) {
+void RunPlace::describe(auto& v) {
     v.required("executor", executor, "name of the executor");
     v.sparse("stop", stop, "argv that ends what the run may leave; absent: it can leave nothing");
     v.sparse("probe", probe, "argv that says which runs the executor has; absent: it cannot be asked");
@@ -54,16 +50,14 @@ void RunPlace::describe(V& v) {
     v.sparse("hides", hides, "the executor hides files from it, and so the tasks of others");
 }
 
-template <class V>
-void LeftRun::describe(V& v) {
+void LeftRun::describe(auto& v) {
     v.required("run", run, "the run's id");
     v.required("executor", executor, "name of its executor");
     v.required("stop", stop, "argv that ends what is left of it");
     v.optional("since", since, "when the run ended");
 }
 
-template <class V>
-void AgentRun::describe(V& v) {
+void AgentRun::describe(auto& v) {
     v.optional("run", run, "the run's id");
     v.optional("role", role, "worker or reviewer");
     v.optional("harness", harness, "which agent it is");
@@ -88,8 +82,7 @@ void AgentRun::describe(V& v) {
     v.sparse("place", place, "where its executor runs it; absent: here, as a child of its shim");
 }
 
-template <class V>
-void DeferredStart::describe(V& v) {
+void DeferredStart::describe(auto& v) {
     v.required("role", role, "worker or reviewer");
     v.optional("prompt", prompt, "key of the prompt that it is started with");
     v.sparse("permissions", permissions, "as its transition says; absent: those of the role's first start");
@@ -99,16 +92,14 @@ void DeferredStart::describe(V& v) {
     v.optional("since", since, "since when it waits: those that wait longest start first");
 }
 
-template <class V>
-void Reminder::describe(V& v) {
+void Reminder::describe(auto& v) {
     v.required("text", text, "what it has forgotten");
     v.optional("entered", entered, "when the task came into the status that it was about");
     v.optional("times", times, "how often it was told");
     v.optional("at", at, "when it was told last");
 }
 
-template <class V>
-void NativeSession::describe(V& v) {
+void NativeSession::describe(auto& v) {
     v.required("role", role, "worker or reviewer");
     v.required("harness", harness, "whose program it is of");
     v.required("id", id, "the program's own name of it");
@@ -116,8 +107,7 @@ void NativeSession::describe(V& v) {
     v.sparse("transcript", transcript, "the program's file of it, where an event named one");
 }
 
-template <class V>
-void Message::describe(V& v) {
+void Message::describe(auto& v) {
     v.optional("id", id, "the message's id");
     v.optional("to", to, "worker or reviewer");
     v.optional("from", from, "whose it is; a human's outlives the agent that it was for");
@@ -131,8 +121,7 @@ void Message::describe(V& v) {
     v.sparse("acknowledged", acknowledged, "the human has acknowledged that");
 }
 
-template <class V>
-void MergeRecord::describe(V& v) {
+void MergeRecord::describe(auto& v) {
     v.required("phase", phase, "planned, merged, pushed, done or failed");
     v.optional("tx", tx, "unique; its `task.merged` is recognized by it");
     v.optional("target", target, "the default branch, or the branch of the task's parent");
@@ -153,8 +142,7 @@ void MergeRecord::describe(V& v) {
     v.sparse("failure", failure, "why it was undone");
 }
 
-template <class V>
-void AskedTransition::describe(V& v) {
+void AskedTransition::describe(auto& v) {
     v.required("to", to, "the state that was asked for");
     v.required("commit", commit, "what the branch was at");
     v.optional("by", by, "who asked");
@@ -162,8 +150,7 @@ void AskedTransition::describe(V& v) {
     v.sparse("force", force, "with force");
 }
 
-template <class V>
-void TaskRecord::describe(V& v) {
+void TaskRecord::describe(auto& v) {
     v.required("fields", task, "the task");
     v.nullable("intent", intent, "the transition that is committed but not finished");
     v.sparse("merge", merge, "the last merge that was asked for");

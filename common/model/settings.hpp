@@ -60,8 +60,7 @@ struct ProjectSettings {
     std::optional<std::string> executor_options;    ///< a line that shell_words() can split
     std::optional<std::string> resume_after_limit;  ///< "true", "false", or hours_in()
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         const SettingRule* rule = setting_rules().data();
         const auto add = [&](auto& member) {
             v.sparse(rule->name, member, rule->doc);

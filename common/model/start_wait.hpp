@@ -21,8 +21,7 @@ struct StartWait {
     std::int64_t place = 0;
     std::string text;
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("role", role, "worker or reviewer");
         v.required("harness", harness, "which agent it is");
         v.required("reason", reason,

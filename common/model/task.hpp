@@ -46,8 +46,7 @@ struct Task {
     TaskId parent = {};
 
     /// Describes the fields of TASK.md's frontmatter in their order on disk (docs/files.md).
-    template <class V>
-    void describe_frontmatter(V& v) {
+    void describe_frontmatter(auto& v) {
         v.optional("id", id, "the task's id");
         v.optional("project", project, "the project that it belongs to");
         v.optional("branch", branch, "the branch that it works on");
@@ -83,8 +82,7 @@ struct Task {
         v.sparse("blocked_by", blocked_by, "ids of the tasks that have to be done before it starts");
         v.sparse("parent", parent, "the task that it is a part of");
     }
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         describe_frontmatter(v);
         v.sparse("extra_frontmatter", extra_frontmatter,
                  "YAML lines of the frontmatter that Orange does not know; kept and written back");

@@ -29,4 +29,14 @@ int read_at_most(int fd, std::size_t limit, std::string& text) {
     return 0;
 }
 
+int read_to_end(int fd, std::size_t limit, std::string& text) {
+    char chunk[65536];
+    for (;;) {
+        const auto got = retried([&] { return ::read(fd, chunk, sizeof chunk); });
+        if (got <= 0) return got < 0 ? errno : 0;
+        text.append(chunk, static_cast<std::size_t>(got));
+        if (text.size() > limit) return EFBIG;
+    }
+}
+
 }  // namespace orange::posix

@@ -13,8 +13,7 @@ namespace orange::rpc {
 struct CallerEnvironment {
     std::optional<std::string> path;
     std::vector<std::string> variables;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.optional("path", path, "the caller's PATH: agents' programs that no shell's PATH has are looked up there");
         v.optional("variables", variables, "names of the variables that the caller has; no values");
     }

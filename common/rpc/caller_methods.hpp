@@ -14,8 +14,7 @@ struct DaemonCaller : Empty {
     struct Reply {
         std::string role;
         std::string evidence;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("role", role, "human, worker or reviewer");
             v.required("evidence", evidence, "by what the daemon identified the caller");
         }

@@ -16,8 +16,7 @@ struct DaemonPing : Empty {
     struct Reply {
         std::string version;
         std::int64_t pid = 0;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("version", version, "of the daemon");
             v.required("pid", pid, "of the daemon");
         }
@@ -39,8 +38,7 @@ struct DaemonStatus : Empty {
         std::string home;
         std::optional<std::string> last_poll;
         std::vector<std::string> problems;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("version", version, "of the daemon");
             v.required("pid", pid, "of the daemon");
             v.required("uptime_seconds", uptime_seconds, "since it started");
@@ -61,16 +59,10 @@ struct DaemonStatus : Empty {
 struct DaemonReload {
     static constexpr const char* k_name = "daemon.reload";
     CallerEnvironment caller;
-    template <class V>
-    void describe(V& v) {
-        caller.describe(v);
-    }
+    void describe(auto& v) { caller.describe(v); }
     struct Reply {
         std::vector<std::string> notes;
-        template <class V>
-        void describe(V& v) {
-            v.required("notes", notes, "what was reloaded, and what was wrong with it");
-        }
+        void describe(auto& v) { v.required("notes", notes, "what was reloaded, and what was wrong with it"); }
     };
 };
 

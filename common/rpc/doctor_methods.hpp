@@ -17,8 +17,7 @@ struct Finding {
     std::string text;
     std::optional<std::string> file;     ///< the file with the problem, with ":line" if it is known
     std::optional<std::string> command;  ///< the command that fixes it; words in capitals have to be filled in
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("check", check, "what was looked at: tasks, worktrees, tmux …");
         v.required("level", level, "ok, warning or error");
         v.required("text", text, "a sentence");
@@ -30,16 +29,10 @@ struct Finding {
 struct DaemonDoctor {
     static constexpr const char* k_name = "daemon.doctor";
     std::optional<std::string> project;
-    template <class V>
-    void describe(V& v) {
-        v.optional("project", project, "look at this one alone; absent: at all of them");
-    }
+    void describe(auto& v) { v.optional("project", project, "look at this one alone; absent: at all of them"); }
     struct Reply {
         std::vector<Finding> findings;
-        template <class V>
-        void describe(V& v) {
-            v.required("findings", findings, "in the order in which it was looked");
-        }
+        void describe(auto& v) { v.required("findings", findings, "in the order in which it was looked"); }
     };
 };
 

@@ -10,8 +10,7 @@
 namespace orange::rpc {
 
 struct Empty {
-    template <class V>
-    void describe(V&) {}
+    void describe(auto&) {}
 };
 
 }  // namespace orange::rpc

@@ -15,8 +15,7 @@ struct EventSelector {
     std::optional<std::string> task;
     std::optional<std::string> project;
     std::vector<std::string> types;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.optional("task", task, "only this task's");
         v.optional("project", project, "only this project's");
         v.optional("types", types, "only these: a whole type, or what stands before its dot (agent)");
@@ -27,8 +26,7 @@ struct EventsSubscribe : EventSelector {
     static constexpr const char* k_name = "events.subscribe";
     std::optional<std::string> since;
     std::optional<std::string> screen;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.optional("since", since, "a cursor: everything after it is sent first; absent: only what comes");
         EventSelector::describe(v);
         v.sparse("screen", screen, "also send a notification `screen` when an agent of this task writes");
@@ -36,8 +34,7 @@ struct EventsSubscribe : EventSelector {
     struct Reply {
         std::string cursor;
         bool resync = false;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("cursor", cursor, "where the stream is now");
             v.required("resync", resync, "events after `since` are lost: read the state again");
         }
@@ -58,8 +55,7 @@ struct EventNotification {
     std::string project;
     std::string summary;
     Json event = Json::object();
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("cursor", cursor, "pass as `since` to continue after this event");
         v.required("task", task, "whose event it is");
         v.optional("short_id", short_id, "the shortest beginning of its id, at least four characters, that names it");
@@ -73,28 +69,21 @@ struct EventNotification {
 struct ScreenNotification {
     static constexpr const char* k_name = "screen";
     std::string task;
-    template <class V>
-    void describe(V& v) {
-        v.required("task", task, "whose agent has written to its terminal");
-    }
+    void describe(auto& v) { v.required("task", task, "whose agent has written to its terminal"); }
 };
 
 /// The last notification of a connection that the daemon closes because its reader is too slow.
 struct DroppedNotification {
     static constexpr const char* k_name = "dropped";
     std::string reason;
-    template <class V>
-    void describe(V& v) {
-        v.required("reason", reason, "why the connection is closed, and how to go on");
-    }
+    void describe(auto& v) { v.required("reason", reason, "why the connection is closed, and how to go on"); }
 };
 
 struct EventsList : EventSelector {
     static constexpr const char* k_name = "events.list";
     std::optional<std::string> since;
     int limit = 50;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.optional("since", since, "a cursor: everything after it, without a limit; absent: the last ones");
         v.optional("limit", limit, "how many of the last ones, 1 to 4096");
         EventSelector::describe(v);
@@ -106,8 +95,7 @@ struct EventsList : EventSelector {
         /// Written by the daemon in pieces, since there may be thousands.
         static constexpr const char* k_pieces = "events";
         std::vector<EventNotification>& pieces() { return events; }
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("events", events, "oldest first, as the notification `event` has them");
             v.required("cursor", cursor, "where the stream is now");
             v.required("resync", resync, "nobody can tell what came after `since`; these are the last ones");

@@ -19,8 +19,7 @@ struct ExecutorView {
     std::optional<std::string> install;
     std::optional<std::string> problem;
     std::vector<std::string> projects;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("name", name, "its name");
         v.required("path", path, "its definition");
         v.required("installed", installed, "its program was found");
@@ -37,24 +36,17 @@ struct ExecutorView {
 struct ExecutorList {
     static constexpr const char* k_name = "executor.list";
     bool check = false;
-    template <class V>
-    void describe(V& v) {
-        v.sparse("check", check, "try which can be used, which may take seconds");
-    }
+    void describe(auto& v) { v.sparse("check", check, "try which can be used, which may take seconds"); }
     struct Reply {
         std::vector<ExecutorView> executors;
-        template <class V>
-        void describe(V& v) {
-            v.required("executors", executors, "by name");
-        }
+        void describe(auto& v) { v.required("executors", executors, "by name"); }
     };
 };
 
 struct ExecutorShow : TaskSelector {
     static constexpr const char* k_name = "executor.show";
     std::string name;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("name", name, "which executor");
         v.optional("id", id, "the task whose values its commands are shown with");
         v.optional("cwd", cwd, "the caller's directory: that task, where it is in a workspace");
@@ -71,8 +63,7 @@ struct ExecutorShow : TaskSelector {
         std::vector<std::string> memory;
         std::optional<std::string> task;
         std::string text;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("executor", executor, "as in the list; its check was run, too");
             v.required("run", run, "argv that starts an agent; placeholders that have no value yet stay");
             v.optional("inside", inside, "argv that runs git and the project's commands behind the same wall");

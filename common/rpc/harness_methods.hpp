@@ -29,8 +29,7 @@ struct HarnessView {
     std::vector<std::string> models;
     std::vector<std::string> missing;
     std::optional<std::string> problem;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("name", name, "its name");
         v.required("path", path, "its definition");
         v.required("installed", installed, "its program was found");
@@ -53,8 +52,7 @@ struct HarnessList {
     static constexpr const char* k_name = "harness.list";
     std::optional<std::string> project;
     std::optional<std::string> cwd;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.optional("project", project, "for which trust is looked at");
         v.optional("cwd", cwd, "a directory in that project");
     }
@@ -62,8 +60,7 @@ struct HarnessList {
         std::vector<HarnessView> harnesses;
         std::string searched;
         std::optional<std::string> usual;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("harnesses", harnesses, "by name");
             v.optional("usual", usual, "the one of new tasks where the project names none; absent: none is installed");
             v.optional("searched", searched, "every PATH in which their programs are looked up, and whose it is");
@@ -74,10 +71,7 @@ struct HarnessList {
 struct HarnessShow {
     static constexpr const char* k_name = "harness.show";
     std::string name;
-    template <class V>
-    void describe(V& v) {
-        v.required("name", name, "which harness");
-    }
+    void describe(auto& v) { v.required("name", name, "which harness"); }
     struct Reply {
         HarnessView harness;
         std::map<std::string, std::vector<std::string>> argv;
@@ -96,8 +90,7 @@ struct HarnessShow {
         std::string messages;
         std::string text;
         std::string searched;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("harness", harness, "as in the list");
             v.required("argv", argv, "arguments by the definition's names, placeholders not filled in");
             v.required("uses", uses, "permissions (full, reduced, review): which of these lists runs");
@@ -125,8 +118,7 @@ struct HarnessExplain : TaskSelector {
     std::optional<std::string> harness;
     std::optional<std::string> screen;
     std::optional<std::string> title;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         TaskSelector::describe(v);
         v.optional("role", role, "worker or reviewer; default: the active agent");
         v.optional("harness", harness, "whose definition is used; default: that of the agent");
@@ -138,8 +130,7 @@ struct HarnessExplain : TaskSelector {
         std::string text;
         std::optional<std::string> line;
         bool decides = false;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("key", key, "of the definition");
             v.required("text", text, "what is looked for");
             v.optional("line", line, "the line in which it was found");
@@ -151,8 +142,7 @@ struct HarnessExplain : TaskSelector {
         std::string key;
         std::string text;
         bool seen = false;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("key", key, "of the definition");
             v.required("text", text, "what the program writes");
             v.required("seen", seen, "whether Orange would see it above the prompt of this screen");
@@ -167,8 +157,7 @@ struct HarnessExplain : TaskSelector {
         std::string screen;
         std::vector<Text> texts;
         std::vector<News> news;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("harness", harness, "whose definition was used");
             v.optional("measured", measured, "the version of the program with which it was measured");
             v.required("reading", reading, "what all sources say now");
@@ -184,14 +173,10 @@ struct HarnessExplain : TaskSelector {
 struct HarnessSearch {
     static constexpr const char* k_name = "harness.search";
     CallerEnvironment caller;
-    template <class V>
-    void describe(V& v) {
-        caller.describe(v);
-    }
+    void describe(auto& v) { caller.describe(v); }
     struct Reply {
         std::vector<std::string> notes;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("notes", notes, "programs that were found or moved, and variables that agents do not have");
         }
     };
@@ -204,8 +189,7 @@ struct HarnessTrust {
     std::optional<std::string> cwd;
     bool dry_run = false;
     std::optional<std::string> hash;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("name", name, "which harness; or the repository's own .orange/setup or .orange/teardown");
         v.optional("project", project, "the project that it is to trust");
         v.optional("cwd", cwd, "a directory of the repository that it is to trust");
@@ -223,8 +207,7 @@ struct HarnessTrust {
         std::optional<std::string> lines;
         std::optional<std::string> text;
         std::optional<std::string> hash;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("harness", harness, "which");
             v.required("repository", repository, "the main worktree: it holds for all of them");
             v.required("trusted", trusted, "whether the program trusts it from now on");

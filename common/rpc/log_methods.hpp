@@ -16,8 +16,7 @@ struct LogTail {
     std::optional<std::string> component;
     std::optional<std::string> grep;
     std::optional<std::string> since;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.optional("lines", lines, "how many of the last ones, 1 to 5000");
         v.optional("level", level, "debug, info, warn or error: this or more severe");
         v.optional("component", component, "only this part of the daemon");
@@ -27,8 +26,7 @@ struct LogTail {
     struct Reply {
         std::vector<std::string> lines;
         bool more = false;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("lines", lines, "lines of orange.log as they are, oldest first");
             v.required("more", more, "the search gave up after 8 MiB: there may be older ones");
         }

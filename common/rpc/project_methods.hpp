@@ -14,8 +14,7 @@ namespace orange::rpc {
 struct SettingView {
     Json value;
     std::string from;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("value", value, "its effective value");
         v.required("from", from, "project, config.yml or default");
     }
@@ -25,9 +24,8 @@ struct ProjectView : Project {
     std::int64_t active_tasks = 0;
     std::map<std::string, SettingView> in_force;
     std::string place;
-    template <class V>
-    void describe(V& v) {
-        Whole<V> whole(v);
+    void describe(auto& v) {
+        Whole whole(v);
         Project::describe_but_settings(whole);
         v.required("active_tasks", active_tasks, "tasks that have not ended");
         v.optional("settings", in_force, "what is in force for it, name by name, and where that is said");
@@ -38,8 +36,7 @@ struct ProjectView : Project {
 struct ProjectReply {
     ProjectView project;
     std::vector<std::string> notes;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("project", project, "the project as it is now");
         v.optional("notes", notes, "sentences for a human");
     }
@@ -55,8 +52,7 @@ struct ProjectAdd {
     std::optional<std::string> workflow;
     std::optional<std::string> harness;
     std::vector<std::string> setup;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("path", path, "absolute path of a git repository, or of any directory in it");
         v.optional("name", name, "project name; the folder's name where absent");
         v.optional("default_branch", default_branch, "found where absent");
@@ -70,15 +66,11 @@ struct ProjectAdd {
 struct ProjectList {
     static constexpr const char* k_name = "project.list";
     bool places = false;
-    template <class V>
-    void describe(V& v) {
-        v.sparse("places", places, "find out where pull requests are, too, which asks git");
-    }
+    void describe(auto& v) { v.sparse("places", places, "find out where pull requests are, too, which asks git"); }
     struct Reply {
         std::vector<ProjectView> projects;
         std::vector<std::string> problems;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("projects", projects, "by name");
             v.sparse("problems", problems, "what is wrong with projects.json; sentences for a human");
         }
@@ -97,8 +89,7 @@ struct ProjectUpdate {
     std::optional<std::string> harness;
     std::optional<std::vector<std::string>> setup;
     std::map<std::string, Json> settings;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.optional("name", name, "which project; else the one that cwd is in");
         v.optional("cwd", cwd, "the caller's directory");
         v.optional("path", path, "where the repository is now");
@@ -115,17 +106,13 @@ struct ProjectRemove {
     static constexpr const char* k_name = "project.remove";
     std::string name;
     bool clean = false;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("name", name, "which project; it must have no active task");
         v.optional("clean", clean, "also remove the merged branches and refs that Orange made");
     }
     struct Reply {
         std::vector<std::string> notes;
-        template <class V>
-        void describe(V& v) {
-            v.required("notes", notes, "what was removed, what was kept");
-        }
+        void describe(auto& v) { v.required("notes", notes, "what was removed, what was kept"); }
     };
 };
 

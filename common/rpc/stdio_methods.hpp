@@ -18,8 +18,7 @@ struct HelloNotification {
     std::string version;
     std::string name;
     bool read_only = false;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("protocol", protocol, "the version of these lines");
         v.required("version", version, "of the daemon");
         v.required("name", name, "what the machine calls itself");

@@ -34,8 +34,7 @@ struct TaskCreate : Choices {
     bool name_branch = false;
     bool add_project = false;
     CallerEnvironment caller;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.optional("id", id, "the task's id, made by the caller: a call repeated with it makes no second task");
         v.optional("key", key,
                    "instead of id: a text from which the id is made; in one project the same text is the same task");
@@ -74,8 +73,7 @@ struct TaskRespawn : TaskSelector {
     static constexpr const char* k_name = "task.respawn";
     bool all = false;
     bool fresh = false;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         TaskSelector::describe(v);
         v.optional("all", all, "every task whose agent is dead");
         v.optional("fresh", fresh, "a new conversation instead of the agent's previous one");
@@ -83,8 +81,7 @@ struct TaskRespawn : TaskSelector {
     struct Reply {
         std::vector<TaskView> tasks;
         std::vector<std::string> notes;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("tasks", tasks, "the tasks whose agents were started");
             v.optional("notes", notes, "what could not be respawned, and why");
         }
@@ -96,8 +93,7 @@ struct TaskUpdate : TaskSelector, Edit {
     using Reply = TaskReply;
     std::optional<std::string> status;
     bool force = false;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         TaskSelector::describe(v);
         v.optional("status", status, "a state of the workflow to move to");
         Edit::describe(v);
@@ -127,8 +123,7 @@ struct TaskMerge : TaskSelector {
     bool run_checks = false;
     std::optional<std::string> confirmed;
     std::optional<std::string> tip;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         TaskSelector::describe(v);
         v.optional("strategy", strategy,
                    "merge (a merge commit), ff (fast-forward only) or squash (one commit); absent: merge, or what the "
@@ -153,8 +148,7 @@ struct TaskMerge : TaskSelector {
         std::int64_t pull = 0;
         std::string forced;
         std::vector<std::string> notes;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("task", task, "the task as it is now");
             v.required("commit", commit,
                        "the merge; if it was made elsewhere, the commit that brought the work; empty: nothing is "
@@ -181,8 +175,7 @@ struct TaskCheck : TaskSelector {
         std::string output;
         std::string log;
         std::int64_t seconds = 0;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("task", task, "the task as it is now");
             v.required("commit", commit, "what was checked");
             v.required("passed", passed, "all of the project's checks succeeded");
@@ -202,8 +195,7 @@ struct TaskCreatePr : TaskSelector {
     std::optional<std::string> title;
     std::optional<std::string> body;
     bool draft = false;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         TaskSelector::describe(v);
         v.optional("title", title, "its title; else the task's summary");
         v.optional("body", body,
@@ -221,8 +213,7 @@ struct TaskRestore : TaskSelector {
     static constexpr const char* k_name = "task.restore";
     std::optional<std::string> branch;
     bool create = false;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         TaskSelector::describe(v);
         v.sparse("create", create,
                  "also create a task that goes on there, like the old one; ## Plan and ## Handoff are in its context");
@@ -233,8 +224,7 @@ struct TaskRestore : TaskSelector {
         std::string commit;
         std::optional<TaskView> task;
         std::vector<std::string> notes;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.optional("task", task, "with `create`: the new task");
             v.required("branch", branch, "the branch that has the work now");
             v.required("commit", commit, "its commit; \"\" if a task goes on there already");
@@ -250,8 +240,7 @@ struct TaskCancel : TaskSelector {
     bool with_children = false;
     bool ask_children = false;
     bool next = false;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         TaskSelector::describe(v);
         v.optional("force", force, "give up an unfinished merge without knowing whether it was published");
         v.sparse("with_children", with_children, "its sub-tasks that have not ended, too, and theirs; else they go on");
@@ -264,8 +253,7 @@ struct TaskCancel : TaskSelector {
 struct TaskDelete : TaskSelector {
     static constexpr const char* k_name = "task.delete";
     bool force = false;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         TaskSelector::describe(v);
         v.optional("force", force, "cancel it first where it has not ended");
     }
@@ -273,8 +261,7 @@ struct TaskDelete : TaskSelector {
         std::string id;
         std::string short_id;
         std::vector<std::string> notes;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("id", id, "the task that is gone");
             v.optional("short_id", short_id, "the beginning of its id that named it");
             v.optional("notes", notes, "what was kept, and where");
@@ -287,8 +274,7 @@ struct TaskSend : TaskSelector {
     using Reply = TaskReply;
     std::string text;
     std::optional<std::string> role;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         TaskSelector::describe(v);
         v.required("text", text, "a message for the agent, one line");
         v.optional("role", role, "worker (default) or reviewer");
@@ -300,8 +286,7 @@ struct TaskAnswer : TaskSelector {
     static constexpr const char* k_name = "task.reply";
     using Reply = TaskReply;
     std::string text;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         TaskSelector::describe(v);
         v.required("text", text, "the answer, one line");
     }
@@ -311,8 +296,7 @@ struct TaskReject : TaskSelector {
     static constexpr const char* k_name = "task.reject";
     using Reply = TaskReply;
     std::string feedback;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         TaskSelector::describe(v);
         v.required("feedback", feedback, "what to change; it becomes ## Feedback of TASK.md");
     }

@@ -24,8 +24,7 @@ struct TaskList {
     std::optional<std::string> search;
     int limit = 0;
     std::optional<std::string> after;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.optional("project", project, "only this project's");
         v.optional("cwd", cwd, "only the project's that this directory is in, where it is in one");
         v.optional("status", status, "only tasks of this status");
@@ -51,8 +50,7 @@ struct TaskList {
         /// Written by the daemon in pieces, since there may be thousands.
         static constexpr const char* k_pieces = "tasks";
         std::vector<TaskView>& pieces() { return tasks; }
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required(
                 "tasks", tasks,
                 "those that need their human first, most urgent and longest waiting on top; then those that work, "
@@ -71,8 +69,7 @@ struct TaskDiff : TaskSelector {
     bool patch = false;
     bool since_review = false;
     bool merge = false;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         TaskSelector::describe(v);
         v.sparse("merge", merge, "also what its merge would ask and where it would conflict, as far as is known here");
         v.sparse("since_review", since_review, "only what came after the commit that was reviewed last");
@@ -91,8 +88,7 @@ struct TaskDiff : TaskSelector {
         std::string concerns;
         std::string confirms;
         std::vector<std::string> conflicts;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.sparse("concerns", concerns, "with `merge`: what a human has to confirm before `commit` is merged");
             v.sparse("confirms", confirms,
                      "with `merge`: what task.merge takes as `confirmed`, once `concerns` were shown");
@@ -117,8 +113,7 @@ struct MessageView {
     std::string text;
     std::string state;
     Timestamp at{};
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("to", to, "worker or reviewer");
         v.required("from", from, "human or system");
         v.required("text", text, "what is typed into its window");
@@ -133,8 +128,7 @@ struct AgentUse {
     std::optional<GroupUse> use;
     std::int64_t limit = 0;
     bool enforced = false;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("role", role, "worker or reviewer");
         v.optional("use", use, "of the agent and all that it has started; absent: it has no control group of its own");
         v.sparse("limit", limit, "limits.memory in bytes, as it was when the agent started; absent: none");
@@ -145,8 +139,7 @@ struct AgentUse {
 struct TaskShow : TaskSelector {
     static constexpr const char* k_name = "task.show";
     bool changes = false;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         TaskSelector::describe(v);
         v.optional("changes", changes, "count what its branch changes, too, which asks git");
     }
@@ -160,8 +153,7 @@ struct TaskShow : TaskSelector {
         std::vector<RelatedTask> children;
         std::vector<AgentUse> agents;
         Json history = Json::array();
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("task", task, "the task");
             v.required("body", body, "TASK.md below the frontmatter");
             v.sparse("kept", kept, "files with lines that went from TASK.md, oldest first");
@@ -186,8 +178,7 @@ struct EdgeView {
     bool guard_holds = true;
     std::string gate;
     std::optional<std::string> missing;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("to", to, "the state it leads to");
         v.sparse("means", means, "what that state stands for: initial, done, cancelled, stuck or clarification");
         v.required("by", by, "who may ask for it");
@@ -205,8 +196,7 @@ struct NextStep {
     std::string what;
     std::int64_t in_ms = 0;
     std::string why;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("what", what, "an infinitive: \"remind the agent\"");
         v.required("in_ms", in_ms, "when, in milliseconds from now, if nothing changes before");
         v.sparse("why", why, "why it was tried in vain; absent: it was not tried yet");
@@ -222,8 +212,7 @@ struct TaskWhy : TaskSelector {
         std::vector<EdgeView> edges;
         std::vector<std::string> hints;
         std::vector<AgentUse> agents;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("task", task, "the task");
             v.required("waiting_for", waiting_for, "what the task waits for, in a sentence");
             v.sparse("next", next, "what Orange will do for the task by itself; absent: nothing without a change");
@@ -237,8 +226,7 @@ struct TaskWhy : TaskSelector {
 struct TaskHistory : TaskSelector {
     static constexpr const char* k_name = "task.history";
     int limit = 0;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         TaskSelector::describe(v);
         v.optional("limit", limit, "maximum number, the last ones; 0: all that one call gives");
     }
@@ -247,8 +235,7 @@ struct TaskHistory : TaskSelector {
         bool left_out = false;
         static constexpr const char* k_pieces = "events";
         Json& pieces() { return events; }
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("events", events, "history.jsonl, oldest first");
             v.optional("left_out", left_out, "there are older ones, too many for one call");
         }
@@ -261,8 +248,7 @@ struct TaskAttach : TaskSelector {
         std::vector<std::string> argv;
         std::string session;
         std::string detach_key;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("argv", argv, "what to execute in the caller's terminal");
             v.required("session", session, "the tmux session's name");
             v.optional("detach_key", detach_key, "the key that leaves it, such as Ctrl-q; else tmux's prefix and d");
@@ -275,8 +261,7 @@ struct TaskPeek : TaskSelector {
     int lines = 40;
     bool colours = false;
     std::optional<std::string> role;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         TaskSelector::describe(v);
         v.optional("lines", lines, "how many lines, 1 to 5000");
         v.sparse("colours", colours, "keep colours and attributes, as SGR sequences");
@@ -285,8 +270,7 @@ struct TaskPeek : TaskSelector {
     struct Reply {
         std::string role;
         std::string text;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("role", role, "whose window it is");
             v.required("text", text, "the end of its screen and scrollback");
         }

@@ -27,8 +27,7 @@ namespace orange::rpc {
 struct LargeFile {
     std::string path;
     std::int64_t bytes = 0;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("path", path, "in the worktree");
         v.required("bytes", bytes, "its size");
     }
@@ -43,8 +42,7 @@ struct ChangeCounts {
     bool uncommitted = false;
     std::optional<Timestamp> counted_at = {};
     std::vector<LargeFile> large = {};
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("commits", commits, "commits of its own");
         v.required("files", files, "files that differ");
         v.required("added", added, "lines added");
@@ -63,8 +61,7 @@ struct RelatedTask {
     std::string status;
     std::string project;
     std::string summary;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("id", id, "the task's id");
         v.optional("short_id", short_id, "enough of it to name the task");
         v.required("state", state,
@@ -84,8 +81,7 @@ struct PlacedRun {
     std::string state;
     std::optional<Timestamp> since;
     std::string place;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("role", role, "worker or reviewer");
         v.required("executor", executor, "name of the executor");
         v.required("name", name, "what the executor calls the run");
@@ -127,8 +123,7 @@ struct TaskView {
     std::vector<std::string> children = {};   ///< ids of its sub-tasks, oldest first
     std::int64_t children_done = 0;           ///< the number of done sub-tasks
     std::string merges_into;                  ///< its parent's branch, if it is or was merged into that
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("fields", fields, "TASK.md's frontmatter");
         v.optional("short_id", short_id, "the shortest beginning of its id, at least four characters, that names it");
         v.required("path", path, "the task's folder");
@@ -170,8 +165,7 @@ struct TaskView {
 struct TaskSelector {
     std::optional<std::string> id;
     std::optional<std::string> cwd;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.optional("id", id, "task id, the beginning of one, a branch, or words of the summary joined by dashes");
         v.optional("cwd", cwd, "the caller's directory: this task, where it is in a workspace");
     }
@@ -182,8 +176,7 @@ struct TaskReply {
     TaskView task;
     std::vector<std::string> notes;  ///< sentences for a human: warnings, what happens next
     std::optional<std::string> spawn_error;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("task", task, "the task as it is now");
         v.optional("notes", notes, "sentences for a human");
         v.optional("spawn_error", spawn_error,

@@ -15,8 +15,7 @@ struct TaskWait : TaskSelector {
     static constexpr const char* k_name = "task.wait";
     std::vector<std::string> until;
     std::optional<std::int64_t> timeout;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         TaskSelector::describe(v);
         v.optional("for", until, "states, or: ended, attention, human (needs one; what is waited for by default)");
         v.optional("timeout", timeout, "seconds after which the call answers anyway");
@@ -26,8 +25,7 @@ struct TaskWait : TaskSelector {
         bool reached = false;
         bool timed_out = false;
         std::string why;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("task", task, "the task as it is now");
             v.required("reached", reached, "it is what was waited for, and the actions of getting there have ended");
             v.required("timed_out", timed_out, "the time passed");
@@ -45,8 +43,7 @@ struct WindowView {
     std::optional<std::string> ended_at;
     std::optional<std::int64_t> exit_status;
     std::int64_t size = 0;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("window", window, "its name: worker, worker-2, review-1 …");
         v.required("run", run, "the run's id");
         v.required("role", role, "worker or reviewer");
@@ -63,8 +60,7 @@ struct TaskLog : TaskSelector {
     std::optional<std::string> window;
     int lines = 200;
     bool list = false;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         TaskSelector::describe(v);
         v.optional("role", role, "the last window of the worker or of the reviewer");
         v.optional("window", window, "a window's name (the last of it), a run's id, or <window>-<run>");
@@ -75,8 +71,7 @@ struct TaskLog : TaskSelector {
         std::vector<WindowView> windows;
         std::optional<WindowView> shown;
         std::string text;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("windows", windows, "newest first");
             v.optional("shown", shown, "whose text it is");
             v.optional("text", text, "the last lines, as they were shown: bytes of an agent");

@@ -20,8 +20,7 @@ struct WorkflowView {
     bool last_good = false;
     std::vector<std::string> states;
     std::vector<std::string> projects;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("name", name, "its name");
         v.required("path", path, "its file");
         v.required("shipped", shipped, "comes with Orange");
@@ -38,20 +37,14 @@ struct WorkflowList : Empty {
     static constexpr const char* k_name = "workflow.list";
     struct Reply {
         std::vector<WorkflowView> workflows;
-        template <class V>
-        void describe(V& v) {
-            v.required("workflows", workflows, "by name");
-        }
+        void describe(auto& v) { v.required("workflows", workflows, "by name"); }
     };
 };
 
 struct WorkflowShow {
     static constexpr const char* k_name = "workflow.show";
     std::string name;
-    template <class V>
-    void describe(V& v) {
-        v.required("name", name, "which workflow");
-    }
+    void describe(auto& v) { v.required("name", name, "which workflow"); }
     struct TransitionView {
         std::string from;
         std::string to;
@@ -59,8 +52,7 @@ struct WorkflowShow {
         std::string gate;
         std::string when;
         std::string hooks;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("from", from, "source state");
             v.required("to", to, "target state");
             v.required("by", by, "who may ask");
@@ -73,8 +65,7 @@ struct WorkflowShow {
         WorkflowView workflow;
         std::vector<TransitionView> transitions;
         std::string text;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("workflow", workflow, "which it is");
             v.required("transitions", transitions, "in the file's order");
             v.required("text", text, "the file");
@@ -87,8 +78,7 @@ struct WorkflowGraph {
     std::string name;
     std::string format = "text";
     int width = 80;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("name", name, "which workflow");
         v.optional("format", format, "text, mermaid or dot");
         v.optional("width", width, "of text: columns, 60 or more");
@@ -97,8 +87,7 @@ struct WorkflowGraph {
         std::string name;
         std::string format;
         std::string text;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("name", name, "which it is");
             v.required("format", format, "as asked for");
             v.required("text", text, "the drawing");
@@ -111,8 +100,7 @@ struct WorkflowExport {
     std::string name;
     std::optional<std::string> as;
     bool force = false;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("name", name, "which workflow");
         v.optional("as", as, "the copy's name; else the same, of the one that comes with Orange");
         v.optional("force", force, "over a file that is there");
@@ -121,8 +109,7 @@ struct WorkflowExport {
         std::string name;
         std::string path;
         bool replaced = false;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("name", name, "the copy's");
             v.required("path", path, "its file");
             v.required("replaced", replaced, "a file was there");
@@ -134,8 +121,7 @@ struct WorkflowValidate {
     static constexpr const char* k_name = "workflow.validate";
     std::string text;
     std::string file;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("text", text, "a definition in YAML");
         v.required("file", file, "its file name; the stem is the name it must have");
     }
@@ -143,8 +129,7 @@ struct WorkflowValidate {
         int line = 0;
         int column = 0;
         std::string message;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("line", line, "1-based");
             v.required("column", column, "1-based");
             v.required("message", message, "what is wrong, and what would be right");
@@ -154,8 +139,7 @@ struct WorkflowValidate {
         bool valid = false;
         std::vector<ProblemView> problems;
         std::vector<ProblemView> warnings;
-        template <class V>
-        void describe(V& v) {
+        void describe(auto& v) {
             v.required("valid", valid, "no problems");
             v.required("problems", problems, "all of them");
             v.optional("warnings", warnings, "what a valid definition may have forgotten");

@@ -18,8 +18,7 @@ struct WorkspaceView {
     std::optional<std::string> short_id;
     std::optional<std::string> branch;
     std::optional<std::string> problem;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("name", name, "<project>--<n>");
         v.required("project", project, "whose it is");
         v.required("path", path, "the worktree");
@@ -34,8 +33,7 @@ struct WorkspaceView {
 struct WorkspaceReply {
     std::vector<WorkspaceView> workspaces;
     std::vector<std::string> notes;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("workspaces", workspaces, "by name");
         v.optional("notes", notes, "what was done, and what becomes of surplus ones");
     }
@@ -46,8 +44,7 @@ struct WorkspaceInit {
     using Reply = WorkspaceReply;
     std::optional<std::string> project;
     std::optional<std::string> cwd;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.optional("project", project, "which project; else the one that cwd is in");
         v.optional("cwd", cwd, "the caller's directory");
     }
@@ -57,20 +54,14 @@ struct WorkspaceList {
     static constexpr const char* k_name = "workspace.list";
     using Reply = WorkspaceReply;
     std::optional<std::string> project;
-    template <class V>
-    void describe(V& v) {
-        v.optional("project", project, "only this project's");
-    }
+    void describe(auto& v) { v.optional("project", project, "only this project's"); }
 };
 
 struct WorkspaceGc {
     static constexpr const char* k_name = "workspace.gc";
     using Reply = WorkspaceReply;
     std::optional<std::string> project;
-    template <class V>
-    void describe(V& v) {
-        v.optional("project", project, "only this project's");
-    }
+    void describe(auto& v) { v.optional("project", project, "only this project's"); }
 };
 
 }  // namespace orange::rpc

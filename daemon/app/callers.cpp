@@ -41,26 +41,23 @@ Awaitable<Caller> Callers::identify(rpc::Peer peer) {
     co_return agents::identify(evidence, *this);
 }
 
-std::optional<agents::KnownRun> Callers::run_of_shim(const agents::ProcessId& shim) const {
-    for (const auto& task : tasks_.runs().with_shim(shim.pid)) {
+std::optional<agents::KnownRun> Callers::run_with_shim(std::int64_t pid, std::optional<std::int64_t> start_time) const {
+    for (const auto& task : tasks_.runs().with_shim(pid)) {
         const auto record = tasks_.awake(task);
         if (!record) continue;
         for (const auto& run : record->runs) {
-            if (run.pid == shim.pid && run.start_time == shim.start_time) return known(task, run);
+            if (run.pid == pid && run.start_time == start_time.value_or(run.start_time)) return known(task, run);
         }
     }
     return std::nullopt;
 }
 
+std::optional<agents::KnownRun> Callers::run_of_shim(const agents::ProcessId& shim) const {
+    return run_with_shim(shim.pid, shim.start_time);
+}
+
 std::optional<agents::KnownRun> Callers::run_of_session(std::int64_t pid) const {
-    for (const auto& task : tasks_.runs().with_shim(pid)) {
-        const auto record = tasks_.awake(task);
-        if (!record) continue;
-        for (const auto& run : record->runs) {
-            if (run.pid == pid) return known(task, run);
-        }
-    }
-    return std::nullopt;
+    return run_with_shim(pid, std::nullopt);
 }
 
 std::optional<agents::KnownRun> Callers::run_of_worker(const TaskId& task) const {

@@ -35,6 +35,9 @@ class Callers final : public agents::Registry {
     std::optional<TaskId> task_at(const std::string& directory) const override;
 
   private:
+    /// Returns the run of a shim; without a start time, whenever the shim started.
+    std::optional<agents::KnownRun> run_with_shim(std::int64_t pid, std::optional<std::int64_t> start_time) const;
+
     agents::ProcessTable& processes_;
     const store::TaskStore& tasks_;
     const Pool& pool_;

@@ -70,9 +70,9 @@ bool is_older_than_boot(int lock) {
 Result<Home> Home::acquire(const Paths& paths, std::chrono::milliseconds patience) {
     TRY(const auto made, make_closed_home(paths.home));
     const auto file = paths.lock();
-    const int lock = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    Home home(UniqueFd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)));
+    const int lock = home.lock_.get();
     if (lock < 0) return io_error("opening " + file.string(), errno);
-    Home home(lock);
     home.was_closed_ = made;
     TRY(lock_soon(lock, paths, patience));
     home.first_since_boot_ = is_older_than_boot(lock);
@@ -96,18 +96,6 @@ Home::State Home::state() const {
     struct stat facts {};
     if (::lstat(path_.c_str(), &facts) != 0) return State::missing;
     return facts.st_dev == device_ && facts.st_ino == inode_ ? State::here : State::another;
-}
-
-Home::Home(Home&& other) noexcept
-    : lock_(std::exchange(other.lock_, -1)),
-      path_(std::move(other.path_)),
-      device_(other.device_),
-      inode_(other.inode_),
-      was_closed_(other.was_closed_),
-      first_since_boot_(other.first_since_boot_) {}
-
-Home::~Home() {
-    if (lock_ >= 0) ::close(lock_);
 }
 
 HomeWatch::Finding HomeWatch::check(Clock::time_point now) {

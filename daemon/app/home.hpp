@@ -9,6 +9,7 @@
 
 #include "common/base/result.hpp"
 #include "common/config/paths.hpp"
+#include "common/posix/fd.hpp"
 
 namespace orange {
 
@@ -26,9 +27,8 @@ class Home {
     /// works here (its pid is in the message); forbidden, with the command that repairs it, if the folder is not safe.
     static Result<Home> acquire(const Paths& paths, std::chrono::milliseconds patience = k_patience);
 
-    Home(Home&& other) noexcept;
+    Home(Home&& other) noexcept = default;
     Home& operator=(Home&&) = delete;
-    ~Home();
 
     enum class State { here, missing, another };
     /// Returns what is at the home's path now: the locked folder, nothing that is visible, or something else.
@@ -41,8 +41,8 @@ class Home {
     bool is_first_since_boot() const { return first_since_boot_; }
 
   private:
-    explicit Home(int lock) : lock_(lock) {}
-    int lock_;
+    explicit Home(UniqueFd lock) : lock_(std::move(lock)) {}
+    UniqueFd lock_;
     std::filesystem::path path_;
     dev_t device_ = 0;
     ino_t inode_ = 0;

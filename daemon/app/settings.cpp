@@ -62,12 +62,16 @@ struct Entry {
 
 using ReadKey = Result<void> (*)(const Entry&, Settings&);
 
+/// Takes a value that could be read; otherwise the error says what the key must be.
+Result<void> take(const Entry& entry, const auto& value, const char* what, auto& into) {
+    if (!value) return entry.wrong(entry.key + " must be " + what);
+    into = *value;
+    return {};
+}
+
 template <auto member>
 Result<void> read_seconds(const Entry& entry, Settings& settings) {
-    const auto time = seconds_of(entry.value);
-    if (!time) return entry.wrong(entry.key + " must be a number of seconds from 0.05 to 86400");
-    settings.*member = *time;
-    return {};
+    return take(entry, seconds_of(entry.value), "a number of seconds from 0.05 to 86400", settings.*member);
 }
 
 template <auto member>
@@ -80,30 +84,19 @@ Result<void> read_flag(const Entry& entry, Settings& settings) {
 
 Result<void> read_port_base(const Entry& entry, Settings& settings) {
     const auto port = number_of(entry.value, k_lowest_port_base, 65536 - k_ports_each);
-    if (!port) return entry.wrong("port_base must be a number from 1024 to 65526");
-    settings.port_base = *port;
-    return {};
+    return take(entry, port, "a number from 1024 to 65526", settings.port_base);
 }
 
 Result<void> read_start_pressure(const Entry& entry, Settings& settings) {
-    const auto percent = number_of(entry.value, 1, 100);
-    if (!percent) return entry.wrong("start_pressure must be a number of percent from 1 to 100");
-    settings.start_pressure = *percent;
-    return {};
+    return take(entry, number_of(entry.value, 1, 100), "a number of percent from 1 to 100", settings.start_pressure);
 }
 
 Result<void> read_umask(const Entry& entry, Settings& settings) {
-    const auto mask = process::umask_from(entry.word());
-    if (!mask) return entry.wrong("umask must be an octal number from 000 to 077");
-    settings.umask = *mask;
-    return {};
+    return take(entry, process::umask_from(entry.word()), "an octal number from 000 to 077", settings.umask);
 }
 
 Result<void> read_log_level(const Entry& entry, Settings& settings) {
-    const auto level = log::level_from(entry.word());
-    if (!level) return entry.wrong("log_level must be debug, info, warn or error");
-    settings.log_level = *level;
-    return {};
+    return take(entry, log::level_from(entry.word()), "debug, info, warn or error", settings.log_level);
 }
 
 Result<void> read_command(const Entry& entry, const std::string& what, std::vector<std::string>& command) {

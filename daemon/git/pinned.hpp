@@ -22,8 +22,7 @@ struct Identity {
     std::string admin;
     std::uint64_t inode = 0;
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("admin", admin, "the name of its folder in the repository's .git/worktrees");
         v.required("inode", inode, "of its own folder");
     }

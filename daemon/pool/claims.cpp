@@ -32,8 +32,7 @@ struct PoolFile {
     std::uint64_t root = 0;
     std::vector<Slot> workspaces;
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.optional("schema", schema, "of this file");
         v.sparse("root", root, "inode of the folder that it is in");
         v.required("workspaces", workspaces, "all of them");

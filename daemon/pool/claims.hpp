@@ -27,8 +27,7 @@ struct Slot {
     std::optional<int> ports = {};
     bool walled = false;
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         auto name = workspace_name(project, number);
         v.optional("name", name, "its folder's, which follows from project and number");
         v.required("project", project, "whose workspace it is");

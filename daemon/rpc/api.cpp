@@ -225,9 +225,8 @@ Result<TaskView> Api::view(const TaskId& id) const {
 }
 
 Result<TaskReply> Api::reply(const TaskId& id, Outcome outcome) const {
-    TRY(auto shown, view(id));
     TaskReply reply;
-    reply.task = std::move(shown);
+    TRY(reply.task, view(id));
     reply.notes = sentences(std::move(outcome.notes));
     if (!outcome.spawn_error.empty()) reply.spawn_error = world_.tasks.with_short_ids(std::move(outcome.spawn_error));
     return reply;

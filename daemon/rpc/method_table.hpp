@@ -21,6 +21,8 @@ namespace orange::rpc {
 
 using engine::Access;
 
+class Api;
+
 /// Receives the events of one connection.
 class EventSink {
   public:
@@ -125,6 +127,20 @@ class MethodTable {
             return detail::invoke_typed<Params, Handler>(handler, std::move(params), std::move(call));
         };
         methods_.emplace(method.name, std::move(method));
+    }
+    /// Adds a method whose function takes the API, too, which outlives the table.
+    template <class Params>
+    void add(Access access, std::string summary, std::vector<ErrorCode> errors, Api& api,
+             Awaitable<Result<typename Params::Reply>> (*function)(Api&, Params, Call)) {
+        add<Params>(access, std::move(summary), std::move(errors), [&api, function](Params params, Call call) {
+            return function(api, std::move(params), std::move(call));
+        });
+    }
+    template <class Params>
+    void add(Access access, std::string summary, std::vector<ErrorCode> errors, Api& api,
+             Awaitable<Result<typename Params::Reply>> (*function)(Api&, Params)) {
+        add<Params>(access, std::move(summary), std::move(errors),
+                    [&api, function](Params params, Call) { return function(api, std::move(params)); });
     }
 
     /// Marks a method whose result is always the same.

@@ -25,8 +25,7 @@ struct ExitRecord {
     bool not_started = false;
     int passed_on = 0;
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("run", run, "the run's id");
         v.required("exit_status", exit_status, "as a shell shows it: 128 + signal; 127, 126: could not be started");
         v.optional("signal", signal, "that ended it; 0: none");
@@ -54,8 +53,7 @@ struct StartRecord {
     Timestamp started_at{};
     std::string host;
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("run", run, "the run's id");
         v.required("started_at", started_at, "when, by the clock of the far side");
         v.sparse("host", host, "name of the machine");

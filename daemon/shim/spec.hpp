@@ -41,8 +41,7 @@ struct RunSpec {
     std::string address_file = {};
     std::vector<std::string> copies = {};
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.optional("run", run, "the run's id");
         v.optional("task", task, "the task's id");
         v.optional("role", role, "worker or reviewer");

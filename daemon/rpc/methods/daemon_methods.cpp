@@ -31,9 +31,8 @@ Awaitable<Result<DaemonCaller::Reply>> caller(Caller by) {
 Awaitable<Result<DaemonReload::Reply>> reload(Api& api, DaemonReload params) {
     const auto before = programs_of(api.world());
     api.take_path_of(params.caller);
-    CO_TRY(auto notes, co_await api.control().reload());
     DaemonReload::Reply reply;
-    reply.notes = std::move(notes);
+    CO_TRY(reply.notes, co_await api.control().reload());
     for (auto& note : search_notes(api.world(), before, params.caller)) reply.notes.push_back(std::move(note));
     co_return reply;
 }
@@ -66,12 +65,11 @@ void add_daemon_methods(MethodTable& table, Api& api) {
     table.add<DaemonStatus>(Access::read, "What the daemon is doing.", {},
                             [&api](const DaemonStatus&, Call) { return status(api); });
     table.add<DaemonDoctor>(Access::read, "Finds problems, and the command that fixes each.", {ErrorCode::not_found},
-                            [&api](DaemonDoctor params, Call) { return examine(api, std::move(params)); });
+                            api, examine);
     table.add<DaemonCaller>(Access::agent, "Who the caller is.", {},
                             [](const DaemonCaller&, Call call) { return caller(std::move(call.caller)); });
     table.add<DaemonReload>(Access::human, "Reloads config.yml, the workflows and the login shell's environment.",
-                            {ErrorCode::invalid_argument},
-                            [&api](DaemonReload params, Call) { return reload(api, std::move(params)); });
+                            {ErrorCode::invalid_argument}, api, reload);
     table.add<DaemonShutdown>(Access::human, "Ends the daemon; agents go on.", {},
                               [&api](const DaemonShutdown&, Call) { return shutdown(api); });
     table.add<RpcDiscover>(Access::read, "This document: every method, from the table that dispatches them.", {},

@@ -23,9 +23,7 @@ EventNotification notification_of(World& world, const StreamEvent& event) {
 Result<EventFilter> filter_of(Api& api, const EventSelector& selector, const Call& call) {
     EventFilter filter;
     if (selector.task || !call.wall.empty()) {
-        TaskSelector named;
-        named.id = selector.task;
-        TRY(filter.task, api.select(named, call));
+        TRY(filter.task, api.select({selector.task, {}}, call));
     }
     filter.project = selector.project;
     filter.types = selector.types;
@@ -56,9 +54,7 @@ Awaitable<Result<EventsSubscribe::Reply>> subscribe(Api& api, EventsSubscribe pa
     CO_TRY(const auto filter, filter_of(api, params, call));
     std::optional<TaskId> seen;
     if (params.screen) {
-        TaskSelector named;
-        named.id = params.screen;
-        CO_TRY(seen, api.select(named, call));
+        CO_TRY(seen, api.select({params.screen, {}}, call));
         if (!call.wall.empty() && *seen != call.wall) co_return engine::hidden_by_wall("the screen of " + seen->value);
     }
     auto& world = api.world();
@@ -130,14 +126,11 @@ Awaitable<Result<Empty>> unsubscribe(Call call) {
 
 void add_event_methods(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    table.add<EventsSubscribe>(
-        Access::read, "Sends an `event` notification for whatever happens from now on.", {not_found, conflict},
-        [&api](EventsSubscribe params, Call call) { return subscribe(api, std::move(params), std::move(call)); });
+    table.add<EventsSubscribe>(Access::read, "Sends an `event` notification for whatever happens from now on.",
+                               {not_found, conflict}, api, subscribe);
     table.add<EventsUnsubscribe>(Access::read, "Ends this connection's subscription.", {},
                                  [](const EventsUnsubscribe&, Call call) { return unsubscribe(std::move(call)); });
-    table.add<EventsList>(Access::read, "What has happened lately.", {not_found}, [&api](EventsList params, Call call) {
-        return list(api, std::move(params), std::move(call));
-    });
+    table.add<EventsList>(Access::read, "What has happened lately.", {not_found}, api, list);
 }
 
 }  // namespace orange::rpc

@@ -93,12 +93,9 @@ Awaitable<Result<ExecutorShow::Reply>> show_executor(Api& api, ExecutorShow para
 
 void add_executor_methods(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    table.add<ExecutorList>(Access::read, "Lists where agents can run.", {},
-                            [&api](ExecutorList params, Call) { return list_executors(api, params); });
+    table.add<ExecutorList>(Access::read, "Lists where agents can run.", {}, api, list_executors);
     table.add<ExecutorShow>(Access::read, "Shows what an executor runs for an agent, and tries whether it can be used.",
-                            {not_found, invalid_argument}, [&api](ExecutorShow params, Call call) {
-                                return show_executor(api, std::move(params), std::move(call));
-                            });
+                            {not_found, invalid_argument}, api, show_executor);
 }
 
 }  // namespace orange::rpc

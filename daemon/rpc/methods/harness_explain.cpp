@@ -70,10 +70,9 @@ Awaitable<Result<HarnessExplain::Reply>> explain(Api& api, HarnessExplain params
 
 void add_harness_explain(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    table.add<HarnessExplain>(
-        Access::read, "Says which texts of a definition are on an agent's screen, and what follows from them.",
-        {not_found, invalid_argument, unavailable},
-        [&api](HarnessExplain params, Call call) { return explain(api, std::move(params), std::move(call)); });
+    table.add<HarnessExplain>(Access::read,
+                              "Says which texts of a definition are on an agent's screen, and what follows from them.",
+                              {not_found, invalid_argument, unavailable}, api, explain);
 }
 
 }  // namespace orange::rpc

@@ -307,17 +307,15 @@ Awaitable<Result<HarnessSearch::Reply>> search(Api& api, HarnessSearch params) {
 
 void add_harness_methods(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    table.add<HarnessList>(Access::read, "Lists the agent programs, and what each of them needs.", {not_found},
-                           [&api](HarnessList params, Call) { return list(api, std::move(params)); });
-    table.add<HarnessShow>(Access::read, "Shows how an agent program is started.", {not_found, invalid_argument},
-                           [&api](HarnessShow params, Call) { return show(api, std::move(params)); });
-    table.add<HarnessSearch>(Access::human, "Looks for agent programs in the caller's PATH, too.", {},
-                             [&api](HarnessSearch params, Call) { return search(api, std::move(params)); });
+    table.add<HarnessList>(Access::read, "Lists the agent programs, and what each of them needs.", {not_found}, api,
+                           list);
+    table.add<HarnessShow>(Access::read, "Shows how an agent program is started.", {not_found, invalid_argument}, api,
+                           show);
+    table.add<HarnessSearch>(Access::human, "Looks for agent programs in the caller's PATH, too.", {}, api, search);
     table.add<HarnessTrust>(
         Access::human,
         "Records that an agent program may trust a project, or says what it wants to find in its own file.",
-        {not_found, invalid_argument, conflict, io},
-        [&api](HarnessTrust params, Call) { return trust(api, std::move(params)); });
+        {not_found, invalid_argument, conflict, io}, api, trust);
 }
 
 }  // namespace orange::rpc

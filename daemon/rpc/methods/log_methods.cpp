@@ -37,8 +37,7 @@ Awaitable<Result<LogTail::Reply>> tail(Api& api, LogTail params) {
 }  // namespace
 
 void add_log_methods(MethodTable& table, Api& api) {
-    table.add<LogTail>(Access::read, "The last lines of the daemon's log.", {ErrorCode::io},
-                       [&api](LogTail params, Call) { return tail(api, std::move(params)); });
+    table.add<LogTail>(Access::read, "The last lines of the daemon's log.", {ErrorCode::io}, api, tail);
 }
 
 }  // namespace orange::rpc

@@ -186,15 +186,11 @@ Awaitable<Result<ProjectList::Reply>> list_projects(Api& api, ProjectList params
 
 void add_project_methods(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    table.add<ProjectAdd>(Access::human, "Registers a repository.", {invalid_argument, not_found, conflict},
-                          [&api](ProjectAdd params, Call) { return add(api, std::move(params)); });
-    table.add<ProjectUpdate>(Access::human, "Changes a project.", {invalid_argument, not_found, conflict},
-                             [&api](ProjectUpdate params, Call) { return update(api, std::move(params)); });
+    table.add<ProjectAdd>(Access::human, "Registers a repository.", {invalid_argument, not_found, conflict}, api, add);
+    table.add<ProjectUpdate>(Access::human, "Changes a project.", {invalid_argument, not_found, conflict}, api, update);
     table.add<ProjectRemove>(Access::human, "Forgets a project; its repository is untouched.", {not_found, conflict},
-                             [&api](ProjectRemove params, Call) { return remove(api, std::move(params)); });
-    table.add<ProjectList>(Access::read, "Lists the projects.", {}, [&api](ProjectList params, Call call) {
-        return list_projects(api, params, std::move(call));
-    });
+                             api, remove);
+    table.add<ProjectList>(Access::read, "Lists the projects.", {}, api, list_projects);
 }
 
 }  // namespace orange::rpc

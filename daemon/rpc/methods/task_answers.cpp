@@ -130,21 +130,17 @@ ChangeCounts counts_of(const Changes& changes) {
 
 void add_task_answers(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    table.add<TaskAnswer>(
-        Access::human, "Answers the question of a task's agent; a dead agent is started with the answer.",
-        {not_found, conflict, forbidden},
-        [&api](TaskAnswer params, Call call) { return answer(api, std::move(params), std::move(call)); });
-    table.add<TaskReject>(
-        Access::human, "Sends reviewed work back to the worker, with feedback.",
-        {not_found, illegal_transition, gate_failed, guard_failed, forbidden},
-        [&api](TaskReject params, Call call) { return reject(api, std::move(params), std::move(call)); });
-    table.add<TaskStop>(Access::human, "Ends a task's agents; the task stays where it is.", {not_found, conflict},
-                        [&api](TaskStop params, Call call) { return stop(api, std::move(params), std::move(call)); });
-    table.add<TaskRestart>(
-        Access::human, "Starts the agent of a task's state, ending it first if it runs.", {not_found, conflict},
-        [&api](TaskRestart params, Call call) { return restart(api, std::move(params), std::move(call)); });
+    table.add<TaskAnswer>(Access::human,
+                          "Answers the question of a task's agent; a dead agent is started with the answer.",
+                          {not_found, conflict, forbidden}, api, answer);
+    table.add<TaskReject>(Access::human, "Sends reviewed work back to the worker, with feedback.",
+                          {not_found, illegal_transition, gate_failed, guard_failed, forbidden}, api, reject);
+    table.add<TaskStop>(Access::human, "Ends a task's agents; the task stays where it is.", {not_found, conflict}, api,
+                        stop);
+    table.add<TaskRestart>(Access::human, "Starts the agent of a task's state, ending it first if it runs.",
+                           {not_found, conflict}, api, restart);
     table.add<TaskDiff>(Access::read, "What a task's branch changes, committed and not.", {not_found, external_failed},
-                        [&api](TaskDiff params, Call call) { return diff(api, std::move(params), std::move(call)); });
+                        api, diff);
 }
 
 }  // namespace orange::rpc

@@ -366,9 +366,7 @@ Result<void> take_texts(const TaskCreate& params, Task& task) {
 /// Takes from the task in `like` what the call does not give. Efforts and models are only taken with their program.
 Result<void> take_like(Api& api, TaskCreate& params, const Call& call) {
     if (!params.like) return {};
-    TaskSelector named;
-    named.id = params.like;
-    TRY(const auto id, api.select(named, call));
+    TRY(const auto id, api.select({params.like, {}}, call));
     TRY(const auto record, api.world().tasks.read(id));
     const auto& old = record->task;
     const auto take = [](auto& into, const auto& from) {
@@ -498,9 +496,7 @@ Result<void> check_names(Api& api, TaskCreate& params, const Call& call) {
     for (auto& name : params.blocked_by) names.push_back(&name);
     if (params.parent) names.push_back(&*params.parent);
     for (auto* name : names) {
-        TaskSelector named;
-        named.id = *name;
-        TRY(const auto id, api.select(named, call));
+        TRY(const auto id, api.select({*name, {}}, call));
         *name = id.value;
     }
     if (params.id && api.world().tasks.brief(TaskId{*params.id}) && !api.is_shown(TaskId{*params.id}, call))
@@ -511,9 +507,7 @@ Result<void> check_names(Api& api, TaskCreate& params, const Call& call) {
 Awaitable<Result<TaskReply>> create_task(Api& api, TaskCreate params, Call call) {
     CO_TRY(check_names(api, params, call));
     if (params.like && !params.project && !params.parent) {  // an id that is made of a key is of its project, too
-        TaskSelector named;
-        named.id = params.like;
-        CO_TRY(const auto old, api.select(named, call));
+        CO_TRY(const auto old, api.select({params.like, {}}, call));
         if (const auto* brief = api.world().tasks.brief(old)) params.project = std::string(brief->project);
     }
     if (params.key) {
@@ -541,10 +535,8 @@ Awaitable<Result<TaskReply>> create_task(Api& api, TaskCreate params, Call call)
 
 void add_task_create(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    table.add<TaskCreate>(
-        Access::agent, "Creates a task and starts it; for an agent, a sub-task of its own task.",
-        {invalid_argument, not_found, conflict, workflow_invalid},
-        [&api](TaskCreate params, Call call) { return create_task(api, std::move(params), std::move(call)); });
+    table.add<TaskCreate>(Access::agent, "Creates a task and starts it; for an agent, a sub-task of its own task.",
+                          {invalid_argument, not_found, conflict, workflow_invalid}, api, create_task);
 }
 
 }  // namespace orange::rpc

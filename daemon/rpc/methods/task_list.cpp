@@ -285,8 +285,7 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params, Call call) {
 }  // namespace
 
 void add_task_list(MethodTable& table, Api& api) {
-    table.add<TaskList>(Access::read, "Lists tasks, newest first.", {ErrorCode::not_found},
-                        [&api](TaskList params, Call call) { return list(api, std::move(params), std::move(call)); });
+    table.add<TaskList>(Access::read, "Lists tasks, newest first.", {ErrorCode::not_found}, api, list);
 }
 
 }  // namespace orange::rpc

@@ -107,9 +107,8 @@ Awaitable<Result<TaskLog::Reply>> task_log(Api& api, TaskLog params, Call call) 
     CO_TRY(check(params));
     auto& world = api.world();
     CO_TRY(const auto record, api.runner().turns.record_of(id));
-    CO_TRY(auto windows, windows_of(api, record));
     TaskLog::Reply reply;
-    reply.windows = std::move(windows);
+    CO_TRY(reply.windows, windows_of(api, record));
     if (params.list) co_return reply;
     CO_TRY(auto shown, pick(reply.windows, params, id.value));
     if (shown.alive) {
@@ -127,8 +126,8 @@ Awaitable<Result<TaskLog::Reply>> task_log(Api& api, TaskLog params, Call call) 
 
 void add_task_log(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    table.add<TaskLog>(Access::read, "What an agent's window showed, also when it is gone.", {not_found},
-                       [&api](TaskLog params, Call call) { return task_log(api, std::move(params), std::move(call)); });
+    table.add<TaskLog>(Access::read, "What an agent's window showed, also when it is gone.", {not_found}, api,
+                       task_log);
 }
 
 }  // namespace orange::rpc

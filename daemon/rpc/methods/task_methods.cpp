@@ -308,9 +308,8 @@ bool is_without_pull_request(const Error& error) {
 Awaitable<Result<TaskMerge::Reply>> open_instead(Api& api, TaskId id, Caller by) {
     pulls::PullText text;
     CO_TRY(auto opened, co_await create_pull_request(api.runner(), id, std::move(text), std::move(by)));
-    CO_TRY(auto shown, api.view(id));
     TaskMerge::Reply reply;
-    reply.task = std::move(shown);
+    CO_TRY(reply.task, api.view(id));
     reply.notes = api.sentences(std::move(opened.notes));
     co_return reply;
 }
@@ -347,9 +346,8 @@ Awaitable<Result<TaskMerge::Reply>> merge(Api& api, TaskMerge params, Call call)
         co_return opened;
     }
     if (!merged) co_return merged.error();
-    CO_TRY(auto shown, api.view(id));
     TaskMerge::Reply reply;
-    reply.task = std::move(shown);
+    CO_TRY(reply.task, api.view(id));
     reply.commit = merged->commit;
     reply.pushed = merged->pushed;
     reply.elsewhere = merged->elsewhere;
@@ -363,9 +361,8 @@ Awaitable<Result<TaskCheck::Reply>> check(Api& api, TaskCheck params, Call call)
     CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
     CheckOrder order;
     CO_TRY(auto report, co_await api.runner().checks.run(id, std::move(order)));
-    CO_TRY(auto shown, api.view(id));
     TaskCheck::Reply reply;
-    reply.task = std::move(shown);
+    CO_TRY(reply.task, api.view(id));
     reply.passed = report.passed();
     reply.commit = std::move(report.commit);
     reply.failed = std::move(report.failed);
@@ -438,58 +435,41 @@ void add_task_methods(MethodTable& table, Api& api) {
     using enum ErrorCode;
     const std::vector<ErrorCode> moving = {not_found, illegal_transition, gate_failed,    guard_failed,
                                            forbidden, needs_force,        pool_exhausted, external_failed};
-    table.add<TaskUpdate>(
-        Access::agent, "Moves a task to another status, or changes its fields; all or nothing.", moving,
-        [&api](TaskUpdate params, Call call) { return update(api, std::move(params), std::move(call)); });
+    table.add<TaskUpdate>(Access::agent, "Moves a task to another status, or changes its fields; all or nothing.",
+                          moving, api, update);
     table.add<TaskComplete>(
         Access::agent, "Hands the work over for review.", moving,
         [&api](TaskComplete params, Call call) { return move(api, params, std::move(call), engine::Goal::review); });
     table.add<TaskStuck>(
         Access::agent, "Moves a task to stuck: a human has to help.", moving,
         [&api](TaskStuck params, Call call) { return move(api, params, std::move(call), engine::Goal::stuck); });
-    table.add<TaskCancel>(
-        Access::human, "Ends a task without merging; uncommitted work is kept.", moving,
-        [&api](TaskCancel params, Call call) { return cancel(api, std::move(params), std::move(call)); });
+    table.add<TaskCancel>(Access::human, "Ends a task without merging; uncommitted work is kept.", moving, api, cancel);
     table.add<TaskUpdateBranch>(Access::human, "Merges the default branch into a task's branch, in its worktree.",
-                                {not_found, conflict, external_failed}, [&api](TaskUpdateBranch params, Call call) {
-                                    return update_branch_of(api, std::move(params), std::move(call));
-                                });
-    table.add<TaskCreatePr>(
-        Access::human, "Pushes a task's branch, and opens its pull request or adopts the open one.",
-        {not_found, conflict, external_failed, unavailable},
-        [&api](TaskCreatePr params, Call call) { return create_pr(api, std::move(params), std::move(call)); });
-    table.add<TaskRestore>(
-        Access::human, "Makes a branch of an ended task's work, uncommitted work included.",
-        {not_found, conflict, invalid_argument, external_failed},
-        [&api](TaskRestore params, Call call) { return restore(api, std::move(params), std::move(call)); });
-    table.add<TaskSpawn>(
-        Access::human, "Starts a pending task, or queues it for the next free workspace.", moving,
-        [&api](TaskSpawn params, Call call) { return spawn(api, std::move(params), std::move(call)); });
-    table.add<TaskRespawn>(
-        Access::human, "Starts the dead agent of a task's state again.", {not_found, conflict, external_failed},
-        [&api](TaskRespawn params, Call call) { return respawn(api, std::move(params), std::move(call)); });
-    table.add<TaskMerge>(
-        Access::human, "Merges a task's branch into the default branch, and the task is done.",
-        {not_found, conflict, needs_force, illegal_transition, external_failed, unavailable},
-        [&api](TaskMerge params, Call call) { return merge(api, std::move(params), std::move(call)); });
+                                {not_found, conflict, external_failed}, api, update_branch_of);
+    table.add<TaskCreatePr>(Access::human, "Pushes a task's branch, and opens its pull request or adopts the open one.",
+                            {not_found, conflict, external_failed, unavailable}, api, create_pr);
+    table.add<TaskRestore>(Access::human, "Makes a branch of an ended task's work, uncommitted work included.",
+                           {not_found, conflict, invalid_argument, external_failed}, api, restore);
+    table.add<TaskSpawn>(Access::human, "Starts a pending task, or queues it for the next free workspace.", moving, api,
+                         spawn);
+    table.add<TaskRespawn>(Access::human, "Starts the dead agent of a task's state again.",
+                           {not_found, conflict, external_failed}, api, respawn);
+    table.add<TaskMerge>(Access::human, "Merges a task's branch into the default branch, and the task is done.",
+                         {not_found, conflict, needs_force, illegal_transition, external_failed, unavailable}, api,
+                         merge);
     table.add<TaskCheck>(Access::human, "Runs the project's checks on the tip of a task's branch.",
-                         {not_found, conflict, external_failed}, [&api](TaskCheck params, Call call) {
-                             return check(api, std::move(params), std::move(call));
-                         });
-    table.add<TaskDelete>(
-        Access::human, "Removes an ended task's files.", {not_found, needs_force, conflict},
-        [&api](TaskDelete params, Call call) { return remove(api, std::move(params), std::move(call)); });
-    table.add<TaskSend>(Access::human, "Sends a message to a living agent.", {not_found, conflict, forbidden},
-                        [&api](TaskSend params, Call call) { return send(api, std::move(params), std::move(call)); });
+                         {not_found, conflict, external_failed}, api, check);
+    table.add<TaskDelete>(Access::human, "Removes an ended task's files.", {not_found, needs_force, conflict}, api,
+                          remove);
+    table.add<TaskSend>(Access::human, "Sends a message to a living agent.", {not_found, conflict, forbidden}, api,
+                        send);
     table.add<TaskApprove>(
         Access::human,
         "Lets the sub-tasks of a task start that its agent has created, or one of them; else moves a task on whose "
         "plan "
         "waits for its human's approval.",
-        moving, [&api](TaskApprove params, Call call) { return approve(api, std::move(params), std::move(call)); });
-    table.add<TaskAck>(
-        Access::human, "Clears a task's attention and its alarm.", {not_found},
-        [&api](TaskAck params, Call call) { return acknowledge(api, std::move(params), std::move(call)); });
+        moving, api, approve);
+    table.add<TaskAck>(Access::human, "Clears a task's attention and its alarm.", {not_found}, api, acknowledge);
 }
 
 }  // namespace orange::rpc

@@ -104,9 +104,8 @@ Result<AgentRun> pick_run(Api& api, const TaskId& id, const std::optional<std::s
         if (const auto* run = record->run_of(candidate); run && !run->pane_id.empty()) return *run;
     }
     TRY(const auto definition, api.runner().turns.definition_of(record->task));
-    const auto need = engine::respawn_need(*definition, record->task, record->queued);
-    if (!need) return need.error();
-    return not_running(*definition, *record, role.value_or(need->role));
+    TRY(const auto need, engine::respawn_need(*definition, record->task, record->queued));
+    return not_running(*definition, *record, role.value_or(need.role));
 }
 
 namespace {
@@ -117,10 +116,9 @@ Awaitable<Result<TaskPeek::Reply>> peek(Api& api, TaskPeek params, Call call) {
         co_return Error(ErrorCode::invalid_argument, "--lines must be from 1 to 5000");
     }
     CO_TRY(const auto run, pick_run(api, id, params.role));
-    CO_TRY(auto text, co_await api.world().tmux.capture(run.pane_id, params.lines, params.colours));
     TaskPeek::Reply reply;
     reply.role = name_of(run.role);
-    reply.text = std::move(text);
+    CO_TRY(reply.text, co_await api.world().tmux.capture(run.pane_id, params.lines, params.colours));
     co_return reply;
 }
 
@@ -382,19 +380,13 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
 
 void add_task_views(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    table.add<TaskShow>(Access::read, "Shows a task: fields, body, last events.", {not_found},
-                        [&api](TaskShow params, Call call) { return show(api, std::move(params), std::move(call)); });
-    table.add<TaskHistory>(Access::read, "A task's history.", {not_found}, [&api](TaskHistory params, Call call) {
-        return history(api, std::move(params), std::move(call));
-    });
-    table.add<TaskPeek>(Access::read, "The end of an agent's screen.", {not_found, conflict},
-                        [&api](TaskPeek params, Call call) { return peek(api, std::move(params), std::move(call)); });
-    table.add<TaskAttach>(
-        Access::read, "What to execute to join an agent's window.", {not_found, conflict},
-        [&api](TaskAttach params, Call call) { return attach(api, std::move(params), std::move(call)); });
+    table.add<TaskShow>(Access::read, "Shows a task: fields, body, last events.", {not_found}, api, show);
+    table.add<TaskHistory>(Access::read, "A task's history.", {not_found}, api, history);
+    table.add<TaskPeek>(Access::read, "The end of an agent's screen.", {not_found, conflict}, api, peek);
+    table.add<TaskAttach>(Access::read, "What to execute to join an agent's window.", {not_found, conflict}, api,
+                          attach);
     table.add<TaskWhy>(Access::read, "What a task waits for: every way out of its state, and what is missing.",
-                       {not_found},
-                       [&api](TaskWhy params, Call call) { return why(api, std::move(params), std::move(call)); });
+                       {not_found}, api, why);
 }
 
 }  // namespace orange::rpc

@@ -48,8 +48,8 @@ std::string joined_names(const std::vector<Action>& hooks) {
 
 Awaitable<Result<WorkflowShow::Reply>> show(Api& api, WorkflowShow params, Call call) {
     CO_TRY(const auto definition, api.world().workflows.find(params.name));
-    CO_TRY(auto text, api.world().workflows.text(params.name));
     WorkflowShow::Reply reply;
+    CO_TRY(reply.text, api.world().workflows.text(params.name));
     for (const auto& entry : api.world().workflows.list()) {
         if (entry.name == params.name) reply.workflow = view(api, entry, call);
     }
@@ -63,7 +63,6 @@ Awaitable<Result<WorkflowShow::Reply>> show(Api& api, WorkflowShow params, Call 
         row.hooks = joined_names(transition.hooks);
         reply.transitions.push_back(std::move(row));
     }
-    reply.text = std::move(text);
     co_return reply;
 }
 
@@ -125,14 +124,11 @@ void add_workflow_methods(MethodTable& table, Api& api) {
     using enum ErrorCode;
     table.add<WorkflowList>(Access::read, "Lists the workflows.", {},
                             [&api](const WorkflowList&, Call call) { return list(api, std::move(call)); });
-    table.add<WorkflowShow>(
-        Access::read, "Shows a workflow.", {not_found, workflow_invalid},
-        [&api](WorkflowShow params, Call call) { return show(api, std::move(params), std::move(call)); });
-    table.add<WorkflowGraph>(Access::read, "Draws a workflow.", {invalid_argument, not_found, workflow_invalid},
-                             [&api](WorkflowGraph params, Call) { return graph(api, std::move(params)); });
+    table.add<WorkflowShow>(Access::read, "Shows a workflow.", {not_found, workflow_invalid}, api, show);
+    table.add<WorkflowGraph>(Access::read, "Draws a workflow.", {invalid_argument, not_found, workflow_invalid}, api,
+                             graph);
     table.add<WorkflowExport>(Access::human, "Copies a workflow into the user's folder, to be edited.",
-                              {invalid_argument, not_found, conflict, workflow_invalid},
-                              [&api](WorkflowExport params, Call) { return copy(api, std::move(params)); });
+                              {invalid_argument, not_found, conflict, workflow_invalid}, api, copy);
     table.add<WorkflowValidate>(Access::read, "Checks a definition; all problems at once.", {},
                                 [](WorkflowValidate params, Call) { return validate(std::move(params)); });
 }

@@ -87,14 +87,11 @@ Awaitable<Result<WorkspaceReply>> gc(Api& api, WorkspaceGc params) {
 
 void add_workspace_methods(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    table.add<WorkspaceList>(Access::read, "Lists the workspaces.", {not_found},
-                             [&api](WorkspaceList params, Call) { return list(api, std::move(params)); });
+    table.add<WorkspaceList>(Access::read, "Lists the workspaces.", {not_found}, api, list);
     table.add<WorkspaceInit>(Access::human, "Makes a project's workspaces now instead of on demand.",
-                             {not_found, external_failed},
-                             [&api](WorkspaceInit params, Call) { return init(api, std::move(params)); });
+                             {not_found, external_failed}, api, init);
     table.add<WorkspaceGc>(Access::human, "Frees and repairs workspaces that no active task uses.",
-                           {not_found, external_failed},
-                           [&api](WorkspaceGc params, Call) { return gc(api, std::move(params)); });
+                           {not_found, external_failed}, api, gc);
 }
 
 }  // namespace orange::rpc

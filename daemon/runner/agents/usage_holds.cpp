@@ -23,8 +23,7 @@ struct HoldsFile {
     int schema = 1;
     std::map<std::string, UsageHold> harnesses;
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("schema", schema, "1");
         v.required("harnesses", harnesses, "each with its hold");
     }

@@ -16,8 +16,7 @@ struct UsageHold {
     Timestamp until{};
     int tries = 1;  ///< how often it was seen again in a row: if its reset is not known, each wait is longer
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("since", since, "when it was seen first");
         v.required("until", until, "when agents are started again");
         v.optional("tries", tries, "how often it was seen");

@@ -17,8 +17,7 @@ struct TokensFile {
     int schema = 1;
     std::vector<ReplyChoice> tokens;
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("schema", schema, "1");
         v.required("tokens", tokens, "oldest first");
     }

@@ -23,8 +23,7 @@ struct ReplyChoice {
     std::string does;   ///< reply, approve, reject or ack
     bool used = false;
 
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("hash", hash, "SHA-256 of the token");
         v.required("task", task, "the task");
         v.required("need", need, "the need that the notification was about");

@@ -8,10 +8,7 @@ namespace {
 
 struct Inner {
     std::string name;
-    template <class V>
-    void describe(V& v) {
-        v.required("name", name, "its name");
-    }
+    void describe(auto& v) { v.required("name", name, "its name"); }
 };
 
 struct Everything {
@@ -27,8 +24,7 @@ struct Everything {
     std::optional<std::string> nullable;
     std::string sparse;
     Json any;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("text", text, "some text");
         v.optional("number", number, "a number");
         v.optional("wide", wide, "a wide number");

@@ -9,8 +9,7 @@ namespace orange::test {
 struct EchoReply {
     std::string said;
     std::string by;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("said", said, "what was said");
         v.required("by", by, "who said it");
     }
@@ -25,8 +24,7 @@ struct Echo {
                                                       : "echo.throw";
     std::string text;
     std::optional<int> times;
-    template <class V>
-    void describe(V& v) {
+    void describe(auto& v) {
         v.required("text", text, "what to say");
         v.optional("times", times, "how often");
     }
