@@ -11,7 +11,6 @@
 #include "daemon/runner/checks/checks.hpp"
 #include "daemon/runner/checks/gates.hpp"
 #include "daemon/runner/loop/reconciler.hpp"
-#include "daemon/runner/loop/recovery.hpp"
 #include "daemon/runner/merging/merges.hpp"
 #include "daemon/runner/placing/placement.hpp"
 #include "daemon/runner/pulls/pull_sync.hpp"
@@ -32,60 +31,35 @@ namespace orange {
 /// (rpc) and events (monitor) come in here. They end in turns of one task at a time (Turns) and, if a status changes,
 /// in Transitions.
 struct Runner {
-    explicit Runner(World& its_world)
-        : world(its_world),
-          turns(world),
-          usage(world),
-          capacity(world, turns, usage),
-          agents(world, turns, capacity),
-          edits(world, turns),
-          transitions(world, agents, turns, edits, queue),
-          checks(world, agents, turns),
-          gates(world, agents, turns, transitions, checks),
-          merges(world, turns, transitions, checks),
-          workspaces(world, agents, turns, transitions, queue),
-          versions(world.processes, world.executor, world.files, world.paths.home / "versions.json"),
-          activities(world, agents, turns, usage, versions),
-          outbox(world, agents, turns, activities, usage),
-          requests(world, turns, edits, transitions, merges, workspaces, gates, queue),
-          queue(world, capacity, turns, agents, transitions),
-          creation(world, turns, transitions, queue),
-          respawns(world, capacity, agents, turns, transitions, workspaces),
-          placements(world, turns),
-          exits(world, agents, turns, transitions, respawns, gates, usage, placements),
-          memory(world, turns),
-          recovery(world, agents, turns, transitions, merges, gates, creation),
-          pull_sync(world, turns, transitions, merges),
-          committed(world),
-          reconciler(*this) {}
+    explicit Runner(World& its_world) : world(its_world) {}
     Runner(const Runner&) = delete;
     Runner& operator=(const Runner&) = delete;
 
     World& world;
-    Turns turns;
-    UsageHolds usage;
-    Capacity capacity;
-    AgentControl agents;
-    Edits edits;
-    Transitions transitions;
-    Checks checks;
-    Gates gates;
-    Merges merges;
-    Workspaces workspaces;
-    agents::Versions versions;
-    Activities activities;
-    Outbox outbox;
-    Requests requests;
-    Queue queue;
-    Creation creation;
-    Respawns respawns;
-    Placements placements;
-    Exits exits;
-    Memory memory;
-    Recovery recovery;
-    PullSync pull_sync;
-    Committed committed;
-    Reconciler reconciler;
+    Turns turns{world};
+    UsageHolds usage{world};
+    Capacity capacity{*this};
+    AgentControl agents{*this};
+    Edits edits{*this};
+    Transitions transitions{*this};
+    Checks checks{*this};
+    Gates gates{*this};
+    Merges merges{*this};
+    Workspaces workspaces{*this};
+    agents::Versions versions{world.processes, world.executor, world.files, world.paths.home / "versions.json"};
+    Activities activities{*this};
+    Outbox outbox{*this};
+    Requests requests{*this};
+    Queue queue{*this};
+    Creation creation{*this};
+    Respawns respawns{*this};
+    Placements placements{world, turns};
+    Exits exits{*this};
+    Memory memory{*this};
+    Recovery recovery{*this};
+    PullSync pull_sync{*this};
+    Committed committed{world};
+    Reconciler reconciler{*this};
 };
 
 }  // namespace orange

@@ -9,10 +9,9 @@
 #include "daemon/git/merge.hpp"
 #include "daemon/git/publish.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/agents/outbox.hpp"
-#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/placing/walls.hpp"
 #include "daemon/runner/pulls/pulls.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange::actions {
 namespace {
@@ -23,7 +22,7 @@ Awaitable<Result<void>> spawn(Context& context, const Action& action, Role role)
     order.prompt = action.param("prompt");
     order.permissions = action.param("permissions");
     order.intent = context.tx;
-    return context.agents.spawn(context.record, context.definition, std::move(order));
+    return context.runner.agents.spawn(context.record, context.definition, std::move(order));
 }
 
 Awaitable<Result<void>> spawn_agent(Context& context, const Action& action) {
@@ -33,7 +32,7 @@ Awaitable<Result<void>> spawn_agent(Context& context, const Action& action) {
 /// The last action of every transition into a state with `agent`: starts the agent if no hook has started it.
 Awaitable<Result<void>> ensure_agent(Context& context, const Action& action) {
     const auto role = role_from(action.param("role")).value_or(Role::worker);
-    if (context.agents.alive(context.record, role)) co_return Result<void>{};
+    if (context.runner.agents.alive(context.record, role)) co_return Result<void>{};
     // A hook has requested the agent, which waits for room with the prompt of that hook.
     const auto* held = context.record.held_start(role);
     if (held && held->intent == context.tx) co_return Result<void>{};
@@ -41,21 +40,21 @@ Awaitable<Result<void>> ensure_agent(Context& context, const Action& action) {
 }
 
 Awaitable<Result<void>> kill_session(Context& context, const Action&) {
-    return context.agents.end_session(context.record);
+    return context.runner.agents.end_session(context.record);
 }
 
 Awaitable<Result<void>> kill_reviewer(Context& context, const Action&) {
-    return context.agents.end(context.record, Role::reviewer);
+    return context.runner.agents.end(context.record, Role::reviewer);
 }
 
 Awaitable<Result<void>> notify_worker(Context& context, const Action& action) {
     auto& record = context.record;
     // If no worker runs, ensure_agent starts one if the state needs it, and its prompt has the same text.
-    if (!context.agents.alive(record, Role::worker)) co_return Result<void>{};
+    if (!context.runner.agents.alive(record, Role::worker)) co_return Result<void>{};
     const auto name = action.param("message");
     const auto from = record.intent ? record.intent->from : std::string();
     auto text = engine::worker_message(context.definition, record.task, from, name, record.task_file);
-    co_return queue_message(context.world, context.turns, record, Role::worker, Role::system, std::move(text),
+    co_return queue_message(context.world, context.runner.turns, record, Role::worker, Role::system, std::move(text),
                             context.tx + "-" + name);
 }
 
@@ -72,7 +71,7 @@ Awaitable<Result<void>> notify(Context& context, const Action& action) {
 
 /// Only notifies the queue: the next task starts after this transition, under its own lock.
 Awaitable<Result<void>> spawn_next(Context& context, const Action&) {
-    context.schedule(context.record.task.project);
+    context.runner.queue.schedule(context.record.task.project);
     co_return Result<void>{};
 }
 
@@ -122,7 +121,7 @@ Awaitable<Result<void>> run_command(Context& context, const Action& action) {
         auto argv = action.argv;
         CO_TRY(command.argv, co_await walls::behind(context.world, std::move(task), worktree, std::move(argv)));
     }
-    command.env = context.agents.environment(record, {}, Role::system, RunId{});
+    command.env = context.runner.agents.environment(record, {}, Role::system, RunId{});
     command.deadline = std::chrono::seconds(60);
     if (const auto text = action.param("timeout"); !text.empty()) {
         int seconds = 0;

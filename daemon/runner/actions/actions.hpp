@@ -1,15 +1,12 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
-#include "daemon/runner/agents/agent_control.hpp"
 #include "daemon/runner/transitions/turns.hpp"
-#include "daemon/runner/world.hpp"
 
 /// The actions that workflows name (docs/workflow.md, "Actions"): their table and functions are in
 /// actions.cpp, those for the workspace in workspace.cpp. An action runs under the task's lock,
@@ -19,13 +16,11 @@ namespace orange::actions {
 
 struct Context {
     World& world;
-    Turns& turns;
-    AgentControl& agents;
+    Runner& runner;
     TaskRecord& record;  ///< the caller saves it after each action
     std::string tx;      ///< the id of the transition; empty if a failed release is repeated outside of one
     const engine::Definition& definition;
-    std::function<void(const std::string& project)> schedule;  ///< starts tasks that wait for a workspace, soon
-    std::vector<std::string> notes = {};                       ///< for the caller of the transition
+    std::vector<std::string> notes = {};  ///< for the caller of the transition
 };
 
 using Function = Awaitable<Result<void>> (*)(Context&, const Action&);

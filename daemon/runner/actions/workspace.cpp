@@ -3,8 +3,8 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/attention/attention.hpp"
-#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/placing/walls.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange::actions {
 
@@ -52,7 +52,7 @@ Awaitable<Result<void>> empty_workspace(Context& context, Project project) {
     auto& record = context.record;
     const auto* state = context.definition.state(record.task.status);
     const bool is_cancelled = state && state->meaning == engine::Meaning::cancelled;
-    const auto retired = co_await context.turns.retire_mirror(record);
+    const auto retired = co_await context.runner.turns.retire_mirror(record);
     if (!retired && !is_cancelled) co_return retired.error();
     if (!retired) context.notes.push_back(retired.error().message);
     if (is_cancelled) {
@@ -101,7 +101,7 @@ Awaitable<Result<void>> release_workspace(Context& context, const Action&) {
     CO_TRY(const auto project, project_of(context));
     // End the agents first: an agent in a worktree that is reset would write into the next task's work.
     for (const Role role : {Role::reviewer, Role::worker}) {
-        CO_TRY(co_await context.agents.end(record, role));
+        CO_TRY(co_await context.runner.agents.end(record, role));
     }
     if (!record.left.empty()) {
         co_return Error(ErrorCode::unavailable,

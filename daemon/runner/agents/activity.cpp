@@ -11,8 +11,8 @@
 #include "daemon/engine/reminder.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/process/proc_info.hpp"
-#include "daemon/runner/agents/outbox.hpp"
 #include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 namespace {
@@ -59,7 +59,7 @@ agents::Activity Activities::told_by_file(const TaskRecord& record, const AgentR
                                           const agents::Harness& harness) {
     const auto& file = harness.state_file;
     if (file.path.empty()) return Activity::unknown;
-    const auto env = agents_.environment(record, harness.env, run.role, run.run);
+    const auto env = runner_.agents.environment(record, harness.env, run.role, run.run);
     const auto home = env.find("HOME");
     const auto path = agents::below_home(file.path, home == env.end() ? std::string{} : home->second);
     auto& stating = known_of(record, run).stating;
@@ -90,7 +90,7 @@ Activities::WatchedRun& Activities::known_of(const TaskRecord& record, const Age
     known.run = run.run;
     known.has_begun = run.has_begun();
     known.waited_until = run.began_at();
-    known.recognised = world_.files.read(agents::rest_file(agents_.run_folder(record), run.run)).has_value();
+    known.recognised = world_.files.read(agents::rest_file(runner_.agents.run_folder(record), run.run)).has_value();
     return known;
 }
 
@@ -122,7 +122,7 @@ Awaitable<Activities::WindowFacts> Activities::see(const TaskRecord& record, Rol
     const auto view = co_await world_.tmux.view_pane(run.pane_id);
     auto& known = known_of(record, run);
     if (harness.events.are_told()) {
-        const auto path = agents::events_file(agents_.run_folder(record), run.run);
+        const auto path = agents::events_file(runner_.agents.run_folder(record), run.run);
         if (known.events.read(harness, world_.files, path)) {
             known.said = true;
             known.told_at = world_.clock.now();
@@ -181,7 +181,7 @@ Awaitable<Activities::Window> Activities::look_before_typing(const TaskRecord& r
 std::optional<AgentActivity> Activities::of(const TaskRecord& record, Role role) const {
     const auto* run = record.run_of(role);
     const auto task = known_.find(record.task.id);
-    if (!run || task == known_.end() || !agents_.alive(record, role)) return std::nullopt;
+    if (!run || task == known_.end() || !runner_.agents.alive(record, role)) return std::nullopt;
     const auto found = task->second.find(role);
     if (found == task->second.end() || found->second.run != run->run) return std::nullopt;
     return found->second.seen;
@@ -205,7 +205,7 @@ void Activities::note_rest(const TaskRecord& record, const AgentRun& run, const 
     if (!harness || agents::names_prompt(harness->harness) || known.said || !sight.screen) return;
     if (sight.reading.activity != Activity::idle || !known.seen || known.seen->activity != Activity::busy) return;
     const auto kept =
-        world_.files.replace(agents::rest_file(agents_.run_folder(record), run.run), "", Durability::atomic);
+        world_.files.replace(agents::rest_file(runner_.agents.run_folder(record), run.run), "", Durability::atomic);
     if (!kept) log::warn("activity", kept.error().message, {{"task", record.task.id.value}});
 }
 
@@ -305,7 +305,7 @@ Awaitable<void> Activities::note_silence(const TaskRecord& record, AgentRun run,
         known.silence.begin(world_.clock.now());
     }
     Traces traces;
-    auto worktree = agents_.worktree_of(record);
+    auto worktree = runner_.agents.worktree_of(record);
     auto task_file = worktree / record.task_file;
     traces.body_hash = record.body_hash;
     traces.changed = co_await last_change_in(world_.files, std::move(worktree), std::move(task_file));
@@ -316,7 +316,7 @@ Awaitable<void> Activities::note_silence(const TaskRecord& record, AgentRun run,
 }
 
 Awaitable<FileTime> Activities::last_change_of(const TaskRecord& record) {
-    auto worktree = agents_.worktree_of(record);
+    auto worktree = runner_.agents.worktree_of(record);
     const auto git = world_.files.read(worktree / ".git");  // "gitdir: /repo/.git/worktrees/shop--1"
     constexpr std::string_view k_gitdir = "gitdir: ";
     FileTime commit{};
@@ -334,7 +334,7 @@ Awaitable<FileTime> Activities::last_change_of(const TaskRecord& record) {
 Awaitable<void> Activities::note_turn(const TaskRecord& record, AgentRun run, std::string screen) {
     const auto entry = world_.harnesses.find(run.harness);
     if (!entry || entry->harness.measured.empty()) co_return;
-    const auto version = versions_.known(*entry, world_.base_environment);
+    const auto version = runner_.versions.known(*entry, world_.base_environment);
     if (version.empty() || !is_older(entry->harness.measured, version)) co_return;
     const auto* before = known(record, run);
     if (before == nullptr || !before->seen) co_return;
@@ -347,7 +347,7 @@ Awaitable<void> Activities::note_turn(const TaskRecord& record, AgentRun run, st
     seen.is_turn = false;
     const bool is_news = is_over && seen.left == now && is_expected(record, run);
     seen.left = std::move(now);
-    if (!is_news || !versions_.is_first_report(run.harness, version)) co_return;
+    if (!is_news || !runner_.versions.is_first_report(run.harness, version)) co_return;
     seen.unknown_error =
         "the " + name_text(run.role) + " may have met an error that this definition does not know: " + run.harness +
         " " + version + " (measured with " + entry->harness.measured +
@@ -401,7 +401,7 @@ std::vector<Role> Activities::awaited(const TaskRecord& record) const {
 
 std::string Activities::hang_of(const TaskRecord& record, Role role) const {
     const auto* run = record.run_of(role);
-    const auto* known = run && agents_.alive(record, role) ? this->known(record, *run) : nullptr;
+    const auto* known = run && runner_.agents.alive(record, role) ? this->known(record, *run) : nullptr;
     if (known == nullptr) return {};
     const auto patience = patience_with(record);
     const auto now = world_.clock.now();
@@ -424,8 +424,8 @@ std::string Activities::hang_of(const TaskRecord& record, Role role) const {
 /// True if this daemon cannot say yet that the agent shows progress: then what an earlier daemon has said stands.
 bool Activities::may_still_hang(const TaskRecord& record, Role role) const {
     const auto* run = record.run_of(role);
-    const auto* known = run && agents_.alive(record, role) ? this->known(record, *run) : nullptr;
-    if (known == nullptr) return run && agents_.alive(record, role);
+    const auto* known = run && runner_.agents.alive(record, role) ? this->known(record, *run) : nullptr;
+    if (known == nullptr) return run && runner_.agents.alive(record, role);
     if (!run->has_begun() || !known->seen) return true;
     if (known->seen->activity == Activity::busy) return !known->progress.any;
     return known->seen->activity == Activity::unknown && !known->silence.was_broken();
@@ -490,16 +490,16 @@ bool Activities::reads_input(const agents::Harness& harness, const AgentRun& run
 /// The limit of a harness is over when an agent that was at this limit has worked for a while. A limit that another
 /// agent met later stays.
 void Activities::lift(const AgentRun& run, const WatchedRun& seen) {
-    const auto hold = usage_.of(run.harness);
+    const auto hold = runner_.usage.of(run.harness);
     if (!hold || !seen.limited_at || hold->since > *seen.limited_at) return;
-    if (world_.clock.now() - seen.seen->since >= k_shows_anew) usage_.lift(run.harness);
+    if (world_.clock.now() - seen.seen->since >= k_shows_anew) runner_.usage.lift(run.harness);
 }
 
 /// Updates the usage-limit notice, and returns true if the role is at a limit. When the limit ends, tells the agent
 /// once to continue. If the agent still shows a limit some time later, it counts as a new one.
 bool Activities::mark_usage_limit(TaskRecord& record, Role role, bool is_awaited) {
     const auto* run = record.run_of(role);
-    if (!run || !known(record, *run) || !agents_.alive(record, role)) return false;
+    if (!run || !known(record, *run) || !runner_.agents.alive(record, role)) return false;
     auto& seen = known_[record.task.id][role];
     if (!seen.seen) return false;
     const auto name = name_text(role);
@@ -514,7 +514,7 @@ bool Activities::mark_usage_limit(TaskRecord& record, Role role, bool is_awaited
     // An agent that rests may have met its limit long before this daemon sees it first. Such an old limit does not
     // count.
     const bool is_new = !std::exchange(seen.limit_counted, true) && !notice && (is_awaited || seen.worked_at);
-    if (is_new) usage_.add(run->harness, seen.resets);
+    if (is_new) runner_.usage.add(run->harness, seen.resets);
     if (!is_awaited) return false;
     const auto now = *seen.limited_at;
     const auto id = std::string(k_go_on) + run->run.value;
@@ -522,7 +522,7 @@ bool Activities::mark_usage_limit(TaskRecord& record, Role role, bool is_awaited
     const auto told = std::find_if(record.typed.rbegin(), record.typed.rend(), is_it);
     const bool told_since =
         told != record.typed.rend() && *told->typed_at > (notice ? notice->since : seen.seen->since);
-    if (told_since && now - *told->typed_at > k_shows_anew) usage_.add(run->harness, seen.resets);
+    if (told_since && now - *told->typed_at > k_shows_anew) runner_.usage.add(run->harness, seen.resets);
     const auto pause = pause_of(record, role, {});
     if (!pause) {  // the limit is over: the agent continues
         const bool waits = std::any_of(record.outbox.begin(), record.outbox.end(), is_it);
@@ -575,7 +575,7 @@ void Activities::raise_limit(TaskRecord& record, Role role, const UsagePause& pa
 std::optional<UsagePause> Activities::pause_of(const TaskRecord& record, Role role, Timestamp since) const {
     const auto* run = record.run_of(role);
     const auto& chosen = role == Role::reviewer ? record.task.review_harness : record.task.harness;
-    return usage_.pause_of(run ? run->harness : chosen, record.task.project, since);
+    return runner_.usage.pause_of(run ? run->harness : chosen, record.task.project, since);
 }
 
 bool Activities::asks_to_resume(const TaskRecord& record) const {
@@ -605,7 +605,8 @@ bool Activities::mark(TaskRecord& record) {
     mark_unknown_error(record);
     mark_hung(record);
     for (const auto& run : std::vector<AgentRun>(record.runs)) {
-        if (const auto* seen = known(record, run)) agents_.learn_conversation(record, run, seen->events.conversation());
+        if (const auto* seen = known(record, run))
+            runner_.agents.learn_conversation(record, run, seen->events.conversation());
     }
     return record == before;
 }
@@ -614,7 +615,7 @@ Awaitable<void> Activities::look_at_agents(TaskRecord record) {
     bool any = false;
     for (const Role role : {Role::worker, Role::reviewer}) {
         const auto* current = record.run_of(role);
-        if (!agents_.alive(record, role)) continue;
+        if (!runner_.agents.alive(record, role)) continue;
         any = true;
         if (!current->has_begun()) {  // the window may show its executor
             auto& known = known_of(record, *current);

@@ -11,12 +11,10 @@
 #include "daemon/agents/events.hpp"
 #include "daemon/agents/typing.hpp"
 #include "daemon/agents/versions.hpp"
-#include "daemon/runner/agents/agent_control.hpp"
 #include "daemon/runner/agents/run_processes.hpp"
 #include "daemon/runner/agents/silence.hpp"
 #include "daemon/runner/agents/usage_holds.hpp"
 #include "daemon/runner/transitions/turns.hpp"
-#include "daemon/runner/world.hpp"
 
 namespace orange {
 
@@ -25,15 +23,9 @@ namespace orange {
 /// calls update() when an agent writes, and the poll calls it for all agents. Each change becomes an event
 /// `agent.activity`. The notices about dialogs, limits and hung agents are raised and cleared here. All state is in
 /// memory: the next daemon reads the sources again.
-class Activities {
+class Activities : Owner {
   public:
-    Activities(World& world, AgentControl& agents, Turns& turns, UsageHolds& usage, agents::Versions& versions)
-        : world_(world),
-          agents_(agents),
-          turns_(turns),
-          usage_(usage),
-          versions_(versions),
-          began_(world.clock.now()) {}
+    using Owner::Owner;
 
     /// Registers the function that is called after each change of a task's activities.
     void on_change(std::function<void(const TaskId&)> observer) { changed_ = std::move(observer); }
@@ -193,12 +185,7 @@ class Activities {
     void mark_as(TaskRecord& record, const std::vector<Role>& roles, NoticeKind kind, Activity activity,
                  const std::string& what) const;
 
-    World& world_;
-    AgentControl& agents_;
-    Turns& turns_;
-    UsageHolds& usage_;
-    agents::Versions& versions_;
-    Timestamp began_;  ///< notices from before are an earlier daemon's
+    Timestamp began_ = world_.clock.now();  ///< notices from before are an earlier daemon's
     std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
     std::map<TaskId, std::map<Role, WatchedRun>> known_;  ///< only tasks that have a run
     RunProcesses processes_;

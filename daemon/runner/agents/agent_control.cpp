@@ -10,7 +10,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/process/process_runner.hpp"
-#include "daemon/runner/placing/placement.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 
@@ -177,7 +177,7 @@ Result<void> AgentControl::hold(TaskRecord& record, const SpawnOrder& order) {
         {order.role, order.prompt, order.permissions, order.intent, order.respawn, order.resume, since});
     record.died.erase(order.role);
     TRY(turns_.try_save(record, Durability::atomic));
-    const auto wait = capacity_.wait_of(record);
+    const auto wait = runner_.capacity.wait_of(record);
     const auto role = name_text(order.role);
     world_.journal.note_once(record, "agent.waits",
                              {{"role", role}, {"since", to_rfc3339(since)}, {"reason", wait ? wait->reason : "order"}});

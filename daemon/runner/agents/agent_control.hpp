@@ -11,9 +11,7 @@
 #include "common/model/record.hpp"
 #include "daemon/agents/events.hpp"
 #include "daemon/engine/definition.hpp"
-#include "daemon/runner/queue/capacity.hpp"
 #include "daemon/runner/transitions/turns.hpp"
-#include "daemon/runner/world.hpp"
 
 /// The agents of tasks: a worker and a reviewer, each a *run* of a program in a window of the task's tmux session.
 ///
@@ -48,9 +46,9 @@ inline SpawnOrder order_of(const DeferredStart& held) {
 /// Starts and ends a task's worker and reviewer. Except for learn_session(), every function that changes a record is
 /// called under the task's lock with that record. It saves the record wherever a crash must leave the truth: a run is
 /// saved as `starting` before its window opens, so that the next daemon adopts it instead of starting another agent.
-class AgentControl {
+class AgentControl : Owner {
   public:
-    AgentControl(World& world, Turns& turns, Capacity& capacity) : world_(world), turns_(turns), capacity_(capacity) {}
+    using Owner::Owner;
 
     /// Registers the function that is called with each run that was started or adopted. The monitor then watches its
     /// exit.
@@ -142,9 +140,6 @@ class AgentControl {
     Awaitable<void> close_dead_windows(const TaskRecord& record, const TmuxState& state);
     void tell_started(const TaskRecord& record, const AgentRun& run, bool respawn);
 
-    World& world_;
-    Turns& turns_;
-    Capacity& capacity_;
     std::function<void(const TaskId&, const AgentRun&)> started_ = [](const TaskId&, const AgentRun&) {};
     std::set<std::string> listing_;                              ///< runs for which listed_session() has been called
     std::map<std::pair<std::string, Role>, AgentRun> unlisted_;  ///< last runs with an unknown conversation, by task

@@ -1,4 +1,3 @@
-#include "daemon/runner/agents/agent_control.hpp"
 
 #include <unistd.h>
 
@@ -14,11 +13,9 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/reviewing.hpp"
 #include "daemon/process/process_runner.hpp"
-#include "daemon/runner/agents/outbox.hpp"
-#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
-#include "daemon/runner/placing/placement.hpp"
 #include "daemon/runner/placing/walls.hpp"
+#include "daemon/runner/runner.hpp"
 
 /// The start of an agent: its prompt, permissions and environment, and the steps from the order to the running window.
 namespace orange {
@@ -257,7 +254,9 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         CO_TRY(turns_.try_save(record, Durability::atomic));
     }
     const auto& harness = order.role == Role::reviewer ? record.task.review_harness : record.task.harness;
-    const auto has_room = [&] { return capacity_.may_start(record, order.role) && !capacity_.is_logging_in(harness); };
+    const auto has_room = [&] {
+        return runner_.capacity.may_start(record, order.role) && !runner_.capacity.is_logging_in(harness);
+    };
     if (!has_room()) {
         const bool was_there = co_await reap_dead(record, order.role);
         if (was_there) CO_TRY(turns_.try_save(record, Durability::atomic));  // the dead agent held a slot
@@ -265,7 +264,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     }
     // Reserve the slot: git and tmux take their time, and other agents ask for it meanwhile.
     std::optional<InSet<std::pair<TaskId, Role>>> promise;
-    promise.emplace(capacity_.promised(), std::pair(record.task.id, order.role));
+    promise.emplace(runner_.capacity.promised(), std::pair(record.task.id, order.role));
     if (order.resume) co_await find_session(record, order.role);
     walls::use_current(world_, record.task);
     CO_TRY(auto request, co_await prepare(record, definition, order));

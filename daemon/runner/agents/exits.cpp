@@ -13,10 +13,9 @@
 #include "daemon/log/log.hpp"
 #include "daemon/pool/occupants.hpp"
 #include "daemon/process/group.hpp"
-#include "daemon/runner/agents/outbox.hpp"
 #include "daemon/runner/attention/attention.hpp"
-#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/placing/walls.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 namespace {
@@ -204,10 +203,10 @@ Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string uncheck
     if (found == record.runs.end()) co_return;  // already handled
     const auto run = *found;
     if (world_.launcher.liveness(run) != agents::Liveness::dead) co_return;
-    if (gates_.end_waits(id)) co_return;                        // the checks call this again when they have run
+    if (runner_.gates.end_waits(id)) co_return;                 // the checks call this again when they have run
     if (record.intent) co_return;                               // resume() comes first, and handles dead agents itself
     if (record.merge && record.merge->unfinished()) co_return;  // the merge ends the task, or the poll calls again
-    const bool has_ended = co_await placements_.has_ended(id, run, agents_.run_folder(record));
+    const bool has_ended = co_await runner_.placements.has_ended(id, run, runner_.agents.run_folder(record));
     if (!has_ended) co_return;  // the poll calls again until it is known
     co_await handle_exit(std::move(record), run, std::move(unchecked), std::move(under_way));
 }
@@ -215,11 +214,12 @@ Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string uncheck
 /// Reads how the run ended, and ends the processes that it has left.
 Awaitable<Exits::End> Exits::reap(TaskRecord& record, AgentRun run, std::vector<process::StrayProcess> left) {
     End end;
-    agents_.learn_last_conversation(record, run);
+    runner_.agents.learn_last_conversation(record, run);
     auto window = co_await world_.launcher.window_of(run);
     end.is_lost = window.server == agents::ServerOfRun::is_gone;
-    end.how = co_await world_.launcher.reap(run, agents_.run_folder(record), agents_.log_file(record, run),
-                                            agents_.worktree_of(record), std::move(left), std::move(window));
+    end.how =
+        co_await world_.launcher.reap(run, runner_.agents.run_folder(record), runner_.agents.log_file(record, run),
+                                      runner_.agents.worktree_of(record), std::move(left), std::move(window));
     co_await leave_executor(world_, record, run);
     if (end.how.started_at && !run.has_begun())
         run.place->started_at = begin_of(run, *end.how.started_at, world_.clock.now());
@@ -240,7 +240,7 @@ Awaitable<Exits::End> Exits::reap(TaskRecord& record, AgentRun run, std::vector<
 
 Awaitable<bool> Exits::ask_executor(TaskRecord& record, AgentRun& run) {
     if (run.ending || !run.place || run.place->ended.empty() || run.place->ended_as) co_return true;
-    auto why = co_await placements_.why_ended(record.task.id, run, agents_.run_folder(record));
+    auto why = co_await runner_.placements.why_ended(record.task.id, run, runner_.agents.run_folder(record));
     if (!why) co_return false;
     run.place->ended_as = std::move(why);
     std::ranges::find(record.runs, run.run, &AgentRun::run)->place = run.place;
@@ -252,7 +252,7 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     const bool is_known = co_await ask_executor(record, run);  // may take seconds, so it comes before the slot
     if (!is_known) co_return;
     // Search before the wait for a slot: one search then serves all agents that died together.
-    auto left = co_await world_.launcher.left_by(run, agents_.run_folder(record));
+    auto left = co_await world_.launcher.left_by(run, runner_.agents.run_folder(record));
     auto place = co_await burials_.take();
     auto end = co_await reap(record, std::move(run), std::move(left));
     end.under_way = std::move(under_way);
@@ -344,7 +344,7 @@ Awaitable<void> Exits::apply_rules(TaskRecord record, workflow::Library::Definit
     if (auto* wanted = std::get_if<engine::AwaitChecks>(&outcome)) {
         wait_for_checks(record.task.id, end.run.run, std::move(*wanted));
     } else if (died && limit) {
-        usage_.add(end.run.harness, limit->resets);
+        runner_.usage.add(end.run.harness, limit->resets);
         end.fields["usage_limit"] = limit->text;
         co_await begin_anew(std::move(record), definition, std::move(end), false);
     } else if (died && !end.ended_as.empty()) {
@@ -375,14 +375,14 @@ Awaitable<engine::ExitOutcome> Exits::decide(const TaskRecord& record, const eng
 
 /// The run stays in the record: when the checks have run, this daemon or the next one handles its end again.
 void Exits::wait_for_checks(const TaskId& id, const RunId& run, engine::AwaitChecks wanted) {
-    gates_.run_for_exit(id, std::move(wanted), [this, id, run](std::string why) {
+    runner_.gates.run_for_exit(id, std::move(wanted), [this, id, run](std::string why) {
         async::spawn(world_.executor, "exit", agent_exited(id, run, std::move(why)));
     });
 }
 
 /// Records that the executor has ended the run. This is not a crash: the agent has done nothing wrong.
 Awaitable<void> Exits::end_with_executor(TaskRecord record, End end) {
-    agents_.has_ended(record, end.run);
+    runner_.agents.has_ended(record, end.run);
     end_without_rule(record, end,
                      "executor " + end.run.place->executor + " has ended its run (" + end.ended_as +
                          "). To go on:\n  orange task respawn " + record.task.id.value);
@@ -395,7 +395,7 @@ Awaitable<void> Exits::follow_rule(TaskRecord record, workflow::Library::Definit
     const bool died = has_died(outcome, end.how.exit_status);
     if (!died) end.under_way.reset();
     forget_run(record, end.run, died);
-    agents_.has_ended(record, end.run);
+    runner_.agents.has_ended(record, end.run);
     explain_death(record, end, outcome);
     if (auto* crash = std::get_if<engine::Crash>(&outcome)) {
         co_await handle_crash(std::move(record), definition, std::move(end), std::move(*crash));
@@ -462,7 +462,7 @@ Awaitable<std::string> Exits::failed_start(TaskId id) {
     const auto runs = found ? found->runs : std::vector<AgentRun>();
     const auto status = found ? found->task.status : std::string();
     for (const auto& run : runs) {
-        auto folder = agents_.run_folder(*found);
+        auto folder = runner_.agents.run_folder(*found);
         co_await wait_for_start(id, run, std::move(folder));
         if (world_.launcher.liveness(run) == agents::Liveness::dead) co_await agent_exited(id, run.run);
         found = world_.tasks.awake(id);
@@ -519,7 +519,7 @@ Awaitable<void> Exits::give_back_untouched(TaskId id) {
 }
 
 std::string Exits::lines_of(const TaskRecord& record, const AgentRun& run, std::size_t first, std::size_t last) const {
-    const auto log = world_.files.read(agents_.log_file(record, run));
+    const auto log = world_.files.read(runner_.agents.log_file(record, run));
     return log ? shown_lines(*log, record.task.id, first, last) : std::string();
 }
 
@@ -527,7 +527,7 @@ std::string Exits::lines_of(const TaskRecord& record, const AgentRun& run, std::
 std::optional<agents::Reading> Exits::usage_limit_of(const TaskRecord& record, const AgentRun& run) const {
     const auto entry = world_.harnesses.find(run.harness);
     if (!entry || entry->harness.mode != agents::Mode::oneshot) return std::nullopt;
-    const auto log = world_.files.read(agents_.log_file(record, run));
+    const auto log = world_.files.read(runner_.agents.log_file(record, run));
     if (!log) return std::nullopt;
     auto limit = agents::limit_on(entry->harness, printable(*log, true));
     if (limit && !limit->usage_limit) limit.reset();
@@ -537,7 +537,7 @@ std::optional<agents::Reading> Exits::usage_limit_of(const TaskRecord& record, c
 Awaitable<Result<Role>> Exits::start_again(TaskRecord& record, const engine::Definition& definition, bool fresh) {
     auto& slots = record.task.executor.empty() ? restarts_ : placed_restarts_;  // an executor may be silent for long
     const auto place = co_await slots.take();
-    co_return co_await respawns_.start_again(record, definition, fresh);
+    co_return co_await runner_.respawns.start_again(record, definition, fresh);
 }
 
 /// Starts the agent again without counting a crash: the next run has the same work to do. `fresh`: the run could not
@@ -577,7 +577,8 @@ Awaitable<void> Exits::advance_after(TaskRecord record, workflow::Library::Defin
         world_.journal.note_once(record, "agent.crashed", crash_fields(std::move(end.fields), record, *advance.crash));
     }
     const auto by = daemon_for("exit of " + name_text(end.run.role) + " run " + end.run.run.value);
-    auto done = co_await transitions_.perform(record, definition, std::move(advance.decision), std::move(synced), by);
+    auto done =
+        co_await runner_.transitions.perform(record, definition, std::move(advance.decision), std::move(synced), by);
     if (done) co_return;
     log::error("runner", "auto-advance failed: " + done.error().message, {{"task", record.task.id.value}});
     if (done.error().code == ErrorCode::io) co_return;  // not committed: the poll sees the same death again

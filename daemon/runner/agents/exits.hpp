@@ -11,12 +11,7 @@
 #include "common/model/record.hpp"
 #include "daemon/async/slots.hpp"
 #include "daemon/engine/decide.hpp"
-#include "daemon/runner/agents/agent_control.hpp"
-#include "daemon/runner/agents/respawns.hpp"
-#include "daemon/runner/agents/usage_holds.hpp"
-#include "daemon/runner/checks/gates.hpp"
-#include "daemon/runner/placing/placement.hpp"
-#include "daemon/runner/transitions/transitions.hpp"
+#include "daemon/runner/transitions/turns.hpp"
 
 namespace orange {
 
@@ -27,21 +22,9 @@ namespace orange {
 /// What an end means is decided by engine/exit.cpp: an agent that leaves without what its status asks for has crashed,
 /// also with exit status 0. It computes the number of crashes; handle_crash() or advance_after() saves it, and each
 /// transition clears it.
-class Exits {
+class Exits : Owner {
   public:
-    Exits(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Respawns& respawns, Gates& gates,
-          UsageHolds& usage, Placements& placements)
-        : world_(world),
-          agents_(agents),
-          turns_(turns),
-          transitions_(transitions),
-          respawns_(respawns),
-          gates_(gates),
-          usage_(usage),
-          placements_(placements),
-          burials_(world.executor, k_burials),
-          restarts_(world.executor, k_burials),
-          placed_restarts_(world.executor, k_burials) {}
+    using Owner::Owner;
 
     /// Handles the end of a run. Changes nothing if the run still lives or was already handled.
     Awaitable<void> agent_exited(TaskId id, RunId run) { return agent_exited(std::move(id), std::move(run), {}); }
@@ -124,15 +107,8 @@ class Exits {
     /// thousand agents may end at once.
     static constexpr std::size_t k_burials = 8;
 
-    World& world_;
-    AgentControl& agents_;
-    Turns& turns_;
-    Transitions& transitions_;
-    Respawns& respawns_;
-    Gates& gates_;
-    UsageHolds& usage_;
-    Placements& placements_;
-    async::Slots burials_, restarts_, placed_restarts_;
+    async::Slots burials_{world_.executor, k_burials}, restarts_{world_.executor, k_burials},
+        placed_restarts_{world_.executor, k_burials};
     std::shared_ptr<void> under_way_ = std::make_shared<char>();  ///< each end that is being handled has a copy
     std::set<TaskId> restarting_;
     using Starts = std::multimap<TaskId, std::shared_ptr<async::Wakeup>>;

@@ -8,6 +8,7 @@
 #include "daemon/agents/events.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 namespace {
@@ -48,7 +49,7 @@ Awaitable<Result<Outcome>> Outbox::send(TaskId id, Role to, std::string text) {
     {
         CO_TRY(auto turn, co_await turns_.begin_turn(id));
         auto& record = turn.record;
-        if (!agents_.alive(record, to) && !record.held_start(to)) {
+        if (!runner_.agents.alive(record, to) && !record.held_start(to)) {
             CO_TRY(const auto definition, turns_.definition_of(record.task));
             co_return not_running(*definition, record, to);
         }
@@ -73,15 +74,15 @@ Awaitable<Result<void>> Outbox::leave(TaskId id, Role to, std::string text) {
 }
 
 Awaitable<bool> Outbox::shows_dialog(const TaskRecord& record, Role role) {
-    const auto reading = co_await activities_.read(record, role);
+    const auto reading = co_await runner_.activities.read(record, role);
     co_return reading.activity == Activity::waiting;
 }
 
 Outbox::Line Outbox::line_for(const TaskRecord& record, const AgentRun& run, const Message& message) const {
     if (message.text.size() <= k_longest_line) return {message.text};
     const auto folder = record.task.executor.empty()
-                            ? agents_.run_folder(record)
-                            : agents::Launcher::inner_folder(agents_.run_folder(record), run.run);
+                            ? runner_.agents.run_folder(record)
+                            : agents::Launcher::inner_folder(runner_.agents.run_folder(record), run.run);
     auto file = folder / ("message-" + message.id + ".md");
     // The id stands first: a message is known by its beginning.
     return {"[orange] Message " + message.id + " is long: read it in " + file.string() + " and follow it.",
@@ -111,10 +112,10 @@ Awaitable<void> Outbox::enter(AgentRun run, std::string line) {
 }
 
 Awaitable<Outbox::Typed> Outbox::put_into_inbox(const TaskRecord& record, AgentRun run, Message message) {
-    co_await activities_.read(record, run.role);  // its events
-    Typed typed{activities_.has_taken(record, run, message.id), agents::Typing::later, true};
+    co_await runner_.activities.read(record, run.role);  // its events
+    Typed typed{runner_.activities.has_taken(record, run, message.id), agents::Typing::later, true};
     if (typed.done) co_return typed;
-    const auto file = agents::inbox_file(agents_.run_folder(record), run.run);
+    const auto file = agents::inbox_file(runner_.agents.run_folder(record), run.run);
     const auto line = dump(Json{{"id", message.id}, {"text", message.text}}) + "\n";
     const auto present = world_.files.read(file);
     if (present && present->find(line) != std::string::npos) co_return typed;
@@ -130,7 +131,7 @@ Awaitable<Outbox::Typed> Outbox::type(const TaskRecord& record, AgentRun run, Me
     // A negative age means that the clock was set back. The message must not wait for the old time to come again.
     const auto age = world_.clock.now() - run.began_at();
     if (!entry || (age >= age.zero() && age < entry->harness.ready_after)) co_return typed;
-    const auto window = co_await activities_.look_before_typing(record, run.role);
+    const auto window = co_await runner_.activities.look_before_typing(record, run.role);
     typed.window = window.typing;
     auto line = line_for(record, run, message);
     // A daemon that was killed in between may have pasted it.
@@ -153,7 +154,7 @@ Awaitable<Outbox::Typed> Outbox::type(const TaskRecord& record, AgentRun run, Me
 
 /// A dialog about the limit would swallow the text, so the dialog is closed first, unless a person is at the window.
 Awaitable<bool> Outbox::is_held_by_limit(AgentRun run, bool is_attended) {
-    if (usage_.of(run.harness)) co_return true;
+    if (runner_.usage.of(run.harness)) co_return true;
     const auto harness = world_.harnesses.find(run.harness);
     const auto view = co_await world_.tmux.view_pane(run.pane_id);
     if (!harness || !view || !agents::shows_limit_dialog(harness->harness, view->screen)) co_return false;
@@ -187,7 +188,7 @@ Awaitable<Result<std::optional<engine::Hold>>> Outbox::deliver_one(TaskRecord& r
         co_return std::nullopt;
     }
     const auto* run = record.run_of(message.to);
-    const bool is_alive = run && agents_.alive(record, message.to);
+    const bool is_alive = run && runner_.agents.alive(record, message.to);
     if (is_alive && !run->has_begun()) {
         co_return engine::Hold{std::nullopt, "the " + name_text(message.to) + " has not begun", true, false};
     }
@@ -206,7 +207,7 @@ Awaitable<Result<std::optional<engine::Hold>>> Outbox::deliver_one(TaskRecord& r
         unwritten_.erase(id);
         co_return std::nullopt;
     }
-    co_await activities_.update_in_turn(record);
+    co_await runner_.activities.update_in_turn(record);
     engine::Hold hold{k_first_delay, reason_for(message.to, typed.window), false};
     const auto waiting = std::ranges::find(record.outbox, id, &Message::id);
     if (waiting != record.outbox.end()) hold.counts = tell_undelivered(record, *waiting, typed.window, tries.since);
@@ -242,7 +243,7 @@ Awaitable<std::optional<Outbox::Traces>> Outbox::traces_of(const TaskRecord& rec
     const auto entry = world_.harnesses.find(run.harness);
     const auto view = co_await world_.tmux.view_pane(run.pane_id);
     if (!entry || !view) co_return std::nullopt;
-    const auto reading = co_await activities_.read(record, message.to);
+    const auto reading = co_await runner_.activities.read(record, message.to);
     const auto& harness = entry->harness;
     const auto line = line_for(record, run, message).text;
     Traces traces;
@@ -255,8 +256,8 @@ Awaitable<std::optional<Outbox::Traces>> Outbox::traces_of(const TaskRecord& rec
     const bool moved = record.entered_at && *record.entered_at > *message.typed_at;
     const bool is_gone = traces.pasted == agents::Pasted::gone;
     const bool answered = traces.age > k_queued_after && message.times == 1 && reading.activity == Activity::idle &&
-                          activities_.worked_since(record, run, *message.typed_at);
-    const bool began = activities_.began_since(record, run, *message.typed_at);
+                          runner_.activities.worked_since(record, run, *message.typed_at);
+    const bool began = runner_.activities.began_since(record, run, *message.typed_at);
     if (is_gone && traces.shown) shown_.insert(message.id);
     traces.shown = traces.shown || shown_.contains(message.id);
     traces.taken = moved || (is_gone && (began || (traces.shown && rests) || answered));
@@ -284,13 +285,13 @@ Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
     if (traces->activity == Activity::unknown && !stands) co_return true;  // a window without signs proves nothing
     if (!stands && (traces->activity != Activity::idle || traces->shown)) co_return false;
     const bool is_late = traces->age > k_queued_after;  // the agent may have read it, and gets no message twice
-    if (is_late && !stands && activities_.worked_since(record, run, *message.typed_at)) co_return true;
+    if (is_late && !stands && runner_.activities.worked_since(record, run, *message.typed_at)) co_return true;
     if (stands || message.times > 1 || is_late) {
         tell_not_taken(record, message, traces->pasted);
         co_return true;
     }
     if (!unwritten_.contains(message.id)) {
-        const auto window = co_await activities_.look_before_typing(record, message.to);
+        const auto window = co_await runner_.activities.look_before_typing(record, message.to);
         if (window.typing != agents::Typing::safe) co_return false;
         const auto before = world_.clock.now();
         if (!co_await paste(run, line, message.text)) co_return false;
@@ -335,10 +336,10 @@ bool Outbox::may_be_seen(const TaskId& id) const {
     if (!record->outbox.empty()) {
         const auto& next = record->outbox.front();
         const auto* run = record->run_of(next.to);
-        if (run && activities_.has_taken(*record, *run, next.id)) return true;
+        if (run && runner_.activities.has_taken(*record, *run, next.id)) return true;
     }
     return std::any_of(record->typed.begin(), record->typed.end(), [&](const Message& message) {
-        const auto activity = activities_.of(*record, message.to);
+        const auto activity = runner_.activities.of(*record, message.to);
         return !message.seen && activity && activity->activity == Activity::idle;
     });
 }
@@ -361,12 +362,12 @@ bool Outbox::waits_too_long(const TaskRecord& record, const Message& message, ag
 bool Outbox::tell_undelivered(TaskRecord& record, Message& message, agents::Typing window, async::Moment since) {
     const auto id = record.task.id.value;
     const auto* run = record.run_of(message.to);
-    if (run && usage_.of(run->harness)) return false;
+    if (run && runner_.usage.of(run->harness)) return false;
     if (record.held_start(message.to)) return false;  // the task shows what that start waits for
     // Orange informs the worker of a passed review, for example. While the human has to act, no step depends on the
     // agent.
-    if (message.from == Role::system && activities_.awaited(record).empty()) return false;
-    const auto seen = activities_.of(record, message.to);
+    if (message.from == Role::system && runner_.activities.awaited(record).empty()) return false;
+    const auto seen = runner_.activities.of(record, message.to);
     // A turn ends by itself, but not what a person writes meanwhile. A dialog has a notice of its own.
     const bool is_busy = seen && seen->activity == Activity::busy && window != agents::Typing::writing;
     if (is_busy || (seen && seen->activity == Activity::waiting)) return false;
@@ -376,7 +377,7 @@ bool Outbox::tell_undelivered(TaskRecord& record, Message& message, agents::Typi
     const auto before = record;
     const auto role = name_text(message.to);
     message.told = true;
-    if (agents_.alive(record, message.to)) {
+    if (runner_.agents.alive(record, message.to)) {
         const auto why = window == agents::Typing::later ? "" : ", because " + std::string(agents::reason_of(window));
         raise(world_, record, NoticeKind::message_undelivered,
               "not delivered to the " + role + why + ": " + message.text, "orange task attach " + id, role);

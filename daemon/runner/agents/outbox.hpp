@@ -9,7 +9,6 @@
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/next.hpp"
 #include "daemon/runner/agents/activity.hpp"
-#include "daemon/runner/agents/agent_control.hpp"
 #include "daemon/runner/transitions/turns.hpp"
 
 namespace orange {
@@ -29,10 +28,9 @@ struct Tries {
 /// window. The order is: look, paste, look, Enter (docs/harnesses.md). typing.hpp decides by the first look; Enter is
 /// pressed only if the prompt then holds the message and nothing else. A longer message is put into a file, and its
 /// path is typed.
-class Outbox {
+class Outbox : Owner {
   public:
-    Outbox(World& world, AgentControl& agents, Turns& turns, Activities& activities, const UsageHolds& usage)
-        : world_(world), agents_(agents), turns_(turns), activities_(activities), usage_(usage) {}
+    using Owner::Owner;
 
     /// Puts a human's message to a living agent into the outbox, and types it if that can be done now.
     Awaitable<Result<Outcome>> send(TaskId id, Role to, std::string text);
@@ -102,11 +100,6 @@ class Outbox {
     bool waits_too_long(const TaskRecord& record, const Message& message, agents::Typing window,
                         async::Moment since) const;
 
-    World& world_;
-    AgentControl& agents_;
-    Turns& turns_;
-    Activities& activities_;
-    const UsageHolds& usage_;
     /// Messages that were typed while their records could not be written: they are not typed again.
     std::set<std::string> unwritten_;
     /// Typed messages that stood on the screen outside the prompt: their programs have them, and none is typed again.

@@ -8,6 +8,7 @@
 #include "daemon/engine/decide.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 
@@ -40,7 +41,7 @@ std::vector<TaskId> Respawns::with_dead_agents() const {
 Awaitable<Result<Role>> Respawns::start_again(TaskRecord& record, const engine::Definition& definition, bool fresh) {
     CO_TRY(const auto need, engine::respawn_need(definition, record.task, record.queued));
     const auto role = need.role;
-    if (agents_.alive(record, role)) {
+    if (runner_.agents.alive(record, role)) {
         co_return Error(ErrorCode::conflict, "the " + name_text(role) + " of task " + record.task.id.value +
                                                  " is running. To open its terminal:\n  orange task attach " +
                                                  record.task.id.value);
@@ -50,7 +51,7 @@ Awaitable<Result<Role>> Respawns::start_again(TaskRecord& record, const engine::
     order.prompt = need.prompt;
     order.respawn = true;
     order.resume = !fresh;
-    if (capacity_.is_paused(record)) {  // after a usage limit, the human lets it continue
+    if (runner_.capacity.is_paused(record)) {  // after a usage limit, the human lets it continue
         for (auto& start : record.held) start.since = world_.clock.now();
         (void)clear(record, NoticeKind::usage_limit);
     }
@@ -58,7 +59,7 @@ Awaitable<Result<Role>> Respawns::start_again(TaskRecord& record, const engine::
         order = order_of(*held);
         order.resume = held->resume && !fresh;
     }
-    CO_TRY(co_await agents_.spawn(record, definition, order));
+    CO_TRY(co_await runner_.agents.spawn(record, definition, order));
     co_return role;
 }
 
@@ -69,21 +70,21 @@ Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by, bool fresh) {
     for (const Role role : {Role::worker, Role::reviewer}) {
         if (seen && is_dead(*seen, role)) dead.insert(role);
     }
-    CO_TRY(auto turn, co_await transitions_.begin_turn(id));
+    CO_TRY(auto turn, co_await runner_.transitions.begin_turn(id));
     auto& record = turn.record;
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     CO_TRY(const auto need, engine::respawn_need(*definition, record.task, record.queued));
     Outcome outcome;
     const auto role = name_text(need.role);
-    if (dead.contains(need.role) && agents_.alive(record, need.role)) {
+    if (dead.contains(need.role) && runner_.agents.alive(record, need.role)) {
         outcome.notes = {"Orange has already restarted the " + role};
         co_return outcome;
     }
     const bool has_workspace = record.task.workspace.has_value();
-    if (!agents_.alive(record, need.role)) CO_TRY(co_await workspaces_.make_ready(record, outcome));
+    if (!runner_.agents.alive(record, need.role)) CO_TRY(co_await runner_.workspaces.make_ready(record, outcome));
     if (const auto started = co_await start_again(record, *definition, fresh); !started) {
         if (!has_workspace) {
-            co_await transitions_.release_unstarted(record, *definition);
+            co_await runner_.transitions.release_unstarted(record, *definition);
             turns_.save(record);
         }
         co_return started.error();
@@ -95,7 +96,7 @@ Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by, bool fresh) {
     CO_TRY(turns_.try_save(record));
     log::info("runner", "respawned", {{"task", id.value}, {"by", name_text(by.role)}});
     if (record.held_start(need.role)) {
-        const auto wait = capacity_.wait_of(record);
+        const auto wait = runner_.capacity.wait_of(record);
         outcome.notes.push_back(wait ? waits_sentence(*wait, record.task.project) : "it starts in a moment");
         co_await turns_.show(record, &outcome);
         co_return outcome;
@@ -108,7 +109,7 @@ Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by, bool fresh) {
 }
 
 Awaitable<Result<void>> Respawns::start_over(TaskId id, RunId run) {
-    CO_TRY(auto turn, co_await transitions_.begin_turn(id));
+    CO_TRY(auto turn, co_await runner_.transitions.begin_turn(id));
     auto& record = turn.record;
     const auto found =
         std::find_if(record.runs.begin(), record.runs.end(), [&](const AgentRun& each) { return each.run == run; });
@@ -118,13 +119,13 @@ Awaitable<Result<void>> Respawns::start_over(TaskId id, RunId run) {
     order.role = found->role;
     order.prompt = found->prompt;
     order.respawn = true;
-    CO_TRY(co_await agents_.end(record, order.role));
-    CO_TRY(co_await agents_.spawn(record, *definition, order));
+    CO_TRY(co_await runner_.agents.end(record, order.role));
+    CO_TRY(co_await runner_.agents.spawn(record, *definition, order));
     co_return Result<void>{};
 }
 
 Awaitable<Result<Outcome>> Respawns::stop(TaskId id) {
-    CO_TRY(auto turn, co_await transitions_.begin_turn(id));
+    CO_TRY(auto turn, co_await runner_.transitions.begin_turn(id));
     auto& record = turn.record;
     Outcome outcome;
     record.stopped = true;
@@ -132,8 +133,8 @@ Awaitable<Result<Outcome>> Respawns::stop(TaskId id) {
         outcome.notes.push_back("the " + name_text(start.role) + " does not wait for its start any more");
     }
     for (const Role role : {Role::reviewer, Role::worker}) {
-        if (!agents_.alive(record, role)) continue;
-        CO_TRY(co_await agents_.end(record, role));
+        if (!runner_.agents.alive(record, role)) continue;
+        CO_TRY(co_await runner_.agents.end(record, role));
         outcome.notes.push_back("stopped the " + name_text(role));
     }
     if (outcome.notes.empty()) {

@@ -3,23 +3,14 @@
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
 #include "daemon/engine/definition.hpp"
-#include "daemon/runner/agents/agent_control.hpp"
-#include "daemon/runner/queue/workspaces.hpp"
-#include "daemon/runner/transitions/transitions.hpp"
+#include "daemon/runner/transitions/turns.hpp"
 
 namespace orange {
 
 /// Starts dead agents again, and stops living ones. Neither is a transition.
-class Respawns {
+class Respawns : Owner {
   public:
-    Respawns(World& world, Capacity& capacity, AgentControl& agents, Turns& turns, Transitions& transitions,
-             Workspaces& workspaces)
-        : world_(world),
-          capacity_(capacity),
-          agents_(agents),
-          turns_(turns),
-          transitions_(transitions),
-          workspaces_(workspaces) {}
+    using Owner::Owner;
 
     /// Starts the dead agent of the task's state again, in its own conversation if that can be continued; with `fresh`
     /// in a new one.
@@ -45,12 +36,6 @@ class Respawns {
     std::vector<TaskId> with_dead_agents() const;
 
   private:
-    World& world_;
-    Capacity& capacity_;
-    AgentControl& agents_;
-    Turns& turns_;
-    Transitions& transitions_;
-    Workspaces& workspaces_;
 };
 
 }  // namespace orange

@@ -10,7 +10,6 @@
 #include "daemon/engine/next.hpp"
 #include "daemon/engine/notices.hpp"
 #include "daemon/runner/transitions/turns.hpp"
-#include "daemon/runner/world.hpp"
 
 /// What a task needs from its human, and how the human is told.
 ///
@@ -20,8 +19,6 @@
 /// Delivery (notification.hpp) sends it: a command, the desktop, terminals. The program `reply` may answer with a token
 /// (replies.hpp). An agent that forgot to call orange is reminded before its human is.
 namespace orange {
-
-struct Runner;
 
 using engine::clear;
 
@@ -50,8 +47,6 @@ std::vector<std::string> offers_of(const Runner& runner, const TaskRecord& recor
 // draft stands in the prompt that the harness names, the notice is raised at once. If
 // Orange cannot read the agent's window, it types nothing either, and raises the notice when the agent has written
 // what the next status asks for.
-
-struct Runner;
 
 /// Clears the notice that the agent is idle.
 Awaitable<Result<void>> clear_idle(Turns& turns, TaskRecord& record);

@@ -42,7 +42,7 @@ std::string session_of(const Task& task) {
 }  // namespace
 
 Notifier::Notifier(Runner& runner, Deliver deliver, Later later)
-    : runner_(runner), world_(runner.world), deliver_(std::move(deliver)), later_(std::move(later)) {
+    : Owner(runner), deliver_(std::move(deliver)), later_(std::move(later)) {
     runner_.reconciler.on_need([this](const TaskRecord& record, const Needs& needs, std::optional<std::string> said) {
         const auto need = needs.kind > Need::start ? needs.kind : Need::nothing;
         add({record.task.id, record.task.project, record.task.summary, need,

@@ -24,7 +24,7 @@ struct News {
 /// ends of agents are handled, tasks that need help wait for up to thirty seconds, so that agents that die together
 /// make one notification. Nothing is sent about a task whose session a person is attached to, or about a need that has
 /// ended.
-class Notifier {
+class Notifier : Owner {
   public:
     using Deliver = std::function<Awaitable<void>(std::vector<News>)>;
     /// Calls its argument after the time in which news is collected (two seconds in the daemon).
@@ -32,8 +32,6 @@ class Notifier {
 
     Notifier(Runner& runner, Deliver deliver, Later later);
     ~Notifier();
-    Notifier(const Notifier&) = delete;
-    Notifier& operator=(const Notifier&) = delete;
 
     /// Returns true if no news waits and none is being sent.
     bool is_idle() const { return waiting_.empty() && sending_ == 0; }
@@ -49,8 +47,6 @@ class Notifier {
     Awaitable<std::vector<News>> unattended(std::vector<News> news);
     Awaitable<void> remember(News news);
 
-    Runner& runner_;
-    World& world_;
     Deliver deliver_;
     Later later_;
     std::vector<News> waiting_;

@@ -5,9 +5,7 @@
 
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/agents/outbox.hpp"
 #include "daemon/runner/agents/silence.hpp"
-#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/runner.hpp"
 
 namespace orange {

@@ -55,12 +55,7 @@ std::string message_of(const std::string& text, const Json& tasks) {
 }  // namespace
 
 Replies::Replies(Runner& runner, Call call, Tell tell)
-    : runner_(runner),
-      world_(runner.world),
-      call_(std::move(call)),
-      tell_(std::move(tell)),
-      tokens_(world_),
-      changed_(world_.executor) {}
+    : Owner(runner), call_(std::move(call)), tell_(std::move(tell)) {}
 
 Awaitable<std::string> Replies::input_of(std::vector<News> news) {
     const auto counted = co_await count_changes(news);

@@ -20,7 +20,7 @@ inline constexpr const char* k_reply_evidence = "via reply";
 /// Takes answers to notifications. The command `notify` of config.yml gets a token for each thing that the human can do
 /// about a need. The program `reply` of config.yml, which this class keeps running, prints lines `TOKEN text`. A token
 /// answers, approves, rejects or acknowledges, once, and only while the need lasts.
-class Replies {
+class Replies : Owner {
   public:
     /// Performs a method of docs/protocol.md as the human.
     using Call = std::function<Awaitable<Result<void>>(std::string method, Json params)>;
@@ -28,8 +28,6 @@ class Replies {
     using Tell = std::function<void(std::string text)>;
 
     Replies(Runner& runner, Call call, Tell tell);
-    Replies(const Replies&) = delete;
-    Replies& operator=(const Replies&) = delete;
 
     /// Returns the JSON that the command `notify` reads, and makes the tokens in it.
     Awaitable<std::string> input_of(std::vector<News> news);
@@ -56,12 +54,10 @@ class Replies {
     std::string obstacle(const ReplyChoice& choice, const std::string& text) const;
     void refuse(const std::string& key, const std::string& why);
 
-    Runner& runner_;
-    World& world_;
     Call call_;
     Tell tell_;
-    ReplyTokens tokens_;
-    async::Wakeup changed_;
+    ReplyTokens tokens_{world_};
+    async::Wakeup changed_{world_.executor};
     std::shared_ptr<Stop> stop_;     ///< stops the running program; null: none runs
     std::vector<std::string> argv_;  ///< the running program
     std::string problem_;

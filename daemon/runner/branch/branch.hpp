@@ -8,8 +8,7 @@
 #include "common/model/record.hpp"
 #include "daemon/engine/facts.hpp"
 #include "daemon/git/worktrees.hpp"
-#include "daemon/runner/transitions/transitions.hpp"
-#include "daemon/runner/world.hpp"
+#include "daemon/runner/transitions/turns.hpp"
 
 /// The branch of a task and the worktree that is on it: what gates ask about it, what it changes, its update with the
 /// default branch, and what an ended task leaves of it.
@@ -19,8 +18,6 @@
 /// human (watch_branch(), watch_programs()), and neither is prevented (docs/security.md). Committed (committed.hpp)
 /// counts the changes for lists.
 namespace orange {
-
-struct Runner;
 
 /// Says what becomes of commits in an agent's own repository that git or the wall refuse: who decides by the commits
 /// needs all of them; who only looks sees those that were taken over last.

@@ -13,8 +13,8 @@
 #include "daemon/log/log.hpp"
 #include "daemon/process/stray_processes.hpp"
 #include "daemon/runner/attention/attention.hpp"
-#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/placing/walls.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 namespace {
@@ -238,7 +238,7 @@ Awaitable<Result<Checks::Job>> Checks::prepare(TaskId id, CheckOrder order) {
     if (job.commit.empty()) {
         CO_TRY(job.commit, co_await git::branch_tip(world_.git, job.project.path, task.branch));
     }
-    job.env = agents_.environment(job.record, {}, Role::system, RunId{});
+    job.env = runner_.agents.environment(job.record, {}, Role::system, RunId{});
     job.env[process::k_daemon_variable] = mark();
     job.log = world_.tasks.folder(job.record) / "logs" / "checks.log";
     const auto record = job.record;
@@ -255,7 +255,7 @@ Awaitable<Result<Checks::Job>> Checks::prepare(TaskId id, CheckOrder order) {
 Awaitable<bool> Checks::is_in_worktree(TaskRecord record, Job& job) {
     const auto definition = turns_.definition_of(record.task);
     const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
-    const bool is_an_agents = state && state->agent && agents_.alive(record, *state->agent);
+    const bool is_an_agents = state && state->agent && runner_.agents.alive(record, *state->agent);
     if (!record.task.workspace || !state || (is_an_agents && !job.beside_agent)) co_return false;
     const auto worktree = co_await open_worktree(world_, record);
     if (!worktree) co_return false;

@@ -13,10 +13,8 @@
 #include "daemon/async/keyed_mutex.hpp"
 #include "daemon/engine/facts.hpp"
 #include "daemon/process/process_runner.hpp"
-#include "daemon/runner/agents/agent_control.hpp"
 #include "daemon/runner/checks/check_report.hpp"
 #include "daemon/runner/transitions/turns.hpp"
-#include "daemon/runner/world.hpp"
 
 /// The checks of a project (its setting `checks`) or of a gate are commands that must succeed: on a commit of a task's
 /// branch before a transition, or on the result of its merge before that is published. Gates, merges and people
@@ -41,10 +39,9 @@ struct CheckOrder {
     bool beside_agent = false;  ///< run in the worktree, if it is clean, even if an agent works in it
 };
 
-class Checks {
+class Checks : Owner {
   public:
-    Checks(World& world, AgentControl& agents, Turns& turns)
-        : world_(world), agents_(agents), turns_(turns), beginning_(world.executor) {}
+    using Owner::Owner;
 
     /// True if the checks with this hash (engine::hash_of) have passed for a merge with this tree.
     static bool have_passed(const TaskRecord& record, const std::string& hash, const std::string& tree);
@@ -113,10 +110,7 @@ class Checks {
     /// a command are found like those of a killed daemon.
     std::string mark() const;
 
-    World& world_;
-    AgentControl& agents_;
-    Turns& turns_;
-    async::KeyedMutex beginning_;  ///< held while checks begin and while leftovers are removed
+    async::KeyedMutex beginning_{world_.executor};  ///< held while checks begin and while leftovers are removed
     using AllRunning = std::map<TaskId, std::shared_ptr<Running>>;
     std::shared_ptr<AllRunning> running_ = std::make_shared<AllRunning>();  ///< coroutines may outlive this object
     /// The tasks that wait for the place of their project's checks.

@@ -7,9 +7,8 @@
 #include "common/base/try.hpp"
 #include "daemon/engine/explain.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/agents/outbox.hpp"
 #include "daemon/runner/attention/attention.hpp"
-#include "daemon/runner/branch/branch.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 namespace {
@@ -35,7 +34,7 @@ Result<void> Gates::ask(TaskRecord& record, const engine::AwaitChecks& checks, c
     AskedTransition asked{checks.to, checks.commit, by, world_.clock.now(), request.force};
     const auto& now = record.asked;
     if (now && now->to == asked.to && now->commit == asked.commit && pursuits_->contains(record.task.id)) return {};
-    if (now) checks_.stop(record.task.id);  // the checks of the former request
+    if (now) runner_.checks.stop(record.task.id);  // the checks of the former request
     record.asked = std::move(asked);
     TRY(turns_.try_save(record));
     world_.journal.write(record, "status.asked",
@@ -107,9 +106,9 @@ Awaitable<Result<Outcome>> Gates::follow(TaskId id, std::shared_ptr<Pursuit> pur
         order.commit = next.asked.commit;
         order.checks = std::move(next.checks);
         order.beside_agent = true;
-        const auto report = co_await checks_.run(id, std::move(order));
+        const auto report = co_await runner_.checks.run(id, std::move(order));
         if (report) continue;
-        if (stopped_ || checks_.have_ended()) co_return report.error();
+        if (stopped_ || runner_.checks.have_ended()) co_return report.error();
         auto error = co_await drop(id, next.asked, report.error(), pursuit->is_heard());
         const auto record = world_.tasks.awake(id);
         if (!record || !record->asked || error.code == ErrorCode::io) co_return error;
@@ -122,7 +121,7 @@ Awaitable<Gates::GateStep> Gates::step(TaskId id, bool is_waited_for) {
         step.end = std::move(end);
         return step;
     };
-    auto turn = co_await transitions_.begin_turn(id);
+    auto turn = co_await runner_.transitions.begin_turn(id);
     if (!turn) co_return ended(turn.error());
     auto& record = turn->record;
     if (!record.asked) co_return ended(no_longer_asked(id));
@@ -152,8 +151,8 @@ Awaitable<Gates::GateStep> Gates::step(TaskId id, bool is_waited_for) {
         co_return step;
     }
     auto caller = by;
-    auto moved = co_await transitions_.perform(record, *definition, std::get<engine::Decision>(std::move(outcome)),
-                                               std::move(*synced), std::move(caller));
+    auto moved = co_await runner_.transitions.perform(
+        record, *definition, std::get<engine::Decision>(std::move(outcome)), std::move(*synced), std::move(caller));
     // A failed write is tried again. Every other failure is reported.
     if (!moved && moved.error().code != ErrorCode::io) moved = drop(record, moved.error(), is_waited_for);
     co_return ended(std::move(moved));
@@ -172,7 +171,7 @@ Error Gates::drop(TaskRecord& record, Error why, bool is_waited_for) {
     const auto asked = *std::exchange(record.asked, std::nullopt);
     const auto text = "The task has not moved to " + asked.to + ": " + why.message;
     if (!is_waited_for && is_agent(asked.by.role)) {
-        if (agents_.alive(record, asked.by.role)) {
+        if (runner_.agents.alive(record, asked.by.role)) {
             add_message(world_, record, asked.by.role, Role::system, text);
         }  // a dead agent gets the text when its end is handled
     } else if (!is_waited_for) {
@@ -195,9 +194,9 @@ Awaitable<void> Gates::check_for_exit(TaskId id, engine::AwaitChecks wanted,
     order.commit = std::move(wanted.commit);
     order.checks = std::move(wanted.checks);
     order.beside_agent = true;
-    const auto report = co_await checks_.run(id, std::move(order));
+    const auto report = co_await runner_.checks.run(id, std::move(order));
     ends_waiting_.erase(id);
-    if (stopped_ || checks_.have_ended()) co_return;  // the next daemon sees the same end again
+    if (stopped_ || runner_.checks.have_ended()) co_return;  // the next daemon sees the same end again
     // A conflict means that the task has changed or that other checks run: handle the end again without a reason.
     then(report || report.error().code == ErrorCode::conflict ? std::string() : report.error().message);
 }

@@ -13,19 +13,16 @@
 #include "common/model/record.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/engine/decide.hpp"
-#include "daemon/runner/agents/agent_control.hpp"
-#include "daemon/runner/checks/checks.hpp"
-#include "daemon/runner/transitions/transitions.hpp"
+#include "daemon/runner/transitions/turns.hpp"
 
 namespace orange {
 
 /// Transitions that wait for the checks of a gate. The request is saved in the record (`asked`), so the next daemon
 /// continues with it. Checks run without the task's lock. Their result is saved, and then the transition is decided
 /// again.
-class Gates {
+class Gates : Owner {
   public:
-    Gates(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Checks& checks)
-        : world_(world), agents_(agents), turns_(turns), transitions_(transitions), checks_(checks) {}
+    using Owner::Owner;
 
     /// Sets how long wait() waits: an agent's shell may give a command no more than a minute.
     void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
@@ -41,9 +38,6 @@ class Gates {
     /// Continues the task's request and returns its result. When the patience is over, returns that the checks still
     /// run.
     Awaitable<Result<Outcome>> wait(TaskId id);
-
-    /// Stops the checks of a request that was replaced.
-    void stop_checks(const TaskId& id) { checks_.stop(id); }
 
     /// Runs the checks that the end of an agent waits for, and then calls `then`: with the reason if they could not
     /// run, otherwise with an empty text. Does not call it if the daemon ends.
@@ -80,11 +74,6 @@ class Gates {
     Error drop(TaskRecord& record, Error why, bool is_waited_for);
     Awaitable<void> check_for_exit(TaskId id, engine::AwaitChecks wanted, std::function<void(std::string why)> then);
 
-    World& world_;
-    AgentControl& agents_;
-    Turns& turns_;
-    Transitions& transitions_;
-    Checks& checks_;
     std::chrono::milliseconds patience_ = std::chrono::seconds(45);
     using Pursuits = std::map<TaskId, std::shared_ptr<Pursuit>>;
     std::shared_ptr<Pursuits> pursuits_ = std::make_shared<Pursuits>();  ///< coroutines may outlive this object

@@ -6,8 +6,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/engine/start.hpp"
-#include "daemon/runner/branch/branch.hpp"
-#include "daemon/runner/merging/merge_target.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 namespace {
@@ -121,13 +120,13 @@ Result<void> adopt(const World& world, TaskRecord& record, const TaskRecord& par
     return check_cycle(world, record);
 }
 
-Awaitable<Result<engine::ChildrenOutcome>> decide_after_children(World& world, Turns& turns, const TaskRecord& record) {
-    CO_TRY(const auto definition, turns.definition_of(record.task));
+Awaitable<Result<engine::ChildrenOutcome>> decide_after_children(Runner& runner, const TaskRecord& record) {
+    CO_TRY(const auto definition, runner.turns.definition_of(record.task));
     engine::Facts facts;
-    facts.children = children_of(world, record);
+    facts.children = children_of(runner.world, record);
     if (engine::have_come_back(*definition, record.task, facts.children)) {
-        CO_TRY(facts.own_work, co_await has_own_work(world, record));
-        facts.children = children_of(world, record);  // another sub-task may have been created meanwhile
+        CO_TRY(facts.own_work, co_await has_own_work(runner.world, record));
+        facts.children = children_of(runner.world, record);  // another sub-task may have been created meanwhile
     }
     const engine::Artifacts none;
     const engine::TransitionFacts given{record.task, none, record.entry_sections, facts};
@@ -139,18 +138,18 @@ bool wants_workspace(const TaskRecord& record, const engine::ChildrenOutcome& ou
     return decision != nullptr && !record.task.workspace && engine::needs_workspace(*decision);
 }
 
-Awaitable<Result<Outcome>> move_after_children(World& world, Turns& turns, Transitions& transitions,
-                                               TaskRecord record) {
-    CO_TRY(auto outcome, co_await decide_after_children(world, turns, record));
+Awaitable<Result<Outcome>> move_after_children(Runner& runner, TaskRecord record) {
+    CO_TRY(auto outcome, co_await decide_after_children(runner, record));
     auto* decision = std::get_if<engine::Decision>(&outcome);
     if (decision == nullptr) {
-        if (std::exchange(record.queued, false)) CO_TRY(turns.try_save(record));
+        if (std::exchange(record.queued, false)) CO_TRY(runner.turns.try_save(record));
         co_return Outcome{};
     }
-    CO_TRY(const auto definition, turns.definition_of(record.task));
+    CO_TRY(const auto definition, runner.turns.definition_of(record.task));
     CO_TRY(auto synced, co_await turns.sync_bodies(record));
     const auto by = daemon_for("sub-tasks");
-    co_return co_await transitions.perform(std::move(record), definition, std::move(*decision), std::move(synced), by);
+    co_return co_await runner.transitions.perform(std::move(record), definition, std::move(*decision),
+                                                  std::move(synced), by);
 }
 
 }  // namespace orange

@@ -31,55 +31,53 @@ void tell_of_failure(Runner& runner, TaskRecord& record, const Error& why, bool 
 
 }  // namespace
 
-Awaitable<Result<void>> note_children(World& world, Turns& turns, TaskRecord& record,
-                                      engine::step::NoteChildren ended) {
+Awaitable<Result<void>> note_children(Runner& runner, TaskRecord& record, engine::step::NoteChildren ended) {
     for (const auto& id : ended.done) {
-        CO_TRY(world.journal.write_once(record, "child.done", {{"child", id.value}}));
+        CO_TRY(runner.world.journal.write_once(record, "child.done", {{"child", id.value}}));
         record.children_done.insert(id);
     }
-    CO_TRY(turns.try_save(record));
-    co_await turns.show(record);
+    CO_TRY(runner.turns.try_save(record));
+    co_await runner.turns.show(record);
     co_return Result<void>{};
 }
 
-Awaitable<Result<void>> tell_of_children(World& world, Turns& turns, TaskRecord& record,
-                                         engine::step::TellOfChildren tell) {
+Awaitable<Result<void>> tell_of_children(Runner& runner, TaskRecord& record, engine::step::TellOfChildren tell) {
     const auto with = tell.trouble ? tell.trouble->with : std::vector<TaskId>();
     const bool approval_is_news = tell.unapproved != record.unapproved_told,
                trouble_is_news = with != record.trouble_told;
     if (tell.unapproved.empty()) {
         (void)clear(record, NoticeKind::children_unapproved);
     } else if (approval_is_news) {
-        raise(world, record, NoticeKind::children_unapproved, engine::unapproved_text(tell.unapproved.size()),
+        raise(runner.world, record, NoticeKind::children_unapproved, engine::unapproved_text(tell.unapproved.size()),
               "orange task approve " + record.task.id.value);
     }
     // Keep the text of an open notice up to date, even if the human is not notified again.
     if (!tell.trouble) {
         (void)clear(record, NoticeKind::child_needs_you);
     } else if (trouble_is_news || engine::find_notice(record, NoticeKind::child_needs_you)) {
-        raise(world, record, NoticeKind::child_needs_you, tell.trouble->text, tell.trouble->command.text());
+        raise(runner.world, record, NoticeKind::child_needs_you, tell.trouble->text, tell.trouble->command.text());
     }
     record.unapproved_told = std::move(tell.unapproved);
     record.trouble_told = with;
-    CO_TRY(turns.try_save(record));
+    CO_TRY(runner.turns.try_save(record));
     if (approval_is_news) {
-        world.journal.write(record, "children.unapproved", {{"children", ids_text(record.unapproved_told)}});
+        runner.world.journal.write(record, "children.unapproved", {{"children", ids_text(record.unapproved_told)}});
     }
-    if (trouble_is_news) world.journal.write(record, "children.trouble", {{"children", ids_text(with)}});
-    co_await turns.show(record);
+    if (trouble_is_news) runner.world.journal.write(record, "children.trouble", {{"children", ids_text(with)}});
+    co_await runner.turns.show(record);
     co_return Result<void>{};
 }
 
-Awaitable<Result<void>> wait_for_children(Turns& turns, TaskRecord& record, engine::step::WaitForChildren wait) {
+Awaitable<Result<void>> wait_for_children(Runner& runner, TaskRecord& record, engine::step::WaitForChildren wait) {
     if (wait.leaves_queue) record.queued = false;
     const auto* failed = engine::find_notice(record, NoticeKind::start_failed);
     if (failed && failed->cause == engine::k_tried_again) (void)clear(record, NoticeKind::start_failed);
-    co_return turns.try_save(record);
+    co_return runner.turns.try_save(record);
 }
 
 Awaitable<Result<void>> go_on_after_children(Runner& runner, TaskRecord& record) {
     const auto id = record.task.id;
-    const auto outcome = co_await decide_after_children(runner.world, runner.turns, record);
+    const auto outcome = co_await decide_after_children(runner, record);
     if (!outcome) {
         tell_of_failure(runner, record, outcome.error(), true);
         co_return outcome.error();
@@ -91,7 +89,7 @@ Awaitable<Result<void>> go_on_after_children(Runner& runner, TaskRecord& record)
         runner.queue.schedule(record.task.project);
         co_return Result<void>{};
     }
-    const auto moved = co_await move_after_children(runner.world, runner.turns, runner.transitions, record);
+    const auto moved = co_await move_after_children(runner, record);
     if (moved) co_return Result<void>{};
     const bool tries_again = moved.error().code == ErrorCode::io;
     auto now = runner.turns.record_of(id);

@@ -4,6 +4,7 @@
 
 #include "common/base/try.hpp"
 #include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 namespace {
@@ -21,8 +22,8 @@ void tell_gone(const World& world, TaskRecord& record, const std::vector<engine:
 
 }  // namespace
 
-Awaitable<Result<void>> note_blockers(World& world, Turns& turns, Waiting& waiting, TaskRecord& record,
-                                      engine::step::NoteBlockers ended) {
+Awaitable<Result<void>> note_blockers(Runner& runner, TaskRecord& record, engine::step::NoteBlockers ended) {
+    auto& world = runner.world;
     for (const auto& id : ended.done) {
         CO_TRY(world.journal.write_once(record, "blocker.done", {{"blocker", id.value}}));
         record.blockers_done.insert(id);
@@ -32,9 +33,9 @@ Awaitable<Result<void>> note_blockers(World& world, Turns& turns, Waiting& waiti
     }
     tell_gone(world, record, ended.gone);
     for (const auto& blocker : ended.gone) record.blockers_gone.insert(blocker.id);
-    CO_TRY(turns.try_save(record));
-    co_await turns.show(record);
-    if (!record.blocked()) waiting.schedule(record.task.project);
+    CO_TRY(runner.turns.try_save(record));
+    co_await runner.turns.show(record);
+    if (!record.blocked()) runner.queue.schedule(record.task.project);
     co_return Result<void>{};
 }
 

@@ -10,10 +10,7 @@
 #include "daemon/engine/children.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/next.hpp"
-#include "daemon/runner/queue/waiting.hpp"
-#include "daemon/runner/transitions/transitions.hpp"
 #include "daemon/runner/transitions/turns.hpp"
-#include "daemon/runner/world.hpp"
 
 /// The relatives of a task: the tasks that it waits for (its *blockers*), and the tasks that it was split into (its
 /// *sub-tasks*).
@@ -26,8 +23,6 @@
 ///
 /// A branch may stand on a relative's: see put_on_base().
 namespace orange {
-
-struct Runner;
 
 // The list of blockers in a record. These functions save nothing.
 
@@ -70,36 +65,32 @@ Result<void> adopt(const World& world, TaskRecord& record, const TaskRecord& par
 
 /// Decides the transition of a task that waited for its sub-tasks (engine::decide_children). The decision may depend on
 /// the commits of the branch, so git is asked in the task's turn; fails if git does.
-Awaitable<Result<engine::ChildrenOutcome>> decide_after_children(World& world, Turns& turns, const TaskRecord& record);
+Awaitable<Result<engine::ChildrenOutcome>> decide_after_children(Runner& runner, const TaskRecord& record);
 
 /// True if the task needs a workspace for that transition and has none. The queue then performs it when one is free.
 bool wants_workspace(const TaskRecord& record, const engine::ChildrenOutcome& outcome);
 
 /// Performs that transition, once. If no transition is due any more, removes the task from the queue.
-Awaitable<Result<Outcome>> move_after_children(World& world, Turns& turns, Transitions& transitions, TaskRecord record);
+Awaitable<Result<Outcome>> move_after_children(Runner& runner, TaskRecord record);
 
 // Steps of the reconciler for a task that waits for other tasks.
 
 /// Notes in the record which blockers are done, and raises a notice about those that will never be done. If no blocker
 /// is left, the queue may start the task. `record` is that of the task's turn. The call can be repeated after a crash:
 /// history is written first, and an event that it already has is not written again.
-Awaitable<Result<void>> note_blockers(World& world, Turns& turns, Waiting& waiting, TaskRecord& record,
-                                      engine::step::NoteBlockers ended);
+Awaitable<Result<void>> note_blockers(Runner& runner, TaskRecord& record, engine::step::NoteBlockers ended);
 
 // Steps of the reconciler for a task that was split into sub-tasks. `record` is that of the task's turn. A step can be
 // repeated after a crash and then changes nothing a second time.
 
-struct Runner;
-
 /// Notes in the record that sub-tasks are done. The note stays even if a sub-task is deleted later.
-Awaitable<Result<void>> note_children(World& world, Turns& turns, TaskRecord& record, engine::step::NoteChildren ended);
+Awaitable<Result<void>> note_children(Runner& runner, TaskRecord& record, engine::step::NoteChildren ended);
 
 /// Updates the notices about the sub-tasks.
-Awaitable<Result<void>> tell_of_children(World& world, Turns& turns, TaskRecord& record,
-                                         engine::step::TellOfChildren tell);
+Awaitable<Result<void>> tell_of_children(Runner& runner, TaskRecord& record, engine::step::TellOfChildren tell);
 
 /// Removes the task from the queue if it has to wait again, and clears the notice that it could not continue.
-Awaitable<Result<void>> wait_for_children(Turns& turns, TaskRecord& record, engine::step::WaitForChildren wait);
+Awaitable<Result<void>> wait_for_children(Runner& runner, TaskRecord& record, engine::step::WaitForChildren wait);
 
 /// Performs the transition that follows the end of all sub-tasks, or puts the task into the queue if the transition
 /// needs a workspace. An Error is tried again. A permanent failure raises a notice that waits for `orange task ack`.

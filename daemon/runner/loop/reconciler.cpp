@@ -34,16 +34,16 @@ struct Reconciler::Performer {
     Tries tries;
 
     Awaitable<Result<Held>> operator()(engine::step::NoteBlockers ended) const {
-        return finish(note_blockers(runner.world, runner.turns, runner.queue, record, std::move(ended)));
+        return finish(note_blockers(runner, record, std::move(ended)));
     }
     Awaitable<Result<Held>> operator()(engine::step::NoteChildren ended) const {
-        return finish(note_children(runner.world, runner.turns, record, std::move(ended)));
+        return finish(note_children(runner, record, std::move(ended)));
     }
     Awaitable<Result<Held>> operator()(engine::step::TellOfChildren tell) const {
-        return finish(tell_of_children(runner.world, runner.turns, record, std::move(tell)));
+        return finish(tell_of_children(runner, record, std::move(tell)));
     }
     Awaitable<Result<Held>> operator()(engine::step::WaitForChildren wait) const {
-        return finish(wait_for_children(runner.turns, record, wait));
+        return finish(wait_for_children(runner, record, wait));
     }
     Awaitable<Result<Held>> operator()(engine::step::GoOnAfterChildren) const {
         return finish(go_on_after_children(runner, record));
@@ -85,8 +85,7 @@ struct Reconciler::Performer {
     }
 };
 
-Reconciler::Reconciler(Runner& runner) : runner_(runner), world_(runner.world) {
-    observer_ = world_.tasks.observe([this](const TaskId& id) { saved(id); });
+Reconciler::Reconciler(Runner& runner) : Owner(runner) {
     runner_.activities.on_change([this](const TaskId& id) { wake(id); });
     runner_.queue.on_room([this](const TaskId& id) { wake(id); });
 }
@@ -193,7 +192,7 @@ Awaitable<void> Reconciler::loop(TaskId id) {
         if (stopped_) co_return;
         if (!until || tasks_[id].again) continue;
         if (world_.task_locks.busy(id.value)) {  // the task is between two states, and is looked at after the turn
-            co_await runner_.turns.free(id);
+            co_await turns_.free(id);
             continue;
         }
         sleep(id, *until);
@@ -216,7 +215,7 @@ void Reconciler::sleep(const TaskId& id, const engine::Until& until) {
 
 Awaitable<void> Reconciler::settle(TaskId id) {
     end_delays(id);
-    co_await runner_.turns.free(id);  // a transition that is under way may hide what is due
+    co_await turns_.free(id);  // a transition that is under way may hide what is due
     for (;;) {
         const auto until = co_await step(id, true);
         if (until) break;
@@ -242,7 +241,7 @@ Awaitable<Result<void>> Reconciler::pass_on_end(TaskId id) {
 }
 
 Reconciler::Snapshot Reconciler::look_at(const TaskRecord& record, bool on_duty) const {
-    const auto definition = runner_.turns.definition_of(record.task);
+    const auto definition = turns_.definition_of(record.task);
     Snapshot sight{definition ? *definition : nullptr, engine::View{record}};
     auto& view = sight.view;
     view.definition = sight.definition.get();
@@ -327,7 +326,7 @@ Awaitable<std::optional<engine::Until>> Reconciler::step(TaskId id, bool on_duty
             co_return rest(id, sight.view, std::move(*until));
         }
     }
-    auto turn = co_await runner_.turns.begin_turn(id);
+    auto turn = co_await turns_.begin_turn(id);
     if (!turn) co_return engine::Until{};
     const auto before = turn->record;
     const auto sight = look_at(before, on_duty);

@@ -15,20 +15,16 @@
 
 namespace orange {
 
-struct Runner;
-
 /// Runs the loop of each task: looks at the task (engine::next), performs the most urgent step that is due in the
 /// task's turn, and looks again until no step is due. wake() says that something about the task may have changed. Tasks
 /// run side by side; one task has one loop at a time. The reconciler remembers only why a step is not tried again yet.
 /// All steps follow from the records, so the next daemon finds the same ones.
 ///
 /// The reconciler observes the store: a save wakes the task, its parent and the tasks that wait for it.
-class Reconciler {
+class Reconciler : Owner {
   public:
     explicit Reconciler(Runner& runner);
     ~Reconciler();
-    Reconciler(const Reconciler&) = delete;
-    Reconciler& operator=(const Reconciler&) = delete;
 
     /// Calls the function after that time, unless the result is destroyed before.
     using SetAlarm = std::function<async::Stopper(std::chrono::milliseconds, std::function<void()>)>;
@@ -112,13 +108,24 @@ class Reconciler {
     void look_at_holds(engine::View& view) const;
     void sleep(const TaskId& id, const engine::Until& until);
 
-    Runner& runner_;
-    World& world_;
-    int observer_;
+    int observer_ = world_.tasks.observe([this](const TaskId& id) { saved(id); });
     SetAlarm set_alarm_;  ///< empty: not on duty
     Notified notified_;
     bool stopped_ = false;
     std::map<TaskId, Task> tasks_;
+};
+
+/// Resumes tasks that were left in the middle of a step by a daemon that ended, or by a tmux that did not answer.
+class Recovery : Owner {
+  public:
+    using Owner::Owner;
+
+    /// Called for each task when the daemon starts: finishes an interrupted transition or merge, continues a transition
+    /// that waits for checks, and adopts agents that were being started.
+    Awaitable<void> resume(TaskId id);
+
+    /// Adopts or forgets agents that were being started when tmux did not answer.
+    Awaitable<void> settle_starting(TaskId id);
 };
 
 }  // namespace orange

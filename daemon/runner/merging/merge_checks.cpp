@@ -1,6 +1,6 @@
 #include "common/base/try.hpp"
 #include "daemon/runner/merging/merge_run.hpp"
-#include "daemon/runner/merging/merges.hpp"
+#include "daemon/runner/runner.hpp"
 
 /// The checks that a merge waits for. They run without the task's lock, so the merge is tried again from its beginning
 /// after them. While a merge holds the place in which checks run, no other merge that needs this place can move the
@@ -35,7 +35,7 @@ Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Calle
         const bool by_result = !tried.wanted->result.commit.empty();
         if (by_result && !tried.has_place) {
             const bool others_first = world_.pool.is_checks_place_taken(tried.project.name);
-            tried.place = co_await checks_.take_place(id, tried.project.name);
+            tried.place = co_await runner_.checks.take_place(id, tried.project.name);
             tried.has_place = true;
             if (others_first) continue;  // the other merge may have moved the target
         }
@@ -43,7 +43,7 @@ Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Calle
         tried.wanted->has_place = tried.has_place;
         if (tried.wanted->for_merge) order.tip = tried.wanted->commit;  // exactly the commit that has passed is merged
         const auto wanted = *tried.wanted;
-        CO_TRY(co_await checks_.pass(id, wanted));
+        CO_TRY(co_await runner_.checks.pass(id, wanted));
     }
 }
 
@@ -59,7 +59,7 @@ Awaitable<Result<std::optional<CheckOrder>>> Merges::checks_before(TaskRecord re
         CO_TRY(auto tree, co_await git::tree_of(world_.git, project.path, tip));
         if (Checks::have_passed(record, engine::hash_of(*settings.checks), tree)) co_return std::optional<CheckOrder>();
         wanted->result = {std::move(tip), std::move(tree), {}};
-    } else if (checks_.missing(record, project, tip).empty()) {
+    } else if (runner_.checks.missing(record, project, tip).empty()) {
         wanted.reset();
     }
     co_return wanted;

@@ -7,6 +7,7 @@
 #include "daemon/git/committer.hpp"
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/merging/merge_run.hpp"
+#include "daemon/runner/runner.hpp"
 
 /// The steps that follow when a merge is published.
 namespace orange {
@@ -58,8 +59,8 @@ Awaitable<Result<void>> MergeRun::complete() {
     auto by = merging_for(merge.by);
     turn_.release();  // the workflow's hooks may take long
     if (checks_place) checks_place->release();
-    CO_TRY(auto moved, co_await transitions_.perform(std::move(finished), definition, std::move(*decision),
-                                                     std::move(synced), std::move(by)));
+    CO_TRY(auto moved, co_await runner_.transitions.perform(std::move(finished), definition, std::move(*decision),
+                                                            std::move(synced), std::move(by)));
     auto& notes = outcome.notes;
     notes.insert(notes.end(), moved.notes.begin(), moved.notes.end());
     co_return Result<void>{};

@@ -4,8 +4,8 @@
 #include "daemon/agents/survivors.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/merging/merges.hpp"
 #include "daemon/runner/pulls/pulls.hpp"
+#include "daemon/runner/runner.hpp"
 
 /// Merges that were begun and not finished: the daemon was killed, or the remote or the disk did not answer.
 namespace orange {
@@ -128,7 +128,7 @@ Awaitable<Result<std::vector<std::string>>> Merges::give_up(TaskRecord& record, 
 }
 
 Awaitable<void> Merges::remove_left(Project project) {
-    co_await checks_.end_left();
+    co_await runner_.checks.end_left();
     const auto turn = co_await repository_turns_.acquire(project.path);  // no merge of this repository is at work
     const auto lock = co_await world_.repositories.acquire(project.path);
     const auto names = world_.files.list(world_.paths.workspaces());

@@ -7,6 +7,7 @@
 #include "daemon/async/async.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 namespace {
@@ -17,11 +18,8 @@ constexpr std::chrono::milliseconds k_first_pause = 50ms, k_longest_pause = 1s;
 
 }  // namespace
 
-MergeRun::MergeRun(World& world, Turns& turns, Transitions& transitions, TaskRecord& record, git::MergeRequest request,
-                   async::Mutex::Lock turn, bool force)
-    : world_(world),
-      turns_(turns),
-      transitions_(transitions),
+MergeRun::MergeRun(Runner& runner, TaskRecord& record, git::MergeRequest request, async::Mutex::Lock turn, bool force)
+    : Owner(runner),
       record_(record),
       request_(std::move(request)),
       turn_(std::move(turn)),

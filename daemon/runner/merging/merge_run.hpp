@@ -25,12 +25,11 @@ bool is_untested(const Error& error);
 ///
 /// merge_run.cpp has the phases, merge_commit.cpp the commit that is published, merge_pull.cpp a merge that the forge
 /// makes, merge_end.cpp what follows.
-class MergeRun {
+class MergeRun : Owner {
   public:
     /// `turn` ensures that one merge of a repository runs at a time. `force`: a human has confirmed all concerns, also
     /// those that are found later.
-    MergeRun(World& world, Turns& turns, Transitions& transitions, TaskRecord& record, git::MergeRequest request,
-             async::Mutex::Lock turn, bool force);
+    MergeRun(Runner& runner, TaskRecord& record, git::MergeRequest request, async::Mutex::Lock turn, bool force);
 
     /// Runs the merge from its saved phase to its end. After a failure the caller undoes the merge, unless it
     /// may_be_published().
@@ -66,9 +65,6 @@ class MergeRun {
     Awaitable<Result<void>> complete();
     Awaitable<void> follow_locally();
 
-    World& world_;
-    Turns& turns_;
-    Transitions& transitions_;
     TaskRecord& record_;
     git::MergeRequest request_;
     async::Mutex::Lock turn_;

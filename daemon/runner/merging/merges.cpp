@@ -10,10 +10,10 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/attention/attention.hpp"
-#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/merging/merge_concerns.hpp"
 #include "daemon/runner/merging/merge_run.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
+#include "daemon/runner/runner.hpp"
 
 /// `orange task merge`: checks what has to hold before a merge begins, and cleans up after one that failed. The merge
 /// calls the engine; it is no hook of a workflow.
@@ -190,7 +190,7 @@ Awaitable<Result<void>> Merges::choose_tip(TaskRecord& record, const engine::Def
                                            MergeRecord& merge, MergeAttempt& tried) {
     CO_TRY(merge.tip, co_await confirmed_tip(record, definition, order, merge, tried));
     if (!order.checks) {
-        const auto missing = checks_.missing(record, tried.project, merge.tip);
+        const auto missing = runner_.checks.missing(record, tried.project, merge.tip);
         if (!missing.empty()) merge.forced += (merge.forced.empty() ? "" : "; ") + missing;
         co_return Result<void>{};
     }
@@ -235,7 +235,7 @@ Awaitable<Result<std::vector<std::string>>> Merges::plan(const TaskRecord& recor
 }
 
 Awaitable<Result<MergeOutcome>> Merges::attempt(TaskId id, MergeOrder order, Caller by, MergeAttempt& tried) {
-    CO_TRY(auto turn, co_await transitions_.begin_turn(id));
+    CO_TRY(auto turn, co_await runner_.transitions.begin_turn(id));
     auto& record = turn.record;
     if (record.merge && record.merge->phase == MergePhase::done) co_return remembered(*record.merge);
     if (record.merge && record.merge->unfinished() && record.merge->phase != MergePhase::planned) {
@@ -303,8 +303,7 @@ Awaitable<Result<MergeOutcome>> Merges::run(TaskRecord record, std::vector<std::
     CO_TRY(const auto project, registered_project(world_, record.task.project));
     // Merges run one after the other: the second begins at the result of the first.
     auto turn = co_await repository_turns_.acquire(project.path);
-    MergeRun run(world_, turns_, transitions_, record, request_for(record, project), std::move(turn),
-                 start == Start::forced);
+    MergeRun run(runner_, record, request_for(record, project), std::move(turn), start == Start::forced);
     run.outcome.notes = std::move(notes);
     run.checks_place = checks_place;
     const bool resumed = start == Start::resumed;

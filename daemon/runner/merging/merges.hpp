@@ -14,8 +14,7 @@
 #include "daemon/git/merge.hpp"
 #include "daemon/runner/checks/checks.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
-#include "daemon/runner/transitions/transitions.hpp"
-#include "daemon/runner/world.hpp"
+#include "daemon/runner/transitions/turns.hpp"
 
 /// Merges of tasks' branches: what has to hold before one begins (merges.cpp, merge_concerns.cpp, merge_checks.cpp),
 /// one merge at work (merge_run.cpp, merge_commit.cpp, merge_end.cpp), and what an interrupted one leaves
@@ -58,10 +57,9 @@ struct MergeOutcome {
 };
 
 /// The merges of all tasks. Before any other change of a task, its caller gives up an unfinished merge with give_up().
-class Merges {
+class Merges : Owner {
   public:
-    Merges(World& world, Turns& turns, Transitions& transitions, Checks& checks)
-        : world_(world), turns_(turns), transitions_(transitions), checks_(checks), repository_turns_(world.executor) {}
+    using Owner::Owner;
 
     /// Merges the task's branch and moves the task to `done`. Finishes an interrupted merge. Succeeds for a task that
     /// was already merged. needs_force names what a human has to confirm (`details`: facts, question, tip).
@@ -79,9 +77,6 @@ class Merges {
 
     /// Returns the needs_force of a task that could be merged otherwise. Begins nothing.
     Awaitable<Result<void>> check(TaskRecord record);
-
-    /// Stops the checks of a task that is being given up, so that a merge that has published nothing fails soon.
-    void stop(const TaskId& id) { checks_.stop(id); }
 
     /// Returns a sentence about a merge that was begun and not finished; empty if there is none.
     static std::string under_way(const TaskRecord& record);
@@ -150,12 +145,8 @@ class Merges {
 
     Awaitable<Result<PullFirst>> ask_pull_request(TaskRecord& record, Project project, MergeOrder order);
 
-    World& world_;
-    Turns& turns_;
-    Transitions& transitions_;
-    Checks& checks_;
-    async::KeyedMutex
-        repository_turns_;  ///< one per repository, taken after a task's lock and before the repository's own
+    /// One per repository, taken after a task's lock and before the repository's own.
+    async::KeyedMutex repository_turns_{world_.executor};
     std::map<TaskId, async::Moment> tried_;  ///< the last tries of unfinished merges
 };
 

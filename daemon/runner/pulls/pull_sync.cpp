@@ -8,9 +8,9 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/agents/outbox.hpp"
 #include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/pulls/pulls.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 namespace {
@@ -84,13 +84,6 @@ Troubles troubles_of(const TaskRecord& record, const PullRequest& pull) {
 }
 
 }  // namespace
-
-PullSync::PullSync(World& world, Turns& turns, Transitions& transitions, Merges& merges)
-    : world_(world),
-      turns_(turns),
-      transitions_(transitions),
-      merges_(merges),
-      observer_(world_.tasks.observe([this](const TaskId& id) { follow_or_forget(id); })) {}
 
 PullSync::~PullSync() {
     world_.tasks.unobserve(observer_);
@@ -251,7 +244,7 @@ std::chrono::milliseconds PullSync::after_failure(const std::string& project, co
 }
 
 Awaitable<void> PullSync::apply(TaskId id, std::vector<PullRequest> known) {
-    auto turn = co_await transitions_.begin_turn(id);
+    auto turn = co_await runner_.transitions.begin_turn(id);
     if (!turn) co_return;
     auto& record = turn->record;
     if (record.merge && record.merge->unfinished()) co_return;  // the merge itself queries it
@@ -286,7 +279,7 @@ Awaitable<Result<void>> PullSync::follow_up(TaskRecord record, PullRequest pull)
     not_before_[id] = now + k_pauses_after_left * world_.settings.pull_interval;
     auto by = caller_for(pull);
     const auto finished =
-        co_await merges_.finish_merged(std::move(record), std::move(pull), std::nullopt, std::move(by));
+        co_await runner_.merges.finish_merged(std::move(record), std::move(pull), std::nullopt, std::move(by));
     if (finished) not_before_.erase(id);
     // Work that was left out has its notice. Every other failure is tried again.
     if (!finished && detail_of(finished.error(), "why") != "merged_without") co_return finished.error();
@@ -321,7 +314,8 @@ Awaitable<Result<void>> PullSync::cancel(TaskRecord record, PullRequest pull) {
     // Saved with the transition: a daemon that ends before the notice is raised leaves it to the next one.
     auto marked = record;
     marked.pull_told.insert(k_cancelled);
-    const auto cancelled = co_await transitions_.request(std::move(marked), request, std::move(by), std::move(nothing));
+    const auto cancelled =
+        co_await runner_.transitions.request(std::move(marked), request, std::move(by), std::move(nothing));
     CO_TRY(record, turns_.record_of(id));
     if (cancelled) co_return tell_of_end(std::move(record), pull);
     if (!record.pull_told.insert(k_closed).second) co_return Result<void>{};
@@ -393,7 +387,8 @@ Awaitable<Result<bool>> PullSync::give_to_worker(TaskRecord& record, PullRequest
         auto by = caller_for(pull);
         auto sent = record;
         sent.pull_told = std::move(told);
-        const auto moved = co_await transitions_.request(std::move(sent), request, std::move(by), std::move(edit));
+        const auto moved =
+            co_await runner_.transitions.request(std::move(sent), request, std::move(by), std::move(edit));
         if (moved) co_return true;
         CO_TRY(record, turns_.record_of(record.task.id));  // the attempt may have saved changes
     }

@@ -13,7 +13,7 @@
 #include "common/model/record.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/forge/forge.hpp"
-#include "daemon/runner/merging/merges.hpp"
+#include "daemon/runner/transitions/turns.hpp"
 
 namespace orange {
 
@@ -21,12 +21,10 @@ namespace orange {
 /// the work is kept. If it is opened again after that, or has requested changes, failing checks or conflicts, the human
 /// or the worker is informed, once for each fact. A project is polled as long as one of its tasks has a pull request,
 /// with one query for all of them. A fact that cannot be determined changes nothing.
-class PullSync {
+class PullSync : Owner {
   public:
-    PullSync(World& world, Turns& turns, Transitions& transitions, Merges& merges);
+    using Owner::Owner;
     ~PullSync();
-    PullSync(const PullSync&) = delete;
-    PullSync& operator=(const PullSync&) = delete;
 
     /// Begins to poll by itself, for all tasks and for those that are created later.
     void start();
@@ -63,11 +61,7 @@ class PullSync {
     Awaitable<Result<bool>> give_to_worker(TaskRecord& record, PullRequest pull, std::string what,
                                            std::set<std::string> told);
 
-    World& world_;
-    Turns& turns_;
-    Transitions& transitions_;
-    Merges& merges_;
-    int observer_;
+    int observer_ = world_.tasks.observe([this](const TaskId& id) { follow_or_forget(id); });
     bool running_ = false;
     bool found_ = false;
     std::map<std::string, std::set<TaskId>> followed_;               ///< by project

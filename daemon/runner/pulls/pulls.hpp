@@ -9,8 +9,7 @@
 #include "common/base/result.hpp"
 #include "common/model/pull_request.hpp"
 #include "daemon/forge/forge.hpp"
-#include "daemon/runner/transitions/transitions.hpp"
-#include "daemon/runner/world.hpp"
+#include "daemon/runner/transitions/turns.hpp"
 
 /// A task's pull request (docs/pull-requests.md): finding it, opening it, its words. The task's record has what was
 /// last known of it. PullSync (pull_sync.hpp) asks the forge for all open ones again, and does what follows: feedback
@@ -88,8 +87,6 @@ std::string feedback_text(const std::string& what, const PullRequest& pull, cons
 }  // namespace orange::pulls
 
 namespace orange {
-
-struct Runner;
 
 /// `orange task create-pr`: pushes the task's branch, and opens its pull request or adopts the open one. If the
 /// workflow has a transition from the task's state that opens one (the action create_pr), the task takes it. conflict

@@ -7,6 +7,7 @@
 
 #include "daemon/engine/notices.hpp"
 #include "daemon/engine/start.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 namespace {
@@ -76,7 +77,7 @@ Capacity::Resources Capacity::queued_needs(const TaskRecord& record, Role role) 
 }
 
 std::optional<UsagePause> Capacity::pause_of(const TaskRecord& record, Role role, Timestamp since) const {
-    return usage_.pause_of(harness_of(record.task, role), record.task.project, since);
+    return runner_.usage.pause_of(harness_of(record.task, role), record.task.project, since);
 }
 
 bool Capacity::is_paused(const TaskRecord& record, Role role, Timestamp since) const {
@@ -195,7 +196,7 @@ int Capacity::limit_of(const queue::Resource& resource) const {
 }
 
 std::optional<UsageHold> Capacity::hold_of(const queue::Resource& resource) const {
-    return resource.what == k_harness ? usage_.of(resource.of) : std::nullopt;
+    return resource.what == k_harness ? runner_.usage.of(resource.of) : std::nullopt;
 }
 
 std::chrono::milliseconds Capacity::login_time(const std::string& harness) const {
@@ -252,7 +253,7 @@ std::optional<int> Capacity::left_of(const queue::Resource& resource, int runnin
 bool Capacity::is_limited() const {
     if (!world_.tasks.held().empty()) return true;
     if (!world_.tasks.any_queued()) return false;
-    if (usage_.any() || high_pressure() > 0) return true;
+    if (runner_.usage.any() || high_pressure() > 0) return true;
     if (!world_.settings.harness_limits.empty()) return true;
     return std::ranges::any_of(world_.projects.list(), [&](const Project& project) {
         return limit_of(role_resource(Role::worker, project.name)) > 0 ||

@@ -13,7 +13,6 @@
 #include "daemon/runner/agents/usage_holds.hpp"
 #include "daemon/runner/queue/queue_order.hpp"
 #include "daemon/runner/transitions/turns.hpp"
-#include "daemon/runner/world.hpp"
 
 namespace orange {
 
@@ -22,9 +21,9 @@ namespace orange {
 /// settings of this moment, so that the next daemon finds the same. An agent takes a slot while its task's state is one
 /// in which it works: a worker whose task waits for its review takes none, and neither does an agent that waits for its
 /// human. The cost grows with the running agents and, if a limit is in force, with the waiting tasks.
-class Capacity {
+class Capacity : Owner {
   public:
-    Capacity(World& world, Turns& turns, const UsageHolds& usage) : world_(world), turns_(turns), usage_(usage) {}
+    using Owner::Owner;
 
     /// Returns true if the role's agent of this task may be started now.
     bool may_start(const TaskRecord& record, Role role) const;
@@ -87,9 +86,6 @@ class Capacity {
     std::optional<Role> about_to_start(const TaskRecord& record) const;
     std::optional<Role> role_of(const TaskRecord& record) const;
 
-    World& world_;
-    Turns& turns_;
-    const UsageHolds& usage_;
     /// Returns how long the next agent of that harness waits for this one's login; 0: it does not wait.
     std::chrono::milliseconds login_time(const std::string& harness) const;
     /// Returns the memory pressure in percent if it is so high that no agent starts; 0 otherwise, and if the kernel

@@ -5,16 +5,15 @@
 #include <utility>
 
 #include "daemon/runner/transitions/turns.hpp"
-#include "daemon/runner/world.hpp"
 
 namespace orange {
 
 /// Counts processes of living agents that the kernel has killed because memory was used up, such as compilers and
 /// tests, and sees that it lets an agent start no more of them. The agent continues, and the human gets a notice. Exits
 /// handles the death of an agent itself.
-class Memory {
+class Memory : Owner {
   public:
-    Memory(World& world, Turns& turns) : world_(world), turns_(turns) {}
+    using Owner::Owner;
 
     /// Reads how many processes of the task's living agents the kernel has killed, and takes the task's lock only if
     /// there are new ones. A process counts at the second call: at the first one it may be the agent itself, whose end
@@ -28,8 +27,6 @@ class Memory {
     Awaitable<void> note(TaskId id, AgentRun seen, std::int64_t kills);
     Awaitable<void> note_refused(TaskId id, AgentRun seen);
 
-    World& world_;
-    Turns& turns_;
     void forget_ended();
 
     std::map<std::pair<TaskId, RunId>, std::int64_t> first_seen_;  ///< kills that only one call has found

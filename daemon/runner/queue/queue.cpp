@@ -14,6 +14,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/family/family.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 namespace {
@@ -36,7 +37,7 @@ std::string Queue::waits(const TaskRecord& record) const {
         return "the task waits for your approval. To start it:\n  orange task approve " + record.task.id.value;
     }
     if (record.blocked()) return waits_sentence(world_, record);
-    if (const auto wait = capacity_.wait_of(record)) return waits_sentence(*wait, record.task.project);
+    if (const auto wait = runner_.capacity.wait_of(record)) return waits_sentence(*wait, record.task.project);
     return "all workspaces are in use. The task is number " + std::to_string(world_.tasks.queue_place(record)) +
            " in the queue, and starts when a task of this project is merged." +
            more_room(world_.projects.find(record.task.project));
@@ -55,24 +56,24 @@ void Queue::enqueue(TaskRecord& record) {
 Awaitable<Result<Outcome>> Queue::start_pending(TaskRecord record, Caller by) {
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     if (record.task.status != definition->initial().name) {
-        co_return co_await move_after_children(world_, turns_, transitions_, std::move(record));
+        co_return co_await move_after_children(runner_, std::move(record));
     }
     if (!record.stacked_on.empty() && !record.blocked()) CO_TRY(co_await put_on_base(world_, turns_, record));
     if (record.start) {
         CO_TRY(auto decision, engine::decide_start(*definition, record.task, *record.start));
         CO_TRY(auto synced, co_await turns_.sync_bodies(record));
-        co_return co_await transitions_.perform(std::move(record), definition, std::move(decision), std::move(synced),
-                                                by);
+        co_return co_await runner_.transitions.perform(std::move(record), definition, std::move(decision),
+                                                       std::move(synced), by);
     }
     engine::Request request;
     CO_TRY(request.to, engine::spawn_target(*definition, record.task));
     const Edit no_edit;
-    co_return co_await transitions_.request(std::move(record), request, by, no_edit);
+    co_return co_await runner_.transitions.request(std::move(record), request, by, no_edit);
 }
 
 bool Queue::is_next(const TaskRecord& record) const {
     if (!world_.projects.find(record.task.project)) return false;
-    return queue::is_next(capacity_.snapshot(), capacity_.pending(record));
+    return queue::is_next(runner_.capacity.snapshot(), runner_.capacity.pending(record));
 }
 
 /// Keeps the workspace and the agent's slot of a start under way reserved, whether the task is in the queue or not.
@@ -87,7 +88,7 @@ class Queue::Preparing {
 Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
     std::string project;
     {
-        CO_TRY(auto turn, co_await transitions_.begin_turn(id));
+        CO_TRY(auto turn, co_await runner_.transitions.begin_turn(id));
         auto& record = turn.record;
         project = record.task.project;
         CO_TRY(const auto definition, turns_.definition_of(record.task));
@@ -96,7 +97,7 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
             co_return engine::spawn_target(*definition, record.task).error();
         }
         if (std::exchange(record.unapproved, false)) CO_TRY(turns_.try_save(record));  // a human starts it
-        if (record.queued && capacity_.is_paused(record)) {  // after a usage limit, the human lets it continue
+        if (record.queued && runner_.capacity.is_paused(record)) {  // after a usage limit, the human lets it continue
             enqueue(record);
             CO_TRY(turns_.try_save(record));
         }
@@ -158,7 +159,7 @@ void Queue::schedule(const std::string& project) {
 }
 
 void Queue::room_changed() {
-    if (looking_again_ || (held_back_.empty() && !capacity_.is_limited())) return;
+    if (looking_again_ || (held_back_.empty() && !runner_.capacity.is_limited())) return;
     looking_again_ = true;
     async::spawn(world_.executor, "held back", look_soon([this] {
                      looking_again_ = false;  // reset first: a change during the look causes another look
@@ -177,14 +178,14 @@ Awaitable<void> Queue::look(std::string project) {
     const auto* registered = world_.projects.find(project);
     if (!registered) co_return;
     const auto is_its = [&](const TaskRecord& record) { return record.task.project == project; };
-    const auto starts = start_due(capacity_.snapshot(), is_its);
+    const auto starts = start_due(runner_.capacity.snapshot(), is_its);
     while (starts->under_way > 0) co_await starts->ended.wait();
 }
 
 /// A freed workspace does not start a pending task (a cancelled task starts none). A lifted limit starts the tasks that
 /// it held back.
 Awaitable<void> Queue::look_at_held_back() {
-    const auto snapshot = capacity_.snapshot();
+    const auto snapshot = runner_.capacity.snapshot();
     const auto before = std::exchange(held_back_, {});
     for (const auto& id : queue::held_back(snapshot)) {
         if (world_.tasks.awake(id)->held.empty()) held_back_.insert(id);
@@ -205,7 +206,7 @@ std::shared_ptr<Queue::Starts> Queue::start_due(const queue::Snapshot& look,
         if (!record->held.empty()) {
             having_room_.insert(id);
         } else if (wanted(*record)) {
-            capacity_.starting().insert(id);
+            runner_.capacity.starting().insert(id);
             held_back_.erase(id);
             preparing_.insert(id);
             ++starts->under_way;
@@ -262,7 +263,7 @@ Awaitable<void> Queue::start_queued(TaskId id, std::shared_ptr<Starts> starts) {
             if (!finished && !project.empty()) queue.stalled_.insert(project);
         }
     } ending{*this, id, *starts};
-    auto turn = co_await transitions_.begin_turn(id);
+    auto turn = co_await runner_.transitions.begin_turn(id);
     if (!turn || !turn->record.queued || turn->record.kept_back()) co_return;
     ending.project = turn->record.task.project;
     auto started = co_await start_pending(turn->record, daemon_for("queue"));
@@ -282,13 +283,13 @@ std::string Queue::command_to_try_again(const TaskRecord& record) const {
 }
 
 Awaitable<Result<void>> Queue::start_held(TaskRecord& record) {
-    const InSet<TaskId> starting(capacity_.starting(), record.task.id);
+    const InSet<TaskId> starting(runner_.capacity.starting(), record.task.id);
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     Result<void> done;
     bool failed = false;
     const auto held = record.held;
     for (const auto& start : held) {
-        const auto started = co_await agents_.spawn(record, *definition, order_of(start));
+        const auto started = co_await runner_.agents.spawn(record, *definition, order_of(start));
         if (started) continue;
         failed = true;
         if (auto noted = note_failure(record, start.role, started.error()); !noted) done = std::move(noted);

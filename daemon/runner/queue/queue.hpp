@@ -11,11 +11,8 @@
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
 #include "daemon/async/async.hpp"
-#include "daemon/runner/agents/agent_control.hpp"
-#include "daemon/runner/queue/capacity.hpp"
 #include "daemon/runner/queue/queue_order.hpp"
-#include "daemon/runner/queue/waiting.hpp"
-#include "daemon/runner/transitions/transitions.hpp"
+#include "daemon/runner/transitions/turns.hpp"
 
 namespace orange {
 
@@ -31,12 +28,9 @@ namespace orange {
 /// A task that can never start leaves the queue with a notice. If all would fail (a full disk, a repository that does
 /// not answer), all keep their places and the project is tried again. No function holds a task's lock while it waits
 /// for another one's.
-class Queue final : public Waiting {
+class Queue : Owner {
   public:
-    Queue(World& world, Capacity& capacity, Turns& turns, AgentControl& agents, Transitions& transitions)
-        : world_(world), capacity_(capacity), turns_(turns), agents_(agents), transitions_(transitions) {}
-    Queue(const Queue&) = delete;
-    Queue& operator=(const Queue&) = delete;
+    using Owner::Owner;
 
     /// Starts a pending task now, or puts it into its project's queue.
     Awaitable<Result<Outcome>> spawn(TaskId id, Caller by);
@@ -51,10 +45,13 @@ class Queue final : public Waiting {
     /// Returns a sentence about what the task waits for.
     std::string waits(const TaskRecord& record) const;
 
-    void schedule(const std::string& project) override;
+    /// Starts queued tasks of a project soon, the oldest first, as workspaces and limits allow. It is an order of
+    /// whoever has made a start possible: a freed workspace alone starts nothing, and a cancel deliberately does not
+    /// give it.
+    void schedule(const std::string& project);
     /// Starts what is due in the project's queue now, and returns when these starts have ended.
     Awaitable<void> look(std::string project);
-    bool is_starting(const TaskId& id) const override { return preparing_.contains(id); }
+    bool is_starting(const TaskId& id) const { return preparing_.contains(id); }
 
     /// Says that there may be more room, or that another agent waits. Soon afterwards the pending tasks that a limit
     /// has held back are started, and the observer of on_room() gets each task whose agents may start. Every save of a
@@ -95,11 +92,6 @@ class Queue final : public Waiting {
     Awaitable<std::optional<std::string>> note_failure(TaskId id, Error why);
     std::string command_to_try_again(const TaskRecord& record) const;
 
-    World& world_;
-    Capacity& capacity_;
-    Turns& turns_;
-    AgentControl& agents_;
-    Transitions& transitions_;
     std::function<void(const TaskId&)> has_room_now_ = [](const TaskId&) {};
     std::map<TaskId, Outcome> starts_;  ///< outcomes for the tasks that look_for() waits for
     std::set<std::string> stalled_;     ///< projects whose queue stopped, since no task of theirs could be started

@@ -8,6 +8,7 @@
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/placing/walls.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 namespace {
@@ -59,8 +60,7 @@ std::map<std::string, TaskId> claims_of(const store::TaskStore& tasks) {
     return claims;
 }
 
-Workspaces::Workspaces(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Waiting& waiting)
-    : world_(world), agents_(agents), turns_(turns), transitions_(transitions), waiting_(waiting) {
+Workspaces::Workspaces(Runner& runner) : Owner(runner) {
     world_.pool.on_restored([this](const TaskId& id, const std::string& workspace, const git::RestoredFile& mended) {
         on_restored(id, workspace, mended);
     });
@@ -70,8 +70,8 @@ Workspaces::Workspaces(World& world, AgentControl& agents, Turns& turns, Transit
         record.task.project = project.name;
         record.task.workspace = workspace;
         auto settings = settings_of(world_, project);
-        return Surroundings{agents_.environment(record, {}, Role::system, RunId{}), std::move(*settings.teardown),
-                            std::move(*settings.keep_ignored)};
+        return Surroundings{runner_.agents.environment(record, {}, Role::system, RunId{}),
+                            std::move(*settings.teardown), std::move(*settings.keep_ignored)};
     });
     world_.pool.run_behind([this](TaskId id, git::Pinned worktree, std::vector<std::string> argv) {
         return behind_wall(std::move(id), std::move(worktree), std::move(argv));
@@ -116,7 +116,7 @@ Awaitable<Result<void>> Workspaces::acquire(TaskRecord& record, Outcome& outcome
     auto taken = co_await actions::prepare_workspace(world_, record);
     if (!taken) co_return in_context("task " + record.task.id.value + " has no workspace", taken.error());
     if (auto saved = turns_.try_save(record); !saved) {
-        co_await transitions_.give_back(record);
+        co_await runner_.transitions.give_back(record);
         co_return saved.error();
     }
     world_.journal.write(record, "workspace.acquired", {{"workspace", *record.task.workspace}});
@@ -135,8 +135,8 @@ Awaitable<Result<void>> Workspaces::make_ready(TaskRecord& record, Outcome& outc
 
 Awaitable<Result<void>> Workspaces::release_owed(TaskRecord& record) {
     CO_TRY(const auto definition, turns_.definition_of(record.task));
-    CO_TRY(co_await agents_.end_session(record));
-    actions::Context context{world_, turns_, agents_, record, {}, *definition, [](const std::string&) {}};
+    CO_TRY(co_await runner_.agents.end_session(record));
+    actions::Context context{world_, runner_, record, {}, *definition};
     const Action release{"release_workspace", {}, {}};
     CO_TRY(co_await actions::release_workspace(context, release));
     const auto history = world_.tasks.history(record.task.id, k_looked_at);
@@ -184,7 +184,7 @@ Awaitable<void> Workspaces::release_left_over() {
         }
         release_tried_.erase(id);
         log::info("runner", workspace.name + " freed: nobody works in it any more", {{"task", id.value}});
-        waiting_.schedule(workspace.project);
+        runner_.queue.schedule(workspace.project);
     }
 }
 
@@ -216,7 +216,7 @@ Awaitable<Result<void>> Workspaces::remake(TaskRecord& record) {
 }
 
 Awaitable<std::string> Workspaces::make_anew(TaskId id) {
-    auto turn = co_await transitions_.begin_turn(id);
+    auto turn = co_await runner_.transitions.begin_turn(id);
     if (!turn || !turn->record.task.workspace) co_return std::string();
     auto& record = turn->record;
     const auto name = *record.task.workspace;
@@ -231,7 +231,7 @@ Awaitable<std::string> Workspaces::make_anew(TaskId id) {
     }
     std::string note = name + " created again for task " + id.value + ", because its folder was missing";
     for (const Role role : {Role::worker, Role::reviewer}) {
-        if (!agents_.alive(record, role)) continue;
+        if (!runner_.agents.alive(record, role)) continue;
         const auto what = "its " + name_text(role) +
                           " still works in the folder that was deleted: end it (orange task attach " + id.value +
                           "), then run: orange task respawn " + id.value;
@@ -255,7 +255,7 @@ Awaitable<Result<std::vector<std::string>>> Workspaces::collect(Project project)
     });
     world_.pool.adopt_claims(claims_of(world_.tasks));
     for (const auto& id : holders) {
-        auto turn = co_await transitions_.begin_turn(id);
+        auto turn = co_await runner_.transitions.begin_turn(id);
         if (!turn || !owes_release(turn->record)) continue;
         auto& record = turn->record;
         const auto name = *record.task.workspace;

@@ -7,9 +7,7 @@
 
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
-#include "daemon/runner/agents/agent_control.hpp"
-#include "daemon/runner/queue/waiting.hpp"
-#include "daemon/runner/transitions/transitions.hpp"
+#include "daemon/runner/transitions/turns.hpp"
 
 namespace orange {
 
@@ -19,9 +17,9 @@ std::map<std::string, TaskId> claims_of(const store::TaskStore& tasks);
 
 /// Workspaces outside of transitions. Gives workspaces to tasks that need one, and releases those that should be free:
 /// of tasks that ended while their release failed, and of a daemon that died before it had saved more than its claim.
-class Workspaces {
+class Workspaces : Owner {
   public:
-    Workspaces(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Waiting& waiting);
+    explicit Workspaces(Runner& runner);
 
     /// Releases the workspaces of a project that no living task holds, also those whose release had failed. Makes the
     /// folders of living tasks again if they are gone. Returns what was done, or could not be done.
@@ -55,11 +53,6 @@ class Workspaces {
                                                             std::vector<std::string> argv);
     void on_restored(const TaskId& id, const std::string& workspace, const git::RestoredFile& mended);
 
-    World& world_;
-    AgentControl& agents_;
-    Turns& turns_;
-    Transitions& transitions_;
-    Waiting& waiting_;
     std::map<TaskId, async::Moment> release_tried_;  ///< the last failed tries
 };
 

@@ -6,6 +6,7 @@
 #include "daemon/engine/enter.hpp"
 #include "daemon/engine/start.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/runner.hpp"
 #include "daemon/store/sections.hpp"
 
 namespace orange {
@@ -27,13 +28,13 @@ Result<void> Creation::tell_created(const TaskRecord& record) {
 Awaitable<Result<Outcome>> Creation::enter_at_once(TaskId id, workflow::Library::DefinitionPtr definition) {
     CO_TRY(auto turn, co_await turns_.begin_turn(std::move(id)));
     if (!turn.record.intent) co_return Outcome{};  // another call has finished it
-    co_return co_await transitions_.finish(turn.record, definition);
+    co_return co_await runner_.transitions.finish(turn.record, definition);
 }
 
 Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string context, bool no_spawn, Caller by) {
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     bool at_once = false;
-    if (!no_spawn) queue_.enqueue(record);
+    if (!no_spawn) runner_.queue.enqueue(record);
     std::string body;
     if (!context.empty()) body = store::with_section("", "Context", store::demoted(context));
     record.body_hash = sha256(body);
@@ -65,13 +66,13 @@ Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string conte
         outcome.notes = {what + ("\n  orange task spawn " + record.task.id.value)};
         co_return outcome;
     }
-    outcome = co_await queue_.look_for(record.task.id, record.task.project);
+    outcome = co_await runner_.queue.look_for(record.task.id, record.task.project);
     if (!outcome.spawn_error.empty()) co_return outcome;
     const auto after = turns_.record_of(record.task.id);
     if (after && after->task.attention) {
         outcome.notes.push_back("the task was created, but " + *after->task.attention);
     } else if (after && after->queued && outcome.notes.empty()) {
-        outcome.notes.push_back(queue_.waits(*after));
+        outcome.notes.push_back(runner_.queue.waits(*after));
     }
     co_return outcome;
 }

@@ -4,16 +4,14 @@
 
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
-#include "daemon/runner/queue/queue.hpp"
-#include "daemon/runner/transitions/transitions.hpp"
+#include "daemon/runner/transitions/turns.hpp"
 
 namespace orange {
 
 /// Creates tasks: checks a new task, writes it, and starts it or puts it into the queue.
-class Creation {
+class Creation : Owner {
   public:
-    Creation(World& world, Turns& turns, Transitions& transitions, Queue& queue)
-        : world_(world), turns_(turns), transitions_(transitions), queue_(queue) {}
+    using Owner::Owner;
 
     /// Creates a task in the workflow's initial state. Unless `no_spawn`, starts or queues it; if `record.start` is
     /// set, it starts in that state, which is entered at once if it needs no agent. Everything that can be refused is
@@ -26,11 +24,6 @@ class Creation {
 
   private:
     Awaitable<Result<Outcome>> enter_at_once(TaskId id, workflow::Library::DefinitionPtr definition);
-
-    World& world_;
-    Turns& turns_;
-    Transitions& transitions_;
-    Queue& queue_;
 };
 
 }  // namespace orange

@@ -22,9 +22,9 @@ struct Edited {
 /// Edits the fields of a task other than its status. Everything is checked before anything is changed. Git may refuse a
 /// change of the branch, so that comes before the write of the record: a refusal leaves all fields as they were. Every
 /// function is called in the task's turn.
-class Edits {
+class Edits : Owner {
   public:
-    Edits(World& world, Turns& turns) : world_(world), turns_(turns) {}
+    using Owner::Owner;
 
     /// Sets the chosen harnesses, models and efforts in `record`. Each harness must exist, offer what the task asks of
     /// it and, if it `must_be_installed`, be found on this machine.
@@ -60,9 +60,6 @@ class Edits {
     /// Adds a note for the caller if a role's model has changed.
     void note_model(const std::optional<std::string>& before, const std::optional<std::string>& now,
                     const std::string& role, const std::string& harness, std::vector<std::string>& notes) const;
-
-    World& world_;
-    Turns& turns_;
 };
 
 }  // namespace orange

@@ -9,9 +9,8 @@
 #include "daemon/engine/permissions.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/attention/attention.hpp"
-#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/family/family.hpp"
-#include "daemon/runner/placing/placement.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 namespace {
@@ -41,21 +40,21 @@ Awaitable<Result<Outcome>> Requests::move(TaskId id, engine::Request request, Ca
     // A cancellation does not wait for the end of a setup command, which holds the lock and may take long.
     if (request.goal == engine::Goal::cancelled && is_open(id, request, by)) {
         world_.pool.stop_acquire(id);
-        merges_.stop(id);
+        runner_.checks.stop(id);
     }
     CO_TRY(auto turn, co_await turns_.begin_turn(id));
     auto& record = turn.record;
-    CO_TRY(edits_.leave_lost_workflow(record, edit, by));
-    CO_TRY(co_await transitions_.finish_interrupted(record));
+    CO_TRY(runner_.edits.leave_lost_workflow(record, edit, by));
+    CO_TRY(co_await runner_.transitions.finish_interrupted(record));
     CO_TRY(engine::may_change(record, by, request.force));
     if (request.goal == engine::Goal::cancelled && request.force && !edit.any() && is_cancelled(turns_, record.task)) {
         co_return Outcome{{"the task is already cancelled; nothing was changed"}, {}};
     }
-    CO_TRY(const auto given_up, co_await merges_.give_up(record, request.force));
+    CO_TRY(const auto given_up, co_await runner_.merges.give_up(record, request.force));
     const bool was_asked = record.asked.has_value(), edits = edit.any();
     std::optional<engine::AwaitChecks> checks;
-    auto moved = co_await transitions_.request(std::move(record), request, by, std::move(edit), &checks);
-    if (moved && was_asked) gates_.stop_checks(id);  // the checks of the former request
+    auto moved = co_await runner_.transitions.request(std::move(record), request, by, std::move(edit), &checks);
+    if (moved && was_asked) runner_.checks.stop(id);  // the checks of the former request
     if (checks) {
         if (edits) {
             co_return Error(ErrorCode::conflict, moved.error().message +
@@ -63,9 +62,9 @@ Awaitable<Result<Outcome>> Requests::move(TaskId id, engine::Request request, Ca
                                                      "fields first, with a command of its own");
         }
         CO_TRY(turn.record, turns_.record_of(id));
-        CO_TRY(gates_.ask(turn.record, *checks, request, by));
+        CO_TRY(runner_.gates.ask(turn.record, *checks, request, by));
         turn.lock.release();
-        moved = co_await gates_.wait(id);
+        moved = co_await runner_.gates.wait(id);
     }
     if (moved) moved->notes.insert(moved->notes.begin(), given_up.begin(), given_up.end());
     co_return moved;
@@ -74,27 +73,28 @@ Awaitable<Result<Outcome>> Requests::move(TaskId id, engine::Request request, Ca
 Awaitable<Result<Outcome>> Requests::edit(TaskId id, Edit edit, Caller by) {
     CO_TRY(auto turn, co_await turns_.begin_turn(id));
     auto& record = turn.record;
-    CO_TRY(edits_.leave_lost_workflow(record, edit, by));
-    CO_TRY(co_await transitions_.finish_interrupted(record));
+    CO_TRY(runner_.edits.leave_lost_workflow(record, edit, by));
+    CO_TRY(co_await runner_.transitions.finish_interrupted(record));
     CO_TRY(engine::may_change(record, by, false));
     const bool was_blocked = record.blocked();
     const auto task = record.task;
     // An edit of an agent does not give up a merge. A new workflow does not either: it is the way out for a task that
     // its own workflow cannot take to its end.
-    if (edit.branch || (by.role == Role::human && !edit.workflow)) CO_TRY(co_await merges_.give_up(record, false));
-    CO_TRY(auto edited, co_await edits_.apply(std::move(record), edit, by));
+    if (edit.branch || (by.role == Role::human && !edit.workflow))
+        CO_TRY(co_await runner_.merges.give_up(record, false));
+    CO_TRY(auto edited, co_await runner_.edits.apply(std::move(record), edit, by));
     auto& changed = edited.record;
     if (!(changed.task == task)) changed.task.updated_at = world_.clock.now();
     const bool unblocked = was_blocked && !changed.blocked();
     if (gone_text(world_, changed).empty()) (void)clear(changed, NoticeKind::blocker_gone);
-    auto notes = co_await edits_.commit(changed, by);
+    auto notes = co_await runner_.edits.commit(changed, by);
     if (!notes) {
-        co_await edits_.undo(std::move(edited));
+        co_await runner_.edits.undo(std::move(edited));
         co_return notes.error();
     }
     Outcome outcome;
     outcome.notes = std::move(*notes);
-    if (unblocked && changed.queued) waiting_.schedule(changed.task.project);
+    if (unblocked && changed.queued) runner_.queue.schedule(changed.task.project);
     if (unblocked && !changed.queued) {
         outcome.notes.push_back("it waits for no other task now. To start its agent:\n  orange task spawn " + id.value);
     }
@@ -152,20 +152,20 @@ Awaitable<Result<Outcome>> Requests::remove_unread(TaskId id, Caller by) {
 }
 
 Awaitable<Result<Outcome>> Requests::remove(TaskId id, Caller by, bool force) {
-    auto begun = co_await transitions_.begin_turn(id);
+    auto begun = co_await runner_.transitions.begin_turn(id);
     if (!begun) {
         if (!world_.tasks.brief(id) || world_.tasks.awake(id)) co_return begun.error();
         co_return co_await remove_unread(std::move(id), std::move(by));
     }
     auto turn = std::move(*begun);
     auto& record = turn.record;
-    CO_TRY(auto given_up, co_await merges_.give_up(record, force));
+    CO_TRY(auto given_up, co_await runner_.merges.give_up(record, force));
     const auto definition = turns_.definition_of(record.task);
     const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
     const bool ended = state ? state->terminal : store::has_ended(record);
     if (ended && (record.task.workspace || !record.runs.empty())) {  // its release had failed
-        CO_TRY(co_await workspaces_.release_owed(record));
-        waiting_.schedule(record.task.project);
+        CO_TRY(co_await runner_.workspaces.release_owed(record));
+        runner_.queue.schedule(record.task.project);
     }
     if (!ended) {
         co_return Error(ErrorCode::needs_force,

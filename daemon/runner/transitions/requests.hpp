@@ -4,27 +4,15 @@
 #include "common/model/edit.hpp"
 #include "common/model/record.hpp"
 #include "daemon/engine/decide.hpp"
-#include "daemon/runner/checks/gates.hpp"
-#include "daemon/runner/merging/merges.hpp"
-#include "daemon/runner/queue/workspaces.hpp"
-#include "daemon/runner/transitions/transitions.hpp"
+#include "daemon/runner/transitions/turns.hpp"
 
 namespace orange {
 
 /// Handles what people and agents ask of one task: to move, edit, acknowledge or delete it. engine/permissions.hpp
 /// decides who may.
-class Requests {
+class Requests : Owner {
   public:
-    Requests(World& world, Turns& turns, Edits& edits, Transitions& transitions, Merges& merges, Workspaces& workspaces,
-             Gates& gates, Waiting& waiting)
-        : world_(world),
-          turns_(turns),
-          edits_(edits),
-          transitions_(transitions),
-          merges_(merges),
-          workspaces_(workspaces),
-          gates_(gates),
-          waiting_(waiting) {}
+    using Owner::Owner;
 
     /// Gives up a merge that is not published, and moves the task with Transitions::request() in a turn of its own. If
     /// checks have to run first, waits for them for a while. Then the answer is that they still run, and the task moves
@@ -46,15 +34,6 @@ class Requests {
     bool is_open(const TaskId& id, engine::Request request, const Caller& by);
     Result<void> remove_folder(const TaskId& id, const std::string& project, const Caller& by);
     Awaitable<Result<Outcome>> remove_unread(TaskId id, Caller by);
-
-    World& world_;
-    Turns& turns_;
-    Edits& edits_;
-    Transitions& transitions_;
-    Merges& merges_;
-    Workspaces& workspaces_;
-    Gates& gates_;
-    Waiting& waiting_;
 };
 
 }  // namespace orange

@@ -14,9 +14,9 @@
 #include "daemon/log/log.hpp"
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/attention/attention.hpp"
-#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/family/family.hpp"
 #include "daemon/runner/placing/walls.hpp"
+#include "daemon/runner/runner.hpp"
 #include "daemon/store/sections.hpp"
 
 /// The story of a transition, in the order in which it happens:
@@ -98,7 +98,7 @@ Awaitable<Result<void>> Transitions::finish_interrupted(TaskRecord& record) {
 Awaitable<Result<Outcome>> Transitions::request(TaskRecord record, engine::Request request, Caller by, Edit edit,
                                                 std::optional<engine::AwaitChecks>* checks) {
     CO_TRY(const auto definition,
-           edit.workflow ? edits_.workflow_for(record, *edit.workflow, by) : turns_.definition_of(record.task));
+           edit.workflow ? runner_.edits.workflow_for(record, *edit.workflow, by) : turns_.definition_of(record.task));
     CO_TRY(engine::may_change(record, by, request.force));
     request.by = by.role;
     request.vouched = by.through.empty();
@@ -147,7 +147,7 @@ void Transitions::remember_readiness(TaskRecord& record, const engine::Definitio
 Awaitable<Result<Transitions::Prepared>> Transitions::prepare(TaskRecord record, const engine::Definition& definition,
                                                               const engine::Decision& decision, const Edit& edit,
                                                               Caller by) {
-    CO_TRY(auto edited, co_await edits_.apply(std::move(record), edit, std::move(by)));
+    CO_TRY(auto edited, co_await runner_.edits.apply(std::move(record), edit, std::move(by)));
     Prepared prepared{std::move(edited), {}, {}};
     auto& changed = prepared.record;
     auto ready = engine::may_leave(changed, definition, decision, waits_sentence(world_, changed));
@@ -169,8 +169,8 @@ Awaitable<Result<void>> Transitions::take_workspace(Prepared& prepared, const en
     auto taken = co_await actions::prepare_workspace(world_, record);
     if (!taken) {
         // The failed attempt held a workspace for a while: let the queue run again.
-        if (taken.error().code != ErrorCode::pool_exhausted && !waiting_.is_starting(record.task.id)) {
-            waiting_.schedule(record.task.project);
+        if (taken.error().code != ErrorCode::pool_exhausted && !runner_.queue.is_starting(record.task.id)) {
+            runner_.queue.schedule(record.task.project);
         }
         co_return without_workspace(record, decision, taken.error());
     }
@@ -189,7 +189,7 @@ Awaitable<Result<void>> Transitions::take_over_work(const TaskRecord& record) {
 Awaitable<void> Transitions::undo(Prepared prepared) {
     const bool has_taken = !prepared.workspace.empty();
     auto record = prepared.record;
-    co_await edits_.undo(std::move(prepared));
+    co_await runner_.edits.undo(std::move(prepared));
     if (has_taken) co_await give_back(std::move(record));
 }
 
@@ -208,7 +208,7 @@ Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Lib
         raise(world_, changed, NoticeKind::unverified_review, same, "orange task show " + changed.task.id.value);
     }
     co_await note_handover(prepared, *definition);
-    const auto edited = co_await edits_.commit(changed, std::move(by));
+    const auto edited = co_await runner_.edits.commit(changed, std::move(by));
     if (!edited) {
         co_await undo(std::move(prepared));
         co_return edited.error();
@@ -275,10 +275,7 @@ Awaitable<Outcome> Transitions::finish(TaskRecord record, workflow::Library::Def
 }
 
 Awaitable<std::vector<std::string>> Transitions::run_actions(TaskRecord& record, const engine::Definition& definition) {
-    actions::Context context{
-        world_, turns_, agents_, record, record.intent->id, definition, [this](const std::string& project) {
-            waiting_.schedule(project);
-        }};
+    actions::Context context{world_, runner_, record, record.intent->id, definition};
     for (std::size_t i = 0; i < record.intent->actions.size(); ++i) {
         if (record.intent->actions[i].done) continue;
         const auto action = record.intent->actions[i].action;
@@ -384,13 +381,13 @@ Awaitable<void> Transitions::give_back(TaskRecord record) {
     const auto released = co_await world_.pool.release(copy, record.task);
     if (!released) log::error("runner", released.error().message);
     // If the task is starting, its failed start looks at the queue itself.
-    if (!waiting_.is_starting(record.task.id)) waiting_.schedule(copy.name);
+    if (!runner_.queue.is_starting(record.task.id)) runner_.queue.schedule(copy.name);
 }
 
 Awaitable<void> Transitions::release_unstarted(TaskRecord& record, const engine::Definition& definition) {
     if (!record.task.workspace || !record.runs.empty() || !record.held.empty()) co_return;
     const auto tx = record.intent ? record.intent->id : std::string();
-    actions::Context context{world_, turns_, agents_, record, tx, definition, [](const std::string&) {}};
+    actions::Context context{world_, runner_, record, tx, definition};
     const Action release{"release_workspace", {}, {}};
     const auto released = co_await actions::release_workspace(context, release);
     if (!released) log::warn("runner", released.error().message, {{"task", record.task.id.value}});

@@ -9,10 +9,7 @@
 #include "common/model/record.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/explain.hpp"
-#include "daemon/runner/agents/agent_control.hpp"
-#include "daemon/runner/queue/waiting.hpp"
 #include "daemon/runner/transitions/edits.hpp"
-#include "daemon/runner/transitions/turns.hpp"
 
 namespace orange {
 
@@ -21,10 +18,9 @@ namespace orange {
 ///
 /// A failure before the commit point has changed nothing. After a failure behind it, the same call, the next turn, or
 /// the next daemon finishes the transition, from the intent.
-class Transitions {
+class Transitions : Owner {
   public:
-    Transitions(World& world, AgentControl& agents, Turns& turns, Edits& edits, Waiting& waiting)
-        : world_(world), agents_(agents), turns_(turns), edits_(edits), waiting_(waiting) {}
+    using Owner::Owner;
 
     /// Begins a turn of a task (Turns::begin_turn), and finishes an interrupted transition first: `record` has no
     /// intent.
@@ -91,12 +87,6 @@ class Transitions {
     void drop_messages(TaskRecord& record, Outcome& outcome);
     /// Writes the transition into the history, once, even if it is called several times.
     Result<void> write_history(const TaskRecord& record, const Intent& intent);
-
-    World& world_;
-    AgentControl& agents_;
-    Turns& turns_;
-    Edits& edits_;
-    Waiting& waiting_;
 };
 
 }  // namespace orange

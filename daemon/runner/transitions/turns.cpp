@@ -5,7 +5,7 @@
 #include "daemon/async/async.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/attention/attention.hpp"
-#include "daemon/runner/branch/branch.hpp"
+#include "daemon/runner/runner.hpp"
 #include "daemon/store/sections.hpp"
 
 namespace orange {
@@ -26,6 +26,8 @@ store::Copies with_sections(store::Copies copies, const Result<workflow::Library
 }
 
 }  // namespace
+
+Owner::Owner(Runner& runner) : runner_(runner), world_(runner.world), turns_(runner.turns) {}
 
 Awaitable<Result<TaskTurn>> Turns::begin_turn(TaskId id) {
     auto held = co_await lock(id);

@@ -13,6 +13,8 @@
 
 namespace orange {
 
+struct Runner;
+
 /// The notes of a call for its human, in addition to the task itself.
 struct Outcome {
     std::vector<std::string> notes;
@@ -86,6 +88,21 @@ class Turns {
 
     World& world_;
     std::set<TaskId> syncing_soon_;
+};
+
+/// The base of the owners of a Runner, each of which reaches all others through it.
+class Owner {
+  public:
+    explicit Owner(Runner& runner);
+    Owner(const Owner&) = delete;
+    Owner& operator=(const Owner&) = delete;
+
+  protected:
+    ~Owner() = default;
+
+    Runner& runner_;
+    World& world_;
+    Turns& turns_;
 };
 
 }  // namespace orange
