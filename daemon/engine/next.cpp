@@ -1,7 +1,6 @@
 #include "daemon/engine/next.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <type_traits>
 
 #include "daemon/engine/notices.hpp"
@@ -191,7 +190,13 @@ constexpr std::array<Rule, k_step_count> k_rules = {{
     // The human comes last: for what Orange could not do by itself.
     {index_of<step::Notify>(), "", notify},
 }};
-static_assert(std::ranges::equal(k_rules, std::views::iota(std::size_t{0}, k_step_count), {}, &Rule::step));
+constexpr bool are_rules_in_order() {
+    for (std::size_t i = 0; i < k_rules.size(); ++i) {
+        if (k_rules[i].step != i) return false;
+    }
+    return true;
+}
+static_assert(are_rules_in_order());
 
 }  // namespace
 
