@@ -300,7 +300,7 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
 
 namespace {
 
-/// What a list of tasks shows: its rows, and those columns that have a text.
+/// The content of a list of tasks: its rows, and those columns that have a text.
 class ListTable {
   public:
     ListTable(const rpc::TaskList::Reply& reply, Timestamp now) : reply_(reply), now_(now) {

@@ -44,7 +44,7 @@ inline constexpr const ForgeRule* k_forges[] = {&k_github};
 inline constexpr const ForgeRule& k_issue_forge = k_github;  ///< of the issues that `--from-issue` reads
 
 /// Variables with tokens of forges that Orange does not know. A wall keeps them from agents, too.
-inline constexpr const char* k_other_tokens[] = {"GITLAB_TOKEN", "GITLAB_ACCESS_TOKEN", "OAUTH_TOKEN"};
+inline constexpr const char* k_other_tokens[] = {"GITLAB_TOKEN", "GITLAB_ACCESS_TOKEN"};
 
 /// Texts that name all forges, literal like every description of a field.
 inline constexpr const char* k_forge_names = "GitHub";  ///< joined with "or"

@@ -13,7 +13,7 @@
 /// is the text of the most urgent notice.
 namespace orange {
 
-enum class NoticeKind : int;  // notice_kinds.hpp has them: a new one compiles only what names a kind again
+enum class NoticeKind : int;  // the kinds are in notice_kinds.hpp, so that a new one compiles little again
 std::string_view name_of(NoticeKind kind);
 std::optional<NoticeKind> from_name(std::string_view name, NoticeKind);
 

@@ -2,7 +2,7 @@
 
 #include "common/model/record.hpp"
 
-/// The fields of the records (fields.hpp). Only who reads and writes all of a record includes this: json.cpp, and
+/// The fields of the records (fields.hpp). Included only where a whole record is read or written: json.cpp, and
 /// tests.
 namespace orange {
 

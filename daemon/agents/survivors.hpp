@@ -6,8 +6,8 @@
 #include "daemon/async/awaitable.hpp"
 #include "daemon/files/file_system.hpp"
 
-/// Ends leftovers of killed processes, of a run's shim or of daemons (process/stray_processes.hpp defines them), with a
-/// line in the log.
+/// Ends stray processes of killed ones, of a run's shim or of daemons (process/stray_processes.hpp defines them), with
+/// a line in the log.
 namespace orange::agents {
 
 Awaitable<void> end_survivors(AgentRun run, Path worktree);

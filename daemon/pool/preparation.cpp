@@ -32,9 +32,9 @@ bool is_checked_out_elsewhere(const git::Refs& known, const std::string& branch,
 
 /// The preparation of one workspace for one task. run() is the order of the steps; each step has one purpose.
 ///
-/// What git says about the repository is read under the repository's lock: `known_` again after each step that changes
-/// it, takes long or has given the lock back, `base_` again after one that has given the lock back. `view_` asks git
-/// only if something has changed by then.
+/// The answers of git about the repository are read under the repository's lock: `known_` again after each step that
+/// changes it, takes long or has given the lock back, `base_` again after one that has given the lock back. `view_`
+/// asks git only if something has changed by then.
 class Pool::Preparation {
   public:
     Preparation(Pool& pool, Project project, Task task, std::string name)

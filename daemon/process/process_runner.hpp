@@ -17,8 +17,8 @@
 /// login shell, setup commands and checks. A command has a deadline, an output limit and no shell, and ends together
 /// with the processes that it started. Failures are Errors; no child is left behind.
 ///
-/// The other files find facts of processes (proc_info.hpp), left-over processes (leftovers.hpp), and the control groups
-/// of agents (group.hpp, scopes.hpp). Files that end in _linux or _macos have what differs between the systems.
+/// The other files find facts of processes (proc_info.hpp), stray processes (stray_processes.hpp), and the control
+/// groups of agents (group.hpp, scopes.hpp). Files that end in _linux or _macos have what differs between the systems.
 namespace orange {
 
 /// Ends a child before its deadline. The caller of the runner and the code that may stop the child share it.

@@ -8,9 +8,9 @@
 #include <set>
 
 #include "common/base/text.hpp"
-#include "daemon/process/leftovers_platform.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/process/signal_process.hpp"
+#include "daemon/process/stray_processes_platform.hpp"
 
 namespace orange::process {
 namespace {

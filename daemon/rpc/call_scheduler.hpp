@@ -13,7 +13,7 @@ namespace orange::rpc {
 /// other work that is ready (writing a reply, handling a child's exit) waits for one call at most.
 class CallScheduler {
   public:
-    /// A connection's place in the round-robin. The calls of one connection begin in the order of their arrival.
+    /// The line of a connection's waiting calls. The calls of one connection begin in the order of their arrival.
     class Line {
         friend class CallScheduler;
         std::deque<std::shared_ptr<async::Wakeup>> waiting_;
@@ -23,14 +23,14 @@ class CallScheduler {
     CallScheduler(const CallScheduler&) = delete;
     CallScheduler& operator=(const CallScheduler&) = delete;
 
-    /// Waits for the turn of the connection with this place.
-    Awaitable<void> wait_for_turn(std::shared_ptr<Line> place);
+    /// Waits for the turn of the connection with this line.
+    Awaitable<void> wait_for_turn(std::shared_ptr<Line> line);
 
   private:
     Awaitable<void> go_round();
 
     asio::any_io_executor executor_;
-    std::deque<std::shared_ptr<Line>> round_;  ///< places with waiting calls, each of them once
+    std::deque<std::shared_ptr<Line>> round_;  ///< lines with waiting calls, each of them once
     bool going_ = false;
 };
 

@@ -81,7 +81,7 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     async::Moment read_at_;  ///< the last time that nothing waited or something could be written
     async::Wakeup written_;  ///< there may be something to write
     async::Wakeup room_;     ///< there may be room for another call
-    std::shared_ptr<CallScheduler::Line> place_ = std::make_shared<CallScheduler::Line>();
+    std::shared_ptr<CallScheduler::Line> line_ = std::make_shared<CallScheduler::Line>();
     std::function<void()> end_subscription_;
     std::map<int, std::function<void()>> waiting_calls_;
     int next_waiting_call_ = 1;

@@ -203,6 +203,7 @@ Result<TaskRecord> TaskStore::import_folder(const std::string& project, const st
     // An imported file is not trusted with these: Orange would kill that session, or reset that worktree.
     record.task.workspace.reset();
     record.task.tmux_session.reset();
+    record.task.attention.reset();  // its notice is not known
     if (record.task.created_at == Timestamp{}) {
         const auto facts = files_.facts_of(file);
         if (facts) record.task.created_at = std::chrono::floor<std::chrono::milliseconds>(facts->modified);

@@ -568,3 +568,15 @@ TEST_CASE("The client takes the same, with the context from standard input") {
 }
 
 }  // namespace orange::tests
+
+TEST_CASE("A commit is a base, too") {
+    Shop shop;
+    const auto first = shop.orange.git({"rev-parse", "main"}, shop.repo);
+    shop.add_branch("feature", shop.repo);
+    shop.orange.git({"merge", "-q", "feature"}, shop.repo);
+    auto wanted = shop.params("Another", "idle");
+    wanted.base = first.substr(0, 12);
+    const auto id = shop.create(wanted);
+    CHECK(shop.field(id, "base") == first);
+    CHECK(shop.orange.git({"rev-parse", "HEAD"}, shop.orange.worktree(id)) == first);
+}

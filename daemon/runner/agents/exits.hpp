@@ -19,9 +19,9 @@ namespace orange {
 /// the write that counts it also removes the run from state.json. If TASK.md, the workflow or the disk cannot be used,
 /// the run stays in the record, and the poll reports the same end again.
 ///
-/// What an end means is decided by engine/exit.cpp: an agent that leaves without what its status asks for has crashed,
-/// also with exit status 0. It computes the number of crashes; handle_crash() or advance_after() saves it, and each
-/// transition clears it.
+/// The meaning of an end is decided by engine/exit.cpp: an agent that leaves without what its status asks for has
+/// crashed, also with exit status 0. It computes the number of crashes; handle_crash() or advance_after() saves it, and
+/// each transition clears it.
 class Exits : Owner {
   public:
     using Owner::Owner;

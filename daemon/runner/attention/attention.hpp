@@ -11,7 +11,7 @@
 #include "daemon/engine/notices.hpp"
 #include "daemon/runner/transitions/turns.hpp"
 
-/// What a task needs from its human, and how the human is told.
+/// The needs of tasks: what the human has to do, and how the human is told.
 ///
 /// Code that finds a problem raises a *notice* in the task's record, and clears it when the cause has ended. What a
 /// task needs and which keys it shows is decided by the engine (engine/needs.hpp, engine/offers.hpp); needs_of() and

@@ -13,7 +13,7 @@
 /// The branch of a task and the worktree that is on it: what gates ask about it, what it changes, its update with the
 /// default branch, and what an ended task leaves of it.
 ///
-/// The files belong to the agents, so nothing here relies on what it saw last: each function opens the worktree anew
+/// The files belong to the agents, so nothing here relies on what it saw last: each function opens the worktree again
 /// (open_worktree()) and asks git. An agent may leave the task's branch, or change what git runs; both are shown to the
 /// human (watch_branch(), watch_programs()), and neither is prevented (docs/security.md). Committed (committed.hpp)
 /// counts the changes for lists.

@@ -18,8 +18,8 @@
 /// A task that waits stays in the first state until all its blockers are done; then the queue may start it. A task that
 /// was split waits in a state of its workflow until its sub-tasks have ended; what follows is decided by
 /// engine/children.hpp. Each of the two notes in its own record which relatives are done, so that a deleted relative
-/// counts on, and so that a killed daemon leaves the step to the next one. Whoever ends wakes its parent and those that
-/// wait for it (loop/reconciler.hpp).
+/// counts on, and so that a killed daemon leaves the step to the next one. A task that ends wakes its parent and those
+/// that wait for it (loop/reconciler.hpp).
 ///
 /// A branch may stand on a relative's: see put_on_base().
 namespace orange {

@@ -38,6 +38,7 @@ void visit_each(const Visit& visit) {
 
 template <class Enum>
 void add(std::vector<Name>& names, const std::string& kind) {
+    static_assert(is_enumerator<static_cast<Enum>(0)>(), "its enumerators are in another header");
     visit_each<Enum>([&](Enum value) {
         names.push_back({kind, name_text(value)});
         CHECK(from_name(name_of(value), Enum{}) == value);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-/// The parts of finding leftovers that differ between systems. Private to this folder.
+/// The parts of finding stray processes that differ between systems. Private to this folder.
 namespace orange::process {
 
 /// Returns the processes that this process may have started: with subreapers its descendants, otherwise all but itself.

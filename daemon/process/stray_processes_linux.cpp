@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include "daemon/process/leftovers_platform.hpp"
 #include "daemon/process/proc_info.hpp"
+#include "daemon/process/stray_processes_platform.hpp"
 
 namespace orange::process {
 

@@ -1,8 +1,8 @@
 // Compiled by scripts/check-macos, but never run.
 #include <unistd.h>
 
-#include "daemon/process/leftovers_platform.hpp"
 #include "daemon/process/proc_info.hpp"
+#include "daemon/process/stray_processes_platform.hpp"
 
 namespace orange::process {
 
