@@ -48,6 +48,9 @@ bool is_hash(std::string_view text);
 /// was cut short. The callers prefer this error to a wrong answer.
 Error unexpected_output(const std::string& command, std::string_view answer);
 
+/// Returns the hash that `command` printed, or unexpected_output().
+Result<std::string> hash_in(const std::string& command, std::string_view answer);
+
 /// Returns the non-empty pieces of -z output, which ends each with a NUL.
 std::vector<std::string> pieces(const std::string& output);
 
