@@ -26,11 +26,6 @@ struct Program {
     bool needed;
 };
 
-std::string path_in(const Environment& env) {
-    const auto path = env.find("PATH");
-    return path == env.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second;
-}
-
 Awaitable<void> check_program(Exam& exam, Program program, Environment env) {
     const auto file = find_program(program.name, path_in(env));
     const auto hint = install_command(program.name);

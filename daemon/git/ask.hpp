@@ -11,17 +11,10 @@
 /// Shorthands with which the functions of this folder run git and read its output.
 namespace orange::git {
 
+using orange::words;
+
 /// Prefixes of the refs of branches: local ones, and origin's as of the last fetch.
 inline constexpr std::string_view k_heads = "refs/heads/", k_origin = "refs/remotes/origin/";
-
-/// Returns the words as a vector: g++ 12 takes no braced list in a co_await expression.
-template <class... Words>
-std::vector<std::string> words(Words&&... all) {
-    std::vector<std::string> list;
-    list.reserve(sizeof...(all));
-    (list.emplace_back(std::forward<Words>(all)), ...);
-    return list;
-}
 
 /// Runs git and returns its stdout; external_failed if it exits with anything but 0.
 Awaitable<Result<std::string>> ask(Git& git, Place place, std::vector<std::string> args);
