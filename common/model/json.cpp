@@ -108,6 +108,11 @@ Result<void> check_schema(const Json& json, int newest) {
                                      ") and stays unchanged; upgrade orange"};
 }
 
+std::string text_member(const Json& object, const std::string& name) {
+    if (!object.is_object() || !object.contains(name) || !object.at(name).is_string()) return {};
+    return object.at(name).get<std::string>();
+}
+
 std::string dump(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

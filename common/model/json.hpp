@@ -30,6 +30,9 @@ Result<void> check_schema(const Json& json, int newest = k_schema);
 /// Returns compact text. Invalid UTF-8 in strings is replaced; nothing is thrown.
 std::string dump(const Json& json);
 
+/// Returns the text of a member; empty if there is no such member, or if it is no text.
+std::string text_member(const Json& object, const std::string& name);
+
 Json to_json(const Task& task);
 Result<Task> task_from_json(const Json& json);
 

@@ -369,8 +369,7 @@ Reading reading_of(const Harness& harness, Activity file, std::string_view scree
 
 Activity activity_in(const StateFile& file, std::string_view text) {
     const auto json = Json::parse(text, nullptr, false);
-    if (!json.is_object() || !json.contains(file.key) || !json.at(file.key).is_string()) return Activity::unknown;
-    const auto value = json.at(file.key).get<std::string>();
+    const auto value = text_member(json, file.key);
     if (any_is(file.values.waiting, value)) return Activity::waiting;
     if (any_is(file.values.busy, value)) return Activity::busy;
     return any_is(file.values.idle, value) ? Activity::idle : Activity::unknown;

@@ -19,11 +19,6 @@ struct Event {
     bool background = false;
 };
 
-std::string text_of(const Json& object, const std::string& member) {
-    return object.contains(member) && object.at(member).is_string() ? object.at(member).get<std::string>()
-                                                                    : std::string();
-}
-
 /// True for a list that is not empty, or the number of its items (shim/event.hpp).
 bool has_items(const Json& object, const std::string& member) {
     if (!object.contains(member)) return false;
@@ -38,10 +33,10 @@ Event event_in(const EventSigns& signs, std::string_view line) {
     }
     const auto json = Json::parse(line, nullptr, false);
     if (!json.is_object()) return {};
-    Event event{text_of(json, signs.key), {}};
+    Event event{text_member(json, signs.key), {}};
     event.background = !signs.background.empty() && has_items(json, signs.background);
     for (const auto& member : signs.text) {
-        const auto text = text_of(json, member);
+        const auto text = text_member(json, member);
         if (!text.empty()) event.text += (event.text.empty() ? "" : ": ") + text;
     }
     return event;
@@ -51,8 +46,8 @@ Event event_in(const EventSigns& signs, std::string_view line) {
 std::string taken_in(const EventSigns& signs, std::string_view line) {
     if (!line.starts_with('{') || line.find("\"taken\"") == std::string_view::npos) return {};
     const auto json = Json::parse(line, nullptr, false);
-    if (!json.is_object() || text_of(json, signs.key) != "taken") return {};
-    return text_of(json, "id");
+    if (!json.is_object() || text_member(json, signs.key) != "taken") return {};
+    return text_member(json, "id");
 }
 
 bool is_one_of_them(const std::vector<std::string>& names, const std::string& name) {
@@ -88,10 +83,10 @@ std::optional<Conversation> conversation_in(const Harness& harness, std::string_
     const auto& signs = harness.events;
     if (signs.session.empty() || !harness.session.can_resume()) return std::nullopt;
     const auto json = Json::parse(line, nullptr, false);
-    if (!json.is_object() || is_one_of_them(signs.end, text_of(json, signs.key))) return std::nullopt;
-    Conversation conversation{text_of(json, signs.session), {}};
+    if (!json.is_object() || is_one_of_them(signs.end, text_member(json, signs.key))) return std::nullopt;
+    Conversation conversation{text_member(json, signs.session), {}};
     if (!is_conversation_id(conversation.id)) return std::nullopt;
-    const auto path = signs.transcript.empty() ? std::string() : text_of(json, signs.transcript);
+    const auto path = signs.transcript.empty() ? std::string() : text_member(json, signs.transcript);
     const bool is_plain = std::none_of(path.begin(), path.end(), [](unsigned char c) { return std::iscntrl(c) != 0; });
     if (path.starts_with('/') && is_plain) conversation.transcript = path;
     return conversation;

@@ -37,7 +37,7 @@ class Loader : DefinitionReader {
              {"argv", [&](const Node& node) { read_argv(node); }},
              {"effort", [&](const Node& node) { read_effort(node); }},
              {"model", [&](const Node& node) { read_model(node); }},
-             {"env", [&](const Node& node) { read_env(node); }},
+             {"env", [&](const Node& node) { read_variables(node, "env", harness_.env); }},
              {"env_for", [&](const Node& node) { read_env_for(node); }},
              {"exclude", [&](const Node& node) { list(node, "exclude", harness_.exclude); }},
              {"screen", [&](const Node& node) { read_screen(node); }},
@@ -67,7 +67,7 @@ class Loader : DefinitionReader {
             if (!root_.find(key)) problem(root_.place, std::string("\"") + key + "\" is missing");
         }
         check_effort();
-        check_model();
+        check_passed("model", harness_.model_args);
         check_trust();
         check_lists();
         check_reads();
@@ -169,32 +169,27 @@ class Loader : DefinitionReader {
         }
     }
 
+    /// Reads what a task can choose of the program, `name`: the arguments that hand it over, and the known values.
+    void read_choice(const Node& node, const std::string& name, List& args, List& values) {
+        const auto read_args = [&](const Node& words) {
+            list(words, name + ".args", args);
+            for (const auto& item : words.items) check_placeholders(item);
+            if (std::ranges::none_of(words.items, [&](const Node& item) { return mentions(item.scalar, name); })) {
+                problem(words.place, name + ".args has no {" + name + "}");
+            }
+        };
+        members(node, name,
+                {{"args", read_args}, {"values", [&](const Node& known) { list(known, name + ".values", values); }}});
+    }
+
     void read_effort(const Node& node) {
         if (!node.is_map()) return problem(node.place, "effort must be a map with args and perhaps values");
-        members(node, "effort",
-                {{"args",
-                  [&](const Node& args) {
-                      list(args, "effort.args", harness_.effort_args);
-                      for (const auto& item : args.items) check_placeholders(item);
-                      const bool used = std::any_of(args.items.begin(), args.items.end(),
-                                                    [](const Node& item) { return mentions(item.scalar, "effort"); });
-                      if (!used) problem(args.place, "effort.args has no {effort}");
-                  }},
-                 {"values", [&](const Node& values) { list(values, "effort.values", harness_.effort_values); }}});
+        read_choice(node, "effort", harness_.effort_args, harness_.effort_values);
     }
 
     void read_model(const Node& node) {
         if (!node.is_map()) return problem(node.place, "model must be a map with args and perhaps values");
-        members(node, "model",
-                {{"args",
-                  [&](const Node& args) {
-                      list(args, "model.args", harness_.model_args);
-                      for (const auto& item : args.items) check_placeholders(item);
-                      const bool used = std::any_of(args.items.begin(), args.items.end(),
-                                                    [](const Node& item) { return mentions(item.scalar, "model"); });
-                      if (!used) problem(args.place, "model.args has no {model}");
-                  }},
-                 {"values", [&](const Node& values) { list(values, "model.values", harness_.model_values); }}});
+        read_choice(node, "model", harness_.model_args, harness_.model_values);
         if (!node.find("args")) problem(node.place, "model.args is missing");
     }
 
@@ -214,8 +209,6 @@ class Loader : DefinitionReader {
         }
     }
 
-    void check_model() { check_passed("model", harness_.model_args); }
-
     void check_effort() {
         const Node* effort = root_.find("effort");
         check_passed("effort", harness_.effort_args);
@@ -223,8 +216,6 @@ class Loader : DefinitionReader {
             problem(effort->place, "effort needs args, or a variable under env with {effort} in it");
         }
     }
-
-    void read_env(const Node& node) { read_variables(node, "env", harness_.env); }
 
     void read_variables(const Node& node, const std::string& what, std::map<std::string, std::string>& into) {
         if (!node.is_map()) return problem(node.place, what + " must be a map of variables");
@@ -446,10 +437,14 @@ class Loader : DefinitionReader {
         }
     }
 
-    void check_trust() {
-        const bool taken = std::any_of(harness_.argv.begin(), harness_.argv.end(), [](const auto& entry) {
-            return std::find(entry.second.begin(), entry.second.end(), "{trust_args}") != entry.second.end();
+    bool argv_has(std::string_view word) const {
+        return std::ranges::any_of(harness_.argv, [&](const auto& entry) {
+            return std::ranges::find(entry.second, word) != entry.second.end();
         });
+    }
+
+    void check_trust() {
+        const bool taken = argv_has("{trust_args}");
         if (taken == !harness_.trust.args.empty()) return;
         problem(root_.find(taken ? "argv" : "trust")->place,
                 taken ? "argv has {trust_args}, but trust.args is missing"
@@ -516,9 +511,7 @@ class Loader : DefinitionReader {
         if (argv == nullptr) return;
         for (const auto& [name, given] : lists) {
             const auto word = "{" + std::string(name) + "}";
-            const bool used = std::any_of(harness_.argv.begin(), harness_.argv.end(), [&](const auto& entry) {
-                return std::find(entry.second.begin(), entry.second.end(), word) != entry.second.end();
-            });
+            const bool used = argv_has(word);
             if (used != given) {
                 problem(argv->place, given ? "argv has no " + word : "argv has " + word + ", which nothing defines");
             }

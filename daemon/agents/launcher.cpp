@@ -32,28 +32,20 @@ constexpr auto k_after_kill = 2s;
 /// The pid of a run that began and ended unseen. No process has it.
 constexpr std::int64_t k_ended_pid = -1;
 
+void take_ids(AgentRun& run, const PaneRef& ref) {
+    run.server_pid = ref.server_pid;
+    run.server_start = ref.server_start;
+    run.session_id = ref.session_id;
+    run.window_id = ref.window_id;
+    run.pane_id = ref.pane_id;
+}
+
 /// True if the process can be found neither alive nor ended: it could not be examined.
 bool is_unknown(const Result<std::int64_t>& started) {
     return !started && started.error().code != ErrorCode::not_found;
 }
 
 }  // namespace
-
-std::string_view name_of(Liveness liveness) {
-    switch (liveness) {
-        case Liveness::none:
-            return "none";
-        case Liveness::starting:
-            return "starting";
-        case Liveness::alive:
-            return "alive";
-        case Liveness::dead:
-            return "dead";
-        case Liveness::unknown:
-            break;
-    }
-    return "unknown";
-}
 
 Launcher::Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim)
     : Launcher(files, tmux, exits, clock, std::move(shim), process::argv_of) {}
@@ -85,11 +77,7 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
         co_return opened.error();
     }
     auto& run = started.run = request.run;
-    run.server_pid = opened->server_pid;
-    run.server_start = opened->server_start;
-    run.session_id = opened->session_id;
-    run.window_id = opened->window_id;
-    run.pane_id = opened->pane_id;
+    take_ids(run, *opened);
     run.pid = opened->pid;
     const auto begun = exits_.start_time(opened->pid);
     if (is_unknown(begun)) co_return Error(ErrorCode::timeout, begun.error().message);
@@ -220,17 +208,10 @@ Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
     if (!state) co_return Error(ErrorCode::unavailable, state.error().message);
     const auto spec = spec_file(run_folder, run.run).string();
     bool ended = files_.read(exit_file(run_folder, run.run)).has_value() || exit_of(run_folder, run);
-    const auto take_ids = [&run](const PaneRef& ref) {
-        run.server_pid = ref.server_pid;
-        run.server_start = ref.server_start;
-        run.session_id = ref.session_id;
-        run.window_id = ref.window_id;
-        run.pane_id = ref.pane_id;
-    };
     for (const auto& pane : state->panes) {
         if (pane.dead) {  // its window is closed with the other remains of the run
             if (pane.command.find(run.run.value + ".json") == std::string::npos) continue;
-            take_ids(pane.ref);
+            take_ids(run, pane.ref);
             ended = true;
             continue;
         }
@@ -238,7 +219,7 @@ Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
         const auto argv = argv_of_(pane.ref.pid);
         if (is_unknown(begun)) co_return Error(ErrorCode::unavailable, begun.error().message);
         if (std::find(argv.begin(), argv.end(), spec) == argv.end()) continue;
-        take_ids(pane.ref);
+        take_ids(run, pane.ref);
         run.pid = pane.ref.pid;
         run.start_time = begun.value_or(0);
         co_return run;

@@ -66,7 +66,14 @@ struct RunEnd {
 
 /// `unknown`: its process cannot be examined now, so no decision may be based on it.
 enum class Liveness { none, starting, alive, dead, unknown };
-std::string_view name_of(Liveness liveness);
+inline constexpr NameRow<Liveness> k_livenesses[] = {
+    {Liveness::none, "none"}, {Liveness::starting, "starting"}, {Liveness::alive, "alive"},
+    {Liveness::dead, "dead"}, {Liveness::unknown, "unknown"},
+};
+static_assert(has_row_for_each<k_livenesses>());
+constexpr std::string_view name_of(Liveness liveness) {
+    return k_livenesses[static_cast<std::size_t>(liveness)].name;
+}
 /// True if the run is alive, or may be: then no second one may be started.
 inline bool may_live(Liveness liveness) {
     return liveness == Liveness::alive || liveness == Liveness::unknown;

@@ -96,11 +96,6 @@ Awaitable<Result<Answer>> ask(ProcessRunner& runner, std::chrono::milliseconds d
     co_return Answer{std::move(variables), parse_umask(completed->out, marker)};
 }
 
-std::string path_in(const Environment& variables) {
-    const auto path = variables.find("PATH");
-    return path == variables.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second;
-}
-
 }  // namespace
 
 Environment parse_environment(std::string_view output, std::string_view marker) {
@@ -167,9 +162,8 @@ Environment agent_environment(EnvironmentLayers layers, const AgentVariables& ag
     const bool has_language = all.contains("LANG") || all.contains("LC_ALL") || all.contains("LC_CTYPE");
     if (!has_language) all["LANG"] = "C.UTF-8";  // agents draw with more than ASCII
     all.emplace("TERM", agent.terminal);
-    all.emplace("PATH", "/usr/local/bin:/usr/bin:/bin");
     // A layer with a PATH of its own decides what comes first, and must not remove the interpreter.
-    all["PATH"] = joined_path(agent.bin, joined_path(all["PATH"], agent.program_path));
+    all["PATH"] = joined_path(agent.bin, joined_path(path_in(all), agent.program_path));
     if (!agent.working_dir.empty()) all["PWD"] = all["ORANGE_WORKSPACE"] = agent.working_dir;
     if (agent.port != 0) all["ORANGE_PORT"] = std::to_string(agent.port);
     all["ORANGE_TASK"] = agent.task;

@@ -189,16 +189,12 @@ void Versions::load() {
     const auto text = files_.read(file_);
     const auto json = text ? Json::parse(*text, nullptr, false) : Json();
     if (!json.is_object() || json.value("schema", Json()) != k_schema) return;
-    const auto text_in = [](const Json& object, const char* name) {
-        const bool is_there = object.is_object() && object.contains(name) && object.at(name).is_string();
-        return is_there ? object.at(name).get<std::string>() : std::string();
-    };
     const auto programs = json.value("programs", Json::object()), reported = json.value("reported", Json::object());
     for (const auto& [program, known] : programs.items()) {
-        state_->known[program] = {text_in(known, "identity"),
-                                  ellipsized(printable(text_in(known, "version")), k_longest), false};
+        state_->known[program] = {text_member(known, "identity"),
+                                  ellipsized(printable(text_member(known, "version")), k_longest), false};
     }
-    for (const auto& each : reported.items()) state_->reported[each.key()] = text_in(reported, each.key().c_str());
+    for (const auto& each : reported.items()) state_->reported[each.key()] = text_member(reported, each.key());
 }
 
 void Versions::keep() {

@@ -26,11 +26,6 @@ struct Program {
     bool needed;
 };
 
-std::string path_in(const Environment& env) {
-    const auto path = env.find("PATH");
-    return path == env.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second;
-}
-
 Awaitable<void> check_program(Exam& exam, Program program, Environment env) {
     const auto file = find_program(program.name, path_in(env));
     const auto hint = install_command(program.name);
@@ -115,10 +110,7 @@ void tell_of_test(Exam& exam, const agents::HarnessEntry& entry, const Json& fil
     const auto tests = file.is_object() ? file.value("harnesses", Json()) : Json();
     const auto test = tests.is_object() ? tests.value(name, Json()) : Json();
     if (!test.is_object()) return;
-    const auto text_in = [](const Json& object, const char* member) {
-        const bool is_there = object.is_object() && object.contains(member) && object.at(member).is_string();
-        return is_there ? printable(object.at(member).get<std::string>()) : std::string();
-    };
+    const auto text_in = [](const Json& object, const char* member) { return printable(text_member(object, member)); };
     const auto again = "orange harness test " + shell_word(name);
     const auto version = text_in(test, "version");
     const auto of_version = name + (version.empty() ? "" : " " + version);

@@ -22,9 +22,8 @@ std::string update(const Project& project) {
 }
 
 Awaitable<Result<std::vector<std::string>>> snapshot_refs(Exam& exam, std::string repo) {
-    GitCommand command;
-    command.place = std::move(repo);
-    command.args = {"for-each-ref", std::string("--count=") + k_most_refs, "--format=%(refname)", "refs/orange/"};
+    GitCommand command{std::move(repo),
+                       {"for-each-ref", std::string("--count=") + k_most_refs, "--format=%(refname)", "refs/orange/"}};
     CO_TRY(const auto listed, co_await git_output(exam.world.git, std::move(command)));
     std::vector<std::string> refs;
     for (const auto line : split_lines(listed)) refs.emplace_back(line);
@@ -33,9 +32,8 @@ Awaitable<Result<std::vector<std::string>>> snapshot_refs(Exam& exam, std::strin
 
 /// Returns the branch that could be the new default branch; empty if that cannot be guessed.
 Awaitable<std::string> successor(Exam& exam, Project project) {
-    GitCommand command;
-    command.place = project.path;
-    command.args = {"for-each-ref", "--count=3", "--format=%(refname:lstrip=3)", "refs/remotes/origin/"};
+    GitCommand command{project.path,
+                       {"for-each-ref", "--count=3", "--format=%(refname:lstrip=3)", "refs/remotes/origin/"}};
     const auto listed = co_await git_output(exam.world.git, std::move(command));
     std::vector<std::string> of_origin;
     const std::string text = listed ? *listed : std::string();

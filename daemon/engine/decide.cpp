@@ -20,8 +20,7 @@ std::string open_alternative(const Definition& definition, const TransitionFacts
     for (const auto& to : definition.targets_from(given.task.status)) {
         if (to == request.to) continue;
         for (const auto* edge : askable(definition.between(given.task.status, to), request.by)) {
-            const bool guard = !edge->when || edge->when->holds_for(given.task.counter(edge->when->field));
-            if (!edge->gate || !guard || edge->force) continue;
+            if (!edge->gate || !holds(edge->when, given.task) || edge->force) continue;
             if (!problem_of(*edge->gate, given)) {
                 return "\nThis is possible now:\n  " + command_for(definition, given.task, to, request.by).text();
             }
@@ -57,9 +56,7 @@ RequestOutcome decide_request(const Definition& definition, const TransitionFact
     if (candidates.empty()) return needs_force(definition, task, *edges.front());
 
     auto holding = candidates;
-    std::erase_if(holding, [&](const Transition* edge) {
-        return edge->when && !edge->when->holds_for(task.counter(edge->when->field));
-    });
+    std::erase_if(holding, [&](const Transition* edge) { return !holds(edge->when, task); });
     if (holding.empty()) {
         auto refusal = guard_failed(task, candidates);
         refusal.why += open_alternative(definition, given, request);
@@ -105,7 +102,7 @@ Result<Decision> decide_done(const Definition& definition, const TransitionFacts
     const auto edges = definition.between(task.status, done);
     if (edges.empty()) return worded(illegal(definition, task, {done, Role::system, true}));
     const auto rank = [&task](const Transition* edge) {
-        return (edge->force ? 2 : 0) + (!edge->when || edge->when->holds_for(task.counter(edge->when->field)) ? 0 : 1);
+        return (edge->force ? 2 : 0) + (holds(edge->when, task) ? 0 : 1);
     };
     const auto best = std::min_element(edges.begin(), edges.end(),
                                        [&](const Transition* a, const Transition* b) { return rank(a) < rank(b); });

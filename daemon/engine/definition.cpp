@@ -5,24 +5,6 @@
 namespace orange::engine {
 namespace {
 
-std::string_view symbol_of(Comparison comparison) {
-    switch (comparison) {
-        case Comparison::less:
-            return "<";
-        case Comparison::greater:
-            return ">";
-        case Comparison::less_equal:
-            return "<=";
-        case Comparison::greater_equal:
-            return ">=";
-        case Comparison::equal:
-            return "==";
-        case Comparison::not_equal:
-            return "!=";
-    }
-    return "==";
-}
-
 std::string_view usual_name(Meaning meaning) {
     return meaning == Meaning::initial ? "pending" : name_of(meaning);
 }
@@ -59,7 +41,11 @@ bool Condition::holds_for(std::int64_t actual) const {
 }
 
 std::string Condition::text() const {
-    return field + " " + std::string(symbol_of(comparison)) + " " + std::to_string(value);
+    return field + " " + std::string(row_of(comparison).name) + " " + std::to_string(value);
+}
+
+bool holds(const std::optional<Condition>& when, const Task& task) {
+    return !when || when->holds_for(task.counter(when->field));
 }
 
 std::string_view name_of(Verdict verdict) {
@@ -108,6 +94,12 @@ std::vector<const Transition*> Definition::between(std::string_view from, std::s
     return found;
 }
 
+std::vector<std::string> Definition::state_names() const {
+    std::vector<std::string> names;
+    for (const auto& state : states) names.push_back(state.name);
+    return names;
+}
+
 std::vector<std::string> Definition::targets_from(std::string_view from) const {
     std::vector<std::string> targets;
     for (const auto& transition : transitions) {
@@ -115,24 +107,6 @@ std::vector<std::string> Definition::targets_from(std::string_view from) const {
         if (std::find(targets.begin(), targets.end(), transition.to) == targets.end()) targets.push_back(transition.to);
     }
     return targets;
-}
-
-std::string_view name_of(Meaning meaning) {
-    switch (meaning) {
-        case Meaning::none:
-            return "";
-        case Meaning::initial:
-            return "initial";
-        case Meaning::done:
-            return "done";
-        case Meaning::cancelled:
-            return "cancelled";
-        case Meaning::stuck:
-            return "stuck";
-        case Meaning::clarification:
-            return "clarification";
-    }
-    return "";
 }
 
 void resolve_meanings(Definition& definition) {

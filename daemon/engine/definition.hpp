@@ -17,6 +17,21 @@
 namespace orange::engine {
 
 enum class Comparison { less, greater, less_equal, greater_equal, equal, not_equal };
+struct ComparisonRow {
+    Comparison kind;
+    std::string_view name;  ///< as it is written
+    Comparison opposite;
+};
+/// A row for each comparison, in the order of the enumeration.
+inline constexpr ComparisonRow k_comparisons[] = {
+    {Comparison::less, "<", Comparison::greater_equal},  {Comparison::greater, ">", Comparison::less_equal},
+    {Comparison::less_equal, "<=", Comparison::greater}, {Comparison::greater_equal, ">=", Comparison::less},
+    {Comparison::equal, "==", Comparison::not_equal},    {Comparison::not_equal, "!=", Comparison::equal},
+};
+static_assert(has_row_for_each<k_comparisons>());
+constexpr const ComparisonRow& row_of(Comparison comparison) {
+    return k_comparisons[static_cast<std::size_t>(comparison)];
+}
 
 /// `when: "review_round < 2"`: a numeric field of the task against an integer.
 struct Condition {
@@ -30,6 +45,9 @@ struct Condition {
 
     bool operator==(const Condition&) const = default;
 };
+
+/// Returns true if the number of the task is as `when` says; without a condition, always.
+bool holds(const std::optional<Condition>& when, const Task& task);
 
 enum class Verdict { pass, fail };
 enum class VerdictLine { first, any };
@@ -76,8 +94,16 @@ enum class Meaning {
 };
 inline constexpr Meaning k_meanings[] = {Meaning::initial, Meaning::done, Meaning::cancelled, Meaning::stuck,
                                          Meaning::clarification};
-/// Returns the name as in `means:` of a workflow.
-std::string_view name_of(Meaning meaning);
+/// The names, as in `means:` of a workflow.
+inline constexpr NameRow<Meaning> k_meaning_names[] = {
+    {Meaning::none, ""},       {Meaning::initial, "initial"},
+    {Meaning::done, "done"},   {Meaning::cancelled, "cancelled"},
+    {Meaning::stuck, "stuck"}, {Meaning::clarification, "clarification"},
+};
+static_assert(has_row_for_each<k_meaning_names>());
+constexpr std::string_view name_of(Meaning meaning) {
+    return k_meaning_names[static_cast<std::size_t>(meaning)].name;
+}
 
 /// `children:` of a state: the states to which a task moves by itself when all of its sub-tasks are done. If one ends
 /// in another way, the task needs help.
@@ -148,6 +174,7 @@ struct Definition {
     std::vector<const Transition*> between(std::string_view from, std::string_view to) const;
     /// Returns every state that can be reached in one step, in the file's order, without duplicates.
     std::vector<std::string> targets_from(std::string_view from) const;
+    std::vector<std::string> state_names() const;
     bool has_transition(std::string_view from, std::string_view to) const { return !between(from, to).empty(); }
 };
 

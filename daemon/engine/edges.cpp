@@ -82,6 +82,13 @@ std::optional<std::string> problem_of(const Gate& gate, const TransitionFacts& g
     return problem ? problem : fact_problem(gate.facts, given.facts);
 }
 
+const Target* target_of_rule(const ExitRule& rule, const Task& task) {
+    for (const auto& candidate : rule.targets) {
+        if (holds(candidate.when, task)) return &candidate;
+    }
+    return nullptr;
+}
+
 OrangeCommand human_command(const Definition& definition, const Task& task, std::string_view to, bool force) {
     const std::string id = task.id.empty() ? "<task id>" : task.id.value;
     const std::string flag = force ? " --force" : "";

@@ -28,6 +28,9 @@ std::optional<std::string> problem_of(const Gate& gate, const TransitionFacts& g
 /// Returns the part of that problem that is not about the branch.
 std::optional<std::string> written_problem(const Gate& gate, const TransitionFacts& given);
 
+/// Returns the target of an exit rule that the task's numbers choose; null if there is none.
+const Target* target_of_rule(const ExitRule& rule, const Task& task);
+
 /// Returns the command with which a human asks for `to`.
 OrangeCommand human_command(const Definition& definition, const Task& task, std::string_view to, bool force = false);
 /// Returns the command with which an agent asks for `to` for its own task.

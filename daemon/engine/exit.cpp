@@ -72,13 +72,7 @@ ExitOutcome rejected(const Definition& definition, const TransitionFacts& given,
 
 ExitOutcome advanced(const Definition& definition, const TransitionFacts& given, const ExitRule& rule,
                      const AgentExit& exit) {
-    const Target* target = nullptr;
-    for (const auto& candidate : rule.targets) {
-        if (!candidate.when || candidate.when->holds_for(given.task.counter(candidate.when->field))) {
-            target = &candidate;
-            break;
-        }
-    }
+    const auto* target = target_of_rule(rule, given.task);
     if (target == nullptr) {
         return rejected(definition, given, exit, {ErrorCode::guard_failed, "no then_when holds"});
     }

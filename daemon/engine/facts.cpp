@@ -51,7 +51,7 @@ GateFacts facts_wanted(const Definition& definition, const Task& task, std::stri
     for (const auto& target : definition.targets_from(task.status)) {
         if (!to.empty() && target != to) continue;
         for (const auto* edge : definition.between(task.status, target)) {
-            if (!edge->gate || (edge->when && !edge->when->holds_for(task.counter(edge->when->field)))) continue;
+            if (!edge->gate || !holds(edge->when, task)) continue;
             const auto& facts = edge->gate->facts;
             wanted.commits = std::max(wanted.commits, facts.commits);
             wanted.clean = wanted.clean || facts.clean;

@@ -8,28 +8,32 @@ namespace orange::engine {
 namespace {
 
 bool open_to(const Task& task, const Transition& edge, Role by) {
-    return may_ask(edge, by) && !edge.force && (!edge.when || edge.when->holds_for(task.counter(edge.when->field)));
+    return may_ask(edge, by) && !edge.force && holds(edge.when, task);
 }
 
 /// Returns the first state that `by` may ask for from the task's state without force, and that `fits`.
+/// Returns the states for which the role may ask now, without force.
+std::vector<std::string> open_targets(const Definition& definition, const Task& task, Role by) {
+    auto targets = definition.targets_from(task.status);
+    std::erase_if(targets, [&](const std::string& to) {
+        return std::ranges::none_of(definition.between(task.status, to),
+                                    [&](const auto* edge) { return open_to(task, *edge, by); });
+    });
+    return targets;
+}
+
 template <class Fits>
 const State* first_target(const Definition& definition, const Task& task, Role by, Fits fits) {
-    for (const auto& to : definition.targets_from(task.status)) {
-        const auto edges = definition.between(task.status, to);
-        const bool open =
-            std::any_of(edges.begin(), edges.end(), [&](const auto* edge) { return open_to(task, *edge, by); });
-        if (const State* state = definition.state(to); open && state != nullptr && fits(*state)) return state;
+    for (const auto& to : open_targets(definition, task, by)) {
+        if (const State* state = definition.state(to); state != nullptr && fits(*state)) return state;
     }
     return nullptr;
 }
 
 std::string what_is_possible(const Definition& definition, const Task& task, Role by) {
     std::vector<std::string> commands;
-    for (const auto& to : definition.targets_from(task.status)) {
-        const auto edges = definition.between(task.status, to);
-        const bool open =
-            std::any_of(edges.begin(), edges.end(), [&](const auto* edge) { return open_to(task, *edge, by); });
-        if (open) commands.push_back(command_for(definition, task, to, by).text());
+    for (const auto& to : open_targets(definition, task, by)) {
+        commands.push_back(command_for(definition, task, to, by).text());
     }
     return commands.empty() ? std::string() : "\nYou can run:\n  " + join(commands, "\n  ");
 }

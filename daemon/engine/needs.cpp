@@ -8,6 +8,7 @@
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/edges.hpp"
 #include "daemon/engine/enter.hpp"
+#include "daemon/engine/notices.hpp"
 
 namespace orange::engine {
 namespace {
@@ -38,7 +39,7 @@ class Question {
             return here(Need::help, why.empty() ? "the task is stuck" : why,
                         goes_back ? command("reject", "\"...\"") : to_agent());
         }
-        if (const auto* dialog = notice(NoticeKind::agent_dialog)) {
+        if (const auto* dialog = find_notice(record_, NoticeKind::agent_dialog)) {
             return {Need::answer, std::string(first_line(dialog->text)), OrangeCommand::from_text(dialog->command),
                     dialog->since};
         }
@@ -69,12 +70,6 @@ class Question {
     }
     /// Returns "worker", or "agent" if the workflow does not say which.
     std::string agent_name() const { return state_->agent ? name_text(*state_->agent) : "agent"; }
-    const Notice* notice(NoticeKind kind) const {
-        for (const auto& each : record_.notices) {
-            if (each.kind == kind) return &each;
-        }
-        return nullptr;
-    }
     /// A dead agent is no trouble in a state that needs none.
     const Notice* notice_for_help() const {
         for (const auto& each : record_.notices) {

@@ -63,8 +63,7 @@ class Offers {
             const auto* target = definition_.state(to);
             if (target == nullptr || target == back || target == forth || target->terminal) return false;
             return std::ranges::any_of(definition_.between(record_.task.status, to), [&](const auto* edge) {
-                const bool guard = !edge->when || edge->when->holds_for(record_.task.counter(edge->when->field));
-                return guard && may_ask(*edge, Role::human);
+                return holds(edge->when, record_.task) && may_ask(*edge, Role::human);
             });
         });
     }

@@ -46,12 +46,6 @@ std::string edge_summary(const Definition& definition, std::string_view from, co
     return to;
 }
 
-std::vector<std::string> state_names(const Definition& definition) {
-    std::vector<std::string> names;
-    for (const auto& state : definition.states) names.push_back(state.name);
-    return names;
-}
-
 /// Returns a text such as "From working, a worker can set: agent-review (needs …); stuck."
 std::string what_is_open(const Definition& definition, const Task& task, Role role) {
     std::vector<std::string> texts;
@@ -105,7 +99,7 @@ Refusal illegal(const Definition& definition, const Task& task, const Request& r
     if (request.to == task.status) {
         text = called(task) + " already has the status " + to + ". ";
     } else if (definition.state(request.to) == nullptr) {
-        const auto names = state_names(definition);
+        const auto names = definition.state_names();
         const auto meant = nearest(request.to, names);
         text = "workflow " + definition.name + " has no status \"" + to + "\"" +
                (meant ? "; did you mean " + *meant + "? Known: " : "; known: ") + join(names, ", ") + ". ";

@@ -9,13 +9,6 @@
 namespace orange::engine {
 namespace {
 
-const Target* target_of_rule(const ExitRule& rule, const Task& task) {
-    for (const auto& candidate : rule.targets) {
-        if (!candidate.when || candidate.when->holds_for(task.counter(candidate.when->field))) return &candidate;
-    }
-    return nullptr;
-}
-
 /// Returns the rules that lead on from the status when a section is written.
 std::vector<const ExitRule*> rules_of(const Definition& definition, const Task& task) {
     std::vector<const ExitRule*> rules;

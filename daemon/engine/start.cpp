@@ -37,12 +37,6 @@ bool is_start(const Definition& definition, const State& state) {
     return state.meaning == Meaning::clarification || role_of_state(definition, state) == Role::reviewer;
 }
 
-std::string quoted_names(const Definition& definition) {
-    std::vector<std::string> names;
-    for (const auto& state : definition.states) names.push_back(state.name);
-    return join(names, ", ");
-}
-
 }  // namespace
 
 std::vector<std::string> start_states(const Definition& definition) {
@@ -57,7 +51,7 @@ Result<Decision> decide_start(const Definition& definition, const Task& task, co
     const auto* state = definition.state(to);
     if (!state) {
         return Error(ErrorCode::invalid_argument, "workflow " + definition.name + " has no status \"" + printable(to) +
-                                                      "\"; known: " + quoted_names(definition));
+                                                      "\"; known: " + join(definition.state_names(), ", "));
     }
     if (!is_start(definition, *state)) {
         const auto possible = start_states(definition);

@@ -263,9 +263,4 @@ Error strange_answer(const std::string& about, std::string_view answer) {
             {{"why", "answer"}}};
 }
 
-std::string text_of(const Json& json, const char* field) {
-    if (!json.is_object() || !json.contains(field) || !json.at(field).is_string()) return {};
-    return json.at(field).get<std::string>();
-}
-
 }  // namespace orange::forge

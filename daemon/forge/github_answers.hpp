@@ -32,9 +32,6 @@ std::vector<Result<std::vector<PullRequest>>> pulls_in(const Json& repository, c
 Result<std::vector<PullMethod>> methods_in(const Json& repository);
 Result<std::vector<PullRemark>> remarks_in(const Json& repository);
 
-/// Returns the text of a field; "" if it is null or missing, as for a deleted account or a check without a summary.
-std::string text_of(const Json& json, const char* field);
-
 /// Makes the Error for an unexpected answer: `details["why"]` is "answer".
 Error strange_answer(const std::string& about, std::string_view answer);
 

@@ -62,10 +62,10 @@ std::string failed_steps_in(std::string_view job) {
     std::string text;
     std::size_t named = 0;
     for (const auto& step : json->at("steps")) {
-        const auto end = text_of(step, "conclusion");
+        const auto end = text_member(step, "conclusion");
         if (end != "failure" && end != "timed_out" && end != "cancelled") continue;
         if (++named > k_most_named) break;
-        text += "\nfailed step: " + line_of(text_of(step, "name"));
+        text += "\nfailed step: " + line_of(text_member(step, "name"));
     }
     return text;
 }
@@ -91,10 +91,10 @@ std::string annotations_in(std::string_view annotations) {
     std::string text;
     std::size_t named = 0;
     for (const auto& note : *json) {
-        const auto message = text_of(note, "message");
-        if (message.empty() || text_of(note, "annotation_level") == "notice") continue;
+        const auto message = text_member(note, "message");
+        if (message.empty() || text_member(note, "annotation_level") == "notice") continue;
         if (++named > k_most_named) break;
-        auto where = text_of(note, "path");
+        auto where = text_member(note, "path");
         if (note.contains("start_line") && note.at("start_line").is_number_integer()) {
             where += ":" + std::to_string(note.at("start_line").get<std::int64_t>());
         }

@@ -49,15 +49,11 @@ int http_in(const std::string& said) {
 }
 
 void read_errors(const Json& answer, Failure& failure) {
-    const auto text = [](const Json& json, const char* name) {
-        return json.is_object() && json.contains(name) && json.at(name).is_string() ? json.at(name).get<std::string>()
-                                                                                    : std::string();
-    };
-    if (failure.said.empty()) failure.said = text(answer, "message");
+    if (failure.said.empty()) failure.said = text_member(answer, "message");
     if (!answer.is_object() || !answer.contains("errors") || !answer.at("errors").is_array()) return;
     for (const auto& error : answer.at("errors")) {
-        if (failure.said.empty()) failure.said = text(error, "message");
-        if (failure.kind.empty()) failure.kind = text(error, "type");
+        if (failure.said.empty()) failure.said = text_member(error, "message");
+        if (failure.kind.empty()) failure.kind = text_member(error, "type");
         if (error.is_object() && error.contains("path") && error.at("path") == Json::array({"repository"})) {
             failure.about_repository = true;
         }

@@ -22,7 +22,7 @@ bool is_set(const Json& json, const char* field) {
 }
 
 std::string author_of(const Json& json) {
-    const auto name = json.contains("author") ? text_of(json.at("author"), "login") : std::string();
+    const auto name = json.contains("author") ? text_member(json.at("author"), "login") : std::string();
     return name.empty() ? "ghost" : ellipsized(printable(name), k_longest_name);
 }
 
@@ -46,7 +46,7 @@ void say(std::vector<Said>& all, std::string when, std::string author, std::stri
 void add_reviews(const Json& reviews, std::vector<Said>& all) {
     std::map<std::string, std::size_t> opinions;  // of each author: the index of the last one
     for (std::size_t i = 0; i < reviews.size(); ++i) {
-        const auto state = text_of(reviews[i], "state");
+        const auto state = text_member(reviews[i], "state");
         if (state == "APPROVED" || state == "CHANGES_REQUESTED" || state == "DISMISSED") {
             opinions[author_of(reviews[i])] = i;
         }
@@ -54,22 +54,22 @@ void add_reviews(const Json& reviews, std::vector<Said>& all) {
     for (std::size_t i = 0; i < reviews.size(); ++i) {
         const auto& review = reviews[i];
         const auto author = author_of(review);
-        const auto state = text_of(review, "state");
-        const auto body = text_of(review, "body");
+        const auto state = text_member(review, "state");
+        const auto body = text_member(review, "body");
         const auto last = opinions.find(author);
         const bool changes = state == "CHANGES_REQUESTED" && last->second == i;
         const bool comment =
             state == "COMMENTED" && !trim(body).empty() &&
-            (last == opinions.end() || last->second < i || text_of(reviews[last->second], "state") != "APPROVED");
-        if (changes) say(all, text_of(review, "submittedAt"), author, "review: changes requested", body);
-        if (comment) say(all, text_of(review, "submittedAt"), author, "review", body);
+            (last == opinions.end() || last->second < i || text_member(reviews[last->second], "state") != "APPROVED");
+        if (changes) say(all, text_member(review, "submittedAt"), author, "review: changes requested", body);
+        if (comment) say(all, text_member(review, "submittedAt"), author, "review", body);
     }
 }
 
 void add_comments(const Json& comments, const std::string& where, std::vector<Said>& all) {
     for (const auto& comment : comments) {
         if (!comment.is_object() || is_set(comment, "isMinimized")) continue;
-        say(all, text_of(comment, "createdAt"), author_of(comment), where, text_of(comment, "body"));
+        say(all, text_member(comment, "createdAt"), author_of(comment), where, text_member(comment, "body"));
     }
 }
 
@@ -78,7 +78,7 @@ bool add_threads(const Json& threads, std::vector<Said>& all) {
         const auto* comments = nodes_of(thread, "comments");
         if (!comments) return false;
         if (is_set(thread, "isResolved")) continue;
-        auto where = text_of(thread, "path");
+        auto where = text_member(thread, "path");
         // The line is null if the code has changed since the remark.
         if (thread.contains("line") && thread.at("line").is_number_integer()) {
             where += ":" + std::to_string(thread.at("line").get<std::int64_t>());
@@ -91,17 +91,17 @@ bool add_threads(const Json& threads, std::vector<Said>& all) {
 void add_check(const Json& check, std::vector<Said>& all) {
     static const std::vector<std::string> bad = {"FAILURE",   "TIMED_OUT",       "ACTION_REQUIRED",
                                                  "CANCELLED", "STARTUP_FAILURE", "ERROR"};
-    const bool is_run = text_of(check, "__typename") == "CheckRun";
-    const auto verdict = text_of(check, is_run ? "conclusion" : "state");
+    const bool is_run = text_member(check, "__typename") == "CheckRun";
+    const auto verdict = text_member(check, is_run ? "conclusion" : "state");
     if (std::find(bad.begin(), bad.end(), verdict) == bad.end()) return;
-    const auto title = text_of(check, is_run ? "title" : "description");
+    const auto title = text_member(check, is_run ? "title" : "description");
     auto text = to_lower(verdict);
     std::replace(text.begin(), text.end(), '_', ' ');
     if (!title.empty()) text += ": " + title;
-    if (const auto summary = text_of(check, "summary"); !summary.empty()) text += "\n" + summary;
-    say(all, text_of(check, is_run ? "completedAt" : "createdAt"), "",
-        "check " + text_of(check, is_run ? "name" : "context"), text,
-        text_of(check, is_run ? "detailsUrl" : "targetUrl"));
+    if (const auto summary = text_member(check, "summary"); !summary.empty()) text += "\n" + summary;
+    say(all, text_member(check, is_run ? "completedAt" : "createdAt"), "",
+        "check " + text_member(check, is_run ? "name" : "context"), text,
+        text_member(check, is_run ? "detailsUrl" : "targetUrl"));
 }
 
 bool add_checks(const Json& pull, std::vector<Said>& all) {

@@ -43,28 +43,19 @@ Result<std::string> only_path(std::string_view answer) {
 }  // namespace
 
 Awaitable<Result<std::string>> ask(Git& git, Place place, std::vector<std::string> args) {
-    GitCommand command;
-    command.place = std::move(place);
-    command.args = std::move(args);
+    GitCommand command{std::move(place), std::move(args)};
     co_return co_await git_output(git, std::move(command));
 }
 
 Awaitable<Result<Completed>> attempt(Git& git, Place place, std::vector<std::string> args) {
-    GitCommand command;
-    command.place = std::move(place);
-    command.args = std::move(args);
+    GitCommand command{std::move(place), std::move(args)};
     co_return co_await git.run(std::move(command));
 }
 
 Awaitable<Result<std::string>> ask_inside(Git& git, Place place, std::vector<std::string> args, std::string input,
                                           std::map<std::string, std::string> env) {
-    GitCommand command;
-    command.env = std::move(env);
-    command.env["GIT_CEILING_DIRECTORIES"] = std::filesystem::path(place.path()).parent_path().string();
-    command.place = std::move(place);
-    command.args = std::move(args);
-    command.input = std::move(input);
-    command.deadline = k_checkout_deadline;
+    env["GIT_CEILING_DIRECTORIES"] = std::filesystem::path(place.path()).parent_path().string();
+    GitCommand command{std::move(place), std::move(args), std::move(env), k_checkout_deadline, std::move(input)};
     co_return co_await git_output(git, std::move(command));
 }
 
@@ -94,6 +85,12 @@ bool is_hash(std::string_view text) {
 Error unexpected_output(const std::string& command, std::string_view answer) {
     return {ErrorCode::external_failed,
             "`" + command + "` printed unexpected output: " + ellipsized(printable(answer.substr(0, 200)), 80)};
+}
+
+Result<std::string> hash_in(const std::string& command, std::string_view answer) {
+    const auto hash = trim(answer);
+    if (!is_hash(hash)) return unexpected_output(command, hash);
+    return std::string(hash);
 }
 
 std::vector<std::string> pieces(const std::string& output) {

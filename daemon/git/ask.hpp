@@ -11,17 +11,10 @@
 /// Shorthands with which the functions of this folder run git and read its output.
 namespace orange::git {
 
+using orange::words;
+
 /// Prefixes of the refs of branches: local ones, and origin's as of the last fetch.
 inline constexpr std::string_view k_heads = "refs/heads/", k_origin = "refs/remotes/origin/";
-
-/// Returns the words as a vector: g++ 12 takes no braced list in a co_await expression.
-template <class... Words>
-std::vector<std::string> words(Words&&... all) {
-    std::vector<std::string> list;
-    list.reserve(sizeof...(all));
-    (list.emplace_back(std::forward<Words>(all)), ...);
-    return list;
-}
 
 /// Runs git and returns its stdout; external_failed if it exits with anything but 0.
 Awaitable<Result<std::string>> ask(Git& git, Place place, std::vector<std::string> args);
@@ -47,6 +40,9 @@ bool is_hash(std::string_view text);
 /// Returns external_failed for output that git cannot have written: another program runs under its name, or the output
 /// was cut short. The callers prefer this error to a wrong answer.
 Error unexpected_output(const std::string& command, std::string_view answer);
+
+/// Returns the hash that `command` printed, or unexpected_output().
+Result<std::string> hash_in(const std::string& command, std::string_view answer);
 
 /// Returns the non-empty pieces of -z output, which ends each with a NUL.
 std::vector<std::string> pieces(const std::string& output);

@@ -66,9 +66,7 @@ Awaitable<Result<std::string>> commit_of(Git& git, Place place, std::string ref)
     CO_TRY(const auto done, co_await attempt(git, place, args));
     if (done.exit_status == 1) co_return std::string();
     if (!done.ok()) co_return command_failed(words("git", "rev-parse", ref), done);
-    auto commit = std::string(trim(done.out));
-    if (!is_hash(commit)) co_return unexpected_output("git rev-parse", commit);
-    co_return commit;
+    co_return hash_in("git rev-parse", done.out);
 }
 
 Awaitable<Result<bool>> contains(Git& git, Place place, std::string descendant, std::string commit) {
@@ -174,9 +172,7 @@ Awaitable<Result<std::string>> head_of_origin(Git& git, std::string repo) {
     if (noted.ok() && head.starts_with(k_origin)) co_return std::string(head.substr(k_origin.size()));
     CO_TRY(const auto origin, co_await has_origin(git, repo));
     if (!origin) co_return std::string();
-    GitCommand command;
-    command.place = repo;
-    command.args = words("ls-remote", "--symref", "--upload-pack=git-upload-pack", "origin", "HEAD");
+    GitCommand command{repo, words("ls-remote", "--symref", "--upload-pack=git-upload-pack", "origin", "HEAD")};
     command.deadline = k_fetch_patience;
     const auto said = co_await git.run(std::move(command));
     const auto text = said ? said->out : std::string();
@@ -224,11 +220,9 @@ Awaitable<Result<bool>> has_origin(Git& git, std::string repo) {
 
 Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseconds deadline,
                               std::shared_ptr<Stop> stop) {
-    GitCommand command;
-    command.place = std::move(repo);
     // Name the remote's program here: agents can write the repository's config, which could name another one.
-    command.args = words("fetch", "--quiet", "--prune", "--no-write-fetch-head", "--no-recurse-submodules",
-                         "--upload-pack=git-upload-pack", "origin");
+    GitCommand command{std::move(repo), words("fetch", "--quiet", "--prune", "--no-write-fetch-head",
+                                              "--no-recurse-submodules", "--upload-pack=git-upload-pack", "origin")};
     command.deadline = deadline;
     command.stop = std::move(stop);
     CO_TRY(co_await git_output(git, std::move(command)));
@@ -236,10 +230,9 @@ Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseco
 }
 
 Awaitable<Result<void>> fetch_ref(Git& git, std::string repo, std::string ref, std::chrono::milliseconds deadline) {
-    GitCommand command;
-    command.place = std::move(repo);
-    command.args = words("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
-                         "--upload-pack=git-upload-pack", "--end-of-options", "origin", ref);
+    GitCommand command{std::move(repo),
+                       words("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
+                             "--upload-pack=git-upload-pack", "--end-of-options", "origin", ref)};
     command.deadline = deadline;
     CO_TRY(co_await git_output(git, std::move(command)));
     co_return Result<void>{};

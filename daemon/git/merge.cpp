@@ -120,9 +120,7 @@ Awaitable<Result<std::string>> commit_with_tree_of(Git& git, std::string repo, s
     CO_TRY(const auto made,
            co_await ask_inside(git, repo, words("commit-tree", like + "^{tree}", "-p", parent, "-m", "_"), "",
                                std::move(who)));
-    auto commit = std::string(trim(made));
-    if (!is_hash(commit)) co_return unexpected_output("git commit-tree", commit);
-    co_return commit;
+    co_return hash_in("git commit-tree", made);
 }
 
 /// Returns the newest commit of `right` that is equivalent to a commit of `left`.
@@ -241,9 +239,7 @@ Awaitable<Result<MergeView>> inspect_merge(Git& git, const MergeRequest& request
 
 Awaitable<Result<std::string>> tree_of(Git& git, std::string repo, std::string commit) {
     CO_TRY(const auto said, co_await ask(git, repo, words("rev-parse", "--verify", "--quiet", commit + "^{tree}")));
-    auto tree = std::string(trim(said));
-    if (!is_hash(tree)) co_return unexpected_output("git rev-parse", tree);
-    co_return tree;
+    co_return hash_in("git rev-parse", said);
 }
 
 Awaitable<Result<bool>> was_made_on(Git& git, std::string repo, std::string branch, std::string commit) {

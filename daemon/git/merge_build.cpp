@@ -108,9 +108,8 @@ Awaitable<Result<std::string>> merged_tree(Git& git, const MergeRequest& request
     }
     CO_TRY(const auto folder, opened(request.scratch));
     CO_TRY(const auto admin, opened(dir));
-    GitCommand command;
-    command.place = Pinned(request.scratch, dir, dir, folder, admin);
-    command.args = words("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, request.tip);
+    GitCommand command{Pinned(request.scratch, dir, dir, folder, admin),
+                       words("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, request.tip)};
     command.deadline = k_checkout_deadline;
     CO_TRY(const auto done, co_await git.run(std::move(command)));
     auto said = pieces(done.out);

@@ -117,11 +117,10 @@ bool is_configured(const std::string& git_dir, const std::string& branch) {
 Awaitable<Result<PushAnswer>> push_merge(Git& git, const MergeRequest& request, std::string commit,
                                          std::string expected) {
     const auto ref = "refs/heads/" + request.target;
-    GitCommand command;
-    command.place = request.repo;
     // The lease prevents an overwrite if another user has moved the branch back meanwhile.
-    command.args = words("push", "--porcelain", "--no-verify", "--no-follow-tags", "--receive-pack=git-receive-pack",
-                         "--force-with-lease=" + ref + ":" + expected, "origin", commit + ":" + ref);
+    GitCommand command{
+        request.repo, words("push", "--porcelain", "--no-verify", "--no-follow-tags", "--receive-pack=git-receive-pack",
+                            "--force-with-lease=" + ref + ":" + expected, "origin", commit + ":" + ref)};
     command.deadline = k_push_deadline;
     const auto done = co_await git.run(std::move(command));
     if (!done) co_return PushAnswer{Pushed::unknown, first_line(done.error().message)};

@@ -106,9 +106,8 @@ Awaitable<Result<Branches>> branches_of(Git& git, std::string repo, std::vector<
 
 /// Keeps the commits in the project's repository as long as the agent's reads them there.
 Awaitable<Result<void>> keep_base(Git& git, OwnPlace place, std::set<std::string> commits) {
-    GitCommand command;
-    command.place = place.repo;
-    command.args = words("commit-tree", "HEAD^{tree}", "-m", "what a repository of an agent stands on");
+    GitCommand command{place.repo,
+                       words("commit-tree", "HEAD^{tree}", "-m", "what a repository of an agent stands on")};
     if (!commits.empty()) command.args[1] = *commits.begin() + "^{tree}";
     for (const auto& commit : commits) {
         if (command.args.size() / 2 > k_most_parents) break;
@@ -169,9 +168,7 @@ struct There {
 };
 
 Awaitable<Result<There>> look_into(Git& git, OwnPlace place, std::string upload_pack, std::vector<std::string> names) {
-    GitCommand command;
-    command.place = place.repo;
-    command.args = words("ls-remote", "--symref", "--upload-pack=" + upload_pack, place.path);
+    GitCommand command{place.repo, words("ls-remote", "--symref", "--upload-pack=" + upload_pack, place.path)};
     command.args.insert(command.args.end(), names.begin(), names.end());
     command.deadline = k_answer_deadline;
     CO_TRY(const auto listed, co_await git_output(git, std::move(command)));
@@ -187,11 +184,9 @@ Awaitable<Result<There>> look_into(Git& git, OwnPlace place, std::string upload_
 }
 
 Awaitable<Result<void>> fetch(Git& git, OwnPlace place, std::string upload_pack, std::vector<std::string> refspecs) {
-    GitCommand command;
-    command.place = place.repo;
-    command.args = words("-c", "fetch.fsckObjects=true", "-c", "maintenance.auto=false", "-c", "gc.auto=0", "fetch",
-                         "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
-                         "--upload-pack=" + upload_pack, place.path);
+    GitCommand command{place.repo, words("-c", "fetch.fsckObjects=true", "-c", "maintenance.auto=false", "-c",
+                                         "gc.auto=0", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
+                                         "--no-recurse-submodules", "--upload-pack=" + upload_pack, place.path)};
     command.args.insert(command.args.end(), refspecs.begin(), refspecs.end());
     command.deadline = k_fetch_deadline;
     CO_TRY(co_await git_output(git, std::move(command)));
@@ -213,9 +208,7 @@ Awaitable<Result<bool>> may_move(Git& git, std::string repo, Here here, std::str
 
 /// Moves the branch to what the agent has committed, and notes that this was taken over, both or none.
 Awaitable<Result<void>> move_branch(Git& git, OwnPlace place, std::string branch, std::string to, std::string from) {
-    GitCommand command;
-    command.place = place.repo;
-    command.args = words("update-ref", "-m", "orange: taken over from the agent", "--stdin");
+    GitCommand command{place.repo, words("update-ref", "-m", "orange: taken over from the agent", "--stdin")};
     if (to != from) command.input = "update " + branch + " " + to + " " + from + "\n";
     command.input += "update " + place.refs + "/branch " + to + "\n";
     CO_TRY(co_await git_output(git, std::move(command)));
@@ -281,9 +274,7 @@ Awaitable<Result<void>> make_own(Git& git, OwnPlace place, Pinned worktree, std:
 
     CO_TRY(const auto format, co_await ask(git, place.repo, words("rev-parse", "--show-object-format")));
     const bool is_sha1 = trim(format) == "sha1";
-    GitCommand init;
-    init.place = place.repo;
-    init.args = words("init", "--quiet", "--bare", "--template=");
+    GitCommand init{place.repo, words("init", "--quiet", "--bare", "--template=")};
     if (!is_sha1) init.args.push_back("--object-format=" + std::string(trim(format)));
     init.args.push_back(made);
     init.env["GIT_DEFAULT_REF_FORMAT"] = "files";

@@ -243,9 +243,7 @@ Result<Identity> identify(const std::string& common_dir, const std::string& path
 
 Result<void> forget(Git& git, const std::string& common_dir, const std::string& path) {
     TRY(const auto names, claiming(common_dir, path));
-    for (const auto& name : names) {
-        TRY(remove_folder(git, common_dir + "/worktrees/" + name));
-    }
+    for (const auto& name : names) TRY(remove_folder(git, common_dir + "/worktrees/" + name));
     return {};
 }
 

@@ -7,7 +7,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
-#include "daemon/git/committer.hpp"
+#include "daemon/git/signing.hpp"
 #include "daemon/git/small_files.hpp"
 
 namespace orange::git {
@@ -40,9 +40,7 @@ Result<void> PrivateIndex::copy_own() const {
 Awaitable<Result<void>> add_files(Git& git, Pinned worktree, std::map<std::string, std::string> env,
                                   std::vector<std::string> options, std::string paths,
                                   std::chrono::milliseconds deadline) {
-    GitCommand add;
-    add.place = std::move(worktree);
-    add.args = words("add", "--sparse");
+    GitCommand add{std::move(worktree), words("add", "--sparse")};
     add.args.insert(add.args.end(), options.begin(), options.end());
     if (!paths.empty()) add.args.insert(add.args.end(), {"--pathspec-from-file=-", "--pathspec-file-nul"});
     add.env = std::move(env);
@@ -54,9 +52,7 @@ Awaitable<Result<void>> add_files(Git& git, Pinned worktree, std::map<std::strin
 
 Awaitable<Result<void>> add_only_files(Git& git, Pinned worktree, std::map<std::string, std::string> env,
                                        std::string paths) {
-    GitCommand add;
-    add.place = std::move(worktree);
-    add.args = words("update-index", "--add", "--replace", "-z", "--stdin");
+    GitCommand add{std::move(worktree), words("update-index", "--add", "--replace", "-z", "--stdin")};
     add.env = std::move(env);
     add.input = std::move(paths);
     add.deadline = k_add_deadline;
@@ -66,22 +62,14 @@ Awaitable<Result<void>> add_only_files(Git& git, Pinned worktree, std::map<std::
 
 Awaitable<Result<std::string>> commit_tree(Git& git, Pinned worktree, std::string tree,
                                            std::vector<std::string> parents, std::string message) {
-    auto args = words("-c", "user.useConfigOnly=true", "commit-tree", tree);
+    auto args = words("commit-tree", tree, "-F", "-");
     for (auto& parent : parents) {
         args.emplace_back("-p");
         args.push_back(std::move(parent));
     }
-    args.emplace_back("-F");
-    args.emplace_back("-");
     message += "\n";
-    auto made = co_await ask_inside(git, worktree, args, message);
-    if (!made && made.error().code == ErrorCode::external_failed) {  // the configuration does not name the user
-        args.erase(args.begin(), args.begin() + 2);
-        CO_TRY(auto who, co_await identity(git, worktree));
-        made = co_await ask_inside(git, worktree, std::move(args), std::move(message), std::move(who));
-    }
-    if (!made) co_return made.error();
-    co_return std::string(trim(*made));
+    std::map<std::string, std::string> who;
+    co_return co_await unsigned_commit(git, std::move(worktree), std::move(args), std::move(message), who);
 }
 
 }  // namespace orange::git

@@ -132,10 +132,8 @@ Awaitable<Result<PushedBranch>> push_branch(Git& git, std::string repo, std::str
     if (local.empty()) {
         co_return Error(ErrorCode::not_found, "there is no local branch " + printable(branch) + " to push");
     }
-    GitCommand push;
-    push.place = repo;
-    push.args = words("push", "--quiet", "--no-verify", "--no-follow-tags", "--receive-pack=git-receive-pack",
-                      "--end-of-options", "origin", ref + ":" + ref);
+    GitCommand push{repo, words("push", "--quiet", "--no-verify", "--no-follow-tags", "--receive-pack=git-receive-pack",
+                                "--end-of-options", "origin", ref + ":" + ref)};
     push.deadline = std::chrono::minutes(5);
     auto argv = words("git");
     argv.insert(argv.end(), push.args.begin(), push.args.end());

@@ -26,37 +26,30 @@ bool says_yes(const std::string& value) {
 
 Awaitable<Result<std::string>> signed_commit(Git& git, std::string repo, std::vector<std::string> args,
                                              std::string message, std::map<std::string, std::string> env) {
-    GitCommand command;
-    command.place = std::move(repo);
-    command.args = std::move(args);
+    GitCommand command{std::move(repo), std::move(args)};
     command.input = std::move(message);
     command.env = std::move(env);
     // Without these variables a passphrase cannot be asked for in a window or on a terminal either.
     for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "GPG_TTY"}) command.env[name] = "";
     command.deadline = k_signing_patience;
     CO_TRY(const auto made, co_await git_output(git, std::move(command)));
-    auto commit = std::string(trim(made));
-    if (!is_hash(commit)) co_return unexpected_output("git commit-tree", commit);
-    co_return commit;
-}
-
-/// Makes an unsigned commit, by the user as configured or else by Orange.
-Awaitable<Result<std::string>> unsigned_commit(Git& git, std::string repo, std::vector<std::string> args,
-                                               std::string message, std::map<std::string, std::string>& who) {
-    std::vector<std::string> strict = {"-c", "user.useConfigOnly=true"};
-    strict.insert(strict.end(), args.begin(), args.end());
-    auto made = co_await ask_inside(git, repo, std::move(strict), message);
-    if (!made) {  // the configuration does not name the user
-        CO_TRY(who, co_await identity(git, repo));
-        made = co_await ask_inside(git, repo, std::move(args), std::move(message), who);
-    }
-    if (!made) co_return made.error();
-    auto commit = std::string(trim(*made));
-    if (!is_hash(commit)) co_return unexpected_output("git commit-tree", commit);
-    co_return commit;
+    co_return hash_in("git commit-tree", made);
 }
 
 }  // namespace
+
+Awaitable<Result<std::string>> unsigned_commit(Git& git, Place place, std::vector<std::string> args,
+                                               std::string message, std::map<std::string, std::string>& who) {
+    auto strict = words("-c", "user.useConfigOnly=true");
+    strict.insert(strict.end(), args.begin(), args.end());
+    auto made = co_await ask_inside(git, place, std::move(strict), message);
+    if (!made && made.error().code == ErrorCode::external_failed) {  // the configuration does not name the user
+        CO_TRY(who, co_await identity(git, place));
+        made = co_await ask_inside(git, place, std::move(args), std::move(message), who);
+    }
+    if (!made) co_return made;
+    co_return hash_in("git commit-tree", *made);
+}
 
 Awaitable<Result<CommitSettings>> commit_settings(Git& git, std::string repo) {
     CO_TRY(const auto listed,

@@ -17,6 +17,11 @@ struct CommitSettings {
 /// Reads the settings, with one git process.
 Awaitable<Result<CommitSettings>> commit_settings(Git& git, std::string repo);
 
+/// Makes an unsigned commit, by the user as configured or else by Orange. `who` receives the variables that name
+/// Orange.
+Awaitable<Result<std::string>> unsigned_commit(Git& git, Place place, std::vector<std::string> args,
+                                               std::string message, std::map<std::string, std::string>& who);
+
 /// Runs a `commit-tree` with `message`, by the user as configured or else by Orange, and returns the commit. With
 /// `sign` (CommitSettings::sign) the commit is signed. There is no prompt for a passphrase: if the commit could be made
 /// but not signed, the Error has the reason in `details["unsigned"]`.

@@ -84,9 +84,7 @@ Awaitable<Result<bool>> remotes_have(Git& git, Pinned submodule, std::string com
 }
 
 Awaitable<void> fetch_all(Git& git, Pinned submodule) {
-    GitCommand fetch;
-    fetch.place = std::move(submodule);
-    fetch.args = words("fetch", "--quiet", "--all", "--no-recurse-submodules");
+    GitCommand fetch{std::move(submodule), words("fetch", "--quiet", "--all", "--no-recurse-submodules")};
     fetch.deadline = k_fetch_patience;
     (void)co_await git.run(std::move(fetch));  // a failure is ignored: the fetched branches count as far as they came
 }

@@ -16,10 +16,8 @@ namespace {
 
 Awaitable<Result<Completed>> run_merge(Git& git, Pinned worktree, std::string branch, std::string commit,
                                        std::string message) {
-    GitCommand command;
-    command.place = worktree;
-    command.args = words("merge", "--quiet", "--ff", "--commit", "--no-squash", "--no-autostash", "--no-edit", "-m",
-                         std::move(message), std::move(commit));
+    GitCommand command{worktree, words("merge", "--quiet", "--ff", "--commit", "--no-squash", "--no-autostash",
+                                       "--no-edit", "-m", std::move(message), std::move(commit))};
     command.deadline = k_checkout_deadline;
     CO_TRY(command.env, co_await identity(git, worktree));
     // The repository may set merge options for this branch ("-s ours"), which Orange must not use.

@@ -193,10 +193,8 @@ Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string pat
         }
         CO_TRY(co_await remove_worktree(git, repo, path));
     }
-    GitCommand add;
-    add.place = repo;
     // Do not use --lock: its reason would replace git's own, by which is_half_made() recognizes an unfinished worktree.
-    add.args = words("worktree", "add", "--quiet", "--detach", path, commit);
+    GitCommand add{repo, words("worktree", "add", "--quiet", "--detach", path, commit)};
     add.deadline = k_checkout_deadline;
     const auto added = co_await git_output(git, std::move(add));
     if (added) co_return co_await lock_worktree(git, repo, path);

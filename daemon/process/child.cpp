@@ -54,14 +54,6 @@ class Attributes {
     posix_spawn_file_actions_t actions;
 };
 
-std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
-    std::vector<char*> pointers;
-    pointers.reserve(texts.size() + 1);
-    for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
-    pointers.push_back(nullptr);
-    return pointers;
-}
-
 UniqueFd above_stdio(UniqueFd fd) {
     if (!fd || fd.get() > 2) return fd;
     return UniqueFd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 3));

@@ -65,6 +65,19 @@ std::string joined_path(std::string_view first, std::string_view then) {
     return join(folders, ":");
 }
 
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    pointers.reserve(texts.size() + 1);
+    for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+std::string path_in(const Environment& env) {
+    const auto path = env.find("PATH");
+    return path == env.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second;
+}
+
 std::string find_program(std::string_view name, std::string_view path) {
     if (name.empty()) return {};
     if (name.find('/') != std::string_view::npos) return std::string(name);

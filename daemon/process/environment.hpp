@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace orange {
 
@@ -22,6 +23,12 @@ Environment scrubbed_environment();
 
 /// Returns the folders of two PATHs, those of `first` first, each once.
 std::string joined_path(std::string_view first, std::string_view then);
+
+/// Returns the words, or NAME=VALUE texts, as execve() takes them; they point into `texts`.
+std::vector<char*> pointers_to(const std::vector<std::string>& texts);
+
+/// Returns the PATH of `env`, or the usual one if it has none.
+std::string path_in(const Environment& env);
 
 /// Returns the absolute path of an executable in `path` (a PATH); empty if there is none. Relative entries are skipped,
 /// so that no program of the current directory is run. A name with a slash is returned unchanged.

@@ -176,8 +176,7 @@ Result<std::shared_ptr<Running>> start(const asio::any_io_executor& executor, st
     how.cwd = command.cwd.empty() ? "/" : command.cwd;
     if (command.folder) how.folder = command.folder->get();
     how.umask = command.umask;
-    const auto path = how.env.find("PATH");
-    how.program = find_program(command.argv[0], path == how.env.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second);
+    how.program = find_program(command.argv[0], path_in(how.env));
     if (how.program.empty()) {
         return Error(ErrorCode::not_found, "there is no program " + printable(command.argv[0]) + " on PATH");
     }

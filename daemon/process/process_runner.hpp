@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/result.hpp"
@@ -73,6 +74,15 @@ class ProcessRunner {
     /// conflict (stopped by `stop`), io. A non-zero exit status is no error here.
     virtual Awaitable<Result<Completed>> run(Command command) = 0;
 };
+
+/// Returns the words as a vector: g++ 12 takes no braced list in a co_await expression.
+template <class... Words>
+std::vector<std::string> words(Words&&... all) {
+    std::vector<std::string> list;
+    list.reserve(sizeof...(all));
+    (list.emplace_back(std::forward<Words>(all)), ...);
+    return list;
+}
 
 /// Returns why a program failed, from its output. If there are lines "fatal: …", as git prints them, the reason is one
 /// line that begins with the last of them, without git's advice. Empty if it printed nothing.

@@ -93,8 +93,7 @@ Result<std::string> credential(const RunSpec& spec, const std::string& payload) 
         return Error(ErrorCode::unavailable, "no credential for the daemon on " + this_machine() + ": " + why +
                                                  ". MUNGE has to run there; ask the administrator of the cluster");
     };
-    const auto path = spec.env.find("PATH");
-    const auto program = find_program("munge", path == spec.env.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second);
+    const auto program = find_program("munge", path_in(spec.env));
     if (program.empty()) return failed("there is no program munge on PATH");
     int in[2], out[2];
     if (system::make_pipe(in) != 0 || system::make_pipe(out) != 0) return io_error("starting munge", errno);

@@ -17,14 +17,6 @@ extern char** environ;
 namespace orange::shim {
 namespace {
 
-std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
-    std::vector<char*> pointers;
-    pointers.reserve(texts.size() + 1);
-    for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
-    pointers.push_back(nullptr);
-    return pointers;
-}
-
 std::vector<std::string> environment_of(const RunSpec& spec) {
     auto env = spec.env;
     // The agent also gets the variables that an executor has added on its side, such as the number of a job.
@@ -74,8 +66,7 @@ void give_terminal_to(pid_t group) {
 }
 
 Result<std::string> find_harness(const RunSpec& spec) {
-    const auto path = spec.env.find("PATH");
-    auto program = find_program(spec.argv[0], path == spec.env.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second);
+    auto program = find_program(spec.argv[0], path_in(spec.env));
     if (!program.empty()) return program;
     return Error(ErrorCode::not_found, "starting " + spec.argv[0] + ": there is no such program on PATH");
 }

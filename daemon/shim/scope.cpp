@@ -13,6 +13,7 @@
 
 #include "common/base/system.hpp"
 #include "common/posix/fd.hpp"
+#include "daemon/process/environment.hpp"
 #include "daemon/process/group.hpp"
 
 extern char** environ;
@@ -28,9 +29,7 @@ constexpr auto k_patience = 5s;
 
 /// Starts the helper without output, which the agent would overwrite; the daemon reports why a manager refuses.
 pid_t start_helper(const std::vector<std::string>& words) {
-    std::vector<char*> argv;
-    for (const auto& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-    argv.push_back(nullptr);
+    const auto argv = pointers_to(words);
     sigset_t none;
     sigemptyset(&none);
     posix_spawnattr_t attributes;

@@ -90,9 +90,7 @@ Awaitable<Result<Synced>> TaskSync::run(std::optional<SectionEdit> edit, bool re
     }
     find_damaged();
     for (const auto& side : sides_) {
-        if (side.counts()) {
-            CO_TRY(check_frontmatter(side.is_mirror, side.text));
-        }
+        if (side.counts()) CO_TRY(check_frontmatter(side.is_mirror, side.text));
     }
     const bool saved_again = std::ranges::any_of(sides_, [this](const Side& side) { return is_saved_again(side); });
     CO_TRY(co_await decide());
@@ -103,9 +101,7 @@ Awaitable<Result<Synced>> TaskSync::run(std::optional<SectionEdit> edit, bool re
     CO_TRY(co_await write_all());
     for (auto& side : sides_) give(*side.memory);
     CO_TRY(sync_edited());
-    if (retire_mirror) {
-        CO_TRY(co_await remove_mirror());
-    }
+    if (retire_mirror) CO_TRY(co_await remove_mirror());
     CO_TRY(remove_displaced());
     co_return finish();
 }

@@ -262,9 +262,7 @@ Awaitable<Result<void>> TaskSync::remove_mirror() {
         CO_TRY(co_await when_left(displaced.path, [] { return Result<void>(); }));
         now_.displaced.push_back(std::move(displaced));
         CO_TRY(const auto changed, co_await count_displaced());
-        if (changed) {
-            CO_TRY(co_await write_all());
-        }
+        if (changed) CO_TRY(co_await write_all());
     }
     now_.mirror = {};
     const auto folder = mirror.path.parent_path();
@@ -304,9 +302,7 @@ Result<void> TaskSync::remove_displaced() {
 /// power failure, and would then count as the newest edit.
 Result<void> TaskSync::sync_edited() {
     for (const auto& side : sides_) {
-        if (side.edited) {
-            TRY(files::make_durable(side.path));
-        }
+        if (side.edited) TRY(files::make_durable(side.path));
     }
     return {};
 }

@@ -107,22 +107,15 @@ Error failed(const std::string& what, const Completed& completed) {
     return command_failed({"tmux", what}, completed);
 }
 
-/// Returns the words as a vector: g++ 12 takes no braced list in a co_await expression.
-template <class... Words>
-std::vector<std::string> words(Words&&... all) {
-    std::vector<std::string> list;
-    (list.emplace_back(std::forward<Words>(all)), ...);
-    return list;
-}
-
 }  // namespace
 
 CliTmux::CliTmux(ProcessRunner& runner, std::filesystem::path socket, const Environment& base,
                  std::chrono::milliseconds deadline)
-    : runner_(runner), socket_(socket.string()), env_(server_environment(base)), deadline_(deadline) {
-    const auto path = env_.find("PATH");
-    program_ = find_program("tmux", path == env_.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second);
-}
+    : runner_(runner),
+      socket_(socket.string()),
+      env_(server_environment(base)),
+      deadline_(deadline),
+      program_(find_program("tmux", path_in(env_))) {}
 
 Command CliTmux::command_for(const std::vector<std::string>& args, const std::vector<std::string>& before) const {
     Command command;

@@ -19,7 +19,7 @@ const engine::State* known_state(Reader& reader, const engine::Definition& defin
                                  const Place& place) {
     const auto* state = definition.state(name);
     if (state == nullptr) {
-        const auto known = reader.is_full() ? std::vector<std::string>() : state_names(definition);
+        const auto known = reader.is_full() ? std::vector<std::string>() : definition.state_names();
         reader.problem(place, "there is no state \"" + printable(name) + "\"" + suggestion(name, known));
     }
     return state;

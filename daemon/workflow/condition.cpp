@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "common/base/names.hpp"
 #include "common/base/text.hpp"
 #include "daemon/workflow/load.hpp"
 
@@ -50,26 +51,7 @@ Intervals values_of(const Condition& condition) {
 }
 
 Condition negated(Condition condition) {
-    switch (condition.comparison) {
-        case Comparison::less:
-            condition.comparison = Comparison::greater_equal;
-            break;
-        case Comparison::greater:
-            condition.comparison = Comparison::less_equal;
-            break;
-        case Comparison::less_equal:
-            condition.comparison = Comparison::greater;
-            break;
-        case Comparison::greater_equal:
-            condition.comparison = Comparison::less;
-            break;
-        case Comparison::equal:
-            condition.comparison = Comparison::not_equal;
-            break;
-        case Comparison::not_equal:
-            condition.comparison = Comparison::equal;
-            break;
-    }
+    condition.comparison = engine::row_of(condition.comparison).opposite;
     return condition;
 }
 
@@ -143,13 +125,10 @@ Result<Condition> parse_condition(std::string_view text) {
     if (at == std::string_view::npos) return refused("it has none of < > <= >= == !=");
     const auto end = whole.find_first_not_of("<>=!", at);
     const auto symbol = whole.substr(at, end == std::string_view::npos ? end : end - at);
-    static const std::map<std::string_view, Comparison> symbols{
-        {"<", Comparison::less},           {">", Comparison::greater}, {"<=", Comparison::less_equal},
-        {">=", Comparison::greater_equal}, {"==", Comparison::equal},  {"!=", Comparison::not_equal}};
-    const auto comparison = symbols.find(symbol);
-    if (comparison == symbols.end()) return refused("\"" + std::string(symbol) + "\" is none of < > <= >= == !=");
+    const auto comparison = kind_named(engine::k_comparisons, symbol);
+    if (!comparison) return refused("\"" + std::string(symbol) + "\" is none of < > <= >= == !=");
 
-    Condition condition{std::string(trim(whole.substr(0, at))), comparison->second, 0};
+    Condition condition{std::string(trim(whole.substr(0, at))), *comparison, 0};
     if (!is_field_name(condition.field)) return refused("what is compared must be the name of one field");
     const auto number = end == std::string_view::npos ? std::string_view{} : trim(whole.substr(end));
     const auto [stop, failure] = std::from_chars(number.data(), number.data() + number.size(), condition.value);

@@ -48,9 +48,7 @@ void read_meaning(Reader& reader, const Node& node, const Source& source, engine
     for (const auto meaning : engine::k_meanings) names.emplace_back(name_of(meaning));
     const auto name = reader.choice(node, "means", names);
     if (!name) return;
-    for (const auto meaning : engine::k_meanings) {
-        if (name_of(meaning) == *name) state.meaning = meaning;
-    }
+    state.meaning = *kind_named(engine::k_meaning_names, *name);
     if (const auto* other = source.definition.that_means(state.meaning)) {
         reader.problem(node.place, "two states mean " + *name + ": " + other->name + " and " + state.name);
     }
@@ -126,30 +124,23 @@ void read_states(Reader& reader, const Node& node, Source& source) {
     resolve_meanings(source.definition);
 }
 
-/// Reads the texts that notify_worker sends, by the name of the message: short texts, with {section} and {next_status}.
-void read_messages(Reader& reader, const Node& node, Source& source) {
-    if (!reader.map(node, "messages", true)) return;
+/// Reads texts by their names. `what` is what each is: "prompt".
+bool read_texts(Reader& reader, const Node& node, const std::string& what, std::map<std::string, std::string>& into) {
+    if (!reader.map(node, what + "s", true)) return false;
     for (std::size_t i = 0; i < node.members.size(); ++i) {
         const auto& [name, value] = node.members[i];
         if (!is_name(name)) {
-            reader.problem(node.member_places[i],
-                           "\"" + printable(name) + "\" is not a valid name of a message; " + std::string(k_name_rule));
+            reader.problem(node.member_places[i], "\"" + printable(name) + "\" is not a valid name of a " + what +
+                                                      "; " + std::string(k_name_rule));
         }
-        source.definition.messages[name] = reader.text(value, "the message " + printable(name)).value_or("");
+        into[name] = reader.text(value, "the " + what + " " + printable(name)).value_or("");
     }
+    return true;
 }
 
 void read_prompts(Reader& reader, const Node& node, Source& source) {
-    if (!reader.map(node, "prompts", true)) return;
-    for (std::size_t i = 0; i < node.members.size(); ++i) {
-        const auto& [name, value] = node.members[i];
-        source.prompts.emplace(name, value.place);
-        if (!is_name(name)) {
-            reader.problem(node.member_places[i],
-                           "\"" + printable(name) + "\" is not a valid name of a prompt; " + std::string(k_name_rule));
-        }
-        source.definition.prompts[name] = reader.text(value, "the prompt " + printable(name)).value_or("");
-    }
+    if (!read_texts(reader, node, "prompt", source.definition.prompts)) return;
+    for (const auto& [name, value] : node.members) source.prompts.emplace(name, value.place);
 }
 
 /// Returns true if all states that the transitions name exist. Otherwise the graph is not checked: an unknown state in
@@ -180,7 +171,10 @@ void read_workflow(Reader& reader, const Node& root, std::string_view expected_n
     if (const Node* monitoring = root.find("exit_monitoring")) read_exit_monitoring(reader, *monitoring, source);
     source.rules_complete = reader.count() == before_rules;
     if (const Node* prompts = root.find("prompts")) read_prompts(reader, *prompts, source);
-    if (const Node* messages = root.find("messages")) read_messages(reader, *messages, source);
+    // Those that notify_worker sends: short texts, with {section} and {next_status}.
+    if (const Node* messages = root.find("messages")) {
+        read_texts(reader, *messages, "message", source.definition.messages);
+    }
 }
 
 /// Converts an error of the YAML reader, "file:3:7: message".

@@ -236,10 +236,4 @@ void Reader::read_verdict(const Node& map, engine::Gate& gate) {
     if (choice(*line, "verdict_line", {"first", "any"}) == "first") gate.verdict_line = engine::VerdictLine::first;
 }
 
-std::vector<std::string> state_names(const engine::Definition& definition) {
-    std::vector<std::string> names;
-    for (const auto& state : definition.states) names.push_back(state.name);
-    return names;
-}
-
 }  // namespace orange::workflow

@@ -117,6 +117,4 @@ void check_graph(Reader& reader, const Source& source);
 /// Returns a warning for each construct that is valid, but may be an oversight of the author.
 std::vector<Problem> warnings_of(const Source& source);
 
-std::vector<std::string> state_names(const engine::Definition& definition);
-
 }  // namespace orange::workflow
