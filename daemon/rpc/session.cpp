@@ -202,8 +202,8 @@ void Session::drop(const std::string& why) {
 
 Awaitable<bool> Session::next_of_batch(std::size_t held, std::shared_ptr<std::size_t> counted) {
     hold(held - std::exchange(*counted, held));
-    const auto line = line_;
-    co_await server_.scheduler_.wait_for_turn(line);
+    const auto own_line = line_;
+    co_await server_.scheduler_.wait_for_turn(own_line);
     const bool has_room = held < k_most_of_a_batch && server_.held_ < server_.limits_.most_held;
     co_return has_room;
 }
@@ -240,8 +240,8 @@ Awaitable<void> Session::take_lines(std::shared_ptr<Session> self, std::string& 
         if (first == std::string::npos) continue;
         const std::size_t weight = line[first] == '[' ? k_batch_weight : 1;
         co_await wait_for_room(weight);
-        const auto line = line_;
-        if (!closed_) co_await server_.scheduler_.wait_for_turn(line);
+        const auto own_line = line_;
+        if (!closed_) co_await server_.scheduler_.wait_for_turn(own_line);
         if (closed_) co_return;
         in_flight_ += weight;
         server_.busy_ += weight;

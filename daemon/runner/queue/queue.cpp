@@ -79,7 +79,8 @@ bool Queue::is_next(const TaskRecord& record) const {
 /// Keeps the workspace and the agent's slot of a start under way reserved, whether the task is in the queue or not.
 class Queue::Preparing {
   public:
-    Preparing(Queue& queue, TaskId id) : preparing_(queue.preparing_, id), starting_(queue.capacity_.starting(), id) {}
+    Preparing(Queue& queue, TaskId id)
+        : preparing_(queue.preparing_, id), starting_(queue.runner_.capacity.starting(), id) {}
 
   private:
     InSet<TaskId> preparing_, starting_;
@@ -256,7 +257,7 @@ Awaitable<void> Queue::start_queued(TaskId id, std::shared_ptr<Starts> starts) {
         bool finished = false;
         ~Ending() {
             queue.preparing_.erase(id);
-            queue.capacity_.starting().erase(id);
+            queue.runner_.capacity.starting().erase(id);
             --starts.under_way;
             starts.ended.notify();
             if (go_on) queue.schedule(*go_on);
