@@ -146,7 +146,7 @@ Awaitable<Result<Outcome>> move_after_children(Runner& runner, TaskRecord record
         co_return Outcome{};
     }
     CO_TRY(const auto definition, runner.turns.definition_of(record.task));
-    CO_TRY(auto synced, co_await turns.sync_bodies(record));
+    CO_TRY(auto synced, co_await runner.turns.sync_bodies(record));
     const auto by = daemon_for("sub-tasks");
     co_return co_await runner.transitions.perform(std::move(record), definition, std::move(*decision),
                                                   std::move(synced), by);
