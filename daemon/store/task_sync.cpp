@@ -24,15 +24,9 @@ constexpr auto k_gone_for = 100ms;  ///< an editor that deletes a copy creates i
 constexpr int k_most_held_back = 40;
 constexpr std::size_t k_most_written = 16;
 
-std::string_view name_of(FileFacts::Kind kind) {
-    switch (kind) {
-        case FileFacts::Kind::folder:
-            return "a folder";
-        case FileFacts::Kind::link:
-            return "a link";
-        default:
-            return "a pipe or a device";
-    }
+std::string name_of(FileFacts::Kind kind) {
+    if (kind == FileFacts::Kind::folder) return "a folder";
+    return kind == FileFacts::Kind::link ? "a link" : "a pipe or a device";
 }
 
 }  // namespace
@@ -126,7 +120,7 @@ Result<void> TaskSync::read(Side& side) {
     note_facts(side);
     if (!side.facts) return {};
     if (side.facts->kind != FileFacts::Kind::file) {
-        return set_aside(side.path, side.is_mirror, std::string(name_of(side.facts->kind)));
+        return set_aside(side.path, side.is_mirror, name_of(side.facts->kind));
     }
     if (side.facts->size > k_largest_text) return leave_large(side);
     return read_file(side);
