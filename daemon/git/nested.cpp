@@ -102,11 +102,8 @@ Awaitable<Result<std::map<std::string, std::string>>> recorded_commits(Git& git,
         const auto end = std::min(paths.size(), begin + k_most_named);
         for (auto i = begin; i < end; ++i) args.push_back(paths[i]);
         CO_TRY(const auto listed, co_await ask_inside(git, worktree, std::move(args)));
-        for (const auto& entry : pieces(listed)) {  // "160000 commit <commit>\t<path>"
-            const auto tab = entry.find('\t');
-            const auto facts = split(std::string_view(entry).substr(0, tab), ' ');
-            if (tab == std::string::npos || facts.size() != 3 || facts[0] != "160000") continue;
-            commits[entry.substr(tab + 1)] = std::string(facts[2]);
+        for (const auto& entry : tree_entries(listed)) {
+            if (entry.mode == "160000") commits[entry.path] = entry.object;
         }
     }
     co_return commits;
