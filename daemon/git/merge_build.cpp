@@ -88,7 +88,7 @@ Error unrelated(const MergeRequest& request) {
 Result<Pinned::Folder> opened(const std::string& path) {
     UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder) return io_error("opening " + path, errno);
-    return std::make_shared<const UniqueFd>(std::move(folder));
+    return Pinned::hold(std::move(folder));
 }
 
 /// Returns the merged tree; conflict with the files if git cannot merge them.
