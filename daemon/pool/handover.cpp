@@ -38,7 +38,8 @@ Awaitable<bool> Pool::must_be_made(Project project, std::string name) {
     if (is_missing(files_, path)) co_return true;
     if (claims_.identity_of(name)) co_return false;
     const auto trees = co_await git::listed_worktrees(git_, project.path);
-    co_return trees&& git::is_half_made_at(*trees, path);
+    if (!trees) co_return false;
+    co_return git::is_half_made_at(*trees, path);
 }
 
 Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string name, std::string start) {
