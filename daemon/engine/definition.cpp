@@ -23,7 +23,21 @@ Match match_of(const Definition& definition, const Transition& transition, std::
 }  // namespace
 
 bool Condition::holds_for(std::int64_t actual) const {
-    return row_of(comparison).holds(actual, value);
+    switch (comparison) {
+        case Comparison::less:
+            return actual < value;
+        case Comparison::greater:
+            return actual > value;
+        case Comparison::less_equal:
+            return actual <= value;
+        case Comparison::greater_equal:
+            return actual >= value;
+        case Comparison::equal:
+            return actual == value;
+        case Comparison::not_equal:
+            return actual != value;
+    }
+    return false;
 }
 
 std::string Condition::text() const {

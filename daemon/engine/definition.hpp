@@ -21,16 +21,12 @@ struct ComparisonRow {
     Comparison kind;
     std::string_view name;  ///< as it is written
     Comparison opposite;
-    bool (*holds)(std::int64_t actual, std::int64_t value);
 };
 /// A row for each comparison, in the order of the enumeration.
 inline constexpr ComparisonRow k_comparisons[] = {
-    {Comparison::less, "<", Comparison::greater_equal, [](std::int64_t a, std::int64_t b) { return a < b; }},
-    {Comparison::greater, ">", Comparison::less_equal, [](std::int64_t a, std::int64_t b) { return a > b; }},
-    {Comparison::less_equal, "<=", Comparison::greater, [](std::int64_t a, std::int64_t b) { return a <= b; }},
-    {Comparison::greater_equal, ">=", Comparison::less, [](std::int64_t a, std::int64_t b) { return a >= b; }},
-    {Comparison::equal, "==", Comparison::not_equal, [](std::int64_t a, std::int64_t b) { return a == b; }},
-    {Comparison::not_equal, "!=", Comparison::equal, [](std::int64_t a, std::int64_t b) { return a != b; }},
+    {Comparison::less, "<", Comparison::greater_equal},  {Comparison::greater, ">", Comparison::less_equal},
+    {Comparison::less_equal, "<=", Comparison::greater}, {Comparison::greater_equal, ">=", Comparison::less},
+    {Comparison::equal, "==", Comparison::not_equal},    {Comparison::not_equal, "!=", Comparison::equal},
 };
 static_assert(has_row_for_each<k_comparisons>());
 constexpr const ComparisonRow& row_of(Comparison comparison) {
