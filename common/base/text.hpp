@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +57,9 @@ std::size_t columns_of(std::string_view text);
 /// Returns the 64-bit FNV-1a hash as 16 hex digits: for caches, and for names that an attacker gains nothing by.
 /// Another text with the same hash is found within seconds, so nothing may be decided by it (sha256.hpp).
 std::string fast_hash(std::string_view bytes);
+
+/// Returns the whole number that is all of `text`, without blanks or a plus sign; nothing for another text.
+std::optional<std::int64_t> whole_number(std::string_view text);
 
 /// Returns "1 task", "2 tasks".
 std::string counted(std::size_t n, std::string_view noun);

@@ -178,19 +178,10 @@ std::vector<Bind> binds_of(const Harness& harness, const std::string& program, c
 }
 
 std::vector<std::string> words_of(const Bind& bind, const Executor& executor) {
-    const auto words = [&]() -> std::vector<std::string> {
-        switch (bind.kind) {
-            case Bind::Kind::read:
-                return executor.readable;
-            case Bind::Kind::write:
-                return executor.writable;
-            case Bind::Kind::empty:
-                return executor.emptied.empty() ? executor.readable : executor.emptied;
-            case Bind::Kind::copy:
-                break;
-        }
-        return {};
-    }();
+    std::vector<std::string> words;  // none for a copy
+    if (bind.kind == Bind::Kind::read) words = executor.readable;
+    if (bind.kind == Bind::Kind::write) words = executor.writable;
+    if (bind.kind == Bind::Kind::empty) words = executor.emptied.empty() ? executor.readable : executor.emptied;
     return expanded(words, {{{"path", bind.path}}, {}});
 }
 

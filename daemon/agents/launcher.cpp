@@ -12,7 +12,6 @@
 
 #include "daemon/async/async.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/process/proc_info.hpp"
 #include "daemon/process/signal_process.hpp"
 #include "daemon/process/stray_processes.hpp"
 #include "daemon/process/umask.hpp"
@@ -46,9 +45,6 @@ bool is_unknown(const Result<std::int64_t>& started) {
 }
 
 }  // namespace
-
-Launcher::Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim)
-    : Launcher(files, tmux, exits, clock, std::move(shim), process::argv_of) {}
 
 Launcher::Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim, ArgvOf argv_of)
     : files_(files), tmux_(tmux), exits_(exits), clock_(clock), shim_(std::move(shim)), argv_of_(std::move(argv_of)) {}

@@ -18,6 +18,7 @@
 #include "daemon/files/file_system.hpp"
 #include "daemon/process/exit_watcher.hpp"
 #include "daemon/process/group.hpp"
+#include "daemon/process/proc_info.hpp"
 #include "daemon/process/scopes.hpp"
 #include "daemon/shim/exit_record.hpp"
 #include "daemon/shim/spec.hpp"
@@ -106,8 +107,8 @@ class Launcher {
     /// Returns the arguments of a process (process::argv_of; tests have their own processes).
     using ArgvOf = std::function<std::vector<std::string>(std::int64_t pid)>;
 
-    Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim);
-    Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim, ArgvOf argv_of);
+    Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim,
+             ArgvOf argv_of = process::argv_of);
 
     /// Sets the source of the words that put a run into a scope of its own. If it is not set, runs have no scope.
     void start_in(process::RunScopes& scopes) { scopes_ = &scopes; }

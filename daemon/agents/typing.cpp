@@ -1,5 +1,7 @@
 #include "daemon/agents/typing.hpp"
 
+#include "common/base/names.hpp"
+
 namespace orange::agents {
 
 Typing typing_into(const Harness& harness, const Reading& reading, const Prompt& prompt, const RunFacts& standing) {
@@ -14,19 +16,15 @@ Typing typing_into(const Harness& harness, const Reading& reading, const Prompt&
 }
 
 std::string_view reason_of(Typing typing) {
-    switch (typing) {
-        case Typing::safe:
-            return "";
-        case Typing::later:
-            return "it cannot take a message yet";
-        case Typing::writing:
-            return "somebody is writing in its window";
-        case Typing::covered:
-            return "its window does not show its prompt";
-        case Typing::never:
-            return "the definition of its program names no prompt";
-    }
-    return "";
+    static constexpr NameRow<Typing> k_reasons[] = {
+        {Typing::safe, ""},
+        {Typing::later, "it cannot take a message yet"},
+        {Typing::writing, "somebody is writing in its window"},
+        {Typing::covered, "its window does not show its prompt"},
+        {Typing::never, "the definition of its program names no prompt"},
+    };
+    static_assert(has_row_for_each<k_reasons>());
+    return k_reasons[static_cast<std::size_t>(typing)].name;
 }
 
 std::string resting_screen(std::string_view screen) {

@@ -37,20 +37,12 @@ void clear_for_transition(TaskRecord& record, const std::vector<Notice>& before)
 }
 
 void clear_for_agents(TaskRecord& record) {
+    static constexpr NoticeKind k_of_agents[] = {NoticeKind::workspace_missing,   NoticeKind::session_lost,
+                                                 NoticeKind::agent_crashed,       NoticeKind::agent_ended,
+                                                 NoticeKind::start_failed,        NoticeKind::agent_dialog,
+                                                 NoticeKind::agent_unknown_error, NoticeKind::agent_idle};
     std::erase_if(record.notices, [](const Notice& notice) {
-        switch (notice.kind) {
-            case NoticeKind::workspace_missing:
-            case NoticeKind::session_lost:
-            case NoticeKind::agent_crashed:
-            case NoticeKind::agent_ended:
-            case NoticeKind::start_failed:
-            case NoticeKind::agent_dialog:
-            case NoticeKind::agent_unknown_error:
-            case NoticeKind::agent_idle:
-                return true;
-            default:
-                return false;
-        }
+        return std::ranges::find(k_of_agents, notice.kind) != std::end(k_of_agents);
     });
     show(record);
 }

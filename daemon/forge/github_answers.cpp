@@ -14,12 +14,8 @@ constexpr std::chrono::seconds k_longest_wait = std::chrono::hours(4);
 
 std::optional<std::int64_t> number_in(const Reply& reply, const std::string& header) {
     const auto found = reply.headers.find(header);
-    if (found == reply.headers.end()) return std::nullopt;
-    std::int64_t number = 0;
-    const auto& text = found->second;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || number < 0) return std::nullopt;
-    return number;
+    const auto number = found == reply.headers.end() ? std::nullopt : whole_number(found->second);
+    return number && *number >= 0 ? number : std::nullopt;
 }
 
 std::optional<std::chrono::seconds> until_reset(const Reply& reply, Timestamp now) {

@@ -99,6 +99,10 @@ Awaitable<Result<std::string>> GitHubForge::change(ForgePlace place, std::vector
     auto gh = command(place, std::move(args));
     gh.input = std::move(input);
     gh.deadline = patience_.change;
+    co_return co_await output_of(std::move(place), std::move(gh));
+}
+
+Awaitable<Result<std::string>> GitHubForge::output_of(ForgePlace place, Command gh) {
     const forge::GhCall asked{place, gh.argv, token_variable(env_, place.host)};
     auto done = co_await runner_.run(std::move(gh));
     if (!done) co_return forge::not_run(asked, done.error());
@@ -186,11 +190,7 @@ Awaitable<Result<std::string>> GitHubForge::get(ForgePlace place, std::string pa
     gh.deadline = std::chrono::ceil<std::chrono::milliseconds>(until - async::now());
     if (gh.deadline <= std::chrono::milliseconds(0)) co_return Error(ErrorCode::timeout, "GitHub took too long");
     gh.output_limit = k_longest_log;
-    const forge::GhCall asked{place, gh.argv, token_variable(env_, place.host)};
-    auto done = co_await runner_.run(std::move(gh));
-    if (!done) co_return forge::not_run(asked, done.error());
-    if (!done->ok()) co_return forge::refusal(asked, *done, forge::Reply{}, async::time().now());
-    co_return std::move(done->out);
+    co_return co_await output_of(std::move(place), std::move(gh));
 }
 
 Awaitable<std::string> GitHubForge::failure_of(ForgePlace place, std::string job, async::Moment until) {

@@ -35,6 +35,8 @@ class GitHubForge final : public Forge {
     Command command(const ForgePlace& place, std::vector<std::string> args) const;
     /// Runs a gh command that changes something, and returns its stdout.
     Awaitable<Result<std::string>> change(ForgePlace place, std::vector<std::string> args, std::string input);
+    /// Runs gh and returns its stdout.
+    Awaitable<Result<std::string>> output_of(ForgePlace place, Command gh);
     /// Returns why a job of Actions failed, as text for people; empty if GitHub does not tell it.
     Awaitable<std::string> failure_of(ForgePlace place, std::string job, async::Moment until);
     /// Returns what GitHub answers at a path of its REST interface; timeout if that is not there at `until`.

@@ -101,6 +101,17 @@ std::vector<std::string> pieces(const std::string& output) {
     return list;
 }
 
+std::vector<TreeEntry> tree_entries(const std::string& output) {
+    std::vector<TreeEntry> entries;
+    for (const auto& entry : pieces(output)) {
+        const auto tab = entry.find('\t');
+        const auto facts = split(std::string_view(entry).substr(0, tab), ' ');
+        if (tab == std::string::npos || facts.size() != 3) continue;
+        entries.push_back({std::string(facts[0]), std::string(facts[2]), entry.substr(tab + 1)});
+    }
+    return entries;
+}
+
 bool says(const std::string& text, std::initializer_list<std::string_view> phrases) {
     return std::ranges::any_of(phrases,
                                [&](std::string_view phrase) { return text.find(phrase) != std::string::npos; });

@@ -47,6 +47,12 @@ Result<std::string> hash_in(const std::string& command, std::string_view answer)
 /// Returns the non-empty pieces of -z output, which ends each with a NUL.
 std::vector<std::string> pieces(const std::string& output);
 
+/// An entry of `git ls-tree -z`: "<mode> <type> <object>\t<path>".
+struct TreeEntry {
+    std::string mode, object, path;
+};
+std::vector<TreeEntry> tree_entries(const std::string& output);
+
 inline constexpr std::chrono::milliseconds k_checkout_deadline = std::chrono::minutes(10);
 
 /// Returns true if git's output has one of the phrases (LC_ALL=C).

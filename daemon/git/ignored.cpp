@@ -106,8 +106,7 @@ Awaitable<Result<void>> write_files_of(Git& git, std::string repo, std::string c
     CO_TRY(const auto common, co_await common_dir(git, std::move(repo)));
     CO_TRY(auto opened, open_folder(unfinished));
     CO_TRY(auto admin, open_folder(common));
-    const Pinned place(unfinished, common, common, std::make_shared<const UniqueFd>(std::move(opened)),
-                       std::make_shared<const UniqueFd>(std::move(admin)));
+    const Pinned place(unfinished, common, common, Pinned::hold(std::move(opened)), Pinned::hold(std::move(admin)));
     const PrivateIndex index(place);
     CO_TRY(co_await ask_inside(git, place, words("read-tree", commit), "", index.env()));
     CO_TRY(co_await ask_inside(git, place, words("checkout-index", "--all", "--quiet"), "", index.env()));

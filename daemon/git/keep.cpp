@@ -201,7 +201,7 @@ Awaitable<Result<std::vector<std::string>>> keep_commits_of_missing(Git& git, st
     const auto path = common_dir + "/worktrees/" + admin;
     if (!is_folder_at(AT_FDCWD, path)) co_return kept;
     CO_TRY(auto opened, open_folder(path));
-    const auto folder = std::make_shared<const UniqueFd>(std::move(opened));
+    const auto folder = Pinned::hold(std::move(opened));
     const Pinned own(path, path, common_dir, folder, folder);
     CO_TRY(co_await keep_head(git, own, below, kept));
     CO_TRY(co_await keep_modules(git, own, own, below, k_most_levels_kept, kept));

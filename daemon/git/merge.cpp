@@ -1,5 +1,6 @@
 #include "daemon/git/merge.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "common/base/text.hpp"
@@ -104,14 +105,16 @@ Awaitable<Result<void>> choose_base(Git& git, const MergeRequest& request, Merge
     co_return Result<void>{};
 }
 
+/// True for a commit of `rev-list --cherry-mark` whose changes the other side has, too.
+bool is_equivalent(const std::string& marked) {
+    return marked.starts_with('=');
+}
+
 /// Returns true if git finds, for each commit of `left` that is not in `right`, an equivalent one in `right`.
 Awaitable<Result<bool>> all_equivalent(Git& git, std::string repo, std::string left, std::string right) {
     CO_TRY(const auto marked,
            co_await commits_of(git, repo, words("--cherry-mark", "--left-only", "--no-merges", left + "..." + right)));
-    for (const auto& commit : marked) {
-        if (!commit.starts_with('=')) co_return false;
-    }
-    co_return !marked.empty();
+    co_return !marked.empty() && std::ranges::all_of(marked, is_equivalent);
 }
 
 /// Makes a commit with the files of `like` on top of `parent`, for comparison only; no ref points to it.
@@ -127,10 +130,8 @@ Awaitable<Result<std::string>> commit_with_tree_of(Git& git, std::string repo, s
 Awaitable<Result<std::string>> equivalent_in(Git& git, std::string repo, std::string left, std::string right) {
     CO_TRY(const auto marked,
            co_await commits_of(git, repo, words("--cherry-mark", "--right-only", "--no-merges", left + "..." + right)));
-    for (const auto& commit : marked) {
-        if (commit.starts_with('=')) co_return commit.substr(1);
-    }
-    co_return std::string();
+    const auto found = std::ranges::find_if(marked, is_equivalent);
+    co_return found == marked.end() ? std::string() : found->substr(1);
 }
 
 /// Returns true if merging `tip` into `commit` changes nothing. Git also counts patches as equivalent that differ in
@@ -167,9 +168,7 @@ Awaitable<Result<bool>> was_reverted(Git& git, std::string repo, std::string bas
         CO_TRY(const auto marked, co_await commits_of(git, repo,
                                                       words("--cherry-mark", "--left-only", "--no-merges",
                                                             commit + "..." + target, "^" + tip)));
-        for (const auto& found : marked) {
-            if (found.starts_with('=')) co_return true;
-        }
+        if (std::ranges::any_of(marked, is_equivalent)) co_return true;
     }
     co_return false;
 }

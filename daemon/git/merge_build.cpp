@@ -25,11 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct AttributeFile {
-    std::string path;
-    std::string object;
-};
-
 /// A hand-made tree may contain "..".
 bool is_inside(const fs::path& path) {
     for (const auto& part : path) {
@@ -39,21 +34,17 @@ bool is_inside(const fs::path& path) {
 }
 
 /// Returns the .gitattributes of a commit that are regular files; git reads no others.
-Awaitable<Result<std::vector<AttributeFile>>> attribute_files(Git& git, std::string repo, std::string commit) {
+Awaitable<Result<std::vector<TreeEntry>>> attribute_files(Git& git, std::string repo, std::string commit) {
     CO_TRY(const auto listed, co_await ask(git, repo, words("ls-tree", "-r", "-z", "--full-tree", commit)));
-    std::vector<AttributeFile> found;
-    for (const auto& entry : pieces(listed)) {  // "<mode> blob <object>\t<path>"
-        const auto tab = entry.find('\t');
-        if (tab == std::string::npos || !entry.starts_with("100")) continue;
-        const auto path = fs::path(entry.substr(tab + 1));
-        const auto facts = split(std::string_view(entry).substr(0, tab), ' ');
-        if (path.filename() != ".gitattributes" || facts.size() != 3 || !is_inside(path)) continue;
-        found.push_back({path.string(), std::string(facts[2])});
-    }
-    co_return found;
+    auto files = tree_entries(listed);
+    std::erase_if(files, [](const TreeEntry& entry) {
+        const fs::path path = entry.path;
+        return !entry.mode.starts_with("100") || path.filename() != ".gitattributes" || !is_inside(path);
+    });
+    co_return files;
 }
 
-Awaitable<Result<void>> write_file(Git& git, std::string repo, fs::path into, AttributeFile file) {
+Awaitable<Result<void>> write_file(Git& git, std::string repo, fs::path into, TreeEntry file) {
     CO_TRY(const auto text, co_await ask(git, repo, words("cat-file", "blob", file.object)));
     const auto path = into / file.path;
     std::error_code error;
@@ -97,7 +88,7 @@ Error unrelated(const MergeRequest& request) {
 Result<Pinned::Folder> opened(const std::string& path) {
     UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder) return io_error("opening " + path, errno);
-    return std::make_shared<const UniqueFd>(std::move(folder));
+    return Pinned::hold(std::move(folder));
 }
 
 /// Returns the merged tree; conflict with the files if git cannot merge them.

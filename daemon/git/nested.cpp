@@ -59,10 +59,6 @@ std::string module_named_by(int folder, const std::string& path, const Pinned& w
     return target.starts_with(modules) ? target.substr(modules.size()) : std::string();
 }
 
-Pinned::Folder hold(UniqueFd folder) {
-    return std::make_shared<const UniqueFd>(std::move(folder));
-}
-
 std::string shown_module(const Pinned& repository, const std::string& name) {
     return absolute_git_dir(repository) + "/" + k_modules + "/" + name;
 }
@@ -85,7 +81,7 @@ Result<void> find_modules(const Pinned& repository, int folder, const std::strin
             continue;
         }
         TRY(const auto is_whole, is_all_there(opened.get(), path, path));
-        const auto held = hold(std::move(opened));
+        const auto held = Pinned::hold(std::move(opened));
         found.push_back({Pinned(path, path, path, held, held), name, is_whole});
     }
     return {};
@@ -102,11 +98,8 @@ Awaitable<Result<std::map<std::string, std::string>>> recorded_commits(Git& git,
         const auto end = std::min(paths.size(), begin + k_most_named);
         for (auto i = begin; i < end; ++i) args.push_back(paths[i]);
         CO_TRY(const auto listed, co_await ask_inside(git, worktree, std::move(args)));
-        for (const auto& entry : pieces(listed)) {  // "160000 commit <commit>\t<path>"
-            const auto tab = entry.find('\t');
-            const auto facts = split(std::string_view(entry).substr(0, tab), ' ');
-            if (tab == std::string::npos || facts.size() != 3 || facts[0] != "160000") continue;
-            commits[entry.substr(tab + 1)] = std::string(facts[2]);
+        for (const auto& entry : tree_entries(listed)) {
+            if (entry.mode == "160000") commits[entry.path] = entry.object;
         }
     }
     co_return commits;
@@ -115,12 +108,12 @@ Awaitable<Result<std::map<std::string, std::string>>> recorded_commits(Git& git,
 Result<Nested> opened_nested(const Pinned& worktree, const std::string& relative) {
     const auto path = worktree.path() + "/" + relative;
     TRY(auto opened, open_folder_below(worktree.folder()->get(), relative, path));
-    const auto folder = hold(std::move(opened));
+    const auto folder = Pinned::hold(std::move(opened));
     Nested nested{worktree.from(path, folder), std::nullopt};
     if (is_folder_at(folder->get(), ".git")) {
         TRY(auto git_dir, open_folder_at(folder->get(), ".git", path + "/.git"));
         TRY(nested.is_whole, is_all_there(git_dir.get(), path + "/.git", path));
-        nested.repository.emplace(path, ".git", ".git", folder, hold(std::move(git_dir)));
+        nested.repository.emplace(path, ".git", ".git", folder, Pinned::hold(std::move(git_dir)));
         return nested;
     }
     const auto name = module_named_by(folder->get(), path, worktree);
@@ -130,7 +123,7 @@ Result<Nested> opened_nested(const Pinned& worktree, const std::string& relative
     if (!is_git_dir(git_dir.get())) return nested;
     TRY(nested.is_whole, is_all_there(git_dir.get(), module, path));
     nested.is_module = true;
-    nested.repository.emplace(path, module, module, folder, hold(std::move(git_dir)));
+    nested.repository.emplace(path, module, module, folder, Pinned::hold(std::move(git_dir)));
     return nested;
 }
 

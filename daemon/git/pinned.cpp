@@ -165,10 +165,6 @@ Result<Opened> open_both(const std::string& common_dir, const std::string& path,
     return Opened{resolved_above(path), admin_path(common_dir, identity), std::move(folder), std::move(admin)};
 }
 
-Pinned::Folder shared(UniqueFd folder) {
-    return std::make_shared<const UniqueFd>(std::move(folder));
-}
-
 /// Returns the names of git's own folders that point at the worktree at `path`.
 Result<std::vector<std::string>> claiming(const std::string& common_dir, const std::string& path) {
     std::vector<std::string> claims;
@@ -263,8 +259,8 @@ Result<Pinned> pin(const std::string& common_dir, const std::string& path, const
         const Aside there{admin, opened.admin, k_found + mark + pointer.name};
         TRY(mend(admin, pointer, identity.admin, there, mended));
     }
-    return Pinned(path, opened.admin, common_dir, shared(std::move(opened.folder)),
-                  shared(std::move(opened.admin_folder)), is_walled);
+    return Pinned(path, opened.admin, common_dir, Pinned::hold(std::move(opened.folder)),
+                  Pinned::hold(std::move(opened.admin_folder)), is_walled);
 }
 
 Result<Pinned> pin_as_it_is(const std::string& common_dir, const std::string& path, const Identity& identity,
@@ -276,8 +272,8 @@ Result<Pinned> pin_as_it_is(const std::string& common_dir, const std::string& pa
         agree = agree && pointer.is(small_file_at(opened.admin_folder.get(), pointer.name));
     }
     if (agree)
-        return Pinned(path, opened.admin, common_dir, shared(std::move(opened.folder)),
-                      shared(std::move(opened.admin_folder)), is_walled);
+        return Pinned(path, opened.admin, common_dir, Pinned::hold(std::move(opened.folder)),
+                      Pinned::hold(std::move(opened.admin_folder)), is_walled);
     return Error(ErrorCode::conflict,
                  printable(path) + "/.git and " + printable(opened.admin) + " do not point at each other");
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/result.hpp"
@@ -35,6 +36,7 @@ struct Identity {
 class Pinned {
   public:
     using Folder = std::shared_ptr<const UniqueFd>;
+    static Folder hold(UniqueFd folder) { return std::make_shared<const UniqueFd>(std::move(folder)); }
     Pinned(std::string path, std::string git_dir, std::string common_dir, Folder folder, Folder admin,
            bool is_walled = false);
     const std::string& path() const { return held_->path; }              ///< for messages, and for files in it

@@ -77,23 +77,13 @@ std::string url_for_request(const std::string& said) {
     return {};
 }
 
-struct TreeFile {
-    std::string path;
-    std::string object;
-};
-
 /// Returns the regular files directly in `folder` ("" is the root) of a tree.
-Awaitable<Result<std::vector<TreeFile>>> files_in(Git& git, std::string repo, std::string ref, std::string folder) {
+Awaitable<Result<std::vector<TreeEntry>>> files_in(Git& git, std::string repo, std::string ref, std::string folder) {
     auto args = words("ls-tree", "-z", "--full-tree", "--end-of-options", ref);
     if (!folder.empty()) args.push_back(folder);
     CO_TRY(const auto listed, co_await ask(git, repo, std::move(args)));
-    std::vector<TreeFile> files;
-    for (const auto& entry : pieces(listed)) {  // "<mode> blob <object>\t<path>"
-        const auto tab = entry.find('\t');
-        const auto facts = split(std::string_view(entry).substr(0, tab), ' ');
-        if (tab == std::string::npos || facts.size() != 3 || !facts[0].starts_with("100")) continue;
-        files.push_back({entry.substr(tab + 1), std::string(facts[2])});
-    }
+    auto files = tree_entries(listed);
+    std::erase_if(files, [](const TreeEntry& entry) { return !entry.mode.starts_with("100"); });
     co_return files;
 }
 

@@ -161,7 +161,7 @@ Awaitable<Result<std::vector<SubmoduleChange>>> unpublished_submodules(Git& git,
     std::vector<Pinned> repositories;
     CO_TRY(const auto common, co_await common_dir(git, repo));
     CO_TRY(auto folder, open_folder(common));
-    const auto held = std::make_shared<const UniqueFd>(std::move(folder));
+    const auto held = Pinned::hold(std::move(folder));
     constexpr int k_levels = 8;
     add_modules(Pinned(common, common, common, held, held), k_levels, repositories);
     if (worktree && !worktree->is_walled()) add_modules(*worktree, k_levels, repositories);

@@ -213,6 +213,10 @@ bool is_half_made(const Worktree& worktree) {
     return worktree.locked == "initializing";  // git writes this reason while it makes a worktree
 }
 
+bool is_half_made_at(const std::vector<Worktree>& all, const std::string& path) {
+    return std::ranges::any_of(all, [&](const Worktree& tree) { return is_half_made(tree) && is_at(tree, path); });
+}
+
 Awaitable<Result<void>> lock_worktree(Git& git, std::string repo, std::string path) {
     CO_TRY(const auto tree, co_await registered(git, repo, path));
     if (tree && tree->is_locked) co_return Result<void>{};

@@ -42,6 +42,8 @@ bool is_at(const Worktree& worktree, const std::string& path);
 
 /// Returns true if git was killed while it made the worktree: git's own lock is still set, and files may be missing.
 bool is_half_made(const Worktree& worktree);
+/// Returns true if such a worktree is registered at the path.
+bool is_half_made_at(const std::vector<Worktree>& all, const std::string& path);
 
 /// Adds a worktree at `path`, detached at `commit_ref` (a ref or a commit) and locked with the reason "orange". Removes
 /// the remains of a killed `worktree add` first. If the daemon is killed before the lock, the worktree stays unlocked;

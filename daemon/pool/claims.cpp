@@ -177,6 +177,14 @@ int Claims::free(const Project& project) const {
     return std::max(0, project.pool_size - taken(project.name));
 }
 
+std::vector<std::string> Claims::of(const std::string& project) const {
+    std::vector<std::string> names;
+    for (const auto& [name, slot] : slots_) {
+        if (slot.project == project) names.push_back(name);
+    }
+    return names;
+}
+
 const Slot* Claims::find(const std::string& name) const {
     const auto found = slots_.find(name);
     return found == slots_.end() ? nullptr : &found->second;

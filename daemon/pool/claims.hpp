@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "common/base/ids.hpp"
 #include "common/base/result.hpp"
@@ -60,6 +61,8 @@ class Claims {
 
     const std::map<std::string, Slot>& all() const { return slots_; }
     const Slot* find(const std::string& name) const;
+    /// Returns the names of a project's workspaces.
+    std::vector<std::string> of(const std::string& project) const;
     std::optional<git::Identity> identity_of(const std::string& name) const;
     /// Returns the index of the workspace's range of ports: unique, and constant as long as the workspace is in the
     /// pool.

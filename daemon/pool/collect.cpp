@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
 #include "daemon/git/branches.hpp"
@@ -41,10 +39,7 @@ Awaitable<std::vector<std::string>> Pool::remove_half_made(Project project, std:
         // A worktree with an identity was complete once: git's mark in it may be an agent's.
         if (in_use_.contains(name) || claims_.identity_of(name)) continue;
         const auto path = path_of(name).string();
-        const bool half_made = std::any_of(trees->begin(), trees->end(), [&](const git::Worktree& tree) {
-            return git::is_half_made(tree) && git::is_at(tree, path);
-        });
-        if (!half_made) continue;
+        if (!git::is_half_made_at(*trees, path)) continue;
         const InUse in_use(in_use_, name);
         co_await agents::end_left_by_daemons(path_of(name), mark_);  // its git may still run
         const auto removed = co_await git::remove_worktree(git_, project.path, path);
@@ -57,10 +52,7 @@ Awaitable<std::vector<std::string>> Pool::remove_half_made(Project project, std:
 }
 
 Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::function<bool(const TaskId&)> is_live) {
-    std::vector<std::string> names;
-    for (const auto& [name, slot] : claims_.all()) {
-        if (slot.project == project.name) names.push_back(name);
-    }
+    const auto names = claims_.of(project.name);
     auto done = co_await remove_half_made(project, names);
     for (const auto& name : names) {
         if (in_use_.contains(name)) continue;
@@ -128,13 +120,10 @@ Awaitable<Result<void>> Pool::discard(Project project, std::string name) {
 }
 
 Awaitable<Result<void>> Pool::remove_workspaces(Project project) {
-    std::vector<std::string> names;
-    for (const auto& [name, slot] : claims_.all()) {
-        if (slot.project != project.name) continue;
-        if (!slot.task.empty()) {
-            co_return Error(ErrorCode::conflict, name + " is still taken by task " + slot.task.value);
-        }
-        names.push_back(name);
+    const auto names = claims_.of(project.name);
+    for (const auto& name : names) {
+        const auto task = claims_.holder_of(name);
+        if (!task.empty()) co_return Error(ErrorCode::conflict, name + " is still taken by task " + task.value);
     }
     CO_TRY(co_await remove_checks_place(project));
     for (const auto& name : names) {

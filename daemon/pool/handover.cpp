@@ -18,18 +18,6 @@ namespace orange {
 
 using namespace std::chrono_literals;
 
-namespace {
-
-/// Returns true if a git command was killed while it created the worktree.
-Awaitable<bool> is_unfinished(Git& git, std::string repo, std::string path) {
-    const auto trees = co_await git::listed_worktrees(git, std::move(repo));
-    if (!trees) co_return false;
-    co_return std::any_of(trees->begin(), trees->end(),
-                          [&](const git::Worktree& tree) { return git::is_half_made(tree) && git::is_at(tree, path); });
-}
-
-}  // namespace
-
 /// Registers the Stop with which stop_acquire() stops an acquire, for the lifetime of this object.
 class Pool::Stoppable {
   public:
@@ -49,7 +37,9 @@ Awaitable<bool> Pool::must_be_made(Project project, std::string name) {
     const auto path = path_of(name).string();
     if (is_missing(files_, path)) co_return true;
     if (claims_.identity_of(name)) co_return false;
-    co_return co_await is_unfinished(git_, project.path, path);
+    const auto trees = co_await git::listed_worktrees(git_, project.path);
+    if (!trees) co_return false;
+    co_return git::is_half_made_at(*trees, path);
 }
 
 Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string name, std::string start) {

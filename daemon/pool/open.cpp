@@ -79,10 +79,8 @@ Awaitable<Result<void>> Pool::make_anew(Project project, std::string name, git::
 }
 
 Awaitable<Result<void>> Pool::relocate(Project project) {
-    std::vector<std::string> names;
-    for (const auto& [name, slot] : claims_.all()) {
-        if (slot.project == project.name && is_folder(files_, path_of(name))) names.push_back(name);
-    }
+    auto names = claims_.of(project.name);
+    std::erase_if(names, [this](const auto& name) { return !is_folder(files_, path_of(name)); });
     const auto lock = co_await repositories_.acquire(project.path);
     Result<void> all;
     for (const auto& name : names) {

@@ -6,7 +6,6 @@
 
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <memory>
 
 #include "common/base/text.hpp"
@@ -48,13 +47,6 @@ std::optional<std::string> read_link(const std::string& path) {
     return std::string(target, static_cast<std::size_t>(size));
 }
 
-std::optional<std::int64_t> number(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
-
 /// Returns the fields of /proc/<pid>/stat from the third on (index 0 is the state). The second field, the name, may
 /// hold blanks and parentheses, so counting starts at the last ')'.
 std::vector<std::string> fields_of(const std::string& stat) {
@@ -71,7 +63,7 @@ std::vector<std::int64_t> numbers_in(const std::string& path) {
     const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), &::closedir);
     if (!folder) return numbers;
     while (const auto* entry = ::readdir(folder.get())) {
-        if (const auto found = number(entry->d_name)) numbers.push_back(*found);
+        if (const auto found = whole_number(entry->d_name)) numbers.push_back(*found);
     }
     return numbers;
 }
@@ -84,7 +76,7 @@ std::vector<std::string> stat_fields(std::int64_t pid) {
 std::optional<std::int64_t> stat_number(std::int64_t pid, std::size_t index) {
     const auto fields = stat_fields(pid);
     if (fields.size() <= index) return std::nullopt;
-    return number(fields[index]);
+    return whole_number(fields[index]);
 }
 
 }  // namespace
@@ -92,8 +84,8 @@ std::optional<std::int64_t> stat_number(std::int64_t pid, std::size_t index) {
 std::optional<Relatives> relatives_of(std::int64_t pid) {
     const auto fields = stat_fields(pid);
     if (fields.size() < 20 || fields[0] == "Z" || fields[0] == "X") return std::nullopt;
-    const auto parent = number(fields[1]), session = number(fields[3]), tty = number(fields[4]),
-               started = number(fields[19]);
+    const auto parent = whole_number(fields[1]), session = whole_number(fields[3]), tty = whole_number(fields[4]),
+               started = whole_number(fields[19]);
     if (!parent || !session || !tty || !started) return std::nullopt;
     return Relatives{*parent, *session, *started, *tty};
 }
@@ -143,7 +135,7 @@ Result<std::int64_t> look_up_start_time(std::int64_t pid) {
     if (!content) return io_error("looking at " + who, error);
     const auto fields = fields_of(*content);
     if (!fields.empty() && (fields[0] == "Z" || fields[0] == "X")) return gone;
-    const auto started = fields.size() < 20 ? std::nullopt : number(fields[19]);
+    const auto started = fields.size() < 20 ? std::nullopt : whole_number(fields[19]);
     if (!started) return Error(ErrorCode::io, "looking at " + who + ": its stat file makes no sense");
     return *started;
 }
@@ -189,7 +181,7 @@ std::optional<std::int64_t> resident_kib_of(std::int64_t pid) {
     const auto content = read_file(file_of(pid, "statm"));
     if (!content) return std::nullopt;
     const auto fields = split(*content, ' ');
-    const auto pages = fields.size() > 1 ? number(fields[1]) : std::nullopt;
+    const auto pages = fields.size() > 1 ? whole_number(fields[1]) : std::nullopt;
     if (!pages) return std::nullopt;
     return *pages * ::sysconf(_SC_PAGESIZE) / 1024;
 }
@@ -199,7 +191,7 @@ std::optional<std::int64_t> cpu_ms_of(std::int64_t pid) {
     constexpr std::size_t k_first = 11, k_count = 4;  // utime, stime, cutime, cstime
     if (fields.size() < k_first + k_count) return std::nullopt;
     std::int64_t ticks = 0;
-    for (std::size_t i = k_first; i < k_first + k_count; ++i) ticks += number(fields[i]).value_or(0);
+    for (std::size_t i = k_first; i < k_first + k_count; ++i) ticks += whole_number(fields[i]).value_or(0);
     return ticks * 1000 / ::sysconf(_SC_CLK_TCK);
 }
 
@@ -213,7 +205,7 @@ std::optional<std::vector<std::int64_t>> children_of(std::int64_t pid) {
         const auto content = read_file(threads + "/" + std::to_string(thread) + "/children");
         if (!content) continue;
         for (const auto word : split(*content, ' ')) {
-            if (const auto child = number(word)) children.push_back(*child);
+            if (const auto child = whole_number(word)) children.push_back(*child);
         }
     }
     return children;

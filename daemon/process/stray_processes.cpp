@@ -30,29 +30,30 @@ bool works_in(std::int64_t pid, const std::string& real) {
 }
 
 /// Adds a process, unless it is a zombie, which has ended.
-void add(std::vector<StrayProcess>& found, std::int64_t pid) {
-    if (const auto started = start_time(pid)) found.push_back({pid, *started});
+/// Returns those of the processes that are wanted and still live.
+template <class Wanted>
+std::vector<StrayProcess> those_of(const std::vector<std::int64_t>& pids, const Wanted& wanted) {
+    std::vector<StrayProcess> found;
+    for (const auto pid : pids) {
+        const auto started = wanted(pid) ? start_time(pid) : std::nullopt;
+        if (started) found.push_back({pid, *started});
+    }
+    return found;
 }
 
 }  // namespace
 
 std::vector<StrayProcess> working_in(const std::string& place) {
     const auto real = resolved(place);
-    std::vector<StrayProcess> found;
-    for (const auto pid : all_pids()) {
-        if (works_in(pid, real)) add(found, pid);
-    }
-    return found;
+    return those_of(all_pids(), [&](std::int64_t pid) { return works_in(pid, real); });
 }
 
 std::vector<StrayProcess> left_by_own_agent(const std::string& worktree, const std::string& run) {
     const auto real = worktree.empty() ? worktree : resolved(worktree);
-    std::vector<StrayProcess> found;
-    for (const auto pid : kin_of_this_process()) {
+    return those_of(kin_of_this_process(), [&](std::int64_t pid) {
         const bool in_session = session_of(pid) == ::getsid(0);
-        if (in_session || (works_in(pid, real) && is_surely_of(pid, run))) add(found, pid);
-    }
-    return found;
+        return in_session || (works_in(pid, real) && is_surely_of(pid, run));
+    });
 }
 
 std::vector<StrayProcess> left_by_run(const std::string& run, std::int64_t shim, const std::string& worktree) {
@@ -64,20 +65,14 @@ std::vector<StrayProcess> left_by_run(const std::string& run, std::int64_t shim,
 }
 
 std::vector<StrayProcess> of_run(const std::string& run) {
-    std::vector<StrayProcess> found;
-    for (const auto pid : all_pids()) {
-        if (environ_of(pid, "ORANGE_RUN") == run) add(found, pid);
-    }
-    return found;
+    return those_of(all_pids(), [&](std::int64_t pid) { return environ_of(pid, "ORANGE_RUN") == run; });
 }
 
 std::vector<StrayProcess> of_ended_runs(const std::string& home, const std::set<std::string>& runs) {
-    std::vector<StrayProcess> found;
-    for (const auto pid : all_pids()) {
+    return those_of(all_pids(), [&](std::int64_t pid) {
         const auto run = environ_of(pid, "ORANGE_RUN");
-        if (run && !runs.contains(*run) && environ_of(pid, "ORANGE_HOME") == home) add(found, pid);
-    }
-    return found;
+        return run && !runs.contains(*run) && environ_of(pid, "ORANGE_HOME") == home;
+    });
 }
 
 std::string shown(const std::vector<StrayProcess>& processes) {
@@ -102,12 +97,10 @@ std::vector<StrayProcess> left_by_daemons(const std::string& worktree, const std
         const auto session = session_of(pid);
         if (session && works_in(pid, worktree)) sessions.insert(*session);
     }
-    std::vector<StrayProcess> found;
-    for (const auto pid : marked) {
+    return those_of(marked, [&](std::int64_t pid) {
         const auto session = session_of(pid);
-        if (session && sessions.contains(*session)) add(found, pid);
-    }
-    return found;
+        return session && sessions.contains(*session);
+    });
 }
 
 bool Ending::step() {

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 
+#include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/model/fields.hpp"
 #include "common/posix/dir.hpp"
@@ -82,10 +82,8 @@ Result<void> write_begun(const std::filesystem::path& exit_file, std::int64_t pr
 }
 
 std::optional<std::int64_t> begun_from_text(std::string_view text) {
-    std::int64_t pid = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
-    const bool is_whole = error == std::errc() && std::string_view(end, text.data() + text.size()) == "\n";
-    return is_whole && pid > 0 ? std::optional(pid) : std::nullopt;
+    const auto pid = text.ends_with('\n') ? whole_number(text.substr(0, text.size() - 1)) : std::nullopt;
+    return pid && *pid > 0 ? pid : std::nullopt;
 }
 
 Result<StartRecord> start_record_from_text(std::string_view text) {

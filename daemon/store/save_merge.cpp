@@ -162,8 +162,6 @@ class Merger {
         return last_;
     }
 
-    static const char* begin_of(std::string_view line) { return line.data(); }
-
     bool is_changed(const Block& block, std::string_view line, const std::vector<std::string_view>& fresh) {
         const auto* place = theirs_.find(block);
         if (!place) return false;
@@ -171,8 +169,8 @@ class Merger {
         for (const auto now : fresh) {
             if (++comparisons_ > k_most_comparisons) return false;
             const bool is_there = now.data() >= begin && now.data() < begin + place->text.size();
-            if (!is_there || replaced_.contains(begin_of(now)) || !is_changed_line(line, now)) continue;
-            replaced_.insert(begin_of(now));  // it stands for one line
+            if (!is_there || replaced_.contains(now.data()) || !is_changed_line(line, now)) continue;
+            replaced_.insert(now.data());  // it stands for one line
             return true;
         }
         return false;

@@ -1,7 +1,6 @@
 #include "daemon/store/task_file.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 #include <vector>
@@ -135,11 +134,9 @@ class FrontmatterReader : public FieldVisitor<FrontmatterReader> {
     void counter(const char* name, Counters& into, const char*) {
         const auto* node = find(name);
         if (!node || node->is_null()) return;
-        std::int64_t value = 0;
-        const char* end = node->scalar.data() + node->scalar.size();
-        const auto [stop, error] = std::from_chars(node->scalar.data(), end, value);
-        if (error != std::errc{} || stop != end) return fail(node->place.line, name, "is not a number");
-        if (value != 0) into[name] = value;
+        const auto value = whole_number(node->scalar);
+        if (!value) return fail(node->place.line, name, "is not a number");
+        if (*value != 0) into[name] = *value;
     }
     /// Does nothing: only the workflow tells which unknown fields are counters.
     void counters(const char*, Counters&, const char*) {}

@@ -27,6 +27,15 @@ std::pair<std::string, std::string> branch_key(const TaskRecord& record) {
     return {record.task.project, record.task.branch};
 }
 
+/// Removes `value` from the set of `key`, and a set that is empty then.
+template <class Sets, class Key, class Value>
+void remove_from(Sets& sets, const Key& key, const Value& value) {
+    const auto found = sets.find(key);
+    if (found == sets.end()) return;
+    found->second.erase(value);
+    if (found->second.empty()) sets.erase(found);
+}
+
 std::uintmax_t size_of(FileSystem& files, const Path& file) {
     const auto facts = files.facts_of(file);
     return facts ? facts->size : 0;
@@ -213,10 +222,7 @@ void TaskStore::unindex(Entry& entry) {
     by_age_.erase(&entry);
     ids_.erase(&entry);
     --sizes_[entry.brief.project];
-    if (const auto found = children_.find(entry.brief.parent); found != children_.end()) {
-        found->second.erase(&entry);
-        if (found->second.empty()) children_.erase(found);
-    }
+    remove_from(children_, entry.brief.parent, &entry);
     if (entry.rests()) return;
     const auto& record = *entry.record;
     awake_.erase(&entry);
@@ -225,17 +231,9 @@ void TaskStore::unindex(Entry& entry) {
     active_.erase(id);
     blocked_.erase(id);
     held_.erase(id);
-    for (const auto& blocker : record.task.blocked_by) {
-        const auto found = dependents_.find(blocker);
-        if (found == dependents_.end()) continue;
-        found->second.erase(id);
-        if (found->second.empty()) dependents_.erase(found);
-    }
+    for (const auto& blocker : record.task.blocked_by) remove_from(dependents_, blocker, id);
     runs_.remove(record);
-    if (const auto found = by_branch_.find(branch_key(record)); found != by_branch_.end()) {
-        found->second.erase(id);
-        if (found->second.empty()) by_branch_.erase(found);
-    }
+    remove_from(by_branch_, branch_key(record), id);
     if (const auto found = queues_.find(record.task.project); found != queues_.end()) {
         found->second.erase({record.queued_seq, id});
     }

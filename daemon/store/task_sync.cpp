@@ -24,15 +24,9 @@ constexpr auto k_gone_for = 100ms;  ///< an editor that deletes a copy creates i
 constexpr int k_most_held_back = 40;
 constexpr std::size_t k_most_written = 16;
 
-std::string_view name_of(FileFacts::Kind kind) {
-    switch (kind) {
-        case FileFacts::Kind::folder:
-            return "a folder";
-        case FileFacts::Kind::link:
-            return "a link";
-        default:
-            return "a pipe or a device";
-    }
+std::string name_of(FileFacts::Kind kind) {
+    if (kind == FileFacts::Kind::folder) return "a folder";
+    return kind == FileFacts::Kind::link ? "a link" : "a pipe or a device";
 }
 
 }  // namespace
@@ -123,14 +117,12 @@ Result<void> TaskSync::read(Side& side) {
     side.exists = side.held = side.damaged = false;
     side.text.clear();
     side.body.reset();
-    const auto facts = files_.facts_of(side.path);
-    side.facts = facts ? std::optional(*facts) : std::nullopt;
-    if (!facts) return {};
-    if (facts->kind != FileFacts::Kind::file) {
-        TRY(set_aside(side.path, side.is_mirror, std::string(name_of(facts->kind))));
-        return {};
+    note_facts(side);
+    if (!side.facts) return {};
+    if (side.facts->kind != FileFacts::Kind::file) {
+        return set_aside(side.path, side.is_mirror, name_of(side.facts->kind));
     }
-    if (facts->size > k_largest_text) return leave_large(side);
+    if (side.facts->size > k_largest_text) return leave_large(side);
     return read_file(side);
 }
 
@@ -282,12 +274,7 @@ Result<void> TaskSync::check_frontmatter(bool of_mirror, const std::string& text
         }
     }
     if (refused.empty()) return {};
-    HistoryEvent event;
-    event.type = "frontmatter.restored";
-    event.timestamp = clock_.now();
-    event.fields["copy"] = std::string(of_mirror ? "mirror" : "own");
-    event.fields["refused"] = refused;
-    out_.events.push_back(std::move(event));
+    tell("frontmatter.restored", of_mirror, {{"refused", refused}});
     return {};
 }
 

@@ -132,6 +132,7 @@ class TaskSync {
     void note_save(const Edit& edit, LineSet returned, LineSet added);
     bool lives(Role role) const;
     bool owns(bool of_mirror, std::string_view heading) const;
+    void tell(const char* type, bool of_mirror, std::map<std::string, Scalar> fields);
     Result<void> tell_removed(const MergedSave& merged, bool of_mirror);
     std::size_t room_for_kept() const;
     Result<Path> keep(const std::string& text);

@@ -145,25 +145,23 @@ void TaskSync::give(CopyMemory& memory) {
 }
 
 /// Keeps the lines that went although they were another's, and tells both that and what was merged back.
+void TaskSync::tell(const char* type, bool of_mirror, std::map<std::string, Scalar> fields) {
+    fields["copy"] = std::string(of_mirror ? "mirror" : "own");
+    out_.events.push_back({type, clock_.now(), std::move(fields)});
+}
+
 Result<void> TaskSync::tell_removed(const MergedSave& merged, bool of_mirror) {
-    const auto told = [&](const std::vector<std::string>& sections, bool put_back) {
-        HistoryEvent event;
-        event.type = "section.lost";
-        event.timestamp = clock_.now();
-        event.fields["copy"] = std::string(of_mirror ? "mirror" : "own");
-        event.fields["sections"] = ellipsized(join(sections, ", "), k_longest_list);
-        event.fields["put_back"] = put_back;
-        return event;
-    };
-    if (!merged.back.empty()) out_.events.push_back(told(merged.back, true));
+    const auto names = [](const std::vector<std::string>& all) { return ellipsized(join(all, ", "), k_longest_list); };
+    if (!merged.back.empty()) {
+        tell("section.lost", of_mirror, {{"sections", names(merged.back)}, {"put_back", true}});
+    }
     if (merged.gone.empty()) return {};
     TRY(const auto kept, keep(merged.kept));
-    auto event = told(merged.gone, false);
-    event.fields["kept"] = kept.filename().string();
-    out_.events.push_back(std::move(event));
+    const auto file = kept.filename().string();
+    tell("section.lost", of_mirror, {{"sections", names(merged.gone)}, {"put_back", false}, {"kept", file}});
     ask_for_attention(std::string(of_mirror ? "An edit in the worktree" : "An edit of the task's own TASK.md") +
-                      " removed another author's lines of TASK.md (" +
-                      ellipsized(join(merged.gone, ", "), k_longest_list) + "); they are kept as " + kept.string());
+                      " removed another author's lines of TASK.md (" + names(merged.gone) + "); they are kept as " +
+                      kept.string());
     return {};
 }
 
@@ -211,13 +209,7 @@ Result<void> TaskSync::set_aside(const Path& path, bool of_mirror, const std::st
     }
     if (!moved && moved.error().code == ErrorCode::not_found) return {};
     if (!moved) return moved;
-    HistoryEvent event;
-    event.type = "task_file.moved";
-    event.timestamp = clock_.now();
-    event.fields["copy"] = std::string(of_mirror ? "mirror" : "own");
-    event.fields["was"] = what;
-    event.fields["kept"] = found.filename().string();
-    out_.events.push_back(std::move(event));
+    tell("task_file.moved", of_mirror, {{"was", what}, {"kept", found.filename().string()}});
     ask_for_attention(path.string() + " was " + what + "; Orange moved it, unread, to " + found.string() +
                       " and restored TASK.md");
     return {};
@@ -228,12 +220,7 @@ void TaskSync::note_large(const Side& side) {
                   " MiB and is not read any more; move what is too much into a file of its own";
     if (side.memory->told_large) return;
     side.memory->told_large = true;
-    HistoryEvent event;
-    event.type = "task_file.unread";
-    event.timestamp = clock_.now();
-    event.fields["copy"] = std::string(side.is_mirror ? "mirror" : "own");
-    event.fields["bytes"] = static_cast<std::int64_t>(side.facts->size);
-    out_.events.push_back(std::move(event));
+    tell("task_file.unread", side.is_mirror, {{"bytes", static_cast<std::int64_t>(side.facts->size)}});
 }
 
 void TaskSync::ask_for_attention(const std::string& why) {

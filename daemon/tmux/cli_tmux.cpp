@@ -107,6 +107,10 @@ Error failed(const std::string& what, const Completed& completed) {
     return command_failed({"tmux", what}, completed);
 }
 
+Result<void> checked(const std::string& what, const Completed& completed) {
+    return completed.ok() ? Result<void>{} : failed(what, completed);
+}
+
 }  // namespace
 
 CliTmux::CliTmux(ProcessRunner& runner, std::filesystem::path socket, const Environment& base,
@@ -242,8 +246,7 @@ Awaitable<Result<void>> CliTmux::start_server() {
     if (co_await start_in_scope(args)) co_return Result<void>{};
     auto keeper = keeper_;
     CO_TRY(const auto started, co_await call(std::move(args), std::string(), std::move(keeper)));
-    if (!started.ok()) co_return failed(k_start_server, started);
-    co_return Result<void>{};
+    co_return checked(k_start_server, started);
 }
 
 Awaitable<Result<void>> CliTmux::bind_detach_key() {
@@ -253,8 +256,7 @@ Awaitable<Result<void>> CliTmux::bind_detach_key() {
     const std::string before(trim(shown.out));
     if (before == detach_key_.name) co_return Result<void>{};
     CO_TRY(const auto bound, co_await call(tmux::rebinding(before, detach_key_)));
-    if (!bound.ok()) co_return failed("bind-key", bound);
-    co_return Result<void>{};
+    co_return checked("bind-key", bound);
 }
 
 /// Opens a window. If the server exits between its start and the command, it is started again.
@@ -387,8 +389,7 @@ Awaitable<Result<void>> CliTmux::find_pane(std::string pane_id) {
 Awaitable<Result<void>> CliTmux::press(std::string pane_id, std::string key) {
     CO_TRY(const auto done,
            co_await call(words("copy-mode", "-q", "-t", pane_id, ";", "send-keys", "-t", pane_id, key)));
-    if (!done.ok()) co_return failed("send-keys", done);
-    co_return Result<void>{};
+    co_return checked("send-keys", done);
 }
 
 Awaitable<Result<void>> CliTmux::press_escape(std::string pane_id) {

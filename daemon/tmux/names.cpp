@@ -1,7 +1,6 @@
 #include "daemon/tmux/names.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "common/base/text.hpp"
 
@@ -20,13 +19,6 @@ bool is_safe(char c) {
 
 bool is_control(char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-}
-
-std::optional<std::int64_t> number(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return value;
 }
 
 /// Returns the title, or nothing if the text is a request to the terminal. tmux takes an APC sequence for a title:
@@ -65,7 +57,7 @@ bool is_id(std::string_view id, std::string_view kinds) {
 std::optional<PaneInfo> pane_from(std::string_view line) {
     const auto fields = split(line, ' ');
     if (fields.size() < k_fields) return std::nullopt;
-    const auto server = number(fields[0]), pid = number(fields[4]);
+    const auto server = whole_number(fields[0]), pid = whole_number(fields[4]);
     if (!server || !pid || !is_id(fields[1], "$") || !is_id(fields[2], "@") || !is_id(fields[3], "%") ||
         !fields[8].starts_with(':')) {
         return std::nullopt;
@@ -108,7 +100,7 @@ PaneView view_from(std::string_view printed) {
     std::int64_t numbers[4] = {};  // lines, the cursor's line, and when the session began and was last used
     for (auto& each : numbers) {
         const auto end = head.find(' ');
-        each = number(head.substr(0, end)).value_or(0);
+        each = whole_number(head.substr(0, end)).value_or(0);
         head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
     }
     const auto [rows, cursor, created, used] = numbers;
@@ -123,7 +115,7 @@ PaneView view_from(std::string_view printed) {
 std::optional<TmuxClient> client_from(std::string_view line) {
     const auto fields = split(line, ' ');
     if (fields.size() != 3 || !fields[0].starts_with("/dev/")) return std::nullopt;
-    const auto used = number(fields[2]);
+    const auto used = whole_number(fields[2]);
     if (!used) return std::nullopt;
     return TmuxClient{std::string(fields[0]), std::string(fields[1]), Timestamp{std::chrono::seconds(*used)}};
 }

@@ -1,7 +1,6 @@
 #include "daemon/workflow/condition.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <utility>
@@ -131,10 +130,9 @@ Result<Condition> parse_condition(std::string_view text) {
     Condition condition{std::string(trim(whole.substr(0, at))), *comparison, 0};
     if (!is_field_name(condition.field)) return refused("what is compared must be the name of one field");
     const auto number = end == std::string_view::npos ? std::string_view{} : trim(whole.substr(end));
-    const auto [stop, failure] = std::from_chars(number.data(), number.data() + number.size(), condition.value);
-    if (number.empty() || failure != std::errc{} || stop != number.data() + number.size()) {
-        return refused("what it is compared with must be one whole number");
-    }
+    const auto value = whole_number(number);
+    if (!value) return refused("what it is compared with must be one whole number");
+    condition.value = *value;
     return condition;
 }
 

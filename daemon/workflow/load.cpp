@@ -20,11 +20,6 @@
 namespace orange::workflow {
 namespace {
 
-bool is_name(std::string_view text) {
-    if (text.empty() || text.size() > 40 || text.front() < 'a' || text.front() > 'z') return false;
-    return text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos;
-}
-
 constexpr std::string_view k_name_rule = "a name has up to 40 of a-z, 0-9, - and _, and begins with a letter";
 
 void read_head(Reader& reader, const Node& root, std::string_view expected_name, Source& source) {
@@ -195,6 +190,11 @@ Problem problem_of(const Error& error, std::string_view file_name) {
 }
 
 }  // namespace
+
+bool is_name(std::string_view text) {
+    if (text.empty() || text.size() > 40 || text.front() < 'a' || text.front() > 'z') return false;
+    return text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos;
+}
 
 Loaded load(std::string_view text, std::string_view file_name, std::string_view expected_name) {
     Loaded loaded;

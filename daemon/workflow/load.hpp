@@ -38,6 +38,9 @@ Loaded load(std::string_view text, std::string_view file_name, std::string_view 
 /// Returns one line per problem: "default.yml:12:5: unknown action "spawn_agnt"; did you mean spawn_agent?"
 std::string describe(const std::vector<Problem>& problems, std::string_view file_name);
 
+/// Returns true for a name that a workflow, a state, a prompt or a message may have.
+bool is_name(std::string_view text);
+
 /// Parses "<field> <op> <integer>"; invalid_argument for any other text.
 Result<engine::Condition> parse_condition(std::string_view text);
 

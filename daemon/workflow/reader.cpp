@@ -1,7 +1,6 @@
 #include "daemon/workflow/reader.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
@@ -24,12 +23,7 @@ std::string kind_of(const Node& node) {
 }
 
 std::optional<std::int64_t> integer_of(const Node& node) {
-    if (!node.is_scalar() || node.quoted) return std::nullopt;
-    std::int64_t value = 0;
-    const char* end = node.scalar.data() + node.scalar.size();
-    const auto [stop, failure] = std::from_chars(node.scalar.data(), end, value);
-    if (failure != std::errc{} || stop != end) return std::nullopt;
-    return value;
+    return node.is_scalar() && !node.quoted ? whole_number(node.scalar) : std::nullopt;
 }
 
 }  // namespace

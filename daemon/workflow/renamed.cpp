@@ -25,10 +25,7 @@ std::size_t written_length(std::string_view text, std::size_t at, const yaml::No
 }  // namespace
 
 Result<std::string> renamed(std::string_view text, std::string_view name) {
-    constexpr std::string_view k_letters = "abcdefghijklmnopqrstuvwxyz";
-    const bool fine = !name.empty() && name.size() <= 40 && k_letters.find(name.front()) != std::string_view::npos &&
-                      name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_") == std::string_view::npos;
-    if (!fine) {
+    if (!is_name(name)) {
         return Error(ErrorCode::invalid_argument,
                      "\"" + printable(name) +
                          "\" is not a valid workflow name; use up to 40 of a-z, 0-9, - and _, beginning with a letter");
