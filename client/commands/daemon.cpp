@@ -28,9 +28,7 @@ Status ask_running(Context& context, const Method& params, Render render) {
 /// Lets the daemon search the caller's PATH for agents' programs, and returns its notes. A daemon that is older than
 /// this client does not know the method; then there are none.
 std::vector<std::string> search_programs(connection::Connection& daemon) {
-    rpc::HarnessSearch params;
-    params.caller = caller_environment();
-    auto reply = daemon.call(params);
+    auto reply = daemon.call(rpc::HarnessSearch{caller_environment()});
     return reply ? std::move(reply->notes) : std::vector<std::string>();
 }
 
@@ -111,9 +109,7 @@ Status daemon_status(Context& context) {
 }
 
 Status daemon_reload(Context& context) {
-    rpc::DaemonReload params;
-    params.caller = caller_environment();
-    return ask_running(context, params, [&](const rpc::DaemonReload::Reply& reply) {
+    return ask_running(context, rpc::DaemonReload{caller_environment()}, [&](const rpc::DaemonReload::Reply& reply) {
         return "Reloaded the settings, workflows, harnesses and the login shell's environment.\n" +
                output::notes_text(reply.notes, context.style);
     });

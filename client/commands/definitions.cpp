@@ -14,18 +14,13 @@ Status workflow_list(Context& context) {
 }
 
 Status workflow_show(Context& context, const std::string& name, bool source) {
-    rpc::WorkflowShow params;
-    params.name = name;
-    return answer(context, params, [&](const rpc::WorkflowShow::Reply& reply) {
+    return answer(context, rpc::WorkflowShow{name}, [&](const rpc::WorkflowShow::Reply& reply) {
         return source ? printable(reply.text, true) : output::workflow_page(reply, context.style);
     });
 }
 
 Status workflow_graph(Context& context, const std::string& name, const std::string& format) {
-    rpc::WorkflowGraph params;
-    params.name = name;
-    params.format = format;
-    params.width = static_cast<int>(context.style.width);
+    const rpc::WorkflowGraph params{name, format, static_cast<int>(context.style.width)};
     return answer(context, params, [](const rpc::WorkflowGraph::Reply& reply) { return printable(reply.text, true); });
 }
 

@@ -218,9 +218,7 @@ Result<void> Tour::merge() {
 
 Result<void> Tour::show_result() {
     TRY(auto log, repository_.log());
-    rpc::WorkspaceList list;
-    list.project = project_;
-    TRY(auto workspaces, call(list));
+    TRY(auto workspaces, call(rpc::WorkspaceList{project_}));
     if (context_.json) {
         put_json({{"task", id_},
                   {"status", status_},
@@ -286,9 +284,8 @@ void Tour::clean_up() {
         if (auto done = call(erase); !done) print_error("deleting the demo's task", done.error());
     }
     if (!project_.empty()) {
-        rpc::ProjectRemove remove;
-        remove.name = project_;
-        if (auto done = call(remove); !done) print_error("removing the demo's project", done.error());
+        if (auto done = call(rpc::ProjectRemove{project_}); !done)
+            print_error("removing the demo's project", done.error());
     }
     if (auto done = repository_.remove(); !done) print_error("removing the demo's repository", done.error());
 }

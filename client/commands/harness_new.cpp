@@ -154,12 +154,9 @@ Result<Json> make_new(Context& context, const HarnessNew& options) {
                                          "  orange harness new " + options.name + " --from " + options.from +
                                          " --force"};
     }
-    rpc::HarnessShow show;
-    show.name = options.from;
-    TRY(const auto source, context.call(show));
+    TRY(const auto source, context.call(rpc::HarnessShow{options.from}));
     TRY(replace_file(file, definition(source, options.name), 0600));
-    show.name = options.name;
-    TRY(const auto made, context.call(show));
+    TRY(const auto made, context.call(rpc::HarnessShow{options.name}));
     return Json{{"name", options.name},
                 {"from", options.from},
                 {"path", file.string()},

@@ -296,9 +296,7 @@ class Trial {
 
     /// Returns false if the program could not be started.
     Result<bool> begin() {
-        rpc::HarnessShow show;
-        show.name = options_.name;
-        TRY(const auto reply, inner_.call(show));
+        TRY(const auto reply, inner_.call(rpc::HarnessShow{options_.name}));
         const auto& harness = reply.harness;
         oneshot_ = harness.mode == "oneshot";
         tried_ = harness.tried;
@@ -492,9 +490,7 @@ class Trial {
                  "mode: oneshot, or argv that keeps it running");
             return {};
         }
-        rpc::HarnessShow show;
-        show.name = options_.name;
-        TRY(const auto shown, inner_.call(show));
+        TRY(const auto shown, inner_.call(rpc::HarnessShow{options_.name}));
         if (shown.messages == "none") {
             step("message", Verdict::unknown,
                  "its definition has no prompt, so Orange types nothing: you type messages in its window", "prompt");
@@ -637,9 +633,7 @@ class Trial {
 };
 
 Result<void> agree(Context& context, const HarnessTest& options) {
-    rpc::HarnessShow show;
-    show.name = options.name;
-    TRY(context.call(show));
+    TRY(context.call(rpc::HarnessShow{options.name}));
     if (!options.executor.empty()) {
         rpc::ExecutorShow executor;
         executor.name = options.executor;
