@@ -5,6 +5,8 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/engine/blocking.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 namespace {
@@ -38,6 +40,17 @@ Result<TaskId> one_of(const World& world, const std::vector<TaskId>& all, const 
     TRY(auto id, world.tasks.resolve(name, store::Naming::id_or_branch));
     if (std::ranges::find(all, id) != all.end()) return id;
     return Error(ErrorCode::invalid_argument, "it does not wait for task " + id.value);
+}
+
+/// A human who has acknowledged that a blocker is gone gets no second notice.
+void tell_gone(const World& world, TaskRecord& record, const std::vector<engine::Blocker>& gone) {
+    const bool is_told =
+        std::ranges::all_of(gone, [&](const auto& blocker) { return record.blockers_gone.contains(blocker.id); });
+    if (gone.empty()) (void)clear(record, NoticeKind::blocker_gone);
+    if (is_told && engine::find_notice(record, NoticeKind::blocker_gone) == nullptr) return;
+    const auto names = gone_text(world, record);
+    raise(world, record, NoticeKind::blocker_gone, engine::gone_text(gone),
+          "orange task update " + record.task.id.value + " --unblock " + names, names);
 }
 
 }  // namespace
@@ -139,6 +152,23 @@ std::string waits_sentence(const World& world, const TaskRecord& record) {
         text += one ? " and starts by itself when that is done" : " and starts by itself when they are done";
     }
     return text + ". To start it without:\n  orange task update " + id + " --unblock " + (gone.empty() ? names : gone);
+}
+
+Awaitable<Result<void>> note_blockers(Runner& runner, TaskRecord& record, engine::step::NoteBlockers ended) {
+    auto& world = runner.world;
+    for (const auto& id : ended.done) {
+        CO_TRY(world.journal.write_once(record, "blocker.done", {{"blocker", id.value}}));
+        record.blockers_done.insert(id);
+    }
+    for (const auto& blocker : ended.gone) {
+        CO_TRY(world.journal.write_once(record, "blocker.gone", {{"blocker", blocker.id.value}}));
+    }
+    tell_gone(world, record, ended.gone);
+    for (const auto& blocker : ended.gone) record.blockers_gone.insert(blocker.id);
+    CO_TRY(runner.turns.try_save(record));
+    co_await runner.turns.show(record);
+    if (!record.blocked()) runner.queue.schedule(record.task.project);
+    co_return Result<void>{};
 }
 
 }  // namespace orange
