@@ -14,7 +14,7 @@
 namespace orange {
 namespace {
 
-constexpr std::size_t k_longest_text = 300;
+constexpr std::size_t k_longest_news = 300;
 constexpr int k_most_times_kept = 15;
 
 /// "shop: Round the total"
@@ -30,7 +30,7 @@ std::string news_text(const TaskRecord& record, const Needs& needs, const std::o
     auto text = name_of(record.task) + ": " + said.value_or(needs.text);
     const bool asks = needs.kind == Need::answer || (trouble && needs.kind == Need::help);
     if (said && asks) text += " - " + needs.text;
-    text = ellipsized(printable(text), k_longest_text);
+    text = ellipsized(printable(text), k_longest_news);
     return needs.command.empty() ? text : text + " (" + needs.command.text() + ")";
 }
 

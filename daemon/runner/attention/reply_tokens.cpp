@@ -11,7 +11,7 @@
 namespace orange {
 namespace {
 
-constexpr std::size_t k_token_length = 8, k_most_choices = 1000;
+constexpr std::size_t k_reply_token_length = 8, k_most_choices = 1000;
 
 struct TokensFile {
     int schema = 1;
@@ -39,7 +39,7 @@ ReplyTokens::ReplyTokens(World& world) : world_(world), file_(replies_folder(wor
 
 std::string ReplyTokens::add(ReplyChoice choice) {
     std::string token;
-    while (!is_token(token)) token = to_lower(random_id(k_token_length));
+    while (!is_token(token)) token = to_lower(random_id(k_reply_token_length));
     choice.hash = sha256(token);
     choices_.push_back(std::move(choice));
     if (choices_.size() > k_most_choices) choices_.erase(choices_.begin());
@@ -59,7 +59,7 @@ void ReplyTokens::save() const {
 bool ReplyTokens::is_token(std::string_view word) {
     const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
     const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
-    return word.size() == k_token_length && std::ranges::any_of(word, is_digit) &&
+    return word.size() == k_reply_token_length && std::ranges::any_of(word, is_digit) &&
            std::ranges::any_of(word, is_letter) &&
            std::ranges::all_of(word, [&](char c) { return is_digit(c) || is_letter(c); });
 }

@@ -17,16 +17,16 @@
 namespace orange {
 namespace {
 
-constexpr std::size_t k_named_commits = 5;
+constexpr std::size_t k_named_in_concern = 5;
 
 /// "1a2b3c4 Subject, 5d6e7f8 Subject, …"
 template <class Lines>
 std::string named(const Lines& lines) {
     std::string names;
-    for (std::size_t i = 0; i < lines.size() && i < k_named_commits; ++i) {
+    for (std::size_t i = 0; i < lines.size() && i < k_named_in_concern; ++i) {
         names += (i > 0 ? ", " : "") + ellipsized(printable(lines[i]), 72);
     }
-    return lines.size() > k_named_commits ? names + ", …" : names;
+    return lines.size() > k_named_in_concern ? names + ", …" : names;
 }
 
 Awaitable<Result<std::string>> commits_since_review(Git& git, std::string repo, std::string seen, std::string tip,

@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds k_first_look = 200ms, k_longest_look = 2s;
+constexpr std::chrono::milliseconds k_first_answer_look = 200ms, k_longest_answer_look = 2s;
 constexpr std::chrono::milliseconds k_forge_patience = 20s;  ///< for a merge that the forge has accepted
 
 std::string on_a_line(const TaskRecord& record, const char* option) {
@@ -250,7 +250,7 @@ Awaitable<Result<void>> MergeRun::publish_at_forge() {
     std::optional<Error> refused;
     bool asked = false;
     const auto give_up = async::now() + k_forge_patience;
-    for (auto pause = k_first_look;; pause = std::min(pause * 2, k_longest_look)) {
+    for (auto pause = k_first_answer_look;; pause = std::min(pause * 2, k_longest_answer_look)) {
         CO_TRY(const auto found, co_await pulls::ask(world_, place, record_));
         if (!found) {
             arriving_ = false;

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds k_first_pause = 50ms, k_longest_pause = 1s;
+constexpr std::chrono::milliseconds k_first_pause = 50ms, k_longest_push_pause = 1s;
 
 }  // namespace
 
@@ -45,7 +45,7 @@ Awaitable<Result<void>> MergeRun::go_on() {
 /// Succeeds when the commit is published. A lost race is no failure: the merge is built again on the commit that won.
 Awaitable<Result<void>> MergeRun::publish() {
     const auto give_up = async::now() + world_.settings.push_patience;
-    for (auto pause = k_first_pause;; pause = std::min(pause * 2, k_longest_pause)) {
+    for (auto pause = k_first_pause;; pause = std::min(pause * 2, k_longest_push_pause)) {
         CO_TRY(const auto there, co_await is_published());
         if (there) co_return Result<void>{};
         arriving_ = false;
