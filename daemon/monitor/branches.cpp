@@ -19,7 +19,9 @@ void Branches::follow(const TaskId& id) {
     const auto workspace = record ? record->task.workspace.value_or("") : std::string();
     const auto known = worktrees_.find(id);
     if (known != worktrees_.end() && known->second.workspace == workspace) {
-        if (!record->task.executor.empty()) watch_own(id, known->second);
+        if (record->task.executor.empty()) return;
+        watch_own(id, known->second);
+        if (world_.pool.is_walled(workspace)) watch_pointer(id, known->second);  // the start makes it one later
         return;
     }
     forget(id);
