@@ -45,6 +45,7 @@ Awaitable<Result<git::Identity>> Pool::identity_of(std::string common_dir, std::
 
 Awaitable<Result<git::Pinned>> Pool::pinned(Project project, std::string name, std::vector<git::RestoredFile>& mended) {
     CO_TRY(const auto common, co_await known_.git_dir(git_, project.path));
+    if (being_removed_.contains(name)) co_return Error(ErrorCode::conflict, name + " is being made again");
     CO_TRY(const auto identity, co_await identity_of(common, name));
     co_return git::pin(common, path_of(name).string(), identity, claims_.is_walled(name), (root_ / ".found").string(),
                        mended);
@@ -72,6 +73,7 @@ Awaitable<Result<void>> Pool::make_anew(Project project, std::string name, git::
         notes.push_back("a repository that the agent made or changed was moved to " + shown_path(place) +
                         ": git may run what its configuration names");
     }
+    const InUse being_removed(being_removed_, name);
     CO_TRY(co_await git::remove_worktree(git_, project.path, path));
     claims_.set_identity(name, std::nullopt);
     claims_.set_walled(name, false);

@@ -298,6 +298,9 @@ class Pool {
     async::KeyedMutex workspaces_;  ///< one caller at a time per workspace; locked before a repository's
     std::string mark_;
     std::map<TaskId, std::shared_ptr<Stop>> stops_;  ///< for tasks whose acquire runs
+    /// Workspaces whose worktree is being removed. Nobody opens one: that would put its `.git` back, and git could not
+    /// remove the folder.
+    std::set<std::string> being_removed_;
     std::set<std::string> in_use_;  ///< workspaces on which an operation works: gc and claims skip them
     Surround surround_ = [](const Project&, const TaskId&, const std::string&) { return Surroundings{}; };
     BehindWall wall_;

@@ -10,7 +10,8 @@
 
 namespace orange::test {
 
-/// Somebody who waits for a command of the daemon's, and does something, once, before the daemon goes on.
+/// Somebody who waits for a command of the daemon's, and does something, once, before it runs or before the daemon goes
+/// on.
 class WatchedGit : public Git {
   public:
     using Which = std::function<bool(const GitCommand& command)>;
@@ -18,6 +19,11 @@ class WatchedGit : public Git {
     explicit WatchedGit(Git& git) : git_(git) {}
     Awaitable<Result<Completed>> run(GitCommand command) override {
         const bool is_it = which_ && which_(command);
+        if (is_it && first_) {
+            which_ = nullptr;
+            co_await first_();
+            co_return co_await git_.run(std::move(command));
+        }
         auto done = co_await git_.run(std::move(command));
         if (is_it) {
             which_ = nullptr;
@@ -26,15 +32,21 @@ class WatchedGit : public Git {
         co_return done;
     }
 
+    void before(Which which, std::function<Awaitable<void>()> first) {
+        which_ = std::move(which);
+        first_ = std::move(first);
+    }
     void after(Which which, std::function<void()> act) {
         which_ = std::move(which);
+        first_ = nullptr;
         act_ = std::move(act);
     }
-    bool has_acted() const { return act_ && !which_; }
+    bool has_acted() const { return (act_ || first_) && !which_; }
 
   private:
     Git& git_;
     Which which_;
+    std::function<Awaitable<void>()> first_;
     std::function<void()> act_;
 };
 

@@ -395,3 +395,21 @@ TEST_CASE_METHOD(Agent, "what git's own view of a worktree passes over is reacha
         project.pool_size = 4;
     }
 }
+
+TEST_CASE_METHOD(Agent, "nobody opens a worktree that is being removed: its .git would be back, and git could not") {
+    const auto tree = taken(task("a"));
+    pool.note_walled("shop--1").value();
+    std::optional<ErrorCode> refused;
+    const auto removal = [](const GitCommand& command) {
+        return has_word(command, "worktree") && has_word(command, "remove");
+    };
+    watched.before(removal, [&]() -> Awaitable<void> {
+        const auto opened = co_await pool.open(project, "shop--1");
+        if (!opened) refused = opened.error().code;
+    });
+    go(pool.release(project, task("a"))).value();
+    REQUIRE(watched.has_acted());
+    CHECK(refused == ErrorCode::conflict);
+    CHECK(plain(tree, {"status", "--porcelain"}).empty());
+    CHECK(go(pool.open(project, "shop--1")));
+}
