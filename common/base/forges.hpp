@@ -24,7 +24,7 @@ struct ForgeRule {
     std::array<const char*, 6> templates;   ///< files with the text of a new one; the first that exists counts
 };
 
-/// GitHub, or a GitHub server of one's own.
+/// The rule of GitHub, and of a GitHub server of one's own.
 inline constexpr ForgeRule k_github = {
     "github",
     "GitHub",

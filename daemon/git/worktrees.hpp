@@ -27,8 +27,8 @@ struct Worktree {
 Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo);
 
 /// Lists the worktrees as they are now from git's own files, without a process, and without `head` and `prunable`.
-/// Nothing if only git can tell: the repository is bare, its `.git` is no folder, its refs are not in files, or a file
-/// is not as git writes it.
+/// Returns nothing if only git can tell: the repository is bare, its `.git` is no folder, its refs are not in files, or
+/// a file is not as git writes it.
 std::optional<std::vector<Worktree>> files_of_worktrees(const std::string& repo);
 
 /// Lists the worktrees with files_of_worktrees(), or else with worktrees().

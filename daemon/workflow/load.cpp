@@ -166,7 +166,7 @@ void read_workflow(Reader& reader, const Node& root, std::string_view expected_n
     if (const Node* monitoring = root.find("exit_monitoring")) read_exit_monitoring(reader, *monitoring, source);
     source.rules_complete = reader.count() == before_rules;
     if (const Node* prompts = root.find("prompts")) read_prompts(reader, *prompts, source);
-    // Those that notify_worker sends: short texts, with {section} and {next_status}.
+    // The messages that notify_worker sends are short texts, with {section} and {next_status}.
     if (const Node* messages = root.find("messages")) {
         read_texts(reader, *messages, "message", source.definition.messages);
     }

@@ -41,7 +41,7 @@ class Exits : Owner {
     /// yet. The record is saved when that ends.
     bool is_restarting(const TaskId& id) const { return restarting_.contains(id); }
 
-    /// True while an agent's end is being handled.
+    /// True while it is not decided yet what follows the end of an agent.
     bool are_under_way() const { return under_way_.use_count() > 1; }
 
   private:
