@@ -94,7 +94,10 @@ Awaitable<Result<std::string>> KnownRepositories::git_dir(Git& git, std::string 
     const auto now = identity_of_folder(repo + "/.git");
     const auto known = known_.find(repo);
     if (known != known_.end() && !now.empty() && known->second.git == now) co_return known->second.dir;
-    CO_TRY(auto dir, co_await common_dir(git, repo));
+    auto dir = real_path(repo) + "/.git";
+    if (!files_of_worktrees(repo)) {  // no ordinary repository
+        CO_TRY(dir, co_await common_dir(git, repo));
+    }
     known_[repo] = {now, dir, {}, {}};
     co_return dir;
 }
