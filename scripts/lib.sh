@@ -139,6 +139,15 @@ stage() {
     (cd "$2" && find bin share -type f | LC_ALL=C sort | xargs sha256sum >sums && mv sums SHA256SUMS)
 }
 
+# what_cannot_be_tried: prints the labels of the tests that this machine cannot run, each with what it lacks. A container
+# often has no user namespaces, and a /dev/pts whose terminals belong to no group tty, which sshd needs unless it is root's.
+what_cannot_be_tried() {
+    bwrap --unshare-user --unshare-pid --cap-drop ALL --ro-bind / / --proc /proc true >/dev/null 2>&1 ||
+        echo 'needs-user-namespaces user namespaces'
+    [ "$(id -u)" -eq 0 ] || [ "$(script -qc 'stat -L -c %G /dev/stdin' /dev/null </dev/null 2>/dev/null | tr -d '\r')" = tty ] ||
+        echo 'needs-terminals-of-sshd terminals of the group tty'
+}
+
 # A service or a container may have no HOME, which git and login shells need.
 need_home() {
     if [ -z "${HOME:-}" ] || [ ! -d "${HOME:-}" ]; then

@@ -88,7 +88,7 @@ void grow(const fs::path& file, const std::string& line, std::size_t bytes) {
 
 }  // namespace
 
-TEST_CASE("A full run folder makes nobody wait when its agent ends, and is removed afterwards") {
+TEST_CASE("A full run folder makes nobody wait when its agent ends, and is removed afterwards", "[user-namespaces]") {
     Scene scene;
     auto& orange = scene.orange;
     const auto id = scene.start("bwrap");

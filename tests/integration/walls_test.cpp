@@ -296,7 +296,8 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("An agent in bwrap works, and reaches nothing that the wall hides, and in local it reaches all of it") {
+TEST_CASE("An agent in bwrap works, and reaches nothing that the wall hides, and in local it reaches all of it",
+          "[user-namespaces]") {
     Scene scene;
     const auto main = scene.main(), readme = scene.readme();
     const auto sign = [&](const char* what) {
@@ -324,7 +325,8 @@ TEST_CASE("An agent in bwrap works, and reaches nothing that the wall hides, and
     CHECK(scene.notes() != "mine\n");
 }
 
-TEST_CASE("What an agent in bwrap leaves for the git of the daemon runs nothing and changes nothing of the user's") {
+TEST_CASE("What an agent in bwrap leaves for the git of the daemon runs nothing and changes nothing of the user's",
+          "[user-namespaces]") {
     Scene scene(k_saboteur);
     auto& orange = scene.orange;
     orange.git({"config", "extensions.worktreeConfig", "true"}, scene.repo());
@@ -380,7 +382,8 @@ TEST_CASE("What an agent in bwrap leaves for the git of the daemon runs nothing 
     CHECK(scene.notes() != "mine\n");
 }
 
-TEST_CASE("A symbolic ref that an agent in bwrap puts in the place of its branch moves no other branch") {
+TEST_CASE("A symbolic ref that an agent in bwrap puts in the place of its branch moves no other branch",
+          "[user-namespaces]") {
     Scene scene(k_renegade);
     auto& orange = scene.orange;
     orange.git({"branch", "release"}, scene.repo());
@@ -397,7 +400,8 @@ TEST_CASE("A symbolic ref that an agent in bwrap puts in the place of its branch
     CHECK(scene.commit_of("release") == before);
 }
 
-TEST_CASE("What an agent in bwrap commits is checked behind its wall, and objects that it swaps reach nobody") {
+TEST_CASE("What an agent in bwrap commits is checked behind its wall, and objects that it swaps reach nobody",
+          "[user-namespaces]") {
     Scene scene(k_swapper);
     auto& orange = scene.orange;
     const std::string check = "/bin/sh check";
@@ -436,7 +440,8 @@ TEST_CASE("What an agent in bwrap commits is checked behind its wall, and object
     CHECK_THAT(orange.orange({"doctor"}).out, Holds("executor open separates files") && Holds("checks: outside"));
 }
 
-TEST_CASE("What an agent in bwrap replaces in its worktree is put back, and it takes no other ref's name") {
+TEST_CASE("What an agent in bwrap replaces in its worktree is put back, and it takes no other ref's name",
+          "[user-namespaces]") {
     Scene scene(k_breaker);
     auto& orange = scene.orange;
     orange.git({"tag", "v1"}, scene.repo());
@@ -456,7 +461,8 @@ TEST_CASE("What an agent in bwrap replaces in its worktree is put back, and it t
         orange.git({"for-each-ref", "refs/heads/origin", "refs/heads/heads", "refs/heads/tags"}, scene.repo()).empty());
 }
 
-TEST_CASE("The demo agent plays its whole life in bwrap, below a home with a long path, and its verdict is attested") {
+TEST_CASE("The demo agent plays its whole life in bwrap, below a home with a long path, and its verdict is attested",
+          "[user-namespaces]") {
     Sandbox orange({}, 130);
     orange.add_project("shop");
     rpc::TaskCreate create;
@@ -481,7 +487,8 @@ TEST_CASE("The demo agent plays its whole life in bwrap, below a home with a lon
     CHECK(orange.status(id) == "done");
 }
 
-TEST_CASE("When the orange-agent of a window is killed, nothing of its run goes on behind the wall") {
+TEST_CASE("When the orange-agent of a window is killed, nothing of its run goes on behind the wall",
+          "[user-namespaces]") {
     Sandbox orange;
     orange.add_project("shop");
     rpc::TaskCreate create;
@@ -503,7 +510,7 @@ TEST_CASE("When the orange-agent of a window is killed, nothing of its run goes 
     orange.eventually("nothing is left", [&] { return behind().empty(); });
 }
 
-TEST_CASE("No agent starts behind a wall without the socket of its run") {
+TEST_CASE("No agent starts behind a wall without the socket of its run", "[user-namespaces]") {
     Sandbox orange;
     orange.add_project("shop", 4);
     const auto refused = [&](const std::string& branch) {
@@ -528,7 +535,8 @@ TEST_CASE("No agent starts behind a wall without the socket of its run") {
     }
 }
 
-TEST_CASE("In bwrap, a repository that borrows objects works, and the folders of the program's own files are made") {
+TEST_CASE("In bwrap, a repository that borrows objects works, and the folders of the program's own files are made",
+          "[user-namespaces]") {
     Sandbox orange;
     const auto lender = orange.make_repository("lender");
     orange.git({"clone", "-q", "--shared", lender.string(), "borrower"}, orange.root());
@@ -553,7 +561,8 @@ TEST_CASE("In bwrap, a repository that borrows objects works, and the folders of
     CHECK(read_file(orange.root() / ".worker/login") == "login\n");
 }
 
-TEST_CASE("In bwrap, what an agent writes to the settings of its program ends with its run, and its login stays") {
+TEST_CASE("In bwrap, what an agent writes to the settings of its program ends with its run, and its login stays",
+          "[user-namespaces]") {
     Sandbox orange;
     orange.add_project("shop");
     const testing::TemporaryFolder outside;
@@ -637,7 +646,7 @@ sleep 600
     }
 }
 
-TEST_CASE("orange executor test says which walls hold, and which do not") {
+TEST_CASE("orange executor test says which walls hold, and which do not", "[user-namespaces]") {
     Sandbox orange;
     const auto repo = orange.add_project("shop");
     const auto report = [&](std::vector<std::string> words, int status) {
