@@ -507,9 +507,10 @@ TEST_CASE("A worker that writes its own verdict gets nowhere, and is told who it
     const auto moves = orange.history(id, "status.changed").size();
     // The reviewer's run is no secret to a process of the same user.
     const auto shim = std::to_string(reviewer.at("pid").get<pid_t>());
-    const auto stolen = "run=; until [ \"$run\" ]; do agent=$(cut -d ' ' -f 1 /proc/" + shim + "/task/" + shim +
-                        "/children); run=$(tr '\\0' '\\n' </proc/$agent/environ | sed -n 's/^ORANGE_RUN=//p'); done; "
-                        "export ORANGE_ROLE=reviewer ORANGE_RUN=$run; ";
+    const auto stolen =
+        "run=; until [ \"$run\" ]; do agent=$(cut -d ' ' -f 1 /proc/" + shim + "/task/" + shim +
+        "/children); run=$({ tr '\\0' '\\n' </proc/$agent/environ; } 2>/dev/null | sed -n 's/^ORANGE_RUN=//p'); done; "
+        "export ORANGE_ROLE=reviewer ORANGE_RUN=$run; ";
     CHECK(stage.play(id, "worker", stolen + "echo $run") == reviewer.at("run").get<std::string>() + "\n");
 
     const auto out = stage.next("out").string();
