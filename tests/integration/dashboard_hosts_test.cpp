@@ -46,7 +46,7 @@ void select_task(Stage& stage, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("The tasks of three machines are on one screen, and a key works where the task is") {
+TEST_CASE("The tasks of three machines are on one screen, and a key works where the task is", "[terminals-of-sshd]") {
     ThreeMachines machines;
     Stage stage(machines.desk.here, machines.repository, 120, 40);
     stage.start("NEEDS YOU 1", machines.command());

@@ -79,12 +79,17 @@ class Sshd {
     int port() const { return port_; }
     pid_t pid() const { return pid_; }
     std::filesystem::path file(const std::string& name) const { return folder_ / name; }
-    /// The processes that serve one connection each.
+    /// The processes that serve the connections: one for each connection of root, two for one of another user.
     std::vector<pid_t> sessions() const {
-        const auto pid = std::to_string(pid_);
-        std::istringstream list(read_file("/proc/" + pid + "/task/" + pid + "/children"));
-        std::vector<pid_t> all;
-        for (pid_t child = 0; list >> child;) all.push_back(child);
+        std::vector<pid_t> all = {pid_};
+        for (std::size_t next = 0; next < all.size(); ++next) {
+            const auto pid = std::to_string(all[next]);
+            std::istringstream list(read_file("/proc/" + pid + "/task/" + pid + "/children"));
+            for (pid_t child = 0; list >> child;) {
+                if (read_file("/proc/" + std::to_string(child) + "/comm").starts_with("sshd")) all.push_back(child);
+            }
+        }
+        all.erase(all.begin());
         return all;
     }
     void signal(int number) const {

@@ -293,10 +293,10 @@ void break_an_attach(int signal) {
 
 }  // namespace
 
-TEST_CASE("An attach whose sshd is killed leaves the terminal as it was") {
+TEST_CASE("An attach whose sshd is killed leaves the terminal as it was", "[terminals-of-sshd]") {
     break_an_attach(SIGKILL);
 }
 
-TEST_CASE("An attach whose link is silent ends by itself and leaves the terminal as it was") {
+TEST_CASE("An attach whose link is silent ends by itself and leaves the terminal as it was", "[terminals-of-sshd]") {
     break_an_attach(SIGSTOP);
 }
