@@ -164,6 +164,7 @@ Evidence collect_evidence(ProcessTable& table, std::int64_t pid, std::int64_t st
         if (const auto leader = table.entry(found.session.pid)) found.session.start_time = leader->start_time;
         found.working_directory = table.working_directory(pid);
         found.ssh_client = table.ssh_client(pid);
+        found.ssh_agent = table.ssh_agent(pid);
         for (std::size_t i = 0; i < found.below_shim; ++i) {
             found.programs.push_back(table.program(found.ancestors[i].pid));
         }

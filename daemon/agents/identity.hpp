@@ -41,6 +41,8 @@ class ProcessTable {
     virtual Claim claim(std::int64_t pid) = 0;
     /// Returns the address from which a person's ssh came to this machine, as the process says; empty if there is none.
     virtual std::string ssh_client(std::int64_t pid) = 0;
+    /// Returns the socket of the process's ssh-agent (SSH_AUTH_SOCK); empty if it has none.
+    virtual std::string ssh_agent(std::int64_t pid) = 0;
     /// Returns the working directory; empty if it cannot be found out.
     virtual std::string working_directory(std::int64_t pid) = 0;
     virtual Program program(std::int64_t pid) = 0;
@@ -54,6 +56,7 @@ class ProcProcessTable final : public ProcessTable {
     std::optional<ProcessEntry> entry(std::int64_t pid) override;
     Claim claim(std::int64_t pid) override;
     std::string ssh_client(std::int64_t pid) override;
+    std::string ssh_agent(std::int64_t pid) override;
     std::string working_directory(std::int64_t pid) override;
     Program program(std::int64_t pid) override;
 
@@ -85,6 +88,7 @@ struct Evidence {
     Claim claim;  ///< of the peer, or of the nearest ancestor that has one
     std::string working_directory;
     std::string ssh_client;  ///< of the peer
+    std::string ssh_agent;   ///< of the peer
     TaskId socket_task;      ///< with `socket_run`: the run whose socket the peer used
     RunId socket_run;        ///< empty: the peer used the daemon's socket
     std::string from;        ///< another machine, where that run has proved itself; no process is known then

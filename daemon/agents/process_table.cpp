@@ -59,6 +59,10 @@ std::string ProcProcessTable::ssh_client(std::int64_t pid) {
     return is_address ? address : std::string();
 }
 
+std::string ProcProcessTable::ssh_agent(std::int64_t pid) {
+    return process::environ_of(pid, "SSH_AUTH_SOCK").value_or("");
+}
+
 /// A word that names no file is no script: it is an option's value or a command of the interpreter.
 Program ProcProcessTable::program(std::int64_t pid) {
     auto program =

@@ -9,6 +9,7 @@
 #include <asio/signal_set.hpp>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "common/base/text.hpp"
 #include "common/config/disk.hpp"
 #include "common/config/home_check.hpp"
+#include "common/config/home_lock.hpp"
 #include "daemon/app/callers.hpp"
 #include "daemon/app/cluster_socket.hpp"
 #include "daemon/app/home.hpp"
@@ -26,6 +28,7 @@
 #include "daemon/app/service.hpp"
 #include "daemon/app/settings.hpp"
 #include "daemon/app/shells.hpp"
+#include "daemon/app/ssh_agent.hpp"
 #include "daemon/app/status.hpp"
 #include "daemon/app/sweeper.hpp"
 #include "daemon/async/use_tuple.hpp"
@@ -115,6 +118,16 @@ Environment environment_of_git(const Environment& login) {
     return env;
 }
 
+constexpr const char* k_ssh_agent = "SSH_AUTH_SOCK";
+
+/// Returns the ssh-agent of the terminal that started the daemon, or else that of the login shell.
+std::string ssh_agent_of(const Environment& login) {
+    const char* own = std::getenv(k_ssh_agent);
+    const auto found = login.find(k_ssh_agent);
+    if (found == login.end() || (own && is_listening(own))) return own ? own : "";
+    return found->second;
+}
+
 Awaitable<void> call_later(std::function<void()> then) {
     const bool slept = co_await async::sleep(k_news_together);
     if (slept) then();
@@ -192,6 +205,9 @@ class App {
               rpc::Limits::of_process(), [this](const rpc::Peer& peer) { return wall_of(peer); }),
           signals_(io_, SIGTERM, SIGINT, SIGHUP) {
         git_.remove_with(remover_);
+        git_.use_ssh_agent([this] { return ssh_agent_.living(); });
+        callers_.on_ssh_agent([this](const std::string& socket) { ssh_agent_.heard_of(socket); });
+        ssh_agent_.on_change([this](const std::string& socket) { use_ssh_agent(socket); });
         git_.trust_ssh([this] {
             std::vector<std::string> commands;
             for (const auto& project : projects_.list()) {
@@ -272,6 +288,18 @@ class App {
         const auto record = tasks_.awake(peer.task);
         const auto is_its = [&](const AgentRun& run) { return run.run == peer.run && run.place && run.place->hides; };
         return record && std::ranges::any_of(record->runs, is_its) ? peer.task : TaskId();
+    }
+
+    /// Gives agents that start later, gh and the shells that a reload asks the ssh-agent that took another's place. An
+    /// environment that has none, or another one that answers, keeps what it has.
+    void use_ssh_agent(const std::string& socket) {
+        log::info("daemon", "the ssh-agent of the last login is used", {{"socket", printable(socket)}});
+        ::setenv(k_ssh_agent, socket.c_str(), 1);
+        const auto found = login_.variables.find(k_ssh_agent);
+        if (found == login_.variables.end() || is_listening(found->second)) return;
+        found->second = socket;
+        world_.base_environment = login_.variables;
+        forge_->set_base(login_.variables);
     }
 
     Awaitable<Caller> identify(rpc::Peer peer) {
@@ -544,6 +572,7 @@ class App {
     Journal journal_;
     Callers callers_;
     agents::LoginEnvironment login_;
+    SshAgent ssh_agent_{ssh_agent_of(login_.variables), [](const std::string& socket) { return is_listening(socket); }};
     std::unique_ptr<Forge> forge_;
     World world_;
     Reload reload_;

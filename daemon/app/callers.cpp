@@ -38,7 +38,9 @@ Awaitable<Caller> Callers::identify(rpc::Peer peer) {
         const std::chrono::milliseconds pause = k_look_again;
         co_await async::sleep(pause);
     }
-    co_return agents::identify(evidence, *this);
+    auto caller = agents::identify(evidence, *this);
+    if (caller.role == Role::human && !evidence.ssh_agent.empty()) ssh_agent_(evidence.ssh_agent);
+    co_return caller;
 }
 
 std::optional<agents::KnownRun> Callers::run_with_shim(std::int64_t pid, std::optional<std::int64_t> start_time) const {

@@ -23,6 +23,9 @@ class Callers final : public agents::Registry {
           task_locks_(task_locks),
           tmux_server_(std::move(tmux_server)) {}
 
+    /// Registers the function that gets the ssh-agent (SSH_AUTH_SOCK) of each person who calls.
+    void on_ssh_agent(std::function<void(const std::string&)> observer) { ssh_agent_ = std::move(observer); }
+
     /// Returns the caller. If an agent calls while it is being started, waits until its run is saved.
     Awaitable<Caller> identify(rpc::Peer peer);
 
@@ -43,6 +46,7 @@ class Callers final : public agents::Registry {
     const Pool& pool_;
     async::KeyedMutex& task_locks_;
     std::function<agents::ProcessId()> tmux_server_;
+    std::function<void(const std::string&)> ssh_agent_ = [](const std::string&) {};
 };
 
 }  // namespace orange

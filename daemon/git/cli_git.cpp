@@ -1,5 +1,7 @@
 #include "daemon/git/cli_git.hpp"
 
+#include <algorithm>
+
 #include "common/base/text.hpp"
 
 namespace orange {
@@ -90,6 +92,24 @@ Environment with_git_settings(const Environment& base) {
     return env;
 }
 
+/// Returns true for a command that needs the user's keys. One that reads the repository of an agent names no remote.
+bool talks_to_remote(const std::vector<std::string>& args) {
+    const auto has = [&](std::string_view word) { return std::ranges::find(args, word) != args.end(); };
+    return (has("fetch") || has("push") || has("ls-remote")) && (has("origin") || has("--all"));
+}
+
+/// Adds to git's errors that ssh had no keys to offer, because no ssh-agent answered.
+void explain_refused_login(Completed& done, const Environment& env) {
+    if (done.ok() || done.err.find("Permission denied (") == std::string::npos) return;
+    const auto socket = env.find("SSH_AUTH_SOCK");
+    const bool had_one = socket != env.end() && !socket->second.empty();
+    if (!done.err.ends_with('\n')) done.err += '\n';
+    done.err += had_one ? "the ssh-agent with which the daemon was started is gone (SSH_AUTH_SOCK=" +
+                              printable(socket->second) + "), and no later one is known: "
+                        : "the daemon knows no ssh-agent (SSH_AUTH_SOCK is not set): ";
+    done.err += "if the key is in an ssh-agent, log in with it and run there: orange daemon reload\n";
+}
+
 }  // namespace
 
 CliGit::CliGit(ProcessRunner& runner, const Environment& base, Environment own, std::string worktrees)
@@ -109,10 +129,13 @@ Awaitable<Result<Completed>> CliGit::run(GitCommand command) {
         child.argv.emplace_back(setting);
     }
     child.shown = "git " + join(command.args, " ");
+    const bool needs_agent = ssh_agent_ && talks_to_remote(command.args);
     for (auto& arg : command.args) child.argv.push_back(std::move(arg));
     child.cwd = command.place.path();
     child.env = env_;
     if (trusted_ssh_) (*child.env)["ORANGE_TRUSTED_SSH"] = trusted_ssh_();
+    const auto agent = needs_agent ? ssh_agent_() : std::string();
+    if (!agent.empty()) (*child.env)["SSH_AUTH_SOCK"] = agent;
     for (auto& [name, value] : command.env) (*child.env)[name] = std::move(value);
     if (const auto* worktree = command.place.pinned()) {
         child.folder = worktree->folder();
@@ -126,7 +149,11 @@ Awaitable<Result<Completed>> CliGit::run(GitCommand command) {
     child.stop = std::move(command.stop);
     // The list of all files of a large repository is large, and a truncated one would be wrong.
     child.output_limit = std::size_t{64} << 20;
-    co_return co_await runner_.run(std::move(child));
+    if (!needs_agent || !agent.empty()) co_return co_await runner_.run(std::move(child));
+    const auto env = *child.env;
+    auto done = co_await runner_.run(std::move(child));
+    if (done) explain_refused_login(*done, env);
+    co_return done;
 }
 
 }  // namespace orange

@@ -22,6 +22,10 @@ class CliGit final : public Git {
     /// Sets the source of the trusted values of a repository's own core.sshCommand, one a line. Git runs no other
     /// value, because agents can write the repository's configuration.
     void trust_ssh(std::function<std::string()> commands) { trusted_ssh_ = std::move(commands); }
+    /// Sets the source of the ssh-agent's socket, which git gets as SSH_AUTH_SOCK if it talks to a remote. The source
+    /// returns an empty text if no ssh-agent answers; then SSH_AUTH_SOCK stays, and the error of a refused login says
+    /// so.
+    void use_ssh_agent(std::function<std::string()> socket) { ssh_agent_ = std::move(socket); }
     /// Sets how remove() removes.
     void remove_with(posix::Remover remover) { remover_ = std::move(remover); }
     Awaitable<Result<Completed>> run(GitCommand command) override;
@@ -34,6 +38,7 @@ class CliGit final : public Git {
     Environment env_;
     std::string worktrees_;
     std::function<std::string()> trusted_ssh_;
+    std::function<std::string()> ssh_agent_;
     posix::Remover remover_;
 };
 

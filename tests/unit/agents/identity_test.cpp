@@ -19,6 +19,7 @@ struct FakeProcess {
     std::string directory = "/home/me";
     Program program = {};
     std::string ssh_client = {};
+    std::string ssh_agent = {};
 };
 
 class FakeProcessTable final : public ProcessTable {
@@ -38,6 +39,7 @@ class FakeProcessTable final : public ProcessTable {
     }
     Claim claim(std::int64_t pid) override { return processes[pid].claim; }
     std::string ssh_client(std::int64_t pid) override { return processes[pid].ssh_client; }
+    std::string ssh_agent(std::int64_t pid) override { return processes[pid].ssh_agent; }
     std::string working_directory(std::int64_t pid) override { return processes[pid].directory; }
     Program program(std::int64_t pid) override { return processes[pid].program; }
 };

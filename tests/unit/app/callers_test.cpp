@@ -16,18 +16,20 @@ using agents::ProcessId;
 
 namespace {
 
-/// A peer (20) below an orange-agent (10).
+/// A peer (20) below an orange-agent (10), and a person in a terminal (30).
 class BelowShim final : public agents::ProcessTable {
   public:
     agents::Claim says;
     std::optional<agents::ProcessEntry> entry(std::int64_t pid) override {
         if (pid == 1) return agents::ProcessEntry{0, 1, 5, 0, false};
         if (pid == 10) return agents::ProcessEntry{1, 10, 77, 0, true};
+        if (pid == 30) return agents::ProcessEntry{1, 30, 99, 3, false};
         if (pid == 20) return agents::ProcessEntry{10, 10, 88, 0, false};
         return std::nullopt;
     }
     agents::Claim claim(std::int64_t pid) override { return pid == 20 ? says : agents::Claim{}; }
     std::string ssh_client(std::int64_t) override { return {}; }
+    std::string ssh_agent(std::int64_t) override { return "/tmp/agent"; }
     std::string working_directory(std::int64_t) override { return "/"; }
     agents::Program program(std::int64_t) override { return {}; }
 };
@@ -107,6 +109,21 @@ TEST_CASE("a run is starting as long as it has no process, for its own task and 
     CHECK_FALSE(callers.run_of(TaskId{"aaaaaaaaaaaaaaaaaaaaa"}, worker));
     world.save({world.run_with(Role::worker, 10, 77)});
     CHECK(callers.run_of(world.id, worker)->shim == ProcessId{10, 77});
+}
+
+TEST_CASE("the ssh-agent of a person who calls is noted, and that of an agent is not") {
+    CallersWorld world;
+    world.save({world.run_with(Role::worker, 10, 77)});
+    auto& callers = world.callers();
+    std::vector<std::string> noted;
+    callers.on_ssh_agent([&](const std::string& socket) { noted.push_back(socket); });
+    rpc::Peer agent, person;
+    agent.pid = 20, agent.start_time = 88;
+    person.pid = 30, person.start_time = 99;
+    CHECK(world.house().go(callers.identify(agent)).role == Role::worker);
+    CHECK(noted.empty());
+    CHECK(world.house().go(callers.identify(person)).role == Role::human);
+    CHECK(noted == std::vector<std::string>{"/tmp/agent"});
 }
 
 TEST_CASE("Orange's tmux servers are the one that runs and those that its agents were started in") {

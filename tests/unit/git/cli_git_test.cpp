@@ -175,6 +175,33 @@ TEST_CASE_METHOD(GitFixture, "the user's own ssh command runs, wherever git woul
     CHECK_FALSE(std::filesystem::exists(dir / "other.ran"));
 }
 
+TEST_CASE_METHOD(GitFixture, "git gets the ssh-agent that answers, and a refused login says that there is none") {
+    const auto repo = make_repo();
+    plain(repo, {"config", "remote.origin.url", "ssh://example.org" + make_origin(repo)});
+    write_file(dir / "bin/keyless",
+               "#!/bin/sh\ncase \" $* \" in *' -G '*) exit 0 ;; esac\necho \"$SSH_AUTH_SOCK\" >>" + path("agents") +
+                   "\n[ \"$SSH_AUTH_SOCK\" = /new ] || { echo 'me@example.org: Permission denied (publickey).' >&2; "
+                   "exit 255; }\nfor last; do :; done\neval \"$last\"\n");
+    ::chmod(path("bin/keyless").c_str(), 0755);
+    auto env = environment();
+    env["GIT_SSH_COMMAND"] = path("bin/keyless");
+    env["SSH_AUTH_SOCK"] = "/old";
+    CliGit own(runner, env);
+    std::string living = "/new";
+    own.use_ssh_agent([&] { return living; });
+    CHECK(go(git::fetch(own, repo, 20s)));
+    CHECK(read_file(dir / "agents") == "/new\n");
+    living.clear();
+    const auto refused = go(git::fetch(own, repo, 20s));
+    REQUIRE_FALSE(refused);
+    CHECK_THAT(refused.error().message, Tells("SSH_AUTH_SOCK=/old") && Tells("orange daemon reload"));
+    CHECK(read_file(dir / "agents") == "/new\n/old\n");
+    living = "/other";  // it answers, and has no key for this host
+    const auto keyless = go(git::fetch(own, repo, 20s));
+    REQUIRE_FALSE(keyless);
+    CHECK(keyless.error().message.find("SSH_AUTH_SOCK") == std::string::npos);
+}
+
 TEST_CASE_METHOD(GitFixture, "a repository's ssh command runs as long as it is the one that a human agreed to") {
     const auto repo = make_repo();
     plain(repo, {"config", "remote.origin.url", "ssh://example.org" + make_origin(repo)});
