@@ -12,6 +12,7 @@
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/config/home_lock.hpp"
 #include "common/rpc/harness_methods.hpp"
 
 namespace orange::commands {
@@ -51,6 +52,15 @@ Result<void> check_next_daemon() {
     return {ErrorCode::conflict,
             (text.empty() ? oranged.string() + " --check does not answer" : text) +
                 ". The daemon keeps running. To restart it anyway:\n  orange daemon restart --force"};
+}
+
+/// Checks that this process may start the next daemon: a container of its own keeps it from the agents' processes.
+Result<void> check_namespace(const Paths& paths) {
+    if (!is_of_other_namespace(paths) || !connection::connect(paths)) return {};
+    return {
+        ErrorCode::conflict,
+        "the daemon and its agents run in another PID namespace, for example in another container. The daemon keeps "
+        "running. To restart it, run there:\n  orange daemon restart"};
 }
 
 /// Prints which daemon answers and what happened to it, the problems of its files, and new facts about agents'
@@ -96,6 +106,7 @@ Status daemon_stop(Context& context) {
 
 Status daemon_restart(Context& context, bool force) {
     if (connection::inside_agent()) return not_for_agents("orange daemon restart");
+    TRY(check_namespace(context.paths));
     if (!force && connection::connect(context.paths)) TRY(check_next_daemon());
     TRY(auto ended, force ? connection::end_daemon_by_force(context.paths) : connection::end_daemon(context.paths));
     if (ended == connection::Ended::by_force) {

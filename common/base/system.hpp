@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 
 /// System calls that differ between platforms. A failure sets errno.
 namespace orange::system {
@@ -24,6 +25,16 @@ int wait_for_signal(const sigset_t& signals, std::optional<std::chrono::nanoseco
 
 /// Returns how long the machine has run, including the time in which it slept; nothing if that cannot be found out.
 std::optional<std::chrono::seconds> uptime();
+
+/// A PID namespace, as a container has one of its own: a pid of one names another process, or none, in another one.
+struct PidNamespace {
+    std::string boot;    ///< of the kernel
+    std::string number;  ///< of the namespace, unique during that boot
+
+    bool operator==(const PidNamespace&) const = default;
+};
+/// Returns the namespace of this process; nothing on a system without them, or if it cannot be found out.
+std::optional<PidNamespace> pid_namespace();
 
 /// Makes this process the parent of orphans among its descendants (child subreaper), if the kernel supports it.
 void adopt_orphans();

@@ -2,9 +2,12 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <fstream>
 
 #include "common/base/system.hpp"
 
@@ -34,6 +37,15 @@ std::optional<std::chrono::seconds> uptime() {
     timespec passed{};
     if (::clock_gettime(CLOCK_BOOTTIME, &passed) != 0) return std::nullopt;
     return std::chrono::seconds(passed.tv_sec);
+}
+
+std::optional<PidNamespace> pid_namespace() {
+    struct stat facts {};
+    std::ifstream file("/proc/sys/kernel/random/boot_id");
+    PidNamespace found;
+    if (!(file >> found.boot) || ::stat("/proc/self/ns/pid", &facts) != 0) return std::nullopt;
+    found.number = std::to_string(facts.st_ino);
+    return found;
 }
 
 void adopt_orphans() {

@@ -27,6 +27,10 @@ std::optional<std::chrono::seconds> uptime() {
     return std::chrono::duration_cast<std::chrono::seconds>(now) - std::chrono::seconds(booted.tv_sec);
 }
 
+std::optional<PidNamespace> pid_namespace() {
+    return std::nullopt;
+}
+
 int local_socket() {
     const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
     if (fd < 0) return -1;

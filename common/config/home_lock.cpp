@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
 
 #include "common/base/system.hpp"
 #include "common/config/socket_address.hpp"
@@ -22,7 +23,15 @@ std::optional<pid_t> lock_holder(const Paths& paths) {
     const auto size = ::pread(lock, text, sizeof text - 1, 0);
     ::close(lock);
     if (!is_held) return std::nullopt;
-    return size > 0 ? std::atoi(text) : 0;
+    return size > 0 && !is_of_other_namespace(paths) ? std::atoi(text) : 0;
+}
+
+bool is_of_other_namespace(const Paths& paths) {
+    system::PidNamespace noted;
+    const auto here = system::pid_namespace();
+    std::ifstream file(paths.pid_namespace());
+    if (!here || !(file >> noted.boot >> noted.number)) return false;
+    return noted.boot == here->boot && noted.number != here->number;
 }
 
 bool is_listening(const std::filesystem::path& socket) {

@@ -23,6 +23,8 @@ struct Paths {
     std::filesystem::path sockets_of_runs() const { return home / "r"; }
     std::filesystem::path socket_of(const RunId& run) const { return sockets_of_runs() / run.value / "s"; }
     std::filesystem::path lock() const { return home / "oranged.lock"; }
+    /// The PID namespace in which the agents of this home have their pids.
+    std::filesystem::path pid_namespace() const { return home / "oranged.namespace"; }
     /// Returns tmux's socket: in the home, or, if that path is too long for a socket (tmux has no way around it), in a
     /// folder of its own, /tmp/orange-<uid>-<hash of the home>.
     std::filesystem::path tmux_socket() const;

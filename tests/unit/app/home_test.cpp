@@ -7,11 +7,13 @@
 #include <csignal>
 #include <thread>
 
+#include "common/base/system.hpp"
 #include "common/config/home_check.hpp"
 #include "common/config/home_lock.hpp"
 #include "common/config/socket_address.hpp"
 #include "common/posix/fd.hpp"
 #include "daemon/app/home_files.hpp"
+#include "daemon/app/other_namespace.hpp"
 #include "daemon/files/posix_file_system.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/os_fixture.hpp"
@@ -184,6 +186,46 @@ TEST_CASE("a lock that a killed daemon left with a child of its own is waited fo
     CHECK(read_file(paths.lock()) == std::to_string(::getpid()));
     ::close(ready[0]);
     ::close(ready[1]);
+}
+
+TEST_CASE("a daemon in another PID namespace does not start while agents may live, and reads no pid there") {
+    const TempDir dir;
+    const Paths paths{dir / "home"};
+    PosixFileSystem files;
+    const auto here = system::pid_namespace().value();
+    const auto home = Home::acquire(paths);
+    REQUIRE(home);
+    CHECK_FALSE(is_of_other_namespace(paths));
+    CHECK(take_pid_namespace(files, paths));
+    CHECK(read_file(paths.pid_namespace()) == here.boot + " " + here.number + "\n");
+    CHECK_FALSE(is_of_other_namespace(paths));
+    CHECK(lock_holder(paths) == ::getpid());
+
+    write_file(paths.pid_namespace(), here.boot + " 1\n");
+    CHECK(is_of_other_namespace(paths));
+    CHECK(lock_holder(paths) == 0);
+    const auto listening = listener(paths);
+    CHECK(Home::acquire(paths, 0ms).error().code == ErrorCode::conflict);
+    SECTION("without an agent it takes the home") {
+        CHECK(take_pid_namespace(files, paths));
+        CHECK_FALSE(is_of_other_namespace(paths));
+    }
+    SECTION("what may have an agent is left alone") {
+        write_file(paths.tasks() / "shop" / "aaaaaaaaaaaaaaaaaaaaa" / "state.json", "{");
+        const auto taken = take_pid_namespace(files, paths);
+        REQUIRE_FALSE(taken);
+        CHECK(taken.error().code == ErrorCode::conflict);
+        CHECK_THAT(taken.error().message, Tells("rm " + paths.pid_namespace().string()));
+        CHECK(is_of_other_namespace(paths));
+        fs::remove(paths.pid_namespace());
+        CHECK(take_pid_namespace(files, paths));
+    }
+    SECTION("after a boot nothing lives") {
+        write_file(paths.tasks() / "shop" / "aaaaaaaaaaaaaaaaaaaaa" / "state.json", "{");
+        write_file(paths.pid_namespace(), "another-boot 1\n");
+        CHECK_FALSE(is_of_other_namespace(paths));
+        CHECK(take_pid_namespace(files, paths));
+    }
 }
 
 TEST_CASE("a home that is open to others is refused with the command that closes it") {
