@@ -37,6 +37,17 @@ Environment without_dangerous(Environment from) {
     return from;
 }
 
+Environment without(Environment from, const std::vector<std::string>& words) {
+    const auto is_named = [&](const std::string& name) {
+        if (std::ranges::find(words, "!" + name) != words.end()) return false;
+        return std::ranges::any_of(words, [&](std::string_view word) {
+            return word.ends_with('*') ? name.starts_with(word.substr(0, word.size() - 1)) : name == word;
+        });
+    };
+    std::erase_if(from, [&](const auto& variable) { return is_named(variable.first); });
+    return from;
+}
+
 Environment current_environment() {
     Environment all;
     for (char** entry = environ; entry && *entry; ++entry) {

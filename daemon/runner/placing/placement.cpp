@@ -164,6 +164,12 @@ std::map<std::string, std::string> executor_environment(const World& world, cons
     return env;
 }
 
+std::map<std::string, std::string> command_environment(const World& world, const Task& task) {
+    auto env = executor_environment(world, task.project);
+    const auto executor = world.executors.pinned(task.executor, task.executor_hash);
+    return executor ? without(std::move(env), executor->unset) : env;
+}
+
 Timestamp begin_of(const AgentRun& run, Timestamp told, Timestamp now) {
     return std::max(run.spawned_at, std::min(told, now));
 }
@@ -177,8 +183,8 @@ agents::ExecutorValues executor_values(const World& world, const Task& task,
              {"project", task.project},
              {"home", value_in(env, "HOME")},
              {"orange_home", world.paths.home.string()},
-             {"bin", world.installation.bin.string()},
-             {"share", world.installation.share.string()},
+             {"bin", agents::real_path(world.installation.bin.string())},
+             {"share", agents::real_path(world.installation.share.string())},
              {"repo", project ? project->path : std::string()}};
     words["user"] = value_in(env, "USER");
     if (words["user"].empty()) words["user"] = std::to_string(::geteuid());
@@ -201,7 +207,7 @@ Awaitable<Result<void>> check_executor(const World& world, agents::Executor exec
     CO_TRY(find_executor(executor, env));
     if (executor.is_direct() || executor.check.empty()) co_return Result<void>{};
     auto argv = agents::expanded(executor.check, executor_values(world, Task{}, env));
-    auto command = executor_command(argv, std::move(env));
+    auto command = executor_command(argv, without(std::move(env), executor.unset));
     const auto done = co_await world.processes.run(std::move(command));
     if (done && done->ok()) co_return Result<void>{};
     const auto why = done ? command_failed(argv, *done).message : done.error().message;
@@ -242,7 +248,7 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     for (auto& word : words) {
         word.second = agents::in_real_home(word.second, request.env);
     }
-    for (const auto& name : executor.unset) request.env.erase(name);
+    request.env = without(std::move(request.env), executor.unset);
     auto env = request.env;
     Result<void> usable = find_executor(executor, env);                                // before anything is written
     const bool is_checked = world.executors.take_usable(task.id, task.executor_hash);  // by the call that created it
@@ -278,7 +284,7 @@ Awaitable<void> leave_executor(const World& world, TaskRecord& record, AgentRun 
     const bool is_known = std::ranges::find(record.left, run.run, &LeftRun::run) != record.left.end();
     if (!run.place || run.place->stop.empty() || is_known) co_return;
     auto argv = run.place->stop;
-    auto env = executor_environment(world, record.task.project);
+    auto env = command_environment(world, record.task);
     const auto done = co_await output_of(world, std::move(argv), std::move(env));
     if (done) co_return;
     log::warn("executors", done.error().message, {{"task", record.task.id.value}, {"run", run.run.value}});
@@ -291,7 +297,7 @@ Awaitable<Result<void>> stop_left(const World& world, Turns& turns, TaskRecord& 
     Result<void> problem;
     for (const auto& each : left) {
         auto argv = each.stop;
-        auto env = executor_environment(world, record.task.project);
+        auto env = command_environment(world, record.task);
         const auto done = co_await output_of(world, std::move(argv), std::move(env));
         if (!done) {
             problem = Error(done.error().code,
@@ -339,9 +345,9 @@ Awaitable<void> Placements::watch_over(TaskId id, AgentRun run, News news) {
 
 Awaitable<Result<std::optional<agents::ProbedRun>>> Placements::probe(TaskId id, AgentRun run) {
     using Seen = std::optional<agents::ProbedRun>;
-    const auto* task = world_.tasks.brief(id);
-    const auto project = task ? task->project.text() : std::string();
-    const std::pair question(run.place->probe, executor_environment(world_, project));
+    const auto record = world_.tasks.awake(id);
+    const auto task = record ? record->task : Task();
+    const std::pair question(run.place->probe, command_environment(world_, task));
     auto& known = answers_[question];
     if (!known) {
         known = std::make_shared<async::SharedAnswer<Text>>([this, question] {

@@ -32,6 +32,9 @@ void let_git_commit(std::map<std::string, std::string>& env);
 /// harness's. Without a project, or with one that is not registered: that of all projects.
 std::map<std::string, std::string> executor_environment(const World& world, const std::string& project);
 
+/// Returns the same for the commands of the task's executor, without the variables of its `unset`.
+std::map<std::string, std::string> command_environment(const World& world, const Task& task);
+
 /// Returns when the agent of the run began, as the clock of the far side told, which may be wrong.
 Timestamp begin_of(const AgentRun& run, Timestamp told, Timestamp now);
 

@@ -142,7 +142,7 @@ std::vector<std::string> inside(const World& world, const WalledWorktree& place,
         values.lists["binds"].insert(values.lists["binds"].end(), more.begin(), more.end());
     }
     auto& inner = values.lists["inner"];
-    inner = {(world.installation.bin / "orange-agent").string(), k_behind_option};
+    inner = {agents::real_path((world.installation.bin / "orange-agent").string()), k_behind_option};
     inner.insert(inner.end(), place.executor.unset.begin(), place.executor.unset.end());
     inner.insert(inner.end(), {"--", "{inner}"});
     return agents::expanded(place.executor.inside, values);

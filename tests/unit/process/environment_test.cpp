@@ -28,6 +28,14 @@ TEST_CASE("variables that redirect or inject are dropped, the rest stays") {
     CHECK(without_dangerous(from) == kept);
 }
 
+TEST_CASE("variables are removed by name and by prefix, and one of them may be kept") {
+    const Environment from{{"A", "1"}, {"AB", "2"}, {"B", "3"}, {"JOB_ID", "4"}, {"JOB_CONF", "5"}, {"MY_JOB_ID", "6"}};
+    CHECK(without(from, {}) == from);
+    CHECK(without(from, {"A", "JOB_*", "!JOB_CONF"}) ==
+          Environment{{"AB", "2"}, {"B", "3"}, {"JOB_CONF", "5"}, {"MY_JOB_ID", "6"}});
+    CHECK(without(from, {"!JOB_CONF", "JOB_*", "A*", "B"}) == Environment{{"JOB_CONF", "5"}, {"MY_JOB_ID", "6"}});
+}
+
 TEST_CASE("the scrubbed environment comes from this process and speaks C") {
     ::setenv("GIT_DIR", "/nowhere", 1);
     ::setenv("ORANGE_TEST_MARK", "1", 1);
