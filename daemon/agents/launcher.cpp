@@ -143,7 +143,7 @@ Result<void> Launcher::write_inner_spec(RunSpec& spec, const StartRequest& reque
     const auto file = folder / k_inner_spec;
     TRY(files_.replace(file, spec_text(inner), Durability::atomic));
     ExecutorValues values;
-    values.lists["inner"] = {shim_.string(), k_inner_option, file.string()};
+    values.lists["inner"] = {real_path(shim_.string()), k_inner_option, file.string()};
     spec.argv = expanded(request.around, values);
     spec.inner_folder = folder.string();
     return {};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -23,6 +24,7 @@
 #include "daemon/app/cluster_socket.hpp"
 #include "daemon/app/home.hpp"
 #include "daemon/app/home_files.hpp"
+#include "daemon/app/other_namespace.hpp"
 #include "daemon/app/reload.hpp"
 #include "daemon/app/run_sockets.hpp"
 #include "daemon/app/service.hpp"
@@ -199,7 +201,7 @@ class App {
               }),
           monitor_(runner_, watcher()),
           api_(runner_, daemon_control()),
-          dispatcher_(table_, [this](Error error) { return runner_.world.tasks.with_short_ids(std::move(error)); }),
+          dispatcher_(table_, [this](Error error) { return explained(std::move(error)); }),
           server_(
               io_.get_executor(), dispatcher_, [this](rpc::Peer peer) { return identify(peer); },
               rpc::Limits::of_process(), [this](const rpc::Peer& peer) { return wall_of(peer); }),
@@ -220,6 +222,7 @@ class App {
             if (!served) return served.error();
             return run_sockets_.path_of(run);
         };
+        world_.check_programs = [this] { return check_programs(); };
         if (home.is_first_since_boot() && world_.settings.resume_after_reboot) monitor_.resume_agents();
     }
 
@@ -280,6 +283,33 @@ class App {
     void sweep() {
         if (stopping_) return;
         for (auto& place : paths_.removed()) sweeper_.sweep(std::move(place));
+    }
+
+    /// A package manager may remove the folder of the version that runs. Programs that the link to the present version
+    /// leads to are found by program_path().
+    Result<void> check_programs() const {
+        const auto& place = world_.installation;
+        const auto shim = place.bin / "orange-agent", workflow = place.share / "workflows" / "default.yml";
+        for (const auto& file : {shim, workflow}) {
+            if (::access(file.c_str(), F_OK) == 0 || errno != ENOENT) continue;
+            return Error(ErrorCode::unavailable,
+                         file.string() +
+                             " is gone: Orange was upgraded, moved or removed while this daemon "
+                             "runs. Agents keep running. To go on with the installed version:\n"
+                             "  orange daemon restart");
+        }
+        return {};
+    }
+
+    /// Without its files, the daemon finds no shipped workflow, harness or executor, and starts no program of its own.
+    Error explained(Error error) const {
+        error = tasks_.with_short_ids(std::move(error));
+        const bool may_be_why = error.code == ErrorCode::not_found || error.code == ErrorCode::invalid_argument ||
+                                error.code == ErrorCode::io || error.code == ErrorCode::external_failed;
+        if (const auto checked = check_programs(); may_be_why && !checked) {
+            error.message += "\n" + checked.error().message;
+        }
+        return error;
     }
 
     /// Returns the task of the run through whose socket the peer calls, if its executor hides files from it.
@@ -621,6 +651,11 @@ int run_daemon(const Paths& paths, const Installation& installation) {
         std::fprintf(stderr, "oranged: %s\n", note.c_str());
     }
     PosixFileSystem files;
+    if (auto taken = take_pid_namespace(files, resolved); !taken) {
+        log::error("daemon", taken.error().message);
+        std::fprintf(stderr, "oranged: %s\n", taken.error().message.c_str());
+        return 1;
+    }
     auto first = first_settings(files, resolved);
     log::set_level(first.settings.log_level);
     if (!first.problem.empty()) {

@@ -96,6 +96,8 @@ struct World {
     async::KeyedMutex& task_locks;
     async::KeyedMutex& repositories;
     git::RememberedPrograms programs = {};
+    /// Fails if Orange's own programs are gone, because an upgrade has removed them while this daemon runs.
+    std::function<Result<void>()> check_programs = []() -> Result<void> { return {}; };
     /// Returns the socket of a run that a record has; empty if it has none. An Error if it runs on another machine, and
     /// could not call the daemon from there.
     std::function<Result<std::string>(const RunId&)> socket_of_run = [](const RunId&) { return std::string(); };

@@ -104,6 +104,42 @@ TEST_CASE("Eight agents outlive the change of the daemon's binary, ended and kil
 }
 
 TEST_CASE(
+    "An upgrade that turns the link to Orange's folder, and removes the old one, stops neither agents nor starts") {
+    Sandbox orange;
+    const auto opt = orange.root() / "opt", link = opt / "current";
+    const auto install = [&](const std::string& version) {
+        fs::create_directories(opt / version / "bin");
+        for (const char* name : {"orange", "oranged", "orange-agent"}) {
+            fs::copy_file(program(name), opt / version / "bin" / name);
+        }
+        fs::remove(link);
+        fs::create_directory_symlink(opt / version, link);
+    };
+    install("1");
+    orange.stop_daemon();
+    orange.start_daemon(link / "bin" / "oranged");
+    orange.add_project("shop", 3);
+    add_idle_harness(orange);
+    const auto before = id_of(orange.call(idle_task("shop", "Before the upgrade")));
+    orange.wait_for_status(before, "planning");
+    install("2");
+    fs::remove_all(opt / "1");
+    const auto after = id_of(orange.call(idle_task("shop", "After the upgrade")));
+    orange.wait_for_status(after, "planning");
+    const auto shim = orange.run_of(after, "worker").at("pid").get<int>();
+    CHECK(fs::read_symlink("/proc/" + std::to_string(shim) + "/exe") == opt / "2" / "bin" / "orange-agent");
+
+    fs::remove_all(opt / "2");
+    rpc::TaskSpawn unknown;
+    unknown.id = "no-such-task";
+    const auto refused = orange.try_call(unknown);
+    REQUIRE_FALSE(refused);
+    CHECK_THAT(refused.error().message, Tells("orange daemon restart"));
+    CHECK(orange.call(rpc::DaemonStatus{}).agents_alive == 2);
+    CHECK(orange.stop_daemon() == 0);
+}
+
+TEST_CASE(
     "With auto_restart a daemon becomes the program that was installed, under its own process id, and agents live on") {
     Sandbox orange("auto_restart: true\n");
     const Before before(orange);

@@ -163,7 +163,7 @@ Awaitable<Result<agents::LaunchRequest>> AgentControl::launch_request(const Task
     launch.summary = task.summary;
     launch.trusted = project.lets_trust(harness.harness.name);
     CO_TRY(check_trust(harness.harness, project));
-    launch.shipped = (world_.installation.share / "harnesses").string();
+    launch.shipped = agents::real_path((world_.installation.share / "harnesses").string());
     const auto settings = settings_of(world_, project);  // must outlive the loop
     for (const auto& check : *settings.checks) launch.checks.push_back(join(check, " "));
     launch.resume = order.resume && can_resume(record, harness, launch, order.role);
@@ -196,6 +196,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
                                                               const engine::Definition& definition,
                                                               const SpawnOrder& order) {
     const auto& task = record.task;
+    CO_TRY(world_.check_programs());
     CO_TRY(const auto worktree, existing_workspace(task));
     CO_TRY(const auto project, registered_project(world_, task.project));
     const bool reviewer = order.role == Role::reviewer;
