@@ -1,5 +1,6 @@
 #include "client/commands/watch.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "client/commands/follow.hpp"
@@ -73,20 +74,17 @@ Status task_history(Context& context, rpc::TaskHistory params, bool follow_on) {
     TRY(auto shown, context.call(show));
     rpc::EventsSubscribe filter;
     filter.task = shown.task.fields.id.value;
-    // Open the stream first. Events in between are then in both the stream and the history, and are recognized by their
-    // time.
+    // Open the stream first. Events in between are then in both the stream and the history, and are recognized there.
     EventStream stream(context.paths, filter);
     TRY(stream.open());
     TRY(auto history, context.call(params));
-    std::string last;
     const auto put = [&](const Json& event) {
-        last = event.value("timestamp", std::string());
         output::put_now(context.json ? dump(event) + "\n"
                                      : context.style.paint(output::history_lines(event, context.style)));
     };
     for (const auto& event : history.events) put(event);
     return follow_for_reader(context, stream, [&](const rpc::EventNotification& event) {
-        if (event.event.value("timestamp", std::string()) > last) put(event.event);
+        if (std::ranges::find(history.events, event.event) == history.events.end()) put(event.event);
     });
 }
 

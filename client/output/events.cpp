@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <utility>
 
 #include "common/base/forges.hpp"
@@ -166,13 +167,24 @@ std::string text_of(const Json& json, const char* key) {
 
 std::vector<Json> causes_first(const Json& events) {
     if (!events.is_array()) return {};
-    std::vector<Json> sorted(events.begin(), events.end());
-    // A transition's cause and consequences may have its timestamp to the millisecond. Only transitions have `at`.
+    // A transition is written after its consequences, and its `at` is earlier. It may have their time to the
+    // millisecond.
     const auto rank = [](const Json& event) {
         const int place = text_of(event, "type") == "task.merged" ? 0 : text_of(event, "at").empty() ? 2 : 1;
         return std::pair(time_of(event), place);
     };
-    std::ranges::stable_sort(sorted, {}, rank);
+    std::vector<Json> sorted;
+    for (const auto& event : events) {
+        // The order of the lines is the order of events, whatever the clock was set to: an event passes only lines that
+        // are not later than its own.
+        const auto written = text_of(event, "timestamp");
+        auto at = sorted.end();
+        while (at != sorted.begin() && rank(*std::prev(at)) > rank(event) &&
+               text_of(*std::prev(at), "timestamp") <= written) {
+            --at;
+        }
+        sorted.insert(at, event);
+    }
     return sorted;
 }
 

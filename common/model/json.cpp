@@ -46,6 +46,34 @@ std::string unknown_in(const Json& json) {
     return more.empty() ? std::string() : dump(more);
 }
 
+class TimeLimit : public FieldVisitor<TimeLimit> {
+  public:
+    explicit TimeLimit(Timestamp now) : now_(now) {}
+    void field(const char*, auto& member, const char*, Presence) { visit(member); }
+    void counter(const char*, const detail::Counters&, const char*) {}
+    void counters(const char*, const detail::Counters&, const char*) {}
+    bool found() const { return found_; }
+
+  private:
+    template <class T>
+    void visit(T& value) {
+        if constexpr (std::is_same_v<T, Timestamp>) {
+            if (value <= now_) return;
+            value = now_;
+            found_ = true;
+        } else if constexpr (detail::Optional<T>) {
+            if (value) visit(*value);
+        } else if constexpr (detail::List<T>) {
+            for (auto& each : value) visit(each);
+        } else if constexpr (detail::Described<T>) {
+            value.describe(*this);
+        }
+    }
+
+    Timestamp now_;
+    bool found_ = false;
+};
+
 struct FieldNames : FieldVisitor<FieldNames> {
     template <class T>
     void field(const char* name, const T&, const char*, Presence) {
@@ -176,6 +204,13 @@ Json to_json(const TaskRecord& record) {
         }
     }
     return json;
+}
+
+bool end_times_at(TaskRecord& record, Timestamp now) {
+    TimeLimit limit(now);
+    record.describe(limit);
+    record.task.describe(limit);
+    return limit.found();
 }
 
 Result<TaskRecord> record_from_json(const Json& json) {

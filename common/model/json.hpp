@@ -46,6 +46,10 @@ Result<void> set_setting(ProjectSettings& settings, const std::string& name, con
 Json to_json(const TaskRecord& record);
 Result<TaskRecord> record_from_json(const Json& json);
 
+/// Sets every time of the record that is later than `now` to `now`: the clock was wrong when it was noted. Returns true
+/// if there was one. A record notes only what has happened.
+bool end_times_at(TaskRecord& record, Timestamp now);
+
 Json to_json(const HistoryEvent& event);
 Result<HistoryEvent> event_from_json(const Json& json);
 

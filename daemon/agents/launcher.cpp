@@ -2,6 +2,7 @@
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/agents/binds.hpp"
 #include "daemon/agents/events.hpp"
 #include "daemon/agents/executor.hpp"
 #include "daemon/agents/survivors.hpp"

@@ -46,6 +46,7 @@ Monitor::~Monitor() {
 }
 
 Awaitable<void> Monitor::run() {
+    world_.tasks.end_times_at(world_.clock.now());
     // Watch first: a task whose interrupted hooks take long must not keep other tasks from being watched.
     watch_projects();
     usage_limits_changed();
@@ -171,6 +172,7 @@ Awaitable<void> Monitor::poll() {
         projects_problem_ = problem;
         if (!problem.empty()) log::error("monitor", problem);
     }
+    if (last_poll_ && world_.clock.now() < *last_poll_) world_.tasks.end_times_at(world_.clock.now());
     co_await take_in_new();
     const auto active = world_.tasks.active();
     for (const auto& id : active) {

@@ -72,6 +72,9 @@ class TaskStore {
     /// Loads the tasks whose folders have come since, whole: moved away and back, or restored from a backup. Returns
     /// them.
     std::vector<TaskId> load_new();
+    /// Sets the times of all tasks that do not rest to `now` if they are later, because the clock was wrong then: no
+    /// age is negative, and nothing waits for a year. The files follow with the next save.
+    void end_times_at(Timestamp now);
     /// The rest of load() for the next of the tasks that rest: removes the temporary files that a killed daemon left in
     /// the task's folder, and looks at the task's history. Returns false if there is no such task any more.
     bool tidy_next();

@@ -120,6 +120,18 @@ void TaskStore::load_folder(const std::string& project, const std::string& id, c
     }
 }
 
+void TaskStore::end_times_at(Timestamp now) {
+    std::vector<RecordPtr> changed;
+    each_awake([&](const TaskRecord& record) {
+        auto copy = std::make_shared<TaskRecord>(record);
+        if (orange::end_times_at(*copy, now)) changed.push_back(std::move(copy));
+    });
+    for (const auto& record : changed) {
+        unindex(*entry_of(record->task.id));
+        index(record);
+    }
+}
+
 bool TaskStore::tidy_next() {
     auto entry = tidied_ ? std::make_reverse_iterator(by_age_.lower_bound(*tidied_)) : by_age_.rbegin();
     while (entry != by_age_.rend() && (*entry)->is_tidy) ++entry;

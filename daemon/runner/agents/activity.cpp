@@ -230,7 +230,8 @@ void Activities::note(const TaskRecord& record, const AgentRun& run, WindowFacts
     }
     note_rest(record, run, known, sight);
     const bool changed = before != reading.activity;
-    const auto since = changed || is_new ? world_.clock.now() : seen_since;
+    const auto now = world_.clock.now();  // earlier than `seen_since` if the clock was set back
+    const auto since = changed || is_new ? now : std::min(seen_since, now);
     known.seen = AgentActivity{reading.activity, since, reading.source, reading.text};
     known.usage_limit = reading.usage_limit;
     if (reading.activity == Activity::busy) {

@@ -6,6 +6,7 @@
 #include "common/base/in_set.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/agents/binds.hpp"
 #include "daemon/agents/events.hpp"
 #include "daemon/agents/login_environment.hpp"
 #include "daemon/agents/versions.hpp"

@@ -57,6 +57,12 @@ UsageHolds::UsageHolds(World& world) : world_(world), file_(world.paths.home / "
     }
     auto read = read_as<HoldsFile>(*json, "", UnknownKeys::ignore);
     if (read) holds_ = std::move(read->harnesses);
+    const auto now = world_.clock.now();
+    for (auto& [harness, hold] : holds_) {
+        if (hold.since <= now) continue;
+        hold.until -= hold.since - now;  // noted by a clock that was wrong: the pause keeps its length
+        hold.since = now;
+    }
     if (!read) log::warn("runner", file_.string() + ": " + read.error().message);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <iterator>
+#include <set>
 #include <string_view>
 
 #include "common/base/text.hpp"
@@ -32,7 +33,7 @@ std::optional<std::int64_t> integer(std::string_view digits) {
 
 void sort_by_time(std::vector<StreamEvent>& events) {
     std::stable_sort(events.begin(), events.end(),
-                     [](const StreamEvent& a, const StreamEvent& b) { return a.event.timestamp < b.event.timestamp; });
+                     [](const StreamEvent& a, const StreamEvent& b) { return a.order < b.order; });
 }
 
 /// Keeps the `count` latest events, in the order of their times.
@@ -45,7 +46,7 @@ void keep_last(std::vector<StreamEvent>& events, std::size_t count) {
 Timestamp oldest_of_last(const std::vector<StreamEvent>& events, std::size_t count) {
     std::vector<Timestamp> times;
     times.reserve(events.size());
-    for (const auto& event : events) times.push_back(event.event.timestamp);
+    for (const auto& event : events) times.push_back(event.order);
     const auto place = times.end() - static_cast<std::ptrdiff_t>(count);
     std::nth_element(times.begin(), place, times.end());
     return *place;
@@ -195,21 +196,21 @@ std::optional<Journal::Mark> Journal::place_from(const std::string& cursor) {
     return Mark{std::string(parts[0]), *number, Timestamp(std::chrono::milliseconds(*time))};
 }
 
-Timestamp Journal::remembered_from() const {
-    // If the first event of this daemon is still in memory, all events since its start are.
-    return recent_.empty() || recent_.front().number == 1 ? began_ : recent_.front().event.timestamp;
-}
-
 /// Reads at most some thousand lines, and lets others have their turns in between. Stops when it has the last `most`
 /// that `filter` wants, and a few more, since a history is not quite in the order of its times.
-Awaitable<std::vector<StreamEvent>> Journal::read_back_of(TaskId id, Timestamp after, Timestamp before,
-                                                          EventFilter filter, std::size_t most) const {
+Awaitable<std::vector<StreamEvent>> Journal::read_back_of(TaskId id, Timestamp after, EventFilter filter,
+                                                          std::size_t most) const {
     std::vector<StreamEvent> found;
     const auto* task = tasks_.brief(id);
     if (!task) co_return found;
     const std::string project = task->project;
     auto history = tasks_.read_history(id);
+    std::set<std::pair<Timestamp, std::string>> remembered;
+    for (const auto& event : recent_) {
+        if (event.task == id) remembered.emplace(event.event.timestamp, event.event.type);
+    }
     std::size_t older = 0;
+    Timestamp order = clock_.now() + k_clock_was_set;
     for (std::size_t seen = 0; seen < 2 * k_kept && older < k_surely_older; ++seen) {
         if (found.size() >= most + k_surely_older) break;
         if (seen % k_lines_at_once == k_lines_at_once - 1) co_await async::yield();
@@ -217,25 +218,25 @@ Awaitable<std::vector<StreamEvent>> Journal::read_back_of(TaskId id, Timestamp a
         if (!line || !*line) break;
         auto event = store::event_from_line(**line);
         if (!event) continue;
+        order = std::min(order, event->timestamp);
         older = event->timestamp <= after ? older + 1 : 0;
-        if (event->timestamp <= after || event->timestamp >= before) continue;
-        StreamEvent read{0, id, project, std::move(*event)};
+        if (event->timestamp <= after || remembered.contains({event->timestamp, event->type})) continue;
+        StreamEvent read{0, id, project, std::move(*event), order};
         if (filter.wants(read)) found.push_back(std::move(read));
     }
     std::reverse(found.begin(), found.end());
     co_return found;
 }
 
-Awaitable<std::vector<StreamEvent>> Journal::read_back(std::optional<TaskId> wanted, Timestamp after,
-                                                       Timestamp before) const {
-    if (wanted) co_return co_await read_back_of(*wanted, after, before, {}, k_kept);
+Awaitable<std::vector<StreamEvent>> Journal::read_back(std::optional<TaskId> wanted, Timestamp after) const {
+    if (wanted) co_return co_await read_back_of(*wanted, after, {}, k_kept);
     std::vector<StreamEvent> events;
     std::size_t looked = 0;
     const auto all = tasks_.histories().all();
     for (const auto& [written, id] : all) {
         if (written < after - k_slack || events.size() > k_kept) break;
         if (++looked % k_histories_at_once == 0) co_await async::yield();
-        auto found = co_await read_back_of(id, after, before, {}, k_kept);
+        auto found = co_await read_back_of(id, after, {}, k_kept);
         events.insert(events.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
     }
     sort_by_time(events);
@@ -252,7 +253,7 @@ Awaitable<std::optional<std::vector<StreamEvent>>> Journal::since(std::string cu
     std::vector<StreamEvent> events;
     std::int64_t from = ours ? place->number + 1 : 1;
     if (from < oldest || place->number == 0 || !ours) {
-        events = co_await read_back(task, place->time, remembered_from());
+        events = co_await read_back(task, place->time);
         from = oldest;
         const bool is_all_here = recent_.empty() || recent_.front().number <= from;
         if (!is_all_here) co_return std::nullopt;  // so much has happened while the histories were read
@@ -279,7 +280,6 @@ Awaitable<std::vector<StreamEvent>> Journal::recent(EventFilter filter, std::siz
 /// Takes events from the histories, the last written first, until no other history can have later ones.
 Awaitable<std::vector<StreamEvent>> Journal::recent_before(EventFilter filter, std::size_t missing) const {
     std::vector<StreamEvent> older;
-    const auto before = remembered_from();
     auto all = tasks_.histories().all();
     if (filter.task) all = {{Timestamp::max(), *filter.task}};
     // In a copied or restored home, each history may be newer than its events: read from each only what can count.
@@ -290,7 +290,7 @@ Awaitable<std::vector<StreamEvent>> Journal::recent_before(EventFilter filter, s
         const auto* task = tasks_.brief(id);
         if (!task || (filter.project && task->project.text() != *filter.project)) continue;
         if (++looked % k_histories_at_once == 0) co_await async::yield();
-        auto found = co_await read_back_of(id, after, before, filter, missing);
+        auto found = co_await read_back_of(id, after, filter, missing);
         older.insert(older.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
         if (found.empty() || older.size() < missing) continue;
         if (older.size() > 2 * missing) keep_last(older, missing);

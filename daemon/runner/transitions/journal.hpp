@@ -22,6 +22,9 @@ struct StreamEvent {
     TaskId task;
     std::string project;
     HistoryEvent event;
+    /// Of an event that was read from a history: its time, or that of a later line of the history if that is earlier,
+    /// because the clock was set back in between. Histories are merged by it.
+    Timestamp order = {};
 };
 
 /// Selects events.
@@ -88,10 +91,8 @@ class Journal {
     void mend(const TaskRecord& record);
     void note(const TaskId& task, const std::string& project, const HistoryEvent& event);
     void send(const TaskId& task, const std::string& project, HistoryEvent event);
-    /// Returns the time since which all events are in memory.
-    Timestamp remembered_from() const;
-    Awaitable<std::vector<StreamEvent>> read_back(std::optional<TaskId> task, Timestamp after, Timestamp before) const;
-    Awaitable<std::vector<StreamEvent>> read_back_of(TaskId id, Timestamp after, Timestamp before, EventFilter filter,
+    Awaitable<std::vector<StreamEvent>> read_back(std::optional<TaskId> task, Timestamp after) const;
+    Awaitable<std::vector<StreamEvent>> read_back_of(TaskId id, Timestamp after, EventFilter filter,
                                                      std::size_t most) const;
     Awaitable<std::vector<StreamEvent>> recent_before(EventFilter filter, std::size_t missing) const;
 

@@ -108,6 +108,22 @@ TEST_CASE("A change of status stands before what followed from it, with the time
     CHECK(page.find(":04") == std::string::npos);
 }
 
+TEST_CASE("A history is told in the order of its lines, whatever the clock was set to in between") {
+    const auto event = [](const char* type, const char* time) {
+        return Json{{"type", type}, {"timestamp", "2026-" + std::string(time) + ":00.000Z"}};
+    };
+    auto moved = event("status.changed", "11-20T10:03");
+    moved["from"] = "planning";
+    moved["to"] = "working";
+    moved["at"] = "2026-11-20T10:01:00.000Z";
+    const Json events = {event("workspace.acquired", "12-20T10:00"), event("agent.spawned", "11-20T10:02"), moved,
+                         event("task.merged", "11-20T10:04")};
+    const auto page = output::history_page(events, output::Style{});
+    CHECK(page.find("workspace") < page.find("planning → working"));
+    CHECK(page.find("planning → working") < page.find("agent"));
+    CHECK(page.find("agent") < page.find("merged"));
+}
+
 TEST_CASE("People read times of their own time zone") {
     const char* before = std::getenv("TZ");
     const std::string kept = before ? before : "";

@@ -116,3 +116,27 @@ TEST_CASE("a message that waits while the clock is set, or the machine sleeps, i
     CHECK(world.record(id).outbox.size() == 1);
     CHECK(orange::test::deliver(world, id));
 }
+
+TEST_CASE("a time that was noted by a clock that was ahead counts as now, and what has passed stays as it is") {
+    RunnerWorld world;
+    const auto early = planning(world, "early", 3);
+    world.outside.clock.pass(24h * 366);
+    const auto late = planning(world, "late", 3);
+    auto record = world.record(late);
+    record.reminder = Reminder{"do it", record.entered_at.value(), 1, world.outside.clock.now()};
+    auto& tasks = world.house().world().tasks;
+    tasks.save(record).value();
+    world.outside.clock.pass(-24h * 366 + 1h);
+    const auto now = world.outside.clock.now();
+    const auto before = world.record(early);
+    tasks.end_times_at(now);
+    CHECK(world.record(early) == before);
+    const auto ended = world.record(late);
+    CHECK(ended.task.created_at == now);
+    CHECK(ended.entered_at == now);
+    CHECK(ended.reminder->entered == now);
+    CHECK(ended.reminder->at == now);
+    CHECK(ended.runs.at(0).spawned_at == now);
+    CHECK(ended.runs.at(0).run == record.runs.at(0).run);
+    CHECK(world.house().world().tasks.active().size() == 2);
+}

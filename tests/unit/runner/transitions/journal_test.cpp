@@ -296,6 +296,25 @@ TEST_CASE("the last events are those of the histories that were written to last"
     CHECK(types_of(go(journal.recent(filter, 2))) == std::vector<std::string>{"older", "now"});
 }
 
+TEST_CASE("the last events of each history come in the order of its lines, if the clock was ahead for a while") {
+    Shelf shelf;
+    const auto one = shelf.add("shop"), other = shelf.add("shop");
+    const auto now = shelf.clock.now();
+    using std::chrono::minutes;
+    shelf.write(one, line("first", now - minutes(9)) + line("ahead", now + minutes(40'000)), minutes(0));
+    shelf.write(other,
+                line("before", now - minutes(8)) + line("far ahead", now + minutes(50'000)) +
+                    line("right again", now - minutes(7)),
+                minutes(7));
+    Journal journal(shelf.load(), shelf.clock);
+    journal.write(one, "second");
+    CHECK(types_of(go(journal.recent({}, 9))) ==
+          std::vector<std::string>{"first", "before", "far ahead", "right again", "ahead", "second"});
+    EventFilter filter;
+    filter.task = one.task.id;
+    CHECK(types_of(go(journal.recent(filter, 9))) == std::vector<std::string>{"first", "ahead", "second"});
+}
+
 TEST_CASE("of a restored home, whose histories are all newer than their events, the last events cost little more") {
     JournalWorld world;
     const auto begin = world.clock.now() - std::chrono::hours(100);
