@@ -22,8 +22,8 @@ struct StreamEvent {
     TaskId task;
     std::string project;
     HistoryEvent event;
-    /// Of an event that was read from a history: its time, or that of a later line of the history if that is earlier,
-    /// because the clock was set back in between. Histories are merged by it.
+    /// The time by which histories are merged: the event's own, or an earlier one of a later line of its history (the
+    /// clock was set back in between). Only events that were read from a history have one.
     Timestamp order = {};
 };
 
