@@ -1,6 +1,7 @@
 #include <map>
 #include <set>
 
+#include "common/base/shortage.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
@@ -105,6 +106,10 @@ Awaitable<void> check_pool_file(Exam& exam) {
     const auto file = exam.world.paths.workspaces() / ".pool.json";
     const auto read = exam.world.pool.check();
     if (read) co_return;
+    if (shortage_in(read.error())) {  // the file itself may be whole
+        exam.report.wrong(read.error().message, {}, file.string());
+        co_return;
+    }
     // Every task records its own workspace, and gc creates the file again from that.
     exam.report.wrong(
         read.error().message,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "common/base/shortage.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/model/fields.hpp"
@@ -63,7 +64,11 @@ Result<std::map<std::string, Slot>> Claims::read() const {
     std::map<std::string, Slot> slots;
     const auto text = files_.read(file);
     if (!text && text.error().code == ErrorCode::not_found) return slots;
-    auto found = text ? pool_file_from(*text) : Result<PoolFile>(text.error());
+    if (!text) {  // that says nothing about its content
+        const auto shortage = shortage_in(text.error());
+        return shortage ? Error(ErrorCode::io, text.error().message + ". " + shortage->advice) : text.error();
+    }
+    auto found = pool_file_from(*text);
     if (!found) {
         return Error(ErrorCode::io, file.string() + ": " + found.error().message +
                                         "; repair or remove it, then run\n  orange workspace gc");
@@ -126,6 +131,7 @@ Result<void> Claims::write() {
 }
 
 Result<std::string> Claims::claim(const Project& project, const TaskId& task, const std::set<std::string>& busy) {
+    if (!problem_.empty()) TRY(load());  // it may be repaired, or readable again
     if (auto name = workspace_of(task)) return *name;
     for (int number = 1; free(project) > 0 && number <= project.pool_size; ++number) {
         const auto name = workspace_name(project.name, number);

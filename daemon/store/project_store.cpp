@@ -1,6 +1,7 @@
 #include "daemon/store/project_store.hpp"
 
 #include "common/base/branch_name.hpp"
+#include "common/base/shortage.hpp"
 #include "common/base/try.hpp"
 
 namespace orange::store {
@@ -69,16 +70,23 @@ Result<void> ProjectStore::load() {
 }
 
 Result<void> ProjectStore::refresh() {
-    const auto refuse = [this](const Error& error) -> Error {
-        problem_ = file_.string() + " cannot be used: " + error.message + "; repair it (the last good one is " +
-                   file_.filename().string() + ".bak) or remove it";
+    const auto refuse = [this](std::string problem) -> Error {
+        problem_ = std::move(problem);
         return {ErrorCode::io, problem_};
     };
     auto content = files_.read(file_);
-    if (!content && content.error().code != ErrorCode::not_found) return refuse(content.error());
+    if (!content && content.error().code != ErrorCode::not_found) {  // that says nothing about its content
+        const auto shortage = shortage_in(content.error());
+        return refuse(content.error().message +
+                      (shortage ? ". " + shortage->advice
+                                : ". The projects stay as they were when it was read last, and cannot be changed"));
+    }
     if (problem_.empty() && (content ? content_ == *content : !content_)) return {};
     auto parsed = content ? parse(*content) : Result<Parsed>(Parsed{});
-    if (!parsed) return refuse(parsed.error());
+    if (!parsed) {
+        return refuse(file_.string() + " cannot be used: " + parsed.error().message +
+                      "; repair it (the last good one is " + file_.filename().string() + ".bak) or remove it");
+    }
     replace_all(std::move(parsed->projects));
     unknown_ = std::move(parsed->unknown);
     content_.reset();

@@ -17,12 +17,7 @@ namespace orange::actions {
 namespace {
 
 Awaitable<Result<void>> spawn(Context& context, const Action& action, Role role) {
-    SpawnOrder order;
-    order.role = role;
-    order.prompt = action.param("prompt");
-    order.permissions = action.param("permissions");
-    order.intent = context.tx;
-    return context.runner.agents.spawn(context.record, context.definition, std::move(order));
+    return context.runner.agents.spawn(context.record, context.definition, order_of(action, role, context.tx));
 }
 
 Awaitable<Result<void>> spawn_agent(Context& context, const Action& action) {

@@ -166,7 +166,7 @@ Awaitable<bool> AgentControl::reap_dead(TaskRecord& record, Role role) {
 }
 
 /// An order that already waits keeps its place.
-Result<void> AgentControl::hold(TaskRecord& record, const SpawnOrder& order) {
+void AgentControl::put_off(TaskRecord& record, const SpawnOrder& order) const {
     const auto* before = record.held_start(order.role);
     auto since = before ? before->since : world_.clock.now();
     for (const auto& id : world_.tasks.held()) {  // keeps the order even if the clock was set back
@@ -176,7 +176,12 @@ Result<void> AgentControl::hold(TaskRecord& record, const SpawnOrder& order) {
     record.held.push_back(
         {order.role, order.prompt, order.permissions, order.intent, order.respawn, order.resume, since});
     record.died.erase(order.role);
+}
+
+Result<void> AgentControl::hold(TaskRecord& record, const SpawnOrder& order) {
+    put_off(record, order);
     TRY(turns_.try_save(record, Durability::atomic));
+    const auto since = record.held_start(order.role)->since;
     const auto wait = runner_.capacity.wait_of(record);
     const auto role = name_text(order.role);
     world_.journal.note_once(record, "agent.waits",

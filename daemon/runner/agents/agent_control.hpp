@@ -43,6 +43,11 @@ inline SpawnOrder order_of(const DeferredStart& held) {
     return {held.role, held.prompt, held.permissions, held.intent, held.respawn, held.resume};
 }
 
+/// Returns the order of an action that starts an agent. `intent`: id of the transition.
+inline SpawnOrder order_of(const Action& action, Role role, const std::string& intent) {
+    return {role, action.param("prompt"), action.param("permissions"), intent, false, false};
+}
+
 /// Starts and ends a task's worker and reviewer. Except for learn_session(), every function that changes a record is
 /// called under the task's lock with that record. It saves the record wherever a crash must leave the truth: a run is
 /// saved as `starting` before its window opens, so that the next daemon adopts it instead of starting another agent.
@@ -59,6 +64,10 @@ class AgentControl : Owner {
     /// conflict without a workspace, with not_found if the program or something that it needs is missing, and with
     /// unavailable if tmux does not answer.
     Awaitable<Result<void>> spawn(TaskRecord& record, const engine::Definition& definition, SpawnOrder order);
+
+    /// Lets an agent whose start failed wait in `held` like one without room, so that it is started later. Does not
+    /// save.
+    void put_off(TaskRecord& record, const SpawnOrder& order) const;
 
     /// Saves the id of the calling agent's conversation if it is not known yet. The id is in the caller's environment,
     /// or in the program's list of conversations. Takes the task's lock.

@@ -338,7 +338,9 @@ Result<void> AgentControl::note_starting(TaskRecord& record, const agents::Start
     }
     record.runs.push_back(request.run);
     unlisted_.erase({record.task.id.value, role});
-    return turns_.try_save(record, Durability::atomic);
+    auto saved = turns_.try_save(record, Durability::atomic);
+    if (!saved) forget_run(record, role);  // no window was opened
+    return saved;
 }
 
 /// Opens the agent's window. A failure removes the run from the record. After a timeout tmux may still open the window:

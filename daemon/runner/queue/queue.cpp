@@ -1,11 +1,10 @@
 #include "daemon/runner/queue/queue.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "common/base/in_set.hpp"
+#include "common/base/shortage.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
@@ -18,12 +17,6 @@
 
 namespace orange {
 namespace {
-
-/// Git and setup commands report a full disk in the same words as the daemon's own writes.
-bool is_disk_full(const Error& error) {
-    return error.message.find(std::strerror(ENOSPC)) != std::string::npos ||
-           error.message.find(std::strerror(EDQUOT)) != std::string::npos;
-}
 
 std::string more_room(const Project* project) {
     const auto command = project ? project->command_for_more_room() : std::string();
@@ -303,7 +296,7 @@ Awaitable<Result<void>> Queue::start_held(TaskRecord& record) {
 /// Raises a notice about the failure. Returns the error if its cause may pass soon, so that the start is tried again.
 Result<void> Queue::note_failure(TaskRecord& record, Role role, const Error& why) {
     const auto& id = record.task.id.value;
-    const bool again = why.code == ErrorCode::unavailable || why.code == ErrorCode::timeout || is_disk_full(why);
+    const bool again = why.code == ErrorCode::unavailable || why.code == ErrorCode::timeout || shortage_in(why);
     if (!again) std::erase_if(record.held, [role](const DeferredStart& start) { return start.role == role; });
     const auto before = record;
     raise(world_, record, NoticeKind::start_failed,
@@ -315,13 +308,13 @@ Result<void> Queue::note_failure(TaskRecord& record, Role role, const Error& why
 }
 
 /// A task that would always fail in the same way blocks the others: it leaves the queue, and the human gets a notice.
-/// If the disk is full or the repository does not answer, all starts would fail: the tasks keep their places.
+/// In a shortage, or if the repository does not answer, all starts would fail: the tasks keep their places.
 Awaitable<std::optional<std::string>> Queue::note_failure(TaskId id, Error why) {
     auto record = turns_.record_of(id);
     if (!record) co_return std::nullopt;
     const auto project = record->task.project;
-    const bool full = is_disk_full(why);
-    const bool own_fault = !full && co_await repository_answers(project);
+    const auto shortage = shortage_in(why);
+    const bool own_fault = !shortage && co_await repository_answers(project);
     record = turns_.record_of(id);
     if (!record) co_return std::nullopt;
     const auto again = command_to_try_again(*record);
@@ -330,8 +323,8 @@ Awaitable<std::optional<std::string>> Queue::note_failure(TaskId id, Error why) 
         record->queued = false;
     } else {
         stalled_.insert(project);
-        error = why.message + "; the task starts when " + (full ? "the disk has room" : "the repository answers") +
-                " (`orange doctor`)";
+        error = why.message + "; the task starts when " + (shortage ? shortage->over : "the repository answers") +
+                (shortage ? ". " + shortage->advice : " (`orange doctor`)");
     }
     if (starts_.contains(id)) starts_[id].spawn_error = error;
     const auto before = record->notices;

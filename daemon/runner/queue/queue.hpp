@@ -25,8 +25,8 @@ namespace orange {
 /// its starts side by side and each under its own task's lock. schedule() and room_changed() look soon; look() and
 /// look_for() wait until the starts have ended.
 ///
-/// A task that can never start leaves the queue with a notice. If all would fail (a full disk, a repository that does
-/// not answer), all keep their places and the project is tried again. No function holds a task's lock while it waits
+/// A task that can never start leaves the queue with a notice. If all would fail (a full disk, no descriptors, a
+/// repository that does not answer), all keep their places and the project is tried again. No function holds a task's lock while it waits
 /// for another one's.
 class Queue : Owner {
   public:

@@ -162,7 +162,57 @@ bool Workspaces::has_its_folder(const TaskRecord& record) const {
     return is_folder(world_.files, world_.pool.path_of(name)) && !world_.pool.is_replaced(name);
 }
 
+bool Workspaces::may_hold(const TaskId& id) const {
+    for (const auto& broken : world_.tasks.unreadable()) {
+        if (broken.id == id.value) return true;
+    }
+    // A task whose lock is held may just be acquiring a workspace that is not in its record yet.
+    if (world_.task_locks.busy(id.value) && world_.tasks.brief(id)) return true;
+    const auto record = world_.tasks.awake(id);
+    return record && (record->task.workspace || record->intent);
+}
+
+Awaitable<void> Workspaces::free_lost_claims() {
+    std::set<std::string> concerned;
+    for (const auto& workspace : world_.pool.list(std::nullopt)) {
+        const bool is_lost = !workspace.task.empty() && !workspace.busy && !may_hold(workspace.task);
+        if (is_lost) concerned.insert(workspace.project);
+    }
+    const std::function<bool(const TaskId&)> is_live = [this](const TaskId& id) { return may_hold(id); };
+    for (const auto& name : concerned) {
+        const auto project = registered_project(world_, name);
+        if (!project) continue;
+        const auto before = world_.pool.free(*project);
+        const auto done = co_await world_.pool.gc(*project, is_live);
+        if (!done) log::warn("runner", done.error().message, {{"project", name}});
+        if (done) {
+            for (const auto& note : *done) log::info("runner", note);
+        }
+        if (world_.pool.free(*project) > before) runner_.queue.schedule(name);
+    }
+}
+
+/// Takes from ended tasks the names of workspaces that they gave back when their records could not be written.
+Awaitable<void> Workspaces::forget_given_back() {
+    const auto has_given_back = [this](const TaskRecord& record) {
+        return record.task.workspace && store::has_ended(record) && !record.intent &&
+               !world_.pool.has_claim(record.task.id);
+    };
+    std::vector<TaskId> concerned;
+    world_.tasks.each_awake([&](const TaskRecord& record) {
+        if (has_given_back(record)) concerned.push_back(record.task.id);
+    });
+    for (const auto& id : concerned) {
+        auto turn = co_await turns_.begin_turn(id);
+        if (!turn || !has_given_back(turn->record)) continue;
+        const auto forgotten = co_await release_owed(turn->record);
+        if (!forgotten) log::warn("runner", forgotten.error().message, {{"task", id.value}});
+    }
+}
+
 Awaitable<void> Workspaces::release_left_over() {
+    co_await free_lost_claims();
+    co_await forget_given_back();
     const auto now = async::now();
     for (const auto& workspace : world_.pool.list(std::nullopt)) {
         const auto holder = workspace.task.empty() ? nullptr : world_.tasks.awake(workspace.task);
@@ -268,15 +318,7 @@ Awaitable<Result<std::vector<std::string>>> Workspaces::collect(Project project)
         auto note = co_await make_anew(id);
         if (!note.empty()) done.push_back(std::move(note));
     }
-    const std::function<bool(const TaskId&)> is_live = [this](const TaskId& id) {
-        for (const auto& broken : world_.tasks.unreadable()) {
-            if (broken.id == id.value) return true;
-        }
-        // A task whose lock is held may just be acquiring a workspace that is not in its record yet.
-        if (world_.task_locks.busy(id.value) && world_.tasks.brief(id)) return true;
-        const auto record = world_.tasks.awake(id);
-        return record && (record->task.workspace || record->intent);
-    };
+    const std::function<bool(const TaskId&)> is_live = [this](const TaskId& id) { return may_hold(id); };
     CO_TRY(auto collected, co_await world_.pool.gc(project, is_live));
     done.insert(done.end(), collected.begin(), collected.end());
     const bool has_checks = !settings_of(world_, project).checks->empty();

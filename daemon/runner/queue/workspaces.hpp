@@ -25,7 +25,8 @@ class Workspaces : Owner {
     /// folders of living tasks again if they are gone. Returns what was done, or could not be done.
     Awaitable<Result<std::vector<std::string>>> collect(Project project);
 
-    /// Tries again to release workspaces whose release was refused, if no process works in them any more.
+    /// Tries again to release workspaces whose release was refused, if no process works in them any more. Frees those
+    /// whose claim outlived a start that failed, because .pool.json could not be written then.
     Awaitable<void> release_left_over();
 
     /// Takes from a task whose folder has come back what it had by its record, and has no more: a workspace that was
@@ -47,6 +48,10 @@ class Workspaces : Owner {
     /// Returns what was done, or why it failed; empty if nothing had to be done.
     Awaitable<std::string> make_anew(TaskId id);
     bool owes_release(const TaskRecord& record) const;
+    /// False if a workspace that is claimed for the task is not its own.
+    bool may_hold(const TaskId& id) const;
+    Awaitable<void> free_lost_claims();
+    Awaitable<void> forget_given_back();
     bool has_its_folder(const TaskRecord& record) const;
     void tell_keeping(const TaskId& id, const Keeping& keeping);
     Awaitable<Result<std::vector<std::string>>> behind_wall(TaskId id, git::Pinned worktree,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/shortage.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
@@ -39,6 +40,14 @@ namespace {
 Durability durability_of(const Action& done) {
     const auto* known = actions::find(done.name);
     return known ? known->mark : Durability::atomic;
+}
+
+constexpr std::string_view k_tried_again = "; Orange tries again";
+
+/// Returns the role of the agent that an action starts; nothing if it starts none.
+std::optional<Role> started_by(const Action& action) {
+    if (action.name != engine::k_ensure_agent) return engine::spawned_role(action);
+    return role_from(action.param("role")).value_or(Role::worker);
 }
 
 constexpr std::string_view k_not_told = "the transition is not recorded in the history yet: ";
@@ -247,6 +256,7 @@ Awaitable<void> Transitions::note_reviewed_commit(TaskRecord& record) {
 }
 
 Awaitable<Outcome> Transitions::finish(TaskRecord record, workflow::Library::DefinitionPtr definition) {
+    co_await take_workspace_again(record);
     if (const auto& workspace = record.intent->workspace; !workspace.empty()) {
         world_.journal.note_once(record, "workspace.acquired", {{"workspace", workspace}, {"tx", record.intent->id}});
     }
@@ -274,6 +284,18 @@ Awaitable<Outcome> Transitions::finish(TaskRecord record, workflow::Library::Def
     co_return outcome;
 }
 
+/// The workspace was given back because the agent could not be started, and then the end of the transition could not
+/// be saved: no agent may start in it, since it may be another task's by now.
+Awaitable<void> Transitions::take_workspace_again(TaskRecord& record) {
+    const bool is_lost =
+        !record.intent->workspace.empty() && record.task.workspace && !world_.pool.has_claim(record.task.id);
+    if (!is_lost) co_return;
+    record.task.workspace.reset();
+    const auto taken = co_await actions::prepare_workspace(world_, record);
+    if (taken) record.intent->workspace = *record.task.workspace;
+    if (!taken) log::warn("runner", taken.error().message, {{"task", record.task.id.value}});
+}
+
 Awaitable<std::vector<std::string>> Transitions::run_actions(TaskRecord& record, const engine::Definition& definition) {
     actions::Context context{world_, runner_, record, record.intent->id, definition};
     for (std::size_t i = 0; i < record.intent->actions.size(); ++i) {
@@ -295,13 +317,28 @@ Awaitable<std::vector<std::string>> Transitions::run_actions(TaskRecord& record,
     co_return std::move(context.notes);
 }
 
+/// Lets agents wait whose start failed for want of disk, descriptors or memory: that is no fault of the task, which
+/// keeps its workspace. Of two orders for the same agent the first one has the hook's prompt.
+void Transitions::put_off_starts(TaskRecord& record) {
+    for (auto& planned : record.intent->actions) {
+        const auto role = started_by(planned.action);
+        if (!role || !shortage_in(Error(ErrorCode::io, planned.failure))) continue;
+        if (planned.failure.ends_with(k_tried_again) || runner_.agents.alive(record, *role)) continue;
+        if (!record.held_start(*role)) {
+            runner_.agents.put_off(record, order_of(planned.action, *role, record.intent->id));
+        }
+        planned.failure += k_tried_again;
+    }
+}
+
 void Transitions::mark_failures(TaskRecord& record, const engine::Definition& definition, Outcome& outcome) {
     const auto& id = record.task.id.value;
     std::vector<std::string> starts, others;
+    put_off_starts(record);
     for (const auto& planned : record.intent->actions) {
         if (planned.failure.empty()) continue;
-        const bool is_start = planned.action.name == engine::k_ensure_agent || engine::spawned_role(planned.action);
-        if (is_start) outcome.spawn_error = planned.failure;
+        const bool is_start = started_by(planned.action).has_value();
+        if (is_start && !planned.failure.ends_with(k_tried_again)) outcome.spawn_error = planned.failure;
         auto& failures = is_start ? starts : others;
         auto failure = (is_start ? "the agent could not be started: " : planned.action.name + ": ") + planned.failure;
         // Two actions may try to start the same agent.

@@ -74,8 +74,10 @@ class Transitions : Owner {
                                        engine::Decision decision, SyncedBodies synced, Caller by, Edit edit);
     Awaitable<void> note_handover(Prepared& prepared, const engine::Definition& definition);
     Awaitable<void> note_reviewed_commit(TaskRecord& record);
+    Awaitable<void> take_workspace_again(TaskRecord& record);
     /// Returns notes for the caller that asked for the transition.
     Awaitable<std::vector<std::string>> run_actions(TaskRecord& record, const engine::Definition& definition);
+    void put_off_starts(TaskRecord& record);
     /// Raises notices for actions that failed, and adds notes.
     void mark_failures(TaskRecord& record, const engine::Definition& definition, Outcome& outcome);
     /// Keeps the intent, because the history does not have the transition yet: the next poll, request or daemon tries

@@ -164,7 +164,7 @@ TEST_CASE_METHOD(Projects, "a file that somebody removed is an empty list, and o
     files.fail_at(1);
     const auto unread = store.refresh();
     REQUIRE_FALSE(unread);
-    CHECK_THAT(unread.error().message, Tells("projects.json.bak"));
+    CHECK_THAT(unread.error().message, Tells(file.string()) && Holds("df -h") && !Holds("or remove it"));
     CHECK(store.find("a"));
     REQUIRE(store.refresh());
     CHECK(store.list().empty());
