@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <optional>
 #include <string_view>
 
 #include "client/connection/autostart.hpp"
@@ -19,6 +21,9 @@ namespace {
 /// The daemon's prefix of list items in a message, for example tasks that a name may mean. Other indented lines are
 /// commands.
 constexpr std::string_view k_list_item = "    ";
+
+/// A request is repeated as long as no daemon lives this long with it: one that it ends itself must not go on for ever.
+constexpr std::chrono::seconds k_daemons_that_end{30};
 
 std::optional<std::string> current_directory() {
     std::error_code error;
@@ -88,13 +93,20 @@ Result<Json> Context::call_json(const char* method, Json params) {
 }
 
 Result<Json> Context::call_json_again(const char* method, const Json& params) {
-    auto reply = call_json(method, params);
-    if (reply || reply.error().code != ErrorCode::unavailable || !connection_) return reply;
-    connection_.reset();
-    auto next = connection::connect_to_next(paths);
-    if (!next) return reply;
-    connection_.emplace(std::move(*next));
-    return connection_->call_json(method, params);
+    using std::chrono::steady_clock;
+    std::optional<steady_clock::time_point> until;
+    for (;;) {
+        const auto began = steady_clock::now();
+        auto reply = call_json(method, params);
+        if (reply || reply.error().code != ErrorCode::unavailable || !connection_) return reply;
+        const auto ended = steady_clock::now();
+        if (!until || ended - began >= k_daemons_that_end) until = ended + k_daemons_that_end;
+        if (ended >= *until) return reply;
+        connection_.reset();
+        auto next = connection::connect_to_next(paths);
+        if (!next) return reply;
+        connection_.emplace(std::move(*next));
+    }
 }
 
 Result<Json> call_with_caller(const std::function<Result<Json>(const Json&)>& call, Json params,

@@ -35,7 +35,7 @@ class Context {
     /// Sends a request and returns the `result` of its reply.
     Result<Json> call_json(const char* method, Json params);
     /// Sends a request that has no effect when repeated: if the daemon ends before it replies, the next daemon gets it,
-    /// too.
+    /// too, and the one after that. Gives up if daemons have ended for half a minute.
     Result<Json> call_json_again(const char* method, const Json& params);
     /// Sends a request and returns its reply.
     template <class Method>

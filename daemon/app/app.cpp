@@ -435,7 +435,7 @@ class App {
                 const auto loaded = load_settings(files_, paths_.config());
                 return loaded ? Result<void>{} : Result<void>{loaded.error()};
             };
-            if (!file_watcher_) facts.problems.push_back(file_watcher_.error().message);
+            if (auto problem = watch_problem(); !problem.empty()) facts.problems.push_back(std::move(problem));
             if (!delivery_.problem().empty()) facts.problems.push_back(delivery_.problem());
             if (auto unheard = delivery_.why_unheard(); !unheard.empty()) facts.problems.push_back(std::move(unheard));
             if (auto problem = replies_.problem(); !problem.empty()) facts.problems.push_back(std::move(problem));
@@ -449,6 +449,7 @@ class App {
 
     rpc::DaemonStatus::Reply status() {
         auto problems = problems_;
+        if (auto problem = watch_problem(); !problem.empty()) problems.push_back(std::move(problem));
         if (!reload_.problem().empty()) problems.push_back(reload_.problem());
         if (!login_.problem.empty()) problems.push_back("login shell: " + login_.problem);
         for (auto& problem : socket_problems()) problems.push_back(std::move(problem));
@@ -459,6 +460,10 @@ class App {
         reply.longest_turn_us = std::chrono::duration_cast<std::chrono::microseconds>(io_.longest_turn()).count();
         if (monitor_.last_poll()) reply.last_poll = to_rfc3339(*monitor_.last_poll());
         return reply;
+    }
+
+    std::string watch_problem() const {
+        return file_watcher_ ? (*file_watcher_)->problem() : file_watcher_.error().message;
     }
 
     std::vector<std::string> socket_problems() const {
@@ -565,7 +570,6 @@ class App {
     /// If the kernel refuses notifications, the poll still finds every change, but later.
     FileWatcher& watcher() {
         if (file_watcher_) return **file_watcher_;
-        problems_.push_back(file_watcher_.error().message);
         return no_watcher_;
     }
 

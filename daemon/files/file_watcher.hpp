@@ -27,6 +27,8 @@ class FileWatcher {
     virtual Result<WatchId> watch_once(Path file, std::function<void()> written) = 0;
     /// Ends a watch; does nothing if it has ended already.
     virtual void unwatch(WatchId id) = 0;
+    /// Returns why the system refuses further watches, with what to do; empty if it does not.
+    virtual std::string problem() const { return {}; }
 };
 
 }  // namespace orange

@@ -17,7 +17,25 @@ namespace {
 constexpr std::uint32_t k_events =
     IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ONLYDIR | IN_EXCL_UNLINK;
 
+/// Says what is late without watches.
+constexpr const char* k_late =
+    ", so Orange sees edits of TASK.md, commits and what agents write only at its next look (poll_interval, 30 s at "
+    "most). To allow more: `sudo sysctl ";
+
 }  // namespace
+
+Error refused_watch(std::string_view doing, int error_number) {
+    auto error = io_error(doing, error_number);
+    if (error_number == ENOENT) error.code = ErrorCode::not_found;
+    if (error_number == ENOSPC) {  // this is not about a disk
+        error.message = std::string(doing) + ": all watches of files are in use (fs.inotify.max_user_watches)" +
+                        k_late + "fs.inotify.max_user_watches=1048576`";
+    } else if (error_number == EMFILE) {
+        error.message = std::string(doing) + ": all inotify instances are in use (fs.inotify.max_user_instances)" +
+                        k_late + "fs.inotify.max_user_instances=1024`, then `orange daemon restart`";
+    }
+    return error;
+}
 
 /// The watcher and its pending read share the state, so that a callback may destroy the watcher.
 class InotifyFileWatcher::State : public std::enable_shared_from_this<State> {
@@ -42,15 +60,18 @@ class InotifyFileWatcher::State : public std::enable_shared_from_this<State> {
     Result<WatchId> add(const Path& path, std::uint32_t events, std::function<void(const std::string&)> changed) {
         const int kernel = ::inotify_add_watch(stream_.native_handle(), path.c_str(), events);
         if (kernel < 0) {
-            auto error = io_error("watching " + path.string(), errno);
-            if (errno == ENOENT) error.code = ErrorCode::not_found;
-            return error;
+            const int number = errno;
+            if (number == ENOSPC) problem_ = refused_watch("watching files", number).message;
+            return refused_watch("watching " + path.string(), number);
         }
+        if (!by_kernel_.contains(kernel)) problem_.clear();  // a new watch of the kernel
         const WatchId id = next_++;
         callbacks_[id] = {kernel, std::move(changed)};
         by_kernel_[kernel].push_back(id);
         return id;
     }
+
+    const std::string& problem() const { return problem_; }
 
     void drop(WatchId id) {
         const auto found = callbacks_.find(id);
@@ -118,6 +139,7 @@ class InotifyFileWatcher::State : public std::enable_shared_from_this<State> {
     std::map<WatchId, Watch> callbacks_;
     std::map<int, std::vector<WatchId>> by_kernel_;
     WatchId next_ = 1;
+    std::string problem_;
 };
 
 InotifyFileWatcher::InotifyFileWatcher(std::shared_ptr<State> state) : state_(std::move(state)) {}
@@ -128,7 +150,7 @@ InotifyFileWatcher::~InotifyFileWatcher() {
 
 Result<std::unique_ptr<InotifyFileWatcher>> InotifyFileWatcher::open(const asio::any_io_executor& executor) {
     const int fd = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (fd < 0) return io_error("starting to watch files", errno);
+    if (fd < 0) return refused_watch("watching files", errno);
     auto state = std::make_shared<State>(executor, fd);
     state->read();
     return std::unique_ptr<InotifyFileWatcher>(new InotifyFileWatcher(std::move(state)));
@@ -144,6 +166,10 @@ Result<FileWatcher::WatchId> InotifyFileWatcher::watch_once(Path file, std::func
 
 void InotifyFileWatcher::unwatch(WatchId id) {
     state_->drop(id);
+}
+
+std::string InotifyFileWatcher::problem() const {
+    return state_->problem();
 }
 
 Result<std::unique_ptr<FileWatcher>> native_file_watcher(const asio::any_io_executor& executor) {

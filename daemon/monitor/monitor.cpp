@@ -1,6 +1,7 @@
 #include "daemon/monitor/monitor.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "daemon/engine/notices.hpp"
 #include "daemon/log/log.hpp"
@@ -339,7 +340,7 @@ void Monitor::watch_files(const TaskRecord& record) {
     const auto copies = copies_of(world_, record);
     const auto& own = copies.own;
     const auto mirror = copies.mirror.value_or(Path{});
-    const auto watch = [&](const Path& file, FileWatcher::WatchId& watch_id) {
+    const auto watch = [&](const Path& file, FileWatcher::WatchId& watch_id, bool again) {
         if (watch_id != 0) files_.unwatch(watch_id);
         watch_id = 0;
         if (file.empty()) return;
@@ -349,18 +350,19 @@ void Monitor::watch_files(const TaskRecord& record) {
         });
         if (made) {
             watch_id = *made;
-        } else {
+        } else if (!again) {
             log::warn("monitor", made.error().message, {{"task", id.value}});  // the poll looks instead
         }
     };
-    if (watched.own != own) {
-        watched.own = own;
-        watch(own, watched.own_watch);
+    // The kernel may have watches again. A worktree that was deleted and created again is another folder with the same
+    // name.
+    if (watched.own != own || watched.own_watch == 0) {
+        const bool again = std::exchange(watched.own, own) == own;
+        watch(own, watched.own_watch, again);
     }
-    // A worktree that was deleted and created again is another folder with the same name.
     if (watched.mirror != mirror || (!mirror.empty() && watched.mirror_watch == 0)) {
-        watched.mirror = mirror;
-        watch(mirror, watched.mirror_watch);
+        const bool again = std::exchange(watched.mirror, mirror) == mirror;
+        watch(mirror, watched.mirror_watch, again);
     }
 }
 

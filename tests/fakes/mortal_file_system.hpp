@@ -13,14 +13,16 @@ struct Killed : std::runtime_error {
 };
 
 /// Counts the steps that leave a trace in the world and puts an end to them: from the nth on, every step is either the
-/// daemon's death (an exception that unwinds it) or, for files, a disk that is full and stays so.
+/// daemon's death (an exception that unwinds it) or, for files, a disk that is full: for good, once or for a while.
 class Fuse {
   public:
-    enum class Ending { none, killed, disk_full_for_good, disk_full_once };
+    enum class Ending { none, killed, disk_full_for_good, disk_full_once, disk_full_for_a_while };
 
-    void arm(Ending ending, int n) {
+    /// `length`: how many steps a while has.
+    void arm(Ending ending, int n, int length = 1) {
         ending_ = ending;
         left_ = n;
+        length_ = length;
         steps_ = 0;
     }
     void disarm() { arm(Ending::none, 0); }
@@ -37,12 +39,14 @@ class Fuse {
     bool file_step() {
         step();
         if (ending_ == Ending::disk_full_for_good) return steps_ >= left_;
+        if (ending_ == Ending::disk_full_for_a_while) return steps_ >= left_ && steps_ < left_ + length_;
         return ending_ == Ending::disk_full_once && steps_ == left_;
     }
 
   private:
     Ending ending_ = Ending::none;
     int left_ = 0;
+    int length_ = 1;
     int steps_ = 0;
 };
 

@@ -335,11 +335,30 @@ Awaitable<void> check_offered_merge(Api& api, const TaskRecord& record, TaskWhy:
     by_merge->missing = std::string(first_line(problem));
 }
 
+/// Returns what handles the end of an agent that is gone; empty if none is. Its window is read first, so that takes as
+/// long as tmux does not answer.
+Awaitable<std::string> what_handles_end(Api& api, const TaskRecord& record) {
+    const auto dead = std::ranges::find_if(
+        record.runs, [&](const AgentRun& run) { return api.world().launcher.liveness(run) == agents::Liveness::dead; });
+    if (dead == record.runs.end()) co_return std::string();
+    const auto role = name_text(dead->role);
+    const auto answer = co_await api.world().tmux.list();
+    if (answer) co_return "Orange, which looks at how the " + role + " has ended";
+    co_return "tmux, which does not answer. The " + role + " has ended, and Orange goes on when tmux answers";
+}
+
 /// Replaces what the task waits for if something works on it now.
-void say_what_works(Api& api, const TaskId& id, bool busy, TaskWhy::Reply& reply) {
+Awaitable<void> say_what_works(Api& api, const TaskRecord& record, bool busy, TaskWhy::Reply& reply) {
+    const auto& id = record.task.id;
+    const bool is_held = is_held_up(api, id);
+    auto handles_end = std::string();
+    if (!is_held) handles_end = co_await what_handles_end(api, record);
     if (const auto* keeping = api.world().pool.keeping(id)) {
         reply.waiting_for = "Orange, which " + keeping->text();
-    } else if (busy && !is_held_up(api, id)) {
+    } else if (!handles_end.empty()) {
+        reply.waiting_for = std::move(handles_end);
+        reply.hints.emplace_back("orange doctor");
+    } else if (busy && !is_held) {
         reply.task.in_progress = "a long operation";
         reply.waiting_for = "a merge, a respawn or the setup of its workspace to end";
     }
@@ -371,7 +390,7 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
         auto text = co_await half_done(api.world(), record);
         if (!text.empty()) reply.hints.insert(reply.hints.begin(), std::move(text));
     }
-    say_what_works(api, id, busy, reply);
+    co_await say_what_works(api, record, busy, reply);
     api.hide(reply.task, call);
     co_return reply;
 }

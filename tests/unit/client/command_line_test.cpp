@@ -1,6 +1,7 @@
 // Which request each command line becomes, and how replies and errors leave the program: the real program against a
 // fake daemon.
 #include <fstream>
+#include <set>
 
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
@@ -98,6 +99,25 @@ TEST_CASE("A task is created from bare words, in the project of the directory") 
     CHECK(line.sent({"task", "create", "demo", "list", "task"})["summary"] == "demo list task");
     CHECK(line.sent({"task", "create", "--", "-x", "--help"})["summary"] == "-x --help");
     CHECK(line.sent({"task", "create"})["summary"] == "");
+}
+
+TEST_CASE("A creation is repeated with each next daemon until one answers, as the same task") {
+    const test::TemporaryFolder home;
+    int ended = 0;
+    std::set<std::string> ids;
+    const FakeDaemon daemon(home.path() / "orange.sock", [&](const Json& request) -> std::vector<std::string> {
+        if (request["method"] != "task.create") return {FakeDaemon::reply(request, {{"version", "1"}, {"pid", 1}})};
+        ids.insert(request["params"]["id"].get<std::string>());
+        if (++ended <= 12) return {""};
+        return {FakeDaemon::reply(request, {{"task", task_json()}, {"notes", Json::array()}})};
+    });
+    const auto ran = test::run({ORANGE_BINARY_DIR "/bin/orange", "task", "create", "Round the total"},
+                               {"ORANGE_HOME=" + home.path().string(), "ORANGE_NO_AUTOSTART=1"}, home.path());
+    daemon.meet();
+    INFO(ran.err);
+    CHECK(ran.status == 0);
+    CHECK(ended == 13);
+    CHECK(ids.size() == 1);
 }
 
 TEST_CASE("A branch and a summary may be two arguments, of which only the summary has blanks") {

@@ -1,4 +1,5 @@
 #include <asio/io_context.hpp>
+#include <cerrno>
 #include <chrono>
 #include <set>
 
@@ -32,6 +33,13 @@ struct Watching {
 };
 
 }  // namespace
+
+TEST_CASE("a limit of the kernel that is used up is named with the setting that raises it") {
+    CHECK_THAT(refused_watch("watching /x", ENOSPC).message, Holds("fs.inotify.max_user_watches=") && Holds("poll"));
+    CHECK_THAT(refused_watch("watching files", EMFILE).message, Holds("fs.inotify.max_user_instances="));
+    CHECK(refused_watch("watching /x", ENOENT).code == ErrorCode::not_found);
+    CHECK_THAT(refused_watch("watching /x", EACCES).message, !Holds("fs.inotify"));
+}
 
 TEST_CASE_METHOD(Watching, "every way of saving a file is noticed") {
     write_text(folder / "in-place", "old");

@@ -366,26 +366,29 @@ TEST_CASE("a start that meets a full disk is told, and tried again once there is
     CHECK(tried > 0);
 }
 
-TEST_CASE("tasks that meet a full disk keep their places, whoever says so") {
-    RunnerWorld world;
-    const auto first = world.draft("first"), second = world.draft("second");
-    auto project = the_shop(world);
-    project.setup = {"sh", "-c", "echo 'cp: error writing x: No space left on device' >&2; exit 1"};
-    world.house().world().projects.put(project).value();
-    CHECK_FALSE(world.create(first, "", false).value().spawn_error.empty());
-    REQUIRE(world.create(second, "", false));
-    CHECK(world.house().world().tasks.queue("shop") == std::vector<TaskId>{first.task.id, second.task.id});
-    CHECK(attention(world, first.task.id) != "none");
-    project.setup.clear();
-    world.house().world().projects.put(project).value();
-    world.house().go(world.house().runner().queue.restart_stalled());
-    world.house().go([&]() -> Awaitable<void> {
-        for (int i = 0; i < 500 && world.record(first.task.id).task.status != "planning"; ++i) {
-            co_await async::sleep(std::chrono::milliseconds(10));
-        }
-    }());
-    CHECK(world.record(first.task.id).task.status == "planning");
-    CHECK(world.record(second.task.id).queued);
+TEST_CASE("tasks that meet a shortage keep their places, whoever says so") {
+    for (const std::string shortage : {"No space left on device", "Too many open files", "Cannot allocate memory"}) {
+        INFO(shortage);
+        RunnerWorld world;
+        const auto first = world.draft("first"), second = world.draft("second");
+        auto project = the_shop(world);
+        project.setup = {"sh", "-c", "echo 'cp: error writing x: " + shortage + "' >&2; exit 1"};
+        world.house().world().projects.put(project).value();
+        CHECK_FALSE(world.create(first, "", false).value().spawn_error.empty());
+        REQUIRE(world.create(second, "", false));
+        CHECK(world.house().world().tasks.queue("shop") == std::vector<TaskId>{first.task.id, second.task.id});
+        CHECK_THAT(attention(world, first.task.id), Holds(shortage) && !Holds("remove"));
+        project.setup.clear();
+        world.house().world().projects.put(project).value();
+        world.house().go(world.house().runner().queue.restart_stalled());
+        world.house().go([&]() -> Awaitable<void> {
+            for (int i = 0; i < 500 && world.record(first.task.id).task.status != "planning"; ++i) {
+                co_await async::sleep(std::chrono::milliseconds(10));
+            }
+        }());
+        CHECK(world.record(first.task.id).task.status == "planning");
+        CHECK(world.record(second.task.id).queued);
+    }
 }
 
 TEST_CASE("a release that was refused is tried again by itself, and not all the time") {
