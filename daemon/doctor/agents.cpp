@@ -19,14 +19,50 @@ bool is_busy(const Exam& exam, const TaskRecord& record) {
     return exam.world.task_locks.busy(record.task.id.value);
 }
 
+/// Returns the pid of the tmux server that has agents, if it still runs; otherwise 0.
+std::int64_t server_with_agents(const Exam& exam) {
+    for (const auto& record : exam.tasks()) {
+        for (const auto& run : record.runs) {
+            if (exam.world.launcher.server_start(run)) return run.server_pid;
+        }
+    }
+    return 0;
+}
+
+/// Returns true if the server answered that the program tmux is another version than its own.
+bool is_other_version(const Error& error) {
+    for (const char* phrase : {"server version is too old", "protocol version mismatch", "not a terminal"}) {
+        if (error.message.find(phrase) != std::string::npos) return true;
+    }
+    return false;
+}
+
+void tell_of_silent_tmux(Exam& exam, const Error& error) {
+    const auto on_socket = " -S " + shell_word(exam.world.paths.tmux_socket().string()) + " ";
+    const auto server = server_with_agents(exam);
+    if (!is_other_version(error) || server == 0) {
+        exam.report.wrong("the tmux server does not answer: " + error.message, "tmux" + on_socket + "list-sessions");
+        return;
+    }
+    const auto pid = std::to_string(server);
+    const auto old_program = "/proc/" + pid + "/exe";  // also of a program whose file is gone
+    const bool is_reachable = exam.world.files.facts_of(old_program).has_value();
+    exam.report.wrong(
+        "tmux was replaced while its server (" + pid + ") runs: " + error.message +
+            ". Its agents go on, but Orange can neither read nor type in their windows, and starts no agent. Let the "
+            "agents finish" +
+            (is_reachable ? ", or work with them through the old program (the command below)" : "") +
+            ". Then end the server, which ends the agents that are left: `kill " + pid +
+            "`. `orange task respawn --all` starts those again, in the new tmux",
+        is_reachable ? old_program + on_socket + "attach-session" : "kill " + pid);
+}
+
 }  // namespace
 
 Awaitable<void> check_tmux(Exam& exam) {
     auto state = co_await exam.world.tmux.list();
     if (!state) {
-        const auto socket = shell_word(exam.world.paths.tmux_socket().string());
-        exam.report.wrong("the tmux server does not answer: " + state.error().message,
-                          "tmux -S " + socket + " list-sessions");
+        tell_of_silent_tmux(exam, state.error());
         co_return;
     }
     if (state->server_pid == 0) {

@@ -1,9 +1,11 @@
 #include "daemon/git/ask.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 
 #include "common/base/text.hpp"
@@ -15,8 +17,9 @@ namespace orange {
 Awaitable<Result<std::string>> git_output(Git& git, GitCommand command) {
     auto argv = git::words("git");
     argv.insert(argv.end(), command.args.begin(), command.args.end());
+    const auto folder = command.place.path();
     CO_TRY(auto done, co_await git.run(std::move(command)));
-    if (!done.ok()) co_return command_failed(argv, done);
+    if (!done.ok()) co_return git::with_lock_named(command_failed(argv, done), folder);
     co_return std::move(done.out);
 }
 
@@ -40,7 +43,42 @@ Result<std::string> only_path(std::string_view answer) {
     return Error(ErrorCode::external_failed, "`git rev-parse` printed unexpected output");
 }
 
+/// Returns the path of the lock that git could not take, as git's output names it; empty if it was no lock.
+std::string lock_in(const std::string& output) {
+    constexpr std::string_view k_exists = ": File exists";
+    for (auto end = output.find(k_exists); end != std::string::npos; end = output.find(k_exists, end + 1)) {
+        const auto begin = output.rfind('\n', end) == std::string::npos ? 0 : output.rfind('\n', end) + 1;
+        const auto line = std::string_view(output).substr(begin, end - begin);
+        constexpr std::string_view k_create = "Unable to create '", k_config = "could not lock config file ";
+        if (const auto at = line.find(k_create); at != std::string_view::npos && line.ends_with(".lock'")) {
+            return std::string(line.substr(at + k_create.size(), line.size() - at - k_create.size() - 1));
+        }
+        if (const auto at = line.find(k_config); at != std::string_view::npos) {
+            return std::string(line.substr(at + k_config.size())) + ".lock";
+        }
+    }
+    return {};
+}
+
 }  // namespace
+
+Error with_lock_named(Error error, const std::string& folder) {
+    const auto output = error.details.find("stderr");
+    const auto named = output == error.details.end() ? std::string() : lock_in(output->second);
+    if (named.empty()) return error;
+    const auto lock = std::filesystem::path(folder) / named;
+    struct stat facts {};
+    if (::lstat(lock.c_str(), &facts) != 0) return error;  // its git has ended meanwhile
+    const auto age = std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(facts.st_mtime);
+    const auto seconds = std::max(std::chrono::floor<std::chrono::seconds>(age), std::chrono::seconds(0));
+    const auto minutes = static_cast<std::size_t>(seconds / std::chrono::minutes(1));
+    const auto spoken =
+        minutes > 0 ? counted(minutes, "minute") : counted(static_cast<std::size_t>(seconds.count()), "second");
+    error.message += "\nThe lock is " + spoken +
+                     " old. If no git command works there, one was killed. Remove its lock:\n  rm " +
+                     shell_word(lock.string());
+    return error;
+}
 
 Awaitable<Result<std::string>> ask(Git& git, Place place, std::vector<std::string> args) {
     GitCommand command{std::move(place), std::move(args)};

@@ -1,5 +1,6 @@
 #include "daemon/git/submodules.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -115,7 +116,103 @@ Awaitable<Result<bool>> is_published(Git& git, std::vector<Pinned> repositories,
     co_return false;
 }
 
+/// Returns the names of submodules by their paths, as .gitmodules of HEAD has them.
+Awaitable<std::map<std::string, std::string>> submodule_names(Git& git, Pinned worktree) {
+    std::map<std::string, std::string> names;
+    const auto found = co_await attempt(
+        git, worktree, words("config", "-z", "--blob", "HEAD:.gitmodules", "--get-regexp", "^submodule\\..*\\.path$"));
+    if (!found || !found->ok()) co_return names;
+    constexpr std::string_view k_before = "submodule.", k_behind = ".path";
+    for (const auto& entry : pieces(found->out)) {  // "submodule.<name>.path\n<path>"
+        const auto end = entry.find('\n');
+        const auto key = std::string_view(entry).substr(0, end);
+        if (end == std::string::npos || key.size() < k_before.size() + k_behind.size()) continue;
+        names[entry.substr(end + 1)] = key.substr(k_before.size(), key.size() - k_before.size() - k_behind.size());
+    }
+    co_return names;
+}
+
+/// Returns the first of these git directories that has the commit; empty if none has it.
+Awaitable<std::string> first_with(Git& git, std::vector<std::string> directories, std::string commit) {
+    for (const auto& directory : directories) {
+        if (!is_folder_at(AT_FDCWD, directory)) continue;
+        GitCommand look{directory, words("cat-file", "-e", commit + "^{commit}")};
+        look.env = {{"GIT_DIR", directory}, {"GIT_WORK_TREE", "."}};  // the folder of its files may be gone
+        const auto looked = co_await git.run(std::move(look));
+        if (looked && looked->ok()) co_return directory;
+    }
+    co_return std::string();
+}
+
+Awaitable<Result<void>> check_out_submodule(Git& git, Pinned worktree, std::string path, std::string name,
+                                            std::string source) {
+    GitCommand update{worktree, words("-c", "protocol.file.allow=always", "-c", "submodule." + name + ".url=" + source,
+                                      "submodule", "--quiet", "update", "--init", "--checkout", "--", path)};
+    update.env = {{"GIT_LITERAL_PATHSPECS", "1"}};
+    update.deadline = k_checkout_deadline;
+    CO_TRY(co_await git_output(git, std::move(update)));
+    co_return Result<void>{};
+}
+
+/// Gives the clone the address of the repository that it was made from, so that what runs there finds the usual remote.
+Awaitable<void> set_usual_remote(Git& git, Pinned submodule, std::string source) {
+    GitCommand ask_address{source, words("config", "--get", "remote.origin.url")};
+    ask_address.env = {{"GIT_DIR", source}, {"GIT_WORK_TREE", "."}};
+    const auto address = co_await git_output(git, std::move(ask_address));
+    if (!address || trim(*address).empty() || address->starts_with('-')) co_return;
+    (void)co_await attempt(git, std::move(submodule),
+                           words("config", "remote.origin.url", std::string(trim(*address))));
+}
+
+Awaitable<void> check_out_below(Git& git, Pinned worktree, std::vector<std::string> from, int levels,
+                                std::vector<std::string>& missed) {
+    const std::map<std::string, std::string> own_index;
+    const auto paths = co_await submodules_in_index(git, worktree, own_index);
+    if (!paths || paths->empty() || levels == 0) co_return;
+    const auto names = co_await submodule_names(git, worktree);
+    for (const auto& path : *paths) {
+        const auto shown = "submodule " + printable(worktree.path() + "/" + path);
+        const auto named = names.find(path);
+        const bool is_usable = named != names.end() && named->second.find('=') == std::string::npos &&
+                               named->second.find("..") == std::string::npos;
+        if (!is_usable) {
+            missed.push_back(shown + " is not checked out: .gitmodules does not name it");
+            continue;
+        }
+        const auto listed = co_await attempt(git, worktree, words("ls-tree", "-z", "--full-tree", "HEAD", "--", path));
+        const auto entries = listed ? tree_entries(listed->out) : std::vector<TreeEntry>();
+        if (entries.size() != 1) continue;
+        const auto commit = entries.front().object;
+        std::vector<std::string> sources;
+        for (const auto& each : from) sources.push_back(each + "/modules/" + named->second);
+        const auto source = co_await first_with(git, sources, commit);
+        if (source.empty()) {
+            missed.push_back(shown + " is not checked out: its commit " + commit.substr(0, 10) +
+                             " is not on this machine. To get it, run in the project's repository:\n"
+                             "  git submodule update --init --recursive");
+            continue;
+        }
+        const auto done = co_await check_out_submodule(git, worktree, path, named->second, source);
+        const auto nested = done ? open_nested(worktree, {path, commit}) : Result<Nested>(done.error());
+        if (!nested || !nested->repository || !nested->is_whole) {
+            const auto why = nested ? std::string("its repository lies elsewhere") : nested.error().message;
+            missed.push_back(shown + " is not checked out: " + why);
+            continue;
+        }
+        const auto own = *nested->repository;
+        co_await set_usual_remote(git, own, source);
+        co_await check_out_below(git, own, std::move(sources), levels - 1, missed);
+    }
+}
+
 }  // namespace
+
+Awaitable<std::vector<std::string>> check_out_submodules(Git& git, Pinned worktree, std::vector<std::string> from) {
+    constexpr int k_levels = 8;
+    std::vector<std::string> missed;
+    co_await check_out_below(git, std::move(worktree), std::move(from), k_levels, missed);
+    co_return missed;
+}
 
 Awaitable<Result<void>> reset_submodules(Git& git, Pinned worktree) {
     std::set<std::string> in_use;

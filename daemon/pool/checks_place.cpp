@@ -1,6 +1,7 @@
 #include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
 #include "daemon/git/sparse.hpp"
+#include "daemon/git/submodules.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/pool.hpp"
 
@@ -21,18 +22,39 @@ Awaitable<Result<git::Pinned>> Pool::bring_checks_place(Project project, std::st
     co_return worktree;
 }
 
-Awaitable<Result<git::Pinned>> Pool::open_checks_place(Project project, std::string commit) {
+Awaitable<Result<git::Pinned>> Pool::open_checks_place(Project project, std::string commit,
+                                                       std::vector<std::string>& notes) {
     const auto path = checks_place(project.name);
     co_await agents::end_left_by_daemons(path, mark_);
     const auto lock = co_await repositories_.acquire(project.path);
+    auto worktree = Result<git::Pinned>(Error(ErrorCode::not_found, "it is missing"));
     if (!is_missing(files_, path)) {
-        auto worktree = co_await bring_checks_place(project, commit);
-        if (worktree) co_return worktree;
-        log::warn("pool", path.string() + " is made again: " + worktree.error().message);
+        worktree = co_await bring_checks_place(project, commit);
+        if (!worktree) log::warn("pool", path.string() + " is made again: " + worktree.error().message);
     }
-    CO_TRY(co_await drop_checks_place(project));
-    CO_TRY(co_await git::add_worktree(git_, project.path, path.string(), std::move(commit)));
-    co_return co_await git::pin_new(git_, project.path, path.string());
+    if (!worktree) {
+        CO_TRY(co_await drop_checks_place(project));
+        CO_TRY(co_await git::add_worktree(git_, project.path, path.string(), std::move(commit)));
+        worktree = co_await git::pin_new(git_, project.path, path.string());
+    }
+    if (!worktree) co_return worktree;
+    auto from = co_await homes_of_submodules(project);
+    notes = co_await git::check_out_submodules(git_, *worktree, std::move(from));
+    co_return worktree;
+}
+
+/// Returns the git directories that may have repositories of submodules: the project's own and those of its workspaces,
+/// but for the ones behind a wall, whose repositories are an agent's.
+Awaitable<std::vector<std::string>> Pool::homes_of_submodules(Project project) {
+    std::vector<std::string> homes;
+    const auto common = co_await known_.git_dir(git_, project.path);
+    if (!common) co_return homes;
+    homes.push_back(*common);
+    for (const auto& name : claims_.of(project.name)) {
+        const auto identity = claims_.identity_of(name);
+        if (identity && !claims_.is_walled(name)) homes.push_back(*common + "/worktrees/" + identity->admin);
+    }
+    co_return homes;
 }
 
 Awaitable<Result<void>> Pool::drop_checks_place(Project project) {

@@ -197,8 +197,10 @@ class Pool {
     }
     bool is_checks_place_taken(const std::string& project) const { return workspaces_.busy(place_name(project)); }
     /// Resets this folder to a commit, or creates it if it is missing or damaged. First ends what a killed daemon left
-    /// running there. Files that git ignores stay. The caller holds take_checks_place().
-    Awaitable<Result<git::Pinned>> open_checks_place(Project project, std::string commit);
+    /// running there. Files that git ignores stay. Submodules of the commit are checked out as far as this machine has
+    /// them; `notes` gets a sentence for each that it has not. The caller holds take_checks_place().
+    Awaitable<Result<git::Pinned>> open_checks_place(Project project, std::string commit,
+                                                     std::vector<std::string>& notes);
     /// Removes this folder. Returns false if there is none. The caller holds take_checks_place(), or the project has no
     /// tasks.
     Awaitable<Result<bool>> remove_checks_place(Project project);
@@ -274,6 +276,7 @@ class Pool {
     Awaitable<Result<git::Pinned>> pinned(Project project, std::string name, std::vector<git::RestoredFile>& mended);
     static std::string place_name(const std::string& project) { return ".checks-" + project; }
     Awaitable<Result<git::Pinned>> bring_checks_place(Project project, std::string commit);
+    Awaitable<std::vector<std::string>> homes_of_submodules(Project project);
     /// The caller holds the lock of the repository.
     Awaitable<Result<void>> drop_checks_place(Project project);
     /// Removes a walled worktree whose work is saved, so that nothing that its agent has left, such as ignored files,

@@ -106,6 +106,13 @@ TEST_CASE("A tmux that was upgraded under its running server is an error, and no
     const auto found = diagnose(orange);
     CHECK(found.status == 1);
     CHECK_THAT(found.said("tmux"), Holds("protocol version mismatch"));
+    // The program that the server runs still reaches it, wherever its file is now.
+    const auto command = found.command("tmux");
+    CHECK_THAT(command, Holds("/exe -S ") && Holds(" attach-session"));
+    const auto list = command.substr(0, command.rfind(' ')) + " list-sessions";
+    const auto sessions = orange.try_run({"/bin/sh", "-c", list}, orange.root());
+    INFO(sessions.err);
+    CHECK(sessions.status == 0);
     const auto refused = orange.orange({"task", "create", "-p", "shop", "--harness", "idle", "--summary", "Another"});
     CHECK_THAT(refused.out + refused.err, Holds("protocol version mismatch"));
     fs::remove(upgraded);

@@ -140,6 +140,10 @@ TEST_CASE("A repository that was moved is found again with its workspaces, and i
     fs::rename(shop.repo, moved);
     CHECK(orange.try_run({"git", "status"}, worktree).status != 0);
 
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"inbox"}, {"task", "why", id}}) {
+        CHECK_THAT(orange.orange(words).out, Holds(shop.repo.string()) && Holds(" --path NEW_PATH"));
+    }
+    CHECK_THAT(orange.orange({"task", "list"}).out, Tells("help"));
     const auto found = diagnose(orange);
     CHECK(found.status == 1);
     CHECK(found.file("repositories") == shop.repo.string());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/text.hpp"
 #include "common/model/notice_kinds.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/offers.hpp"
@@ -11,9 +12,25 @@
 #include "daemon/runner/runner.hpp"
 
 namespace orange {
+namespace {
+
+/// Returns true if the folder of the task's repository is gone: it was moved, or its disk is not mounted. Nothing of a
+/// task that has begun or waits to begin goes on without it.
+bool lacks_repository(const World& world, const TaskRecord& record) {
+    const auto* project = world.projects.find(record.task.project);
+    return project != nullptr && !store::has_ended(record) && is_missing(world.files, project->path);
+}
+
+}  // namespace
 
 Needs needs_of(const Runner& runner, const TaskRecord& record) {
     const auto& task = record.task;
+    if (lacks_repository(runner.world, record)) {
+        const auto& path = runner.world.projects.find(task.project)->path;
+        return {Need::help, "the repository of " + task.project + " is not at " + printable(path) + " any more",
+                OrangeCommand::from_text("orange project update " + task.project + " --path NEW_PATH"),
+                record.entered_at.value_or(task.updated_at)};
+    }
     const auto definition = runner.turns.definition_of(task);
     if (!definition) {
         return {Need::help, definition.error().message, task_command("update", task.id.value, "--workflow default"),

@@ -278,8 +278,11 @@ Awaitable<Result<std::vector<std::string>>> Checks::make_ready(Job& job, std::sh
     const auto own = walls::repository_of(world_, walls::key_of_checks(job.project.name));
     const bool is_unclean = is_folder(world_.files, own);  // a killed daemon's
     if (is_unclean) CO_TRY(co_await world_.pool.remove_checks_place(job.project));
-    CO_TRY(const auto worktree, co_await world_.pool.open_checks_place(job.project, std::move(commit)));
+    std::vector<std::string> missed;
+    CO_TRY(const auto worktree, co_await world_.pool.open_checks_place(job.project, std::move(commit), missed));
     job.folder = worktree.folder();
+    if (!missed.empty())
+        write_log(job, "git submodule update --init", {1, "the checks run without them", join(missed, "\n")});
     auto place = walls::place_of_checks(world_, job.record.task, worktree);
     if (place && place->executor.has_commands_inside()) {
         CO_TRY(co_await walls::remove(world_, *place));
@@ -288,6 +291,7 @@ Awaitable<Result<std::vector<std::string>>> Checks::make_ready(Job& job, std::sh
         job.own = std::move(place);
     }
     auto notes = co_await world_.pool.include(job.project, worktree, true, stop);
+    notes.insert(notes.begin(), missed.begin(), missed.end());
     auto setup =
         job.project.setup.empty() ? Pool::consented(job.project, worktree, ".orange/setup", notes) : job.project.setup;
     for (const auto& note : notes) log::warn("runner", note, {{"task", job.id().value}});

@@ -243,6 +243,32 @@ TEST_CASE_METHOD(GitFixture, "a failing git is an error with its command, status
     CHECK(done.error().details.at("stderr").find("graft") == std::string::npos);
 }
 
+TEST_CASE_METHOD(GitFixture, "a lock that is in git's way is named with its age and the command that removes it") {
+    const auto repo = make_repo();
+    const auto git_dir = std::filesystem::path(repo) / ".git";
+    const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
+        {"index.lock", {"add", "-A"}},
+        {"config.lock", {"config", "some.thing", "1"}},
+        {"refs/heads/main.lock", {"update-ref", "refs/heads/main", "HEAD^0", "HEAD"}},
+        {"HEAD.lock", {"symbolic-ref", "HEAD", "refs/heads/other"}},
+        {"packed-refs.lock", {"pack-refs", "--all"}},
+    };
+    write_file(git_dir.parent_path() / "new", "new\n");
+    for (const auto& [name, args] : cases) {
+        const auto lock = git_dir / name;
+        INFO(lock);
+        write_file(lock, "");
+        std::filesystem::last_write_time(lock, std::filesystem::file_time_type::clock::now() - 7min);
+        GitCommand command;
+        command.place = repo;
+        command.args = args;
+        const auto done = go(git_output(git, command));
+        REQUIRE_FALSE(done);
+        CHECK_THAT(done.error().message, Holds("7 minutes old") && Tells("rm " + lock.string()));
+        std::filesystem::remove(lock);
+    }
+}
+
 TEST_CASE_METHOD(GitFixture, "what the daemon's git writes is on the disk before the daemon goes on") {
     const auto repo = make_repo();
     const auto trace = dir / "trace";

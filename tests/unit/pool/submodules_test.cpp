@@ -235,3 +235,45 @@ TEST_CASE_METHOD(SubmodulePool,
     CHECK(unpublished(false) == 1);
     CHECK(unpublished(true) == 0);
 }
+
+TEST_CASE_METHOD(SubmodulePool, "the place of checks has the submodules of its commit, also without their remotes") {
+    const auto deep = make_repo("deep-work");
+    const auto deep_origin = make_origin(deep, "deep.git");
+    const auto in_project = Path(project.path) / "lib";
+    plain(in_project, {"submodule", "--quiet", "add", deep_origin, "deep"});
+    plain(in_project, {"commit", "-qm", "add deep"});
+    plain(project.path, {"commit", "-qam", "lib has deep"});
+    const auto first = plain(project.path, {"rev-parse", "HEAD"});
+    const auto with_deep = head_of(in_project);
+    fs::remove_all(origin);
+    fs::remove_all(deep_origin);
+    REQUIRE(go(pool.init(project)));
+    std::vector<std::string> notes;
+    const Path place = go(pool.open_checks_place(project, first, notes)).value().path();
+    CHECK(notes.empty());
+    CHECK(status(place) == "");
+    CHECK(head_of(place / "lib") == with_deep);
+    CHECK(head_of(place / "lib/deep") == head_of(in_project / "deep"));
+    CHECK(plain(place / "lib", {"config", "remote.origin.url"}) == origin);
+
+    // The place stays, and comes to the next commit.
+    const auto next = commit(in_project, "x", "new\n");
+    plain(project.path, {"commit", "-qam", "newer lib"});
+    write_file(place / "lib/left", "by a check\n");
+    const auto second = plain(project.path, {"rev-parse", "HEAD"});
+    REQUIRE(go(pool.open_checks_place(project, second, notes)));
+    CHECK(notes.empty());
+    CHECK(head_of(place / "lib") == next);
+    CHECK(status(place) == "");
+}
+
+TEST_CASE_METHOD(SubmodulePool, "a submodule that is nowhere on this machine is told, and the place is there") {
+    REQUIRE(go(pool.init(project)));
+    fs::remove_all(Path(project.path) / ".git/modules");
+    std::vector<std::string> notes;
+    const Path place = go(pool.open_checks_place(project, "main", notes)).value().path();
+    REQUIRE(notes.size() == 1);
+    CHECK_THAT(notes[0], Tells((place / "lib").string()) && Tells("git submodule update --init --recursive"));
+    CHECK(fs::exists(place / "README"));
+    CHECK(fs::is_empty(place / "lib"));
+}
