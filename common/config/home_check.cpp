@@ -119,6 +119,11 @@ Result<void> check_home(const std::filesystem::path& home) {
 }
 
 Result<void> make_home(const std::filesystem::path& home) {
+    if (home.native().find_first_of("\n\r") != std::string::npos) {  // it is in files and commands of one line
+        return {ErrorCode::invalid_argument,
+                "the path of Orange's home has a line break. Set ORANGE_HOME to another folder, not " +
+                    printable(home.string())};
+    }
     TRY(make_folder(home));
     return check_home(home);
 }

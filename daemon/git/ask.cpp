@@ -19,7 +19,7 @@ Awaitable<Result<std::string>> git_output(Git& git, GitCommand command) {
     argv.insert(argv.end(), command.args.begin(), command.args.end());
     const auto folder = command.place.path();
     CO_TRY(auto done, co_await git.run(std::move(command)));
-    if (!done.ok()) co_return git::with_lock_named(command_failed(argv, done), folder);
+    if (!done.ok()) co_return git::with_remedy(command_failed(argv, done), folder);
     co_return std::move(done.out);
 }
 
@@ -39,6 +39,11 @@ Result<std::string> only_path(std::string_view answer) {
     const auto path = trim(answer);
     if (path.starts_with('/') && path.size() < k_longest_path && path.find('\n') == std::string_view::npos) {
         return std::string(path);
+    }
+    if (path.starts_with('/') && path.find('\n') != std::string_view::npos) {
+        return Error(ErrorCode::invalid_argument,
+                     "the path of the repository has a line break, with which Orange cannot work. Rename the folder: " +
+                         printable(path));
     }
     return Error(ErrorCode::external_failed, "`git rev-parse` printed unexpected output");
 }
@@ -62,21 +67,58 @@ std::string lock_in(const std::string& output) {
 
 }  // namespace
 
-Error with_lock_named(Error error, const std::string& folder) {
-    const auto output = error.details.find("stderr");
-    const auto named = output == error.details.end() ? std::string() : lock_in(output->second);
-    if (named.empty()) return error;
+namespace {
+
+/// Returns how to remove a lock that git could not take; empty if the output names none, or it is gone meanwhile.
+std::string lock_remedy(const std::string& output, const std::string& folder) {
+    const auto named = lock_in(output);
+    if (named.empty()) return {};
     const auto lock = std::filesystem::path(folder) / named;
     struct stat facts {};
-    if (::lstat(lock.c_str(), &facts) != 0) return error;  // its git has ended meanwhile
+    if (::lstat(lock.c_str(), &facts) != 0) return {};
     const auto age = std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(facts.st_mtime);
     const auto seconds = std::max(std::chrono::floor<std::chrono::seconds>(age), std::chrono::seconds(0));
     const auto minutes = static_cast<std::size_t>(seconds / std::chrono::minutes(1));
     const auto spoken =
         minutes > 0 ? counted(minutes, "minute") : counted(static_cast<std::size_t>(seconds.count()), "second");
-    error.message += "\nThe lock is " + spoken +
-                     " old. If no git command works there, one was killed. Remove its lock:\n  rm " +
-                     shell_word(lock.string());
+    return "The lock is " + spoken + " old. If no git command works there, one was killed. Remove its lock:\n  rm " +
+           shell_word(lock.string());
+}
+
+/// Returns the words between two others; empty if the text has no such place.
+std::string_view between(std::string_view text, std::string_view before, std::string_view behind) {
+    const auto at = text.find(before);
+    if (at == std::string_view::npos) return {};
+    text.remove_prefix(at + before.size());
+    const auto end = text.find(behind);
+    return end == std::string_view::npos ? std::string_view() : text.substr(0, end);
+}
+
+/// Returns what to do about a filter or an encoding of .gitattributes that does not work; empty for other failures.
+std::string attribute_remedy(const std::string& output, const std::string& folder) {
+    auto filter = between(output, "clean filter '", "' failed");
+    if (filter.empty()) filter = between(output, "smudge filter ", " failed");
+    if (!filter.empty() && filter.find('\n') == std::string_view::npos) {
+        const auto name = std::string(filter);
+        return "The files stay as they are. The filter " + printable(name) +
+               " that .gitattributes names does not work. Install its program (for lfs: git-lfs), or let git go on "
+               "without it:\n  git -C " +
+               shell_word(folder) + " config " + shell_word("filter." + name + ".required") + " false";
+    }
+    if (!says(output, {"failed to encode '", "BOM is required in '", "BOM is prohibited in '"})) return {};
+    return "The files stay as they are. A file does not have the working-tree-encoding that .gitattributes names. "
+           "Correct one of them in " +
+           printable(folder);
+}
+
+}  // namespace
+
+Error with_remedy(Error error, const std::string& folder) {
+    const auto output = error.details.find("stderr");
+    if (output == error.details.end()) return error;
+    auto remedy = lock_remedy(output->second, folder);
+    if (remedy.empty()) remedy = attribute_remedy(output->second, folder);
+    if (!remedy.empty()) error.message += "\n" + remedy;
     return error;
 }
 

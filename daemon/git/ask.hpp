@@ -27,9 +27,9 @@ Awaitable<Result<Completed>> attempt(Git& git, Place place, std::vector<std::str
 Awaitable<Result<std::string>> ask_inside(Git& git, Place place, std::vector<std::string> args, std::string input = {},
                                           std::map<std::string, std::string> env = {});
 
-/// If git failed because of a lock file, adds to the error how old that is and the command that removes it. `folder`:
-/// in which git ran.
-Error with_lock_named(Error error, const std::string& folder);
+/// If git failed because of a lock file, or of a filter or encoding of .gitattributes that does not work, adds to the
+/// error what to do about it: for a lock its age and the command that removes it. `folder`: in which git ran.
+Error with_remedy(Error error, const std::string& folder);
 
 /// Returns the absolute path of a worktree's git directory; of a linked worktree, its folder in .git/worktrees.
 Awaitable<Result<std::string>> git_dir(Git& git, Place place);

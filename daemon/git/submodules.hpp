@@ -11,9 +11,9 @@ namespace orange::git {
 /// Returns true if git's own folder for a worktree has repositories of submodules.
 bool has_modules(const Pinned& worktree);
 
-/// Checks out the submodules of HEAD in a worktree in which no agent works, and those inside them, from the repositories
-/// of submodules that `from` (git directories) have. Nothing is fetched from elsewhere: the commit names the addresses,
-/// and an agent may have written it. Returns a sentence for each submodule that could not be had.
+/// Checks out the submodules of HEAD in a worktree in which no agent works, and those inside them, from the
+/// repositories of submodules that `from` (git directories) have. Nothing is fetched from elsewhere: the commit names
+/// the addresses, and an agent may have written it. Returns a sentence for each submodule that could not be had.
 Awaitable<std::vector<std::string>> check_out_submodules(Git& git, Pinned worktree, std::vector<std::string> from);
 
 /// A submodule whose commit a branch changes.

@@ -83,7 +83,7 @@ Awaitable<Result<std::string>> merge_here(Git& git, Pinned worktree, std::string
     CO_TRY(const auto listed, co_await ask(git, worktree, std::move(args)));
     const auto files = pieces(listed);
     if (files.empty()) {
-        co_return with_lock_named(command_failed(words("git", "merge", commit), merged), worktree.path());
+        co_return with_remedy(command_failed(words("git", "merge", commit), merged), worktree.path());
     }
     co_return Error(ErrorCode::conflict, counted(files.size(), "file") + " in conflict",
                     {{"files", join(shown_paths(files), "\n")}});

@@ -122,7 +122,7 @@ Awaitable<Result<void>> reset_once(Git& git, Pinned worktree, std::string base, 
         CO_TRY(const auto done, co_await attempt(git, worktree, args));
         there = done.ok();
         // The worktree was clean, so a file in the way is new and has not been saved.
-        if (!there && standing.clean) co_return with_lock_named(command_failed(args, done), worktree.path());
+        if (!there && standing.clean) co_return with_remedy(command_failed(args, done), worktree.path());
     }
     const bool may_have_submodules =
         !worktree.is_walled() && (!standing.known || standing.may_hold_repositories || has_modules(worktree));

@@ -100,4 +100,22 @@ TEST_CASE("Files that a filter of the user's own converts, as LFS does, are conv
     CHECK_THAT(read_file(world.shop / "orange-demo" / (id + ".md")), Holds("round 0"));
 }
 
+TEST_CASE("A repository whose path has a line break is refused with a sentence, and one of its folders may have one") {
+    Sandbox orange;
+    const auto odd = orange.root() / "odd\nname";
+    std::filesystem::create_directories(odd);
+    orange.git({"init", "-q", "-b", "main"}, odd);
+    orange.git({"commit", "-q", "--allow-empty", "-m", "first"}, odd);
+    const auto refused = orange.orange({"project", "add", odd.string()});
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.out + refused.err, Holds("line break"));
+    CHECK(orange.call(rpc::ProjectList{}).projects.empty());
+    // A worktree of somebody's beside it, and a folder in it, are no reason to refuse.
+    const auto shop = orange.add_project("shop");
+    orange.git({"worktree", "add", "-q", "--detach", (orange.root() / "side\nways").string()}, shop);
+    const auto id = orange.create("shop", "Go on", true);
+    CHECK(orange.orange({"task", "why", id}).status == 0);
+    CHECK(orange.orange({"doctor"}).out.find("unexpected output") == std::string::npos);
+}
+
 }  // namespace orange::tests

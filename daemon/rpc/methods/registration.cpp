@@ -24,6 +24,14 @@ Awaitable<std::string> other_branch(Git& git, Project project) {
         shell_word(*current);
 }
 
+/// Refuses a path that would be two lines where Orange and git write one: in `.git` files, in commands, in answers.
+Result<void> check_one_line(const std::string& path) {
+    if (path.find_first_of("\n\r") == std::string::npos) return {};
+    return {ErrorCode::invalid_argument,
+            "the path of the repository has a line break, with which git and Orange cannot work. Rename the folder: " +
+                printable(path)};
+}
+
 /// Returns `command` as words behind --setup: its own words, or a call of sh if it needs a shell.
 std::string as_words(const std::string& command) {
     const auto own = shell_words(command);
@@ -65,7 +73,9 @@ Awaitable<Result<std::string>> repository_at(Api& api, std::string path) {
     if (api.world().pool.project_at(path)) {
         co_return Error(ErrorCode::invalid_argument, path + " is a workspace of Orange; use the repository itself");
     }
-    co_return co_await git::main_worktree(api.world().git, path);
+    CO_TRY(auto root, co_await git::main_worktree(api.world().git, path));
+    CO_TRY(check_one_line(root));
+    co_return root;
 }
 
 Awaitable<Result<void>> check_default_branch(Api& api, std::string repo, std::string branch) {

@@ -26,8 +26,8 @@ namespace orange {
 /// look_for() wait until the starts have ended.
 ///
 /// A task that can never start leaves the queue with a notice. If all would fail (a full disk, no descriptors, a
-/// repository that does not answer), all keep their places and the project is tried again. No function holds a task's lock while it waits
-/// for another one's.
+/// repository that does not answer), all keep their places and the project is tried again. No function holds a task's
+/// lock while it waits for another one's.
 class Queue : Owner {
   public:
     using Owner::Owner;

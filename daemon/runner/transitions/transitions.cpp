@@ -42,7 +42,7 @@ Durability durability_of(const Action& done) {
     return known ? known->mark : Durability::atomic;
 }
 
-constexpr std::string_view k_tried_again = "; Orange tries again";
+constexpr std::string_view k_started_later = "; Orange tries again";
 
 /// Returns the role of the agent that an action starts; nothing if it starts none.
 std::optional<Role> started_by(const Action& action) {
@@ -323,11 +323,11 @@ void Transitions::put_off_starts(TaskRecord& record) {
     for (auto& planned : record.intent->actions) {
         const auto role = started_by(planned.action);
         if (!role || !shortage_in(Error(ErrorCode::io, planned.failure))) continue;
-        if (planned.failure.ends_with(k_tried_again) || runner_.agents.alive(record, *role)) continue;
+        if (planned.failure.ends_with(k_started_later) || runner_.agents.alive(record, *role)) continue;
         if (!record.held_start(*role)) {
             runner_.agents.put_off(record, order_of(planned.action, *role, record.intent->id));
         }
-        planned.failure += k_tried_again;
+        planned.failure += k_started_later;
     }
 }
 
@@ -338,7 +338,7 @@ void Transitions::mark_failures(TaskRecord& record, const engine::Definition& de
     for (const auto& planned : record.intent->actions) {
         if (planned.failure.empty()) continue;
         const bool is_start = started_by(planned.action).has_value();
-        if (is_start && !planned.failure.ends_with(k_tried_again)) outcome.spawn_error = planned.failure;
+        if (is_start && !planned.failure.ends_with(k_started_later)) outcome.spawn_error = planned.failure;
         auto& failures = is_start ? starts : others;
         auto failure = (is_start ? "the agent could not be started: " : planned.action.name + ": ") + planned.failure;
         // Two actions may try to start the same agent.

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "common/config/home_check.hpp"
 #include "tests/catch.hpp"
 
 using namespace orange;
@@ -80,4 +81,11 @@ TEST_CASE("The socket of tmux moves where its path would be too long, to the sam
     CHECK(far.tmux_socket() != other.tmux_socket());
     const Paths just{"/" + std::string(107 - 1 - 10, 'x')};
     CHECK(just.tmux_socket().string().size() == 107);
+}
+
+TEST_CASE("a home whose path has a line break is refused before it is made") {
+    const auto refused = make_home("/tmp/orange-no\nhome");
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::invalid_argument);
+    CHECK_FALSE(std::filesystem::exists("/tmp/orange-no\nhome"));
 }

@@ -269,6 +269,28 @@ TEST_CASE_METHOD(GitFixture, "a lock that is in git's way is named with its age 
     }
 }
 
+TEST_CASE_METHOD(GitFixture,
+                 "a filter or an encoding that does not work is named with what to do, and changes no file") {
+    const auto repo = make_repo();
+    const auto failed = [&](const std::string& attributes) {
+        write_file(repo + "/.gitattributes", attributes);
+        GitCommand command;
+        command.place = repo;
+        command.args = {"add", "-A"};
+        const auto done = go(git_output(git, command));
+        CHECK_FALSE(done);
+        return done ? std::string() : done.error().message;
+    };
+    plain(repo, {"config", "filter.big.clean", "/no/such/program"});
+    plain(repo, {"config", "filter.big.required", "true"});
+    write_file(repo + "/new.bin", "odd bytes\n");
+    CHECK_THAT(failed("*.bin filter=big\n"), Tells("git -C " + repo + " config filter.big.required false"));
+    for (const std::string encoding : {"UTF-16", "NO-SUCH-ONE"}) {
+        CHECK_THAT(failed("*.bin working-tree-encoding=" + encoding + "\n"), Holds("working-tree-encoding"));
+    }
+    CHECK(read_file(repo + "/new.bin") == "odd bytes\n");
+}
+
 TEST_CASE_METHOD(GitFixture, "what the daemon's git writes is on the disk before the daemon goes on") {
     const auto repo = make_repo();
     const auto trace = dir / "trace";
