@@ -335,14 +335,16 @@ Awaitable<void> check_offered_merge(Api& api, const TaskRecord& record, TaskWhy:
     by_merge->missing = std::string(first_line(problem));
 }
 
-/// Returns what handles the end of an agent that is gone; empty if none is. Its window is read first, so that takes as
-/// long as tmux does not answer.
-Awaitable<std::string> what_handles_end(Api& api, const TaskRecord& record) {
+/// Returns what holds up the end of an agent that is gone; empty if nothing does. Its window is read first, so that
+/// takes as long as tmux does not answer.
+Awaitable<std::string> what_holds_up_end(Api& api, const TaskRecord& record, bool busy) {
     const auto dead = std::ranges::find_if(
         record.runs, [&](const AgentRun& run) { return api.world().launcher.liveness(run) == agents::Liveness::dead; });
-    if (dead == record.runs.end()) co_return std::string();
+    const bool waits_for_checks = !api.runner().checks.under_way(record.task.id).empty();
+    if (dead == record.runs.end() || waits_for_checks) co_return std::string();
     const auto role = name_text(dead->role);
     const auto answer = co_await api.world().tmux.list();
+    if (answer && !busy) co_return std::string();
     if (answer) co_return "Orange, which looks at how the " + role + " has ended";
     co_return "tmux, which does not answer. The " + role + " has ended, and Orange goes on when tmux answers";
 }
@@ -351,12 +353,12 @@ Awaitable<std::string> what_handles_end(Api& api, const TaskRecord& record) {
 Awaitable<void> say_what_works(Api& api, const TaskRecord& record, bool busy, TaskWhy::Reply& reply) {
     const auto& id = record.task.id;
     const bool is_held = is_held_up(api, id);
-    auto handles_end = std::string();
-    if (!is_held) handles_end = co_await what_handles_end(api, record);
+    std::string held_up;
+    if (!is_held) held_up = co_await what_holds_up_end(api, record, busy);
     if (const auto* keeping = api.world().pool.keeping(id)) {
         reply.waiting_for = "Orange, which " + keeping->text();
-    } else if (!handles_end.empty()) {
-        reply.waiting_for = std::move(handles_end);
+    } else if (!held_up.empty()) {
+        reply.waiting_for = std::move(held_up);
         reply.hints.emplace_back("orange doctor");
     } else if (busy && !is_held) {
         reply.task.in_progress = "a long operation";

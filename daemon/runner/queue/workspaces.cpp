@@ -172,9 +172,9 @@ bool Workspaces::may_hold(const TaskId& id) const {
     return record && (record->task.workspace || record->intent);
 }
 
-Awaitable<void> Workspaces::free_lost_claims() {
+Awaitable<void> Workspaces::free_lost_claims(const std::vector<WorkspaceInfo>& all) {
     std::set<std::string> concerned;
-    for (const auto& workspace : world_.pool.list(std::nullopt)) {
+    for (const auto& workspace : all) {
         const bool is_lost = !workspace.task.empty() && !workspace.busy && !may_hold(workspace.task);
         if (is_lost) concerned.insert(workspace.project);
     }
@@ -211,10 +211,11 @@ Awaitable<void> Workspaces::forget_given_back() {
 }
 
 Awaitable<void> Workspaces::release_left_over() {
-    co_await free_lost_claims();
+    const auto all = world_.pool.list(std::nullopt);
+    co_await free_lost_claims(all);
     co_await forget_given_back();
     const auto now = async::now();
-    for (const auto& workspace : world_.pool.list(std::nullopt)) {
+    for (const auto& workspace : all) {
         const auto holder = workspace.task.empty() ? nullptr : world_.tasks.awake(workspace.task);
         if (!holder || holder->task.workspace != workspace.name) continue;
         const auto id = workspace.task;

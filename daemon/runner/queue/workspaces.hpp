@@ -50,7 +50,7 @@ class Workspaces : Owner {
     bool owes_release(const TaskRecord& record) const;
     /// False if a workspace that is claimed for the task is not its own.
     bool may_hold(const TaskId& id) const;
-    Awaitable<void> free_lost_claims();
+    Awaitable<void> free_lost_claims(const std::vector<WorkspaceInfo>& all);
     Awaitable<void> forget_given_back();
     bool has_its_folder(const TaskRecord& record) const;
     void tell_keeping(const TaskId& id, const Keeping& keeping);
