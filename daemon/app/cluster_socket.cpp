@@ -24,7 +24,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t k_longest_hello = 4096;  // a credential has some 200 bytes
-constexpr std::chrono::milliseconds k_hello_patience = 10s, k_decode_patience = 10s, k_without_room = 50ms;
+/// A node has its hello before it connects, and sends it at once.
+constexpr std::chrono::milliseconds k_hello_patience = 2s, k_decode_patience = 10s, k_without_room = 50ms;
 constexpr std::chrono::milliseconds k_quiet = 1min;
 
 Error refused(const std::string& why) {
@@ -58,6 +59,22 @@ Error no_address() {
 }
 
 }  // namespace
+
+struct ClusterSocket::Greeted final : Newcomer {
+    explicit Greeted(Socket accepted)
+        : Newcomer(ClusterAddress::other_of(accepted.native_handle()).host()), socket(std::move(accepted)) {}
+
+    bool is_silent() const override {
+        asio::error_code error;
+        return socket.available(error) == 0;
+    }
+    void close() override {
+        asio::error_code ignored;
+        socket.close(ignored);
+    }
+
+    Socket socket;
+};
 
 void ClusterSocket::start() {
     for (const auto& id : world_.tasks.runs().tasks()) follow(id);
@@ -152,25 +169,37 @@ Result<void> ClusterSocket::tell(const TaskId& task, const RunId& run, Served& s
     return {};
 }
 
+/// Never pauses for those that have proved nothing: everybody on the network could make the agents wait.
 Awaitable<void> ClusterSocket::accept_loop(std::shared_ptr<Acceptor> acceptor) {
     while (acceptor->is_open()) {
         auto [error, socket] = co_await acceptor->async_accept(use_tuple);
         if (error == asio::error::operation_aborted) break;
-        if (error || greeted_ >= k_most_greeted || !server_.has_place()) {
-            co_await async::sleep(k_without_room);  // the node reads the end of the connection
+        if (error == asio::error::connection_aborted) continue;  // it has gone before it was accepted
+        if (error) {
+            if (!make_room(Error(ErrorCode::io, "accepting agents on other machines: " + error.message()))) {
+                const auto pause = k_without_room;
+                co_await async::sleep(pause);
+            }
             continue;
         }
         ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
-        async::spawn(world_.executor, "cluster hello", greet(std::make_shared<Greeted>(Greeted{std::move(socket)})));
+        const auto greeted = std::make_shared<Greeted>(std::move(socket));
+        if (!newcomers_.admit(greeted)) continue;  // the node reads the end of the connection, and tries again
+        async::spawn(world_.executor, "cluster hello", greet(greeted));
     }
+}
+
+/// A connection that was closed for another one gives its descriptor back at once.
+bool ClusterSocket::make_room(const Error& why) {
+    warn_of_refusal(why, address_);
+    return newcomers_.close_oldest();
 }
 
 Awaitable<Result<std::string>> ClusterSocket::read_hello(std::shared_ptr<Greeted> greeted) {
     const auto end_later = [](std::shared_ptr<Greeted> late) -> Awaitable<void> {
         const auto patience = k_hello_patience;
         const bool slept = co_await async::sleep(patience);
-        asio::error_code ignored;
-        if (slept && !late->is_over) late->socket.close(ignored);
+        if (slept && !late->is_checked) late->close();
     };
     const auto patience = async::spawn_stoppable(world_.executor, "cluster patience", end_later(greeted));
     std::string line;
@@ -230,7 +259,7 @@ Result<rpc::Peer> ClusterSocket::peer_of(const rpc::NodeHello& hello) const {
 
 Awaitable<Result<std::pair<rpc::Peer, std::string>>> ClusterSocket::introduced(std::shared_ptr<Greeted> greeted) {
     auto line = co_await read_hello(greeted);
-    greeted->is_over = true;
+    greeted->is_checked = true;
     if (!line) co_return line.error();
     CO_TRY(const auto hello, co_await decoded(std::move(*line)));
     CO_TRY(auto peer, peer_of(hello));
@@ -246,25 +275,26 @@ void ClusterSocket::warn_of_refusal(const Error& error, const std::string& from)
 }
 
 Awaitable<void> ClusterSocket::greet(std::shared_ptr<Greeted> greeted) {
-    ++greeted_;
-    // The count limits the descriptors only if the socket is closed before it counts no more.
-    const std::shared_ptr<void> counted(nullptr, [this, greeted](void*) {
-        asio::error_code ignored;
-        greeted->socket.close(ignored);  // a socket that is served has moved away
-        --greeted_;
+    // Its place limits the descriptors only if the socket is closed before the place is free.
+    const std::shared_ptr<void> has_place(nullptr, [this, greeted](void*) {
+        greeted->close();  // a socket that is served has moved away
+        newcomers_.remove(*greeted);
     });
-    const auto from = ClusterAddress::other_of(greeted->socket.native_handle()).host();
     auto met = co_await introduced(greeted);
     if (stopped_ || !greeted->socket.is_open() || (!met && met.error().code == ErrorCode::io)) co_return;
+    if (met && !server_.has_place()) {
+        met = Error(ErrorCode::unavailable, "the daemon has " + std::to_string(server_.connections()) +
+                                                " connections already, and takes no more; close some, and try again");
+    }
     auto answer = met ? rpc::NodeHello::welcome(met->second)
                       : dump({{"jsonrpc", "2.0"}, {"id", nullptr}, {"error", rpc::error_json(met.error())}});
     answer += "\n";
     asio::error_code error;
     greeted->socket.non_blocking(true, error);
     const auto sent = greeted->socket.write_some(asio::buffer(answer), error);  // fits into an empty buffer
-    if (!met) warn_of_refusal(met.error(), from);
+    if (!met) warn_of_refusal(met.error(), greeted->from());
     if (!met || error || sent != answer.size()) co_return;
-    met->first.from = from;
+    met->first.from = greeted->from();
     server_.serve(rpc::stream_over(std::move(greeted->socket)), std::move(met->first));
 }
 

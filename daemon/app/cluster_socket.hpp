@@ -8,6 +8,7 @@
 
 #include "common/config/cluster_address.hpp"
 #include "common/rpc/node_hello.hpp"
+#include "daemon/app/newcomers.hpp"
 #include "daemon/async/slots.hpp"
 #include "daemon/rpc/server.hpp"
 #include "daemon/runner/world.hpp"
@@ -17,7 +18,8 @@ namespace orange {
 /// Answers agents on other machines (docs/executors.md, `socket: back`). While a run of such an executor lives, it
 /// listens on TCP at `cluster_address`, and writes that address into the folder of each such run. A connection begins
 /// with a credential of MUNGE (rpc::NodeHello), which the program unmunge checks. The daemon accepts its own user and
-/// the token of a living run only, and then serves the connection as one on that run's socket.
+/// the token of a living run only, and then serves the connection as one on that run's socket. Others on the network
+/// can open connections, too; Newcomers limits those that have proved nothing.
 class ClusterSocket {
   public:
     ClusterSocket(World& world, rpc::Server& server)
@@ -45,10 +47,7 @@ class ClusterSocket {
         TaskId task;
         std::string told;  ///< the address in its file; empty: none yet
     };
-    struct Greeted {
-        Socket socket;
-        bool is_over = false;
-    };
+    struct Greeted;
 
     void follow(const TaskId& id);
     void serve_all();
@@ -56,8 +55,10 @@ class ClusterSocket {
     Result<void> tell(const TaskId& task, const RunId& run, Served& served);
     void close();
     Awaitable<void> accept_loop(std::shared_ptr<Acceptor> acceptor);
+    /// Makes room after a failed accept. Returns false if there is none to make.
+    bool make_room(const Error& why);
     Awaitable<void> greet(std::shared_ptr<Greeted> greeted);
-    /// Returns the first line that the peer sends; an error if the line is too long or does not come.
+    /// Returns the first line that the peer sends; an error if the line is too long or does not come in time.
     Awaitable<Result<std::string>> read_hello(std::shared_ptr<Greeted> greeted);
     /// Returns the run that the peer has proved, and the nonce of its hello; the error `io` if it has gone.
     Awaitable<Result<std::pair<rpc::Peer, std::string>>> introduced(std::shared_ptr<Greeted> greeted);
@@ -66,7 +67,7 @@ class ClusterSocket {
     void warn_of_refusal(const Error& error, const std::string& from);
     Result<rpc::Peer> peer_of(const rpc::NodeHello& hello) const;
 
-    static constexpr std::size_t k_decoders = 4, k_most_greeted = 256;
+    static constexpr std::size_t k_decoders = 4;
 
     World& world_;
     rpc::Server& server_;
@@ -76,7 +77,7 @@ class ClusterSocket {
     std::shared_ptr<Acceptor> acceptor_;
     std::string configured_, address_;  ///< the setting, and where the acceptor listens
     std::string problem_;
-    std::size_t greeted_ = 0;  ///< open connections that have not proved their run yet
+    Newcomers newcomers_;
     std::map<ErrorCode, async::Moment> quiet_until_;
     bool stopped_ = false;
 };

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -40,6 +41,10 @@ constexpr int k_most_connections = 64;  ///< more wait in the socket's queue
 /// the daemon may take for a credential. Clients take five seconds of silence for a daemon that hangs.
 constexpr auto k_restart = 3s, k_connect = 1s, k_munge = 3s, k_hello = 20s;
 constexpr auto k_look_again = 100ms;
+/// The daemon closes a connection of which it has read nothing if too many others come. The pauses between the tries
+/// grow, and stay below the silence that clients wait for in all.
+constexpr int k_tries = 6;
+constexpr auto k_first_pause = 50ms;
 constexpr std::size_t k_piece = 64 * 1024, k_longest_answer = 4096;
 
 int left_until(Steady::time_point end) {
@@ -121,12 +126,27 @@ Result<std::string> credential(const RunSpec& spec, const std::string& payload) 
     return failed(why.empty() ? "munge did not answer" : why);
 }
 
-/// Connects to the address that the daemon has written last. Another daemon may have another one.
-Result<std::pair<UniqueFd, ClusterAddress>> connect_once(const RunSpec& spec) {
+/// The beginning of a connection: the daemon answers with the nonce if it could decode the line.
+struct Hello {
+    ClusterAddress address;
+    std::string nonce, line;
+};
+
+Result<Hello> hello_for(const RunSpec& spec, const ClusterAddress& address) {
+    const auto nonce = random_id(20);
+    TRY(auto line, credential(spec, rpc::NodeHello{spec.token, nonce, address.text()}.payload()));
+    return Hello{address, nonce, line + "\n"};
+}
+
+/// Returns the address that the daemon has written last. Another daemon may have another one.
+Result<ClusterAddress> daemon_address(const RunSpec& spec) {
     std::ifstream in(spec.address_file);
     std::string line;
     if (!std::getline(in, line)) return Error(ErrorCode::unavailable, "it has not said where it answers");
-    TRY(const auto address, ClusterAddress::parse(line));
+    return ClusterAddress::parse(line);
+}
+
+Result<UniqueFd> connect_to(const ClusterAddress& address) {
     UniqueFd socket(address.make_socket());
     const auto failed = [&](int why) { return io_error("connecting to " + address.text(), why); };
     if (!socket) return failed(errno);
@@ -137,15 +157,22 @@ Result<std::pair<UniqueFd, ClusterAddress>> connect_once(const RunSpec& spec) {
     socklen_t size = sizeof why;
     ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &why, &size);
     if (why != 0) return failed(why);
-    return std::pair(std::move(socket), address);
+    return socket;
 }
 
-Result<std::pair<UniqueFd, ClusterAddress>> connect(const RunSpec& spec) {
+/// Connects to the daemon, and returns the hello for it. The hello is made before, because the daemon waits only a
+/// moment for it.
+Result<std::pair<UniqueFd, Hello>> connect(const RunSpec& spec) {
+    std::optional<Hello> hello;
     const auto end = Steady::now() + k_restart;
     for (;;) {
-        auto made = connect_once(spec);
-        if (made || Steady::now() >= end) {
-            if (made) return made;
+        const auto address = daemon_address(spec);
+        if (address && (!hello || hello->address.text() != address->text())) {
+            TRY(hello, hello_for(spec, *address));
+        }
+        auto made = address ? connect_to(*address) : Result<UniqueFd>(address.error());
+        if (made) return std::pair(std::move(*made), std::move(*hello));
+        if (Steady::now() >= end) {
             return Error(ErrorCode::unavailable, "the daemon does not answer the agents on " + this_machine() + ": " +
                                                      made.error().message +
                                                      ". Ask a human to look, on the machine of the daemon:\n"
@@ -155,26 +182,38 @@ Result<std::pair<UniqueFd, ClusterAddress>> connect(const RunSpec& spec) {
     }
 }
 
-/// Proves to the daemon which run calls, and lets the daemon prove that it could read that. `refusal` gets the line
-/// with which it refuses. Returns what the daemon has sent after its answer.
-Result<std::string> introduce(const RunSpec& spec, int daemon, const ClusterAddress& address, std::string& refusal) {
-    const auto nonce = random_id(20);
-    TRY(auto line, credential(spec, rpc::NodeHello{spec.token, nonce, address.text()}.payload()));
-    line += "\n";
+/// The daemon's answer to a hello.
+struct Greeting {
+    Result<std::string> rest;   ///< what the daemon has sent after its welcome
+    std::string refusal = {};   ///< the line with which it refuses
+    bool was_looked_at = true;  ///< false: it has closed the connection without a word
+};
+
+/// Proves to the daemon which run calls, and lets the daemon prove that it could read that.
+Greeting introduce(int daemon, const Hello& hello) {
+    auto line = hello.line;
     const auto end = Steady::now() + k_hello;
     while (!line.empty() && wait_for(daemon, POLLOUT, end) && write_some(daemon, line)) {
     }
     std::string answer;
-    while (answer.find('\n') == std::string::npos && answer.size() < k_longest_answer &&
-           wait_for(daemon, POLLIN, end) && read_more(daemon, answer)) {
+    bool is_open = true;
+    while (is_open && answer.find('\n') == std::string::npos && answer.size() < k_longest_answer &&
+           wait_for(daemon, POLLIN, end)) {
+        is_open = read_more(daemon, answer);
     }
     const auto size = answer.find('\n');
     const auto first = answer.substr(0, size);
-    if (size != std::string::npos && first == rpc::NodeHello::welcome(nonce)) return answer.substr(size + 1);
-    if (first.starts_with('{')) refusal = first;
-    return Error(ErrorCode::unavailable, answer.empty()
-                                             ? "the daemon at " + address.text() + " has closed the connection"
-                                             : "what answers at " + address.text() + " is not this agent's daemon");
+    if (size != std::string::npos && first == rpc::NodeHello::welcome(hello.nonce)) return {answer.substr(size + 1)};
+    const auto at = "the daemon at " + hello.address.text();
+    const auto failed = [](const std::string& why) { return Error(ErrorCode::unavailable, why); };
+    if (first.starts_with('{')) return {failed(at + " refuses the call"), first};
+    if (!answer.empty()) return {failed("what answers at " + hello.address.text() + " is not this agent's daemon")};
+    if (is_open) return {failed(at + " has not answered within " + std::to_string(k_hello.count()) + " s")};
+    return {failed("the call was refused before it was looked at: " + at +
+                   " closed the connection, as it does when too many come from the network. Try again; if it stays so, "
+                   "ask a human to look, on the machine of the daemon:\n  orange daemon status"),
+            {},
+            false};
 }
 
 /// One direction of a relay: bytes that `from` has sent wait here until `to` takes them.
@@ -241,12 +280,17 @@ std::string error_line(const Error& error) {
 }
 
 void carry(int client, const RunSpec& spec) {
-    std::string refusal;
-    auto daemon = connect(spec);
-    auto begun =
-        daemon ? introduce(spec, daemon->first.get(), daemon->second, refusal) : Result<std::string>(daemon.error());
-    if (begun) return relay(client, daemon->first.get(), std::move(*begun));
-    refuse(client, refusal.empty() ? error_line(begun.error()) : refusal);
+    auto pause = k_first_pause;
+    for (int tries = 1;; ++tries, pause *= 2) {
+        const auto daemon = connect(spec);
+        if (!daemon) return refuse(client, error_line(daemon.error()));
+        auto greeting = introduce(daemon->first.get(), daemon->second);
+        if (greeting.rest) return relay(client, daemon->first.get(), std::move(*greeting.rest));
+        if (greeting.was_looked_at || tries == k_tries) {
+            return refuse(client, greeting.refusal.empty() ? error_line(greeting.rest.error()) : greeting.refusal);
+        }
+        std::this_thread::sleep_for(pause);
+    }
 }
 
 /// Ends this process with its parent, if the system can. Returns false if the parent has ended before.

@@ -400,6 +400,53 @@ TEST_CASE("Callers on the network that prove nothing use up no descriptors of th
           }) == 1);
 }
 
+TEST_CASE("Connections of strangers that stay open and silent shut no agent out, and are closed") {
+    Cluster cluster;
+    auto& orange = cluster.orange;
+    const auto id = cluster.create_begun();
+    const auto address = cluster.address(id);
+    std::vector<UniqueFd> strangers;
+    for (int n = 0; n < 600; ++n) {
+        strangers.emplace_back(address.make_socket());
+        REQUIRE(address.connect(strangers.back().get()) == 0);
+        if (n % 2 == 0) REQUIRE(::send(strangers.back().get(), "M", 1, MSG_NOSIGNAL) == 1);  // half of a line
+    }
+    CHECK_THAT(cluster.play(id, "orange task update --summary Mine"), Catch::EndsWith("\n0\n"));
+    CHECK(orange.fields(id).at("summary") == "Mine");
+    char piece = 0;
+    for (const auto& stranger : strangers) CHECK(::recv(stranger.get(), &piece, 1, 0) <= 0);
+}
+
+TEST_CASE("A call whose connection is closed before it is looked at is tried again, and says so in the end") {
+    Cluster cluster;
+    auto& orange = cluster.orange;
+    const auto id = cluster.create_begun();
+    const auto file = cluster.run_folder(id) / "daemon";
+    const auto real = read_file(file);
+    const auto parsed = ClusterAddress::parse("127.0.0.1:0").value();
+    const UniqueFd busy(parsed.make_socket());
+    REQUIRE(parsed.bind(busy.get()) == 0);
+    REQUIRE(::listen(busy.get(), 16) == 0);
+    write_file(file, ClusterAddress::own_of(busy.get()).text() + "\n");
+    const auto accepted = [&] { return UniqueFd(::accept(busy.get(), nullptr, nullptr)); };
+    cluster.give(id, "orange task update --summary Mine");
+    const auto ran = [&] { return fs::exists(orange.worktree(id) / "out"); };
+    SECTION("the daemon looks at a later one") {
+        {
+            const auto closed = accepted();
+            write_file(file, real);
+        }
+        orange.eventually("the call is made", ran);
+        CHECK(orange.fields(id).at("summary") == "Mine");
+    }
+    SECTION("all are closed") {
+        for (int n = 0; n < 6; ++n) (void)accepted();
+        orange.eventually("the call ends", ran);
+        CHECK_THAT(read_file(orange.worktree(id) / "out"),
+                   Tells("refused") && Tells("orange daemon status") && Catch::EndsWith("\n1\n"));
+    }
+}
+
 TEST_CASE("An agent on another machine has a socket, although TMPDIR names a folder that is not there") {
     Cluster cluster;
     cluster.define("run: [env, TMPDIR=/not/there, \"{inner}\"]\n");
