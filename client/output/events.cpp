@@ -145,6 +145,7 @@ constexpr Named k_simple[] = {
     {"agent.queued", "waits for resources at", "executor"},
     {"agent.begun", "the agent has begun in", "executor"},
     {"executor.changed", "its agents run in", "to"},
+    {"executor.returned", "a run that was ended is shown again, and is ended again, in", "executor"},
     {"executor.stopped", "ended what was left of a run in", "executor"},
     {"spawn.failed", "could not be started", ""},
     {"task.deleted", "deleted", ""},

@@ -91,6 +91,7 @@ struct RunPlace {
     std::string token = {};
     std::optional<std::string> ended_as = {};
     bool hides = false;
+    std::vector<std::string> running = {};
 
     /// Returns true for a run on another machine, whose calls and writes the kernel of this one does not report.
     bool is_elsewhere() const { return !token.empty(); }
@@ -105,6 +106,8 @@ struct LeftRun {
     std::string executor;
     std::vector<std::string> stop;
     Timestamp since{};
+    std::vector<std::string> probe = {};
+    std::vector<std::string> there = {};
 
     void describe(auto& v);
     bool operator==(const LeftRun&) const = default;

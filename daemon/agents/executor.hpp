@@ -30,6 +30,7 @@ struct Executor {
     std::vector<std::string> stop;      ///< argv that ends the remains of a run, also if there are none
     std::vector<std::string> probe;     ///< argv that prints a line for each run that is there: NAME STATE PLACE
     std::vector<std::string> queued;    ///< the STATEs of a run that has not begun
+    std::vector<std::string> running;   ///< the STATEs of a run that is there, besides `queued`; empty: not known
     std::vector<std::string> ended;     ///< the STATEs of a run that the executor has ended itself
     std::vector<std::string> memory;    ///< words of {limits} if there is a limit of memory; {memory} inside
     std::vector<std::string> cpus;      ///< likewise, of processors; {cpus} inside

@@ -9,9 +9,12 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
@@ -42,6 +45,7 @@ using Steady = std::chrono::steady_clock;
 
 constexpr auto k_kill_after = 5s;
 constexpr auto k_before_continue = 100ms;
+constexpr auto k_beat = 30s;
 constexpr int k_could_not_start = 126, k_no_such_program = 127;
 
 constexpr int k_passed_on[] = {SIGHUP, SIGTERM, SIGINT, SIGQUIT};
@@ -73,14 +77,39 @@ Result<void> check_directory(const RunSpec& spec) {
                  printable(spec.cwd) + " is not in the worktree " + printable(spec.worktree));
 }
 
+/// Shows the daemon on another machine that this one still works, by a file whose text changes. The clocks of the
+/// machines may differ, so no time in it counts.
+class Beats {
+  public:
+    /// `started_file`: of the shim on the far side; empty: nobody waits for a sign.
+    explicit Beats(const std::string& started_file) {
+        if (started_file.empty()) return;
+        file_ = std::filesystem::path(started_file).replace_filename(k_inner_alive);
+        beat_at_ = Steady::now();
+    }
+    const std::optional<Steady::time_point>& next() const { return beat_at_; }
+    void beat_if_due() {
+        if (!beat_at_ || Steady::now() < *beat_at_) return;
+        std::ofstream(file_) << ++number_ << "\n";  // one that fails is like one that was not seen
+        beat_at_ = Steady::now() + k_beat;
+    }
+
+  private:
+    std::filesystem::path file_;
+    std::optional<Steady::time_point> beat_at_;
+    int number_ = 0;
+};
+
 /// Waits for the end of the harness; until then continues it after stops, and passes signals on.
 class Watch {
   public:
-    Watch(pid_t harness, const sigset_t& awaited) : harness_(harness), awaited_(awaited) {}
+    Watch(pid_t harness, const sigset_t& awaited, Beats beats)
+        : harness_(harness), awaited_(awaited), beats_(std::move(beats)) {}
 
     /// Returns the wait status of the harness.
     int until_ended() {
         while (!reap()) {
+            beats_.beat_if_due();
             const int signal = next_signal();
             if (std::ranges::find(k_passed_on, signal) != std::end(k_passed_on)) pass_on(signal);
             if (kill_at_ && Steady::now() >= *kill_at_) {
@@ -104,8 +133,10 @@ class Watch {
 
   private:
     int next_signal() {
-        if (!kill_at_) return system::wait_for_signal(awaited_, std::nullopt);
-        const auto left = std::max<Steady::duration>(*kill_at_ - Steady::now(), Steady::duration::zero());
+        auto next = beats_.next();
+        if (kill_at_ && (!next || *kill_at_ < *next)) next = kill_at_;
+        if (!next) return system::wait_for_signal(awaited_, std::nullopt);
+        const auto left = std::max<Steady::duration>(*next - Steady::now(), Steady::duration::zero());
         return system::wait_for_signal(awaited_, left);
     }
 
@@ -142,6 +173,7 @@ class Watch {
 
     pid_t harness_;
     sigset_t awaited_;
+    Beats beats_;
     int status_ = 0;
     int passed_on_ = 0;
     std::optional<Steady::time_point> kill_at_;
@@ -264,7 +296,7 @@ int run_agent(const RunSpec& given) {
     }
     const bool is_local = spec.started_file.empty() && !is_outer;
     if (is_local) (void)write_begun(spec.exit_file, *harness);  // without it, the daemon waits a little longer
-    Watch watch(*harness, awaited);
+    Watch watch(*harness, awaited, Beats(spec.started_file));
     const int status = watch.until_ended();
     ExitRecord ended;
     ended.passed_on = watch.passed_on();

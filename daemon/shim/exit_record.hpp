@@ -41,10 +41,10 @@ struct ExitRecord {
 std::string exit_record_text(const ExitRecord& record);
 Result<ExitRecord> exit_record_from_text(std::string_view text);
 
-/// The folder of a run in an executor: its shim on the far side reads spec.json in it, and writes started and exit. The
-/// daemon writes into `daemon` where it answers runs on other machines.
+/// The folder of a run in an executor: its shim on the far side reads spec.json in it, and writes started and exit, and
+/// another text into alive every half minute. The daemon writes into `daemon` where it answers runs on other machines.
 inline constexpr const char *k_inner_spec = "spec.json", *k_inner_started = "started", *k_inner_exit = "exit",
-                            *k_inner_daemon = "daemon";
+                            *k_inner_daemon = "daemon", *k_inner_alive = "alive";
 
 /// Records that the shim on the far side has begun; written before its agent is started. Keys are on disk and are never
 /// renamed.

@@ -174,12 +174,12 @@ std::string text_of(const rpc::TaskView& task, NoticeKind kind) {
 
 /// Makes `far` an executor that can be asked. `asks.runs`, `asks.state` and `asks.down` are files with which a test
 /// changes what it answers.
-void define_asked(Cluster& cluster, const std::string& stop = "\"true\"") {
+void define_asked(Cluster& cluster, const std::string& stop = "\"true\"", const std::string& more = {}) {
     const auto asks = cluster.script("asks",
                                      "! test -e \"$0.down\" || exit 1\n"
                                      "for run in $(cat \"$0.runs\"); do\necho $run $(cat \"$0.state\") n1\ndone\n");
     cluster.define("run: [env, \"{inner}\"]\nstop: [" + stop + "]\nprobe: [" + asks +
-                   "]\nended: [TIMEOUT, NODE_FAIL, CANCELLED]\n");
+                   "]\nended: [TIMEOUT, NODE_FAIL, CANCELLED]\n" + more);
     cluster.set("asks.runs");
     cluster.set("asks.state", "RUNNING");
 }
@@ -245,7 +245,7 @@ TEST_CASE("The example for Kubernetes is a definition that works, as far as a st
     rpc::TaskCancel cancel;
     cancel.id = id;
     orange.call(cancel);
-    CHECK_FALSE(fs::exists(cluster.bin() / "pods" / label));
+    orange.eventually("its pod is deleted", [&] { return !fs::exists(cluster.bin() / "pods" / label); });
 }
 
 TEST_CASE("An agent on another machine calls as its run and as nothing more, also after the daemon was replaced") {
@@ -527,6 +527,59 @@ TEST_CASE("A run that its executor has ended, as at a limit of time, is no crash
     }
 }
 
+TEST_CASE("A cancel answers while the executor does not, and its run is ended when it does") {
+    Cluster cluster;
+    auto& orange = cluster.orange;
+    const auto stops = cluster.script(
+        "stops", "cd \"$(dirname \"$0\")\" || exit 1\ntouch stopping\nwhile test -e hold; do sleep 0.05; done\n");
+    define_asked(cluster, stops);
+    const auto id = create_asked(cluster, "puppet");
+    cluster.set("hold");
+    rpc::TaskCancel cancel;
+    cancel.id = id;
+    orange.call(cancel);
+    orange.eventually("it is told to end", [&] { return fs::exists(cluster.bin() / "stopping"); });
+    CHECK(orange.fields(id).at("status") == "cancelled");
+    CHECK_FALSE(has_notice(cluster.show(id), NoticeKind::executor_stop));  // it has not failed yet
+    CHECK(orange.history(id, "executor.stopped").empty());
+    cluster.unset("hold");
+    orange.eventually("its run is ended", [&] { return !orange.history(id, "executor.stopped").empty(); });
+}
+
+TEST_CASE("A job that the executor had ended, and shows again, is ended again, and the history says so") {
+    Cluster cluster;
+    auto& orange = cluster.orange;
+    const auto stops = cluster.script("stops", "cd \"$(dirname \"$0\")\" || exit 1\necho $1 >>stopped\n: >asks.runs\n");
+    define_asked(cluster, stops + ", \"orange-{run}\"", "running: [RUNNING]\n");
+    const auto id = create_asked(cluster, "puppet");
+    const auto runs = read_file(cluster.bin() / "asks.runs");
+    rpc::TaskCancel cancel;
+    cancel.id = id;
+    orange.call(cancel);
+    CHECK(read_file(cluster.bin() / "stopped") == runs + "\n");
+    cluster.set("asks.runs", runs);  // its controller started again with an older state
+    orange.eventually("it is noticed", [&] { return !orange.history(id, "executor.returned").empty(); });
+    orange.eventually("it is ended again",
+                      [&] { return read_file(cluster.bin() / "stopped") == runs + "\n" + runs + "\n"; });
+    orange.eventually("its notice is gone", [&] { return !has_notice(cluster.show(id), NoticeKind::executor_stop); });
+}
+
+TEST_CASE("An executor of other machines is refused while MUNGE does not run here, and its agents give signs") {
+    Cluster cluster;
+    cluster.set("munge-down");
+    rpc::TaskCreate create;
+    create.project = "shop";
+    create.summary = "Far away";
+    create.harness = "puppet";
+    create.executor = "far";
+    const auto refused = cluster.orange.try_call(create);
+    REQUIRE_FALSE(refused);
+    CHECK_THAT(refused.error().message, Holds("no munged here"));
+    cluster.unset("munge-down");
+    const auto id = cluster.create_begun();
+    cluster.orange.eventually("it gives a sign", [&] { return fs::exists(cluster.run_folder(id) / "alive"); });
+}
+
 TEST_CASE("A limit of time is no crash of an agent whose program ends in order when it is told to") {
     Cluster cluster;
     auto& orange = cluster.orange;
@@ -557,7 +610,6 @@ TEST_CASE("A job that Orange itself has cancelled does not count as ended by the
     cluster.set("hold");
     cluster.give(id, "kill -TERM $PPID");
     orange.eventually("Orange cancels the job", [&] { return fs::exists(cluster.bin() / "stopped"); });
-    CHECK(orange.history(id, "agent.exited").empty());
     orange.kill_daemon();
     cluster.unset("hold");
     orange.start_daemon();

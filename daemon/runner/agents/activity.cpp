@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/orange_command.hpp"
 #include "common/base/text.hpp"
 #include "common/config/versions.hpp"
 #include "daemon/engine/needs.hpp"
@@ -13,6 +14,7 @@
 #include "daemon/process/proc_info.hpp"
 #include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/runner.hpp"
+#include "daemon/shim/exit_record.hpp"
 
 namespace orange {
 namespace {
@@ -29,6 +31,8 @@ constexpr auto k_shows_anew = std::chrono::seconds(10);
 constexpr auto k_drawn_within = std::chrono::seconds(2);
 /// A dialog has to be shown for this long although the program has reported none: the screen may only quote it.
 constexpr auto k_dialog_stands = std::chrono::seconds(3);
+/// The shim on another machine gives a sign every half minute. Slurm takes a node for failed after as long a silence.
+constexpr std::chrono::seconds k_longest_silence = std::chrono::minutes(5);
 
 /// True if another notice already asks the human to look at the agent's window.
 bool is_told_otherwise(const TaskRecord& record) {
@@ -411,6 +415,13 @@ std::string Activities::hang_of(const TaskRecord& record, Role role) const {
         if (now - std::max(run->spawned_at, known->queued_at) < patience) return {};
         return "executor " + run->place->executor + " has not begun the " + name + " for " + spoken(patience);
     }
+    if (is_parted(*run, *known)) {
+        const auto& place = run->place->place;
+        return "executor " + run->place->executor + " says nothing of an end, but orange-agent on " +
+               (place.empty() ? "its machine" : place) + " has given no sign for " + spoken(k_longest_silence) +
+               ": the machine or its network may have failed. If it does not come back, start the " + name +
+               " elsewhere";
+    }
     if (!known->seen) return {};
     if (known->seen->activity == Activity::busy && now - known->progress.at >= patience) {
         return "the " + name + " seems to work, and has shown no progress for " + spoken(patience);
@@ -422,12 +433,28 @@ std::string Activities::hang_of(const TaskRecord& record, Role role) const {
            " it has shown nothing new, used hardly any processor time and changed no file";
 }
 
+bool Activities::is_parted(const AgentRun& run, const WatchedRun& known) const {
+    return run.has_begun() && !known.sign.text.empty() && world_.clock.now() - known.sign.at >= k_longest_silence;
+}
+
+void Activities::note_sign(const TaskRecord& record, const AgentRun& run) {
+    if (!run.place || !run.place->is_elsewhere()) return;
+    const auto folder = agents::Launcher::inner_folder(runner_.agents.run_folder(record), run.run);
+    const auto text = world_.files.read(folder / k_inner_alive);  // none: its orange-agent is older, or has just begun
+    auto& sign = known_of(record, run).sign;
+    if (!text || text->empty() || *text == sign.text) return;
+    sign.any = !sign.text.empty();
+    sign.text = *text;
+    sign.at = world_.clock.now();
+}
+
 /// True if this daemon cannot say yet that the agent shows progress: then what an earlier daemon has said stands.
 bool Activities::may_still_hang(const TaskRecord& record, Role role) const {
     const auto* run = record.run_of(role);
     const auto* known = run && runner_.agents.alive(record, role) ? this->known(record, *run) : nullptr;
     if (known == nullptr) return run && runner_.agents.alive(record, role);
     if (!run->has_begun() || !known->seen) return true;
+    if (!known->sign.text.empty() && !known->sign.any) return true;
     if (known->seen->activity == Activity::busy) return !known->progress.any;
     return known->seen->activity == Activity::unknown && !known->silence.was_broken();
 }
@@ -439,8 +466,11 @@ void Activities::mark_hung(TaskRecord& record) const {
         const bool is_earlier = standing && standing->cause == name_of(role) && standing->since < began_;
         if (text.empty() && is_earlier && may_still_hang(record, role)) return;
         if (text.empty()) continue;
-        raise(world_, record, NoticeKind::agent_hung, std::move(text), "orange task attach " + record.task.id.value,
-              name_text(role));
+        const auto* run = record.run_of(role);
+        const auto* known = run ? this->known(record, *run) : nullptr;
+        const auto* way_out = known && is_parted(*run, *known) ? "restart" : "attach";
+        raise(world_, record, NoticeKind::agent_hung, std::move(text),
+              task_command(way_out, record.task.id.value).text(), name_text(role));
         return;
     }
     (void)clear(record, NoticeKind::agent_hung);
@@ -623,6 +653,7 @@ Awaitable<void> Activities::look_at_agents(TaskRecord record) {
             if (current->place->queued_since) known.queued_at = world_.clock.now();
             continue;
         }
+        note_sign(record, *current);
         auto sight = co_await see(record, role);
         const auto run = *record.run_of(role);
         auto screen = sight.screen;

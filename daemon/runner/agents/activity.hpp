@@ -112,6 +112,12 @@ class Activities : Owner {
         Timestamp last{};
         std::string text;
     };
+    /// The last sign of a shim on another machine (shim/exit_record.hpp).
+    struct Sign {
+        std::string text;
+        Timestamp at{};    ///< when this daemon saw it first
+        bool any = false;  ///< this daemon has seen it change
+    };
     /// The process that has the state file. The start time shows whether another process has its pid by now.
     struct Stating {
         std::int64_t pid = 0;
@@ -144,6 +150,7 @@ class Activities : Owner {
         std::optional<Left> left;   ///< of its last turn; only of a program that is newer than its definition
         std::string unknown_error;  ///< the text of the notice that is to be raised
         Silence silence;
+        Sign sign;
         Timestamp queued_at{};  ///< when its executor last made it wait for resources
         Retrying retrying;
         std::optional<Timestamp> worked_at;  ///< when it was last seen busy; nullopt if not since waited_until
@@ -153,6 +160,7 @@ class Activities : Owner {
     agents::Activity told_by_file(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness);
     Awaitable<void> look_at_agents(TaskRecord record);
     void note(const TaskRecord& record, const AgentRun& run, WindowFacts sight);
+    void note_sign(const TaskRecord& record, const AgentRun& run);
     /// True if the program has tried again for so long that the human should know. A try may succeed in between.
     bool is_refused(Retrying& retrying, const agents::Reading& reading) const;
     void note_progress(Progress& progress, const AgentRun& run, const agents::Reading& reading,
@@ -182,6 +190,8 @@ class Activities : Owner {
     void mark_hung(TaskRecord& record) const;
     /// Returns what is said of the role's agent if it hangs; empty if it does not.
     std::string hang_of(const TaskRecord& record, Role role) const;
+    /// Returns true if the shim on another machine has given no sign for longer than its machine could be away.
+    bool is_parted(const AgentRun& run, const WatchedRun& known) const;
     void mark_as(TaskRecord& record, const std::vector<Role>& roles, NoticeKind kind, Activity activity,
                  const std::string& what) const;
 

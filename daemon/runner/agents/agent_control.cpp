@@ -159,7 +159,7 @@ Awaitable<bool> AgentControl::reap_dead(TaskRecord& record, Role role) {
     const auto old = *dead;
     learn_last_conversation(record, old);
     co_await world_.launcher.reap(old, run_folder(record), log_file(record, old), worktree_of(record));
-    co_await leave_executor(world_, record, old);
+    co_await runner_.placements.leave(record, old);
     forget_run(record, role);
     record.died.insert(role);
     co_return true;
@@ -211,7 +211,7 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     learn_last_conversation(record, ending);
     const auto ended =
         co_await world_.launcher.reap(ending, run_folder(record), log_file(record, ending), worktree_of(record));
-    co_await leave_executor(world_, record, ending);
+    co_await runner_.placements.leave(record, ending);
     forget_run(record, role);
     std::erase_if(record.outbox,
                   [role](const Message& message) { return message.to == role && message.from == Role::system; });
@@ -265,7 +265,7 @@ Awaitable<void> AgentControl::settle_starting(TaskRecord& record) {
             *record.run_of(role) = *adopted;
             started_(record.task.id, *adopted);
         } else if (adopted.error().code == ErrorCode::not_found) {
-            co_await leave_executor(world_, record, starting);
+            co_await runner_.placements.leave(record, starting);
             forget_run(record, role);
         } else {
             co_return;  // tmux does not answer: leave the run as it is

@@ -220,7 +220,7 @@ Awaitable<Exits::End> Exits::reap(TaskRecord& record, AgentRun run, std::vector<
     end.how =
         co_await world_.launcher.reap(run, runner_.agents.run_folder(record), runner_.agents.log_file(record, run),
                                       runner_.agents.worktree_of(record), std::move(left), std::move(window));
-    co_await leave_executor(world_, record, run);
+    co_await runner_.placements.leave(record, run);
     if (end.how.started_at && !run.has_begun())
         run.place->started_at = begin_of(run, *end.how.started_at, world_.clock.now());
     end.how.not_started = end.how.not_started && !run.has_begun();

@@ -49,7 +49,7 @@ struct Reconciler::Performer {
         return finish(go_on_after_children(runner, record));
     }
     Awaitable<Result<Held>> operator()(engine::step::StopLeft) const {
-        return finish(stop_left(runner.world, runner.turns, record));
+        return finish(runner.placements.stop_left(record));
     }
     Awaitable<Result<Held>> operator()(engine::step::StartAgents) const {
         return finish(runner.queue.start_held(record));

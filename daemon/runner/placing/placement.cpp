@@ -36,6 +36,12 @@ constexpr std::chrono::milliseconds k_first_probe = 500ms, k_longest_probe = 10s
 
 /// An executor may go on for this time after the end of its agent.
 constexpr std::chrono::milliseconds k_executor_end = 5s;
+/// A turn of a task waits this long for the end of a run: a person may wait for the turn.
+constexpr std::chrono::milliseconds k_stop_moment = 1s;
+/// The pauses between two looks whether a run has ended that was just told to.
+constexpr std::chrono::milliseconds k_first_stop_look = 100ms, k_longest_stop_look = 1s;
+/// A run that has ended is looked for during this time, with growing pauses.
+constexpr std::chrono::milliseconds k_look_after = 10min, k_first_after = 2s, k_longest_after = 1min;
 /// Executors need a moment until they say why they have ended a run.
 constexpr std::chrono::milliseconds k_why_patience = 5s, k_first_why_look = 250ms, k_longest_why_look = 1s;
 constexpr std::size_t k_token_length = 32;
@@ -205,13 +211,21 @@ Result<void> find_executor(const agents::Executor& executor, const std::map<std:
 Awaitable<Result<void>> check_executor(const World& world, agents::Executor executor,
                                        std::map<std::string, std::string> env) {
     CO_TRY(find_executor(executor, env));
-    if (executor.is_direct() || executor.check.empty()) co_return Result<void>{};
-    auto argv = agents::expanded(executor.check, executor_values(world, Task{}, env));
-    auto command = executor_command(argv, without(std::move(env), executor.unset));
-    const auto done = co_await world.processes.run(std::move(command));
-    if (done && done->ok()) co_return Result<void>{};
-    const auto why = done ? command_failed(argv, *done).message : done.error().message;
-    co_return Error(ErrorCode::external_failed, "executor " + executor.name + " cannot be used: " + why);
+    if (executor.is_direct()) co_return Result<void>{};
+    const auto given = without(env, executor.unset);
+    std::vector<std::vector<std::string>> checks;
+    if (!executor.check.empty()) {
+        checks.push_back(agents::expanded(executor.check, executor_values(world, Task{}, env)));
+    }
+    if (executor.calls_back) checks.push_back({"munge", "--no-input"});  // its agents prove themselves with it
+    for (const auto& argv : checks) {
+        auto command = executor_command(argv, given);
+        const auto done = co_await world.processes.run(std::move(command));
+        if (done && done->ok()) continue;
+        const auto why = done ? command_failed(argv, *done).message : done.error().message;
+        co_return Error(ErrorCode::external_failed, "executor " + executor.name + " cannot be used: " + why);
+    }
+    co_return Result<void>{};
 }
 
 std::string to_try_executor(const Task& task, const std::string& executor) {
@@ -272,6 +286,7 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     place.hides = executor.hides_files();
     if (executor.calls_back) place.token = random_id(k_token_length);
     place.ended = executor.ended;
+    place.running = executor.running;
     place.stop = agents::expanded(executor.stop, values);
     place.probe = agents::expanded(executor.probe, values);
     place.queued = executor.queued;
@@ -280,38 +295,149 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     co_return Result<void>{};
 }
 
-Awaitable<void> leave_executor(const World& world, TaskRecord& record, AgentRun run) {
+Awaitable<void> Placements::leave(TaskRecord& record, AgentRun run) {
     const bool is_known = std::ranges::find(record.left, run.run, &LeftRun::run) != record.left.end();
     if (!run.place || run.place->stop.empty() || is_known) co_return;
-    auto argv = run.place->stop;
-    auto env = command_environment(world, record.task);
-    const auto done = co_await output_of(world, std::move(argv), std::move(env));
-    if (done) co_return;
-    log::warn("executors", done.error().message, {{"task", record.task.id.value}, {"run", run.run.value}});
-    record.left.push_back({run.run, run.place->executor, run.place->stop, world.clock.now()});
-    tell_of_left(world, record, done.error().message);
+    const auto& place = *run.place;
+    LeftRun left{run.run, place.executor, place.stop, world_.clock.now(), {}, {}};
+    if (!place.probe.empty() && !place.running.empty()) {
+        left.probe = place.probe;
+        left.there = place.running;
+        left.there.insert(left.there.end(), place.queued.begin(), place.queued.end());
+    }
+    const auto result = co_await stop(record.task.id, left, Wait::a_moment);
+    if (result && *result) {
+        look_after(record.task.id, left);
+        co_return;
+    }
+    record.left.push_back(left);
+    if (result) note_stopped(record, left, *result);
 }
 
-Awaitable<Result<void>> stop_left(const World& world, Turns& turns, TaskRecord& record) {
-    const auto left = record.left;
+Awaitable<Result<void>> Placements::stop_left(TaskRecord& record, Wait wait) {
+    const auto all = record.left;
     Result<void> problem;
-    for (const auto& each : left) {
-        auto argv = each.stop;
-        auto env = command_environment(world, record.task);
-        const auto done = co_await output_of(world, std::move(argv), std::move(env));
-        if (!done) {
-            problem = Error(done.error().code,
-                            "executor " + each.executor + ": " + done.error().message + ack_if_ended(record.task.id));
-            tell_of_left(world, record, done.error().message);
-            continue;
+    for (const auto& each : all) {
+        const auto result = co_await stop(record.task.id, each, wait);
+        if (result) note_stopped(record, each, *result);
+        if (!result) {
+            problem = Error(ErrorCode::unavailable, "executor " + each.executor + " has not ended the run " +
+                                                        agents::name_in_executor(each.run.value) + " yet" +
+                                                        ack_if_ended(record.task.id));
+        } else if (!*result) {
+            const auto& error = result->error();
+            problem =
+                Error(error.code, "executor " + each.executor + ": " + error.message + ack_if_ended(record.task.id));
         }
-        std::erase_if(record.left, [&](const LeftRun& one) { return one.run == each.run; });
-        world.journal.note_once(record, "executor.stopped", {{"executor", each.executor}, {"run", each.run.value}});
     }
-    if (record.left.empty()) tell_of_left(world, record, {});
-    const auto saved = world.tasks.awake(record.task.id);
-    if (saved && !(*saved == record)) CO_TRY(turns.try_save(record));
+    const auto saved = world_.tasks.awake(record.task.id);
+    if (saved && !(*saved == record)) CO_TRY(turns_.try_save(record));
     co_return problem;
+}
+
+void Placements::note_stopped(TaskRecord& record, const LeftRun& run, const Result<void>& result) {
+    const auto found = std::ranges::find(record.left, run.run, &LeftRun::run);
+    if (found == record.left.end()) return;  // its human has let go of it
+    if (!result) {
+        log::warn("executors", result.error().message, {{"task", record.task.id.value}, {"run", run.run.value}});
+        return tell_of_left(world_, record, result.error().message);
+    }
+    record.left.erase(found);
+    world_.journal.note_once(record, "executor.stopped", {{"executor", run.executor}, {"run", run.run.value}});
+    if (record.left.empty()) tell_of_left(world_, record, {});
+    look_after(record.task.id, run);
+}
+
+Awaitable<std::optional<Result<void>>> Placements::stop(TaskId id, LeftRun run, Wait wait) {
+    auto stopping = stopping_[run.run.value];
+    const bool is_new = stopping == nullptr;
+    if (is_new) stopping = stopping_[run.run.value] = std::make_shared<Stopping>(world_.executor);
+    stopping->is_awaited = true;
+    if (is_new) async::spawn(world_.executor, "executor stop", stop_now(id, run, stopping));
+    const auto moment = k_stop_moment;
+    if (wait == Wait::a_moment && !stopping->result) (void)co_await stopping->ended.wait(moment);
+    if (wait == Wait::to_the_end || stopping->has_answered) {
+        while (!stopping->result) {
+            const bool ended = co_await stopping->ended.wait();
+            if (!ended) break;
+        }
+    }
+    stopping->is_awaited = false;
+    co_return stopping->result;
+}
+
+Awaitable<void> Placements::stop_now(TaskId id, LeftRun run, std::shared_ptr<Stopping> stopping) {
+    auto result = co_await end_for_sure(id, run, stopping);
+    stopping->result = result;
+    stopping_.erase(run.run.value);
+    stopping->ended.notify();
+    if (stopping->is_awaited) co_return;
+    auto turn = co_await turns_.begin_turn(id);
+    if (!turn) co_return;
+    note_stopped(turn->record, run, result);
+    turns_.save(turn->record);
+}
+
+Awaitable<Result<void>> Placements::end_for_sure(TaskId id, LeftRun run, std::shared_ptr<Stopping> stopping) {
+    const auto end = async::now() + k_executor_patience;
+    const auto record = world_.tasks.awake(id);
+    auto env = command_environment(world_, record ? record->task : Task());
+    auto argv = run.stop;
+    CO_TRY(co_await output_of(world_, std::move(argv), std::move(env)));
+    stopping->has_answered = true;
+    for (auto pause = k_first_stop_look; !run.there.empty(); pause = std::min(pause * 2, k_longest_stop_look)) {
+        CO_TRY(const auto seen, co_await probe(id, run.run, run.probe, {}));
+        if (!seen || std::ranges::find(run.there, seen->state) == run.there.end()) break;
+        if (async::now() >= end) {
+            co_return Error(ErrorCode::timeout, "the run was told to end, and is still shown as " + seen->state +
+                                                    (seen->place.empty() ? std::string() : " on " + seen->place));
+        }
+        (void)co_await async::sleep(pause);
+    }
+    co_return Result<void>{};
+}
+
+void Placements::look_after(const TaskId& id, const LeftRun& run) {
+    if (run.there.empty()) return;
+    stopped_[run.run.value] = {id, run, async::now() + k_look_after};
+    if (looks_for_stopped_) return looks_for_stopped_->notify();
+    looks_for_stopped_ = std::make_shared<async::Wakeup>(world_.executor);
+    async::spawn(world_.executor, "executor look", look_for_stopped());
+}
+
+Awaitable<void> Placements::look_for_stopped() {
+    const auto news = looks_for_stopped_;
+    auto pause = k_first_after;
+    while (!stopped_.empty()) {
+        const bool is_newer = co_await news->wait(pause);
+        pause = std::min(pause * 2, k_longest_after);
+        if (is_newer) pause = k_first_after;
+        const auto all = stopped_;
+        for (const auto& [name, each] : all) {
+            const auto seen = co_await probe(each.task, each.run.run, each.run.probe, {});
+            const bool is_there =
+                seen && *seen && std::ranges::find(each.run.there, (*seen)->state) != each.run.there.end();
+            if (is_there || async::now() >= each.until) stopped_.erase(name);
+            if (is_there) co_await end_again(each.task, each.run, (*seen)->state);
+        }
+    }
+    looks_for_stopped_.reset();
+}
+
+Awaitable<void> Placements::end_again(TaskId id, LeftRun run, std::string state) {
+    const auto why = "the run was ended, and is shown as " + state + " again";
+    log::warn("executors", why, {{"task", id.value}, {"run", run.run.value}});
+    auto turn = co_await turns_.begin_turn(id);
+    if (!turn) {
+        (void)co_await stop(id, run, Wait::to_the_end);  // the task is deleted
+        co_return;
+    }
+    auto& record = turn->record;
+    record.left.push_back(run);
+    tell_of_left(world_, record, why);
+    world_.journal.note_once(record, "executor.returned",
+                             {{"executor", run.executor}, {"run", run.run.value}, {"state", std::move(state)}});
+    turns_.save(record);  // the task's step ends it; without the save, only the next daemon does not know
 }
 
 std::optional<AgentRun> Placements::find(const TaskId& id, const RunId& run) const {
@@ -343,11 +469,14 @@ Awaitable<void> Placements::watch_over(TaskId id, AgentRun run, News news) {
     followed_.erase(run.run.value);
 }
 
-Awaitable<Result<std::optional<agents::ProbedRun>>> Placements::probe(TaskId id, AgentRun run) {
-    using Seen = std::optional<agents::ProbedRun>;
+Awaitable<Placements::Seen> Placements::probe(TaskId id, AgentRun run) {
+    return probe(std::move(id), run.run, run.place->probe, run.place->queued);
+}
+
+Awaitable<Placements::Seen> Placements::probe(TaskId id, RunId run, std::vector<std::string> words,
+                                              std::vector<std::string> queued) {
     const auto record = world_.tasks.awake(id);
-    const auto task = record ? record->task : Task();
-    const std::pair question(run.place->probe, command_environment(world_, task));
+    const std::pair question(words, command_environment(world_, record ? record->task : Task()));
     auto& known = answers_[question];
     if (!known) {
         known = std::make_shared<async::SharedAnswer<Text>>([this, question] {
@@ -358,7 +487,7 @@ Awaitable<Result<std::optional<agents::ProbedRun>>> Placements::probe(TaskId id,
     const auto shared = known;  // answers_ may be cleared meanwhile
     const auto answer = co_await shared->get();
     if (!*answer) co_return answer->error();
-    co_return Seen(agents::probed(**answer, agents::name_in_executor(run.run.value), run.place->queued));
+    co_return agents::probed(**answer, agents::name_in_executor(run.value), queued);
 }
 
 Awaitable<void> Placements::wait_for_start(TaskId id, AgentRun run, Path run_folder, News news) {

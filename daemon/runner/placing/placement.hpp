@@ -60,18 +60,20 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
                                           const agents::HarnessEntry& harness, const Path& run_folder,
                                           agents::StartRequest& request);
 
-/// Makes the executor end what it may still have of a run that has ended. On failure notes that in the record, tells
-/// the human, and leaves it to stop_left() to try again. The caller saves the record.
-Awaitable<void> leave_executor(const World& world, TaskRecord& record, AgentRun run);
-
-/// Performs the reconciler's step for runs that could not be stopped when they ended.
-Awaitable<Result<void>> stop_left(const World& world, Turns& turns, TaskRecord& record);
-
 /// Follows runs from the start of their executor to the end of their agent, and asks executors whether a run goes on
 /// whose shim is gone. One process of a probe answers for all runs that ask the same.
 class Placements {
   public:
     Placements(World& world, Turns& turns) : world_(world), turns_(turns) {}
+
+    /// Makes the executor end what it may still have of a run that has ended. Waits only a moment for an executor that
+    /// does not answer, as one whose controller is down. The record keeps a run that has not ended for sure by then,
+    /// and stop_left() tries again. The caller saves the record.
+    Awaitable<void> leave(TaskRecord& record, AgentRun run);
+    enum class Wait { a_moment, to_the_end };
+    /// Performs the reconciler's step for runs of the record that have not ended for sure. An error says why they have
+    /// not; the human is told of a failure.
+    Awaitable<Result<void>> stop_left(TaskRecord& record, Wait wait = Wait::a_moment);
 
     /// Registers the function that is called when a run has certainly ended after its end was unknown.
     void on_ended(std::function<void(const TaskId&, const RunId&)> observer) { ended_ = std::move(observer); }
@@ -94,8 +96,36 @@ class Placements {
 
   private:
     using Text = Result<std::string>;
+    using Seen = Result<std::optional<agents::ProbedRun>>;
+    /// The commands that end a run, while they run. The turn of the task may end before they do.
+    struct Stopping {
+        explicit Stopping(const async::Executor& executor) : ended(executor) {}
+        std::optional<Result<void>> result;
+        async::Wakeup ended;
+        bool has_answered = false;  ///< `stop` has succeeded; the run may still be ending
+        bool is_awaited = false;    ///< a turn of the task notes the result
+    };
+    /// A run that its executor has ended, as it says. It is asked for a while: a controller that was killed before it
+    /// had saved its state starts again with jobs that it had cancelled.
+    struct Stopped {
+        TaskId task;
+        LeftRun run;
+        async::Moment until;
+    };
     /// Returns what the executor says of the run; nothing if the run is not there; an error if it cannot be asked.
-    Awaitable<Result<std::optional<agents::ProbedRun>>> probe(TaskId id, AgentRun run);
+    Awaitable<Seen> probe(TaskId id, AgentRun run);
+    Awaitable<Seen> probe(TaskId id, RunId run, std::vector<std::string> probe, std::vector<std::string> queued);
+    /// Returns true if the run has ended for sure, an error if that cannot be said, and nothing if it is not known yet.
+    Awaitable<std::optional<Result<void>>> stop(TaskId id, LeftRun run, Wait wait);
+    Awaitable<void> stop_now(TaskId id, LeftRun run, std::shared_ptr<Stopping> stopping);
+    /// Runs `stop`, and waits until `probe` does not show the run any more.
+    Awaitable<Result<void>> end_for_sure(TaskId id, LeftRun run, std::shared_ptr<Stopping> stopping);
+    /// Notes in the record how the end of one of its runs went.
+    void note_stopped(TaskRecord& record, const LeftRun& run, const Result<void>& result);
+    void look_after(const TaskId& id, const LeftRun& run);
+    Awaitable<void> look_for_stopped();
+    /// Ends a run again that was ended, and tells the human.
+    Awaitable<void> end_again(TaskId id, LeftRun run, std::string state);
     std::optional<AgentRun> find(const TaskId& id, const RunId& run) const;
     using News = std::shared_ptr<async::Wakeup>;
     Awaitable<void> watch_over(TaskId id, AgentRun run, News news);
@@ -111,9 +141,12 @@ class Placements {
     Turns& turns_;
     std::function<void(const TaskId&, const RunId&)> ended_ = [](const TaskId&, const RunId&) {};
     std::function<void(const AgentRun&)> placed_ = [](const AgentRun&) {};
-    std::map<std::string, News> followed_;  ///< by run
-    std::set<std::string> starting_;        ///< runs
-    std::set<std::string> unknown_;         ///< runs
+    std::map<std::string, News> followed_;                       ///< by run
+    std::set<std::string> starting_;                             ///< runs
+    std::set<std::string> unknown_;                              ///< runs
+    std::map<std::string, std::shared_ptr<Stopping>> stopping_;  ///< by run
+    std::map<std::string, Stopped> stopped_;                     ///< by run
+    std::shared_ptr<async::Wakeup> looks_for_stopped_;
     /// The last answers of `probe`, by command and environment.
     std::map<std::pair<std::vector<std::string>, Environment>, std::shared_ptr<async::SharedAnswer<Text>>> answers_;
 };

@@ -173,7 +173,7 @@ Awaitable<Result<Outcome>> Requests::remove(TaskId id, Caller by, bool force) {
                             ") and cannot be deleted. Cancel it first, or add --force:\n  orange task cancel " +
                             id.value);
     }
-    if (!record.left.empty()) CO_TRY(co_await stop_left(world_, turns_, record));
+    if (!record.left.empty()) CO_TRY(co_await runner_.placements.stop_left(record, Placements::Wait::to_the_end));
     CO_TRY(remove_folder(id, record.task.project, by));
     Outcome outcome;
     outcome.notes = std::move(given_up);

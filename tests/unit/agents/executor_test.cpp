@@ -140,6 +140,12 @@ TEST_CASE("The shipped definitions can be read, and slurm's agents call back") {
         INFO(entry.problem);
         CHECK(entry.problem.empty());
         CHECK(entry.executor.calls_back == (entry.executor.name == "slurm"));
+        if (entry.executor.name != "slurm") continue;
+        // Their words, and not those of a shell, are what a person reads when they fail.
+        CHECK(entry.executor.check.front() == "srun");
+        CHECK(entry.executor.stop.front() == "scancel");
+        CHECK(entry.executor.probe.front() == "squeue");
+        CHECK_FALSE(entry.executor.running.empty());
     }
 }
 

@@ -521,6 +521,35 @@ TEST_CASE("an executor that does not begin its agent is told to its human, and o
     CHECK_FALSE(hangs_after(1min));
 }
 
+TEST_CASE("a shim on another machine that gives no sign any more is told to its human, until it gives one") {
+    ActiveWorld world;
+    const auto id = world.start();
+    auto record = world.record(id);
+    auto& run = record.runs.at(0);
+    run.place.emplace();
+    run.place->executor = "slurm";
+    run.place->place = "n2";
+    run.place->token = "token";
+    run.place->started_at = run.spawned_at;
+    world.house().world().tasks.save(record).value();
+    const auto sign = agents::Launcher::inner_folder(world.house().control().run_folder(record), run.run) / "alive";
+    const auto after = [&](std::chrono::minutes time) {
+        world.outside.clock.pass(time);
+        world.look(id);
+        return engine::find_notice(world.record(id), NoticeKind::agent_hung);
+    };
+    CHECK_FALSE(after(6min));  // an orange-agent that gives no signs
+    write_file(sign, "1\n");
+    CHECK_FALSE(after(1min));
+    CHECK_FALSE(after(4min));
+    const auto* notice = after(2min);
+    REQUIRE(notice);
+    CHECK_THAT(notice->text, Tells("n2"));
+    CHECK(notice->command == "orange task restart " + id.value);
+    write_file(sign, "2\n");
+    CHECK_FALSE(after(1min));
+}
+
 TEST_CASE("a hung agent is told of after a restart of the daemon, too, until it shows progress") {
     ActiveWorld world;
     const auto id = world.start();
