@@ -4,7 +4,9 @@
 #include <string_view>
 
 #include "client/arguments/completion.hpp"
+#include "client/commands/everywhere.hpp"
 #include "client/commands/host.hpp"
+#include "client/connection/autostart.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 
@@ -164,6 +166,31 @@ Result<void> take_hosts_of_tasks(const Command& command, const CLI::App& app, Pl
     if (place.host != implied && names_task_without_host(app)) return several_hosts(place.host, implied);
     place.host = implied;
     return {};
+}
+
+Error with_hosts_of_task(const Command& command, const CLI::App& app, const Place& place, Error error) {
+    constexpr std::size_t k_shortest = 3;
+    if (error.code != ErrorCode::not_found || connection::inside_agent()) return error;
+    const auto paths = paths_from_environment();
+    const auto known = paths ? commands::known_hosts(*paths) : Result<std::vector<hosts::Host>>(paths.error());
+    if (!known) return error;
+    std::string line;
+    for (const auto& word : place.words) line += " " + shell_word(word);
+    for (const auto& task : tasks_in(command, app)) {
+        if (!is_id(task) || task.size() < k_shortest) continue;
+        for (const auto& host : *known) {
+            const auto all = commands::remembered_tasks(*paths, host.name);
+            const auto found = std::ranges::find_if(all, [&](const auto& each) {
+                const auto& id = each.first;
+                return !id.empty() && (id.starts_with(task) || task.starts_with(id));
+            });
+            if (found == all.end()) continue;
+            error.message += "\n" + host.name + " has a task " + printable(found->first) + " (" +
+                             printable(found->second) + "). To do this there:\n  orange --host " + host.name +
+                             printable(line);
+        }
+    }
+    return error;
 }
 
 }  // namespace orange::arguments

@@ -29,4 +29,8 @@ bool is_for_this_machine(const Command& command);
 /// file unless a task contains a colon.
 Result<void> take_hosts_of_tasks(const Command& command, const CLI::App& app, Place& place);
 
+/// Adds to the error of a command that did not find a task here which hosts have had it in their last answers, with the
+/// command line for there. Other errors stay as they are.
+Error with_hosts_of_task(const Command& command, const CLI::App& app, const Place& place, Error error);
+
 }  // namespace orange::arguments

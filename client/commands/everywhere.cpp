@@ -22,6 +22,8 @@ namespace {
 using hosts::Host;
 
 constexpr const char* k_queries[] = {"inbox", "list"};
+/// The time for a host of which nothing is known yet: without an answer, nothing at all could be shown.
+constexpr std::chrono::seconds k_first_deadline{5};
 
 /// Stores an answer. The query succeeds without it, so a failure is ignored.
 void remember(const Paths& paths, const Host& host, const HostQuery& query, const Json& reply, Timestamp now) {
@@ -59,13 +61,40 @@ std::string command_for(const Host& host, const HostQuery& query) {
     return "cd / && " + hosts::remote_command(host, words);
 }
 
-Result<Json> list_in(const Host& host, const hosts::Answer& answer) {
+/// Returns the list in the output of a host's orange. Errors do not name the host.
+Result<hosts::Said> list_in(std::string_view out) {
+    auto said = hosts::json_in(out);
+    if (!said.json) {
+        const auto noise = std::string(trim(said.noise));
+        return {ErrorCode::external_failed,
+                noise.empty() ? "it has answered nothing"
+                              : "its answer is no JSON: \"" + ellipsized(printable(first_line(noise)), 80) + "\""};
+    }
+    if (const auto error = said.json->find("error"); error != said.json->end()) return rpc::error_from_json(*error);
+    TRY(check_list(*said.json));
+    return said;
+}
+
+Result<hosts::Said> list_of(const Host& host, const hosts::Answer& answer) {
     if (answer.trouble) return *answer.trouble;
-    auto said = hosts::json_in(answer.out).json;
-    if (!said) return {ErrorCode::external_failed, host.name + ": its answer is no JSON"};
-    if (const auto error = said->find("error"); error != said->end()) return rpc::error_from_json(*error);
-    TRY(check_list(*said));
-    return std::move(*said);
+    auto list = list_in(answer.out);
+    if (list) return list;
+    auto error = list.error();
+    error.message = host.name + ": " + error.message;
+    return error;
+}
+
+/// Puts the host in front of the task's id in the commands of a text, so that they can be copied.
+void name_host_in_commands(Json& text, const std::string& id, const std::string& host) {
+    if (!text.is_string()) return;
+    std::vector<std::string> lines;
+    for (const auto each : split_lines(text.get_ref<const std::string&>())) {
+        std::string line(each);
+        const auto at = line.find("orange ") == std::string::npos ? std::string::npos : line.find(" " + id);
+        if (at != std::string::npos) line.insert(at + 1, host + ":");
+        lines.push_back(std::move(line));
+    }
+    text = join(lines, "\n");
 }
 
 /// Returns a key of id and folder, which are never equal on two machines.
@@ -80,8 +109,9 @@ class Gathering {
         whole_["hosts"] = Json::array();
     }
 
-    void add(const Host& host, Json reply, const std::string& as_of, const std::optional<Error>& trouble) {
-        Json state = {{"name", host.name}, {"answered", !trouble}, {"as_of", as_of}};
+    void add(const Host& host, Json reply, const std::string& as_of, const std::optional<Error>& trouble,
+             bool has_answered) {
+        Json state = {{"name", host.name}, {"answered", has_answered}, {"as_of", as_of}};
         if (trouble) state["error"] = rpc::error_json(*trouble);
         if (const auto twin = twin_of(reply)) {
             const auto what = twin->empty() ? "is the machine that you are on" : "is the same machine as " + *twin;
@@ -126,6 +156,7 @@ class Gathering {
     void add_task(const Host& host, Json task) {
         owners_[key_of(task)] = host.name;
         if (query_.project && task.at("fields").value("project", "") != *query_.project) return;
+        name_host_in_notices(task, host.name);
         name_host(task, host.name);
         task["host"] = host.name;
         whole_["tasks"].push_back(std::move(task));
@@ -156,24 +187,55 @@ void name_host(Json& json, const std::string& host) {
     for (auto& part : json) name_host(part, host);
 }
 
+void name_host_in_notices(Json& task, const std::string& host) {
+    const auto notices = task.find("notices");
+    if (notices == task.end()) return;
+    const auto id = task.at("fields").at("id").get<std::string>();
+    for (auto& notice : *notices) {
+        for (const char* key : {"text", "command"}) {
+            if (const auto text = notice.find(key); text != notice.end()) name_host_in_commands(*text, id, host);
+        }
+    }
+}
+
 Result<Json> with_hosts(const Context& context, Result<Json> here, const HostQuery& query) {
     if (!here || connection::inside_agent()) return here;
     TRY(const auto all, known_hosts(context.paths));
     if (all.empty()) return here;
     std::vector<hosts::Question> questions;
-    for (const auto& host : all) questions.push_back({host, command_for(host, query), host.deadline});
-    const auto answers = hosts::ask(questions);
+    for (const auto& host : all) {
+        const bool is_known = text_of_file(hosts::answer_file(context.paths.home, host.name, query.name)).has_value();
+        const auto deadline = is_known ? host.deadline : std::max(host.deadline, k_first_deadline);
+        questions.push_back({host, command_for(host, query), deadline});
+    }
+    const auto asked = SystemClock().now();
+    hosts::IsLate is_late;
+    if (query.is_whole) {
+        is_late = [&](std::size_t number, const std::string& out) {
+            const auto& host = all[number];
+            const auto last = remembered(context.paths, host.name, query.name);
+            const auto last_at = last ? from_rfc3339(last->at) : std::nullopt;
+            const auto late = list_in(out);
+            const bool is_newer = !last_at || *last_at < asked;
+            if (late && is_newer) remember(context.paths, host, query, *late->json, SystemClock().now());
+        };
+    }
+    const auto answers = hosts::ask(questions, {}, is_late);
     const auto now = SystemClock().now();
     Gathering gathering(std::move(*here), query);
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto& host = all[i];
-        auto list = list_in(host, answers[i]);
-        if (list && query.is_whole) remember(context.paths, host, query, *list, now);
+        auto list = list_of(host, answers[i]);
+        if (list && query.is_whole) remember(context.paths, host, query, *list->json, now);
         auto last = list || !query.is_whole ? std::nullopt : remembered(context.paths, host.name, query.name);
         if (list) {
-            gathering.add(host, std::move(*list), to_rfc3339(now), {});
+            std::optional<Error> noise;
+            if (list->is_spoiled()) {
+                noise = Error(ErrorCode::external_failed, host.name + ": " + hosts::about_noise(list->noise));
+            }
+            gathering.add(host, std::move(*list->json), to_rfc3339(now), noise, true);
         } else if (last) {
-            gathering.add(host, std::move(last->reply), last->at, list.error());
+            gathering.add(host, std::move(last->reply), last->at, list.error(), false);
         } else {
             gathering.add_unknown(host, list.error());
         }
@@ -189,11 +251,16 @@ std::string silent_hosts(const Json& reply) {
         const auto as_of = host.value("as_of", "");
         const bool is_old = !host.value("answered", false) && !as_of.empty();
         const auto message = printable(error->value("message", ""), true);
-        lines += "! " + std::string(first_line(message)) +
-                 (is_old                          ? "; its tasks are as of " + clock_text(as_of)
-                  : host.value("answered", false) ? ""
-                                                  : "; its tasks are not known") +
-                 "\n";
+        const auto name = printable(host.value("name", ""));
+        lines += "! " + std::string(first_line(message));
+        if (is_old) {
+            lines += "; its tasks are as of " + clock_text(as_of);
+        } else if (!host.value("answered", false)) {
+            lines += "; its tasks are not known";
+            const bool is_slow = rpc::error_from_json(*error).code == ErrorCode::timeout;
+            if (is_slow) lines += ". If it only needs longer, set its deadline: orange host test " + name;
+        }
+        lines += "\n";
     }
     return lines;
 }

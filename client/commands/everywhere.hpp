@@ -27,6 +27,9 @@ Result<Json> with_hosts(const Context& context, Result<Json> here, const HostQue
 /// empty.
 void name_host(Json& json, const std::string& host);
 
+/// Puts the host in front of the task's id in the commands of its notices, so that they can be copied.
+void name_host_in_notices(Json& task, const std::string& host);
+
 /// Returns a line for each host of such a reply that has an error: its message, and the age of its tasks if they are
 /// old.
 std::string silent_hosts(const Json& reply);

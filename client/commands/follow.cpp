@@ -40,7 +40,7 @@ Result<bool> follow(EventStream& stream, Follower follower) {
         TRY(const bool over, follower.enough(next));
         if (over) return true;
         const auto left = follower.until - steady_clock::now();
-        if (interrupted() || left <= milliseconds(0)) return false;
+        if (interrupted() || left <= milliseconds(0) || !follower.has_reader()) return false;
         TRY(next, stream.next(std::min(k_turn, std::chrono::ceil<milliseconds>(left))));
         remark(next.what);
         if (next.what == What::event) follower.event(next.event);

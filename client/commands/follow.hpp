@@ -23,12 +23,14 @@ struct Follower {
     OnEvent event = [](const rpc::EventNotification&) {};
     /// Called after each message, and twice a second if none comes. Returns true to stop.
     std::function<Result<bool>(const EventStream::Next& came)> enough;
+    std::function<bool()> has_reader = [] { return true; };  ///< false: nobody waits for the end any more
     std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
     std::chrono::steady_clock::duration patience = std::chrono::hours(24 * 365);  ///< how long to wait for a daemon
 };
 
-/// Follows the stream until `enough` returns true; false if the time passed or a caught signal came (interrupts.hpp).
-/// Reports on standard error that the daemon ended and came back; `unavailable` if none comes in time.
+/// Follows the stream until `enough` returns true; false if the time passed, a caught signal came (interrupts.hpp) or
+/// the reader has gone. Reports on standard error that the daemon ended and came back; `unavailable` if none comes in
+/// time.
 Result<bool> follow(EventStream& stream, Follower follower);
 
 /// Follows the stream until the daemon answers `task.wait` (with the reply in `answer`) and `enough`, if set, agrees.

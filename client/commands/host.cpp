@@ -74,13 +74,12 @@ Result<Tested> test(const Paths& paths, const Host& host) {
     tested.version = said.json->value("version", "");
     tested.took = version.took;
     if (!said.noise.empty()) {
-        tested.problems.push_back("before the answer the shell there prints \"" + printable(first_line(said.noise)) +
-                                  "\", which spoils the output of --json; let its start-up file (such as ~/.bashrc) "
-                                  "print only in a terminal");
+        tested.problems.push_back(hosts::about_noise(said.noise));
     }
     const auto asked = steady_clock::now();
     const auto status = ask_one(host, {"daemon", "status", "--json"});
     if (status.trouble) return *status.trouble;
+    tested.took = std::max(tested.took, status.took);
     const auto daemon = hosts::json_in(status.out);
     if (status.status == 0 && daemon.json) tested.daemon = *daemon.json;
     if (tested.daemon.is_object() && is_own_daemon(paths, tested.daemon, asked)) {
@@ -90,6 +89,13 @@ Result<Tested> test(const Paths& paths, const Host& host) {
             host.name);
     }
     return tested;
+}
+
+/// Returns the deadline for a host that answers in that time: half as much more, since the way there is not always as
+/// quick.
+std::chrono::seconds deadline_for(milliseconds took) {
+    return std::clamp(std::chrono::ceil<std::chrono::seconds>(took * 3 / 2), std::chrono::seconds(1),
+                      std::chrono::seconds(60));
 }
 
 std::string tested_page(const Host& host, const Tested& tested, const output::Style& style) {
@@ -204,8 +210,15 @@ Status host_remove(Context& context, const std::string& name) {
 
 Status host_test(Context& context, const std::string& name) {
     TRY(check_human(context.paths));
-    TRY(const auto host, find_host(context.paths, name));
+    TRY(auto host, find_host(context.paths, name));
     TRY(const auto tested, test(context.paths, host));
+    const auto needed = deadline_for(tested.took);
+    const bool is_longer = needed > host.deadline;
+    if (is_longer) {
+        host.deadline = needed;
+        TRY(const auto text, hosts::text_in(context.paths.home));
+        TRY(save(context.paths, hosts::with_host_changed(text, host)));
+    }
     if (context.json) {
         put_json({{"host", host_json(host)},
                   {"version", tested.version},
@@ -214,6 +227,10 @@ Status host_test(Context& context, const std::string& name) {
                   {"problems", tested.problems}});
     } else {
         output::put(tested_page(host, tested, context.style));
+        if (is_longer) {
+            output::put("  --everywhere now waits " + std::to_string(needed.count()) + " s for it: deadline in " +
+                        hosts::file_in(context.paths.home).string() + "\n");
+        }
     }
     return tested.problems.empty() ? 0 : 1;
 }

@@ -48,7 +48,7 @@ class LocalWait {
         for (;;) {
             auto ended = wait_on(connection);
             if (!ended && ended.error().code != ErrorCode::unavailable) return ended.error();
-            if (is_over_ || interrupted()) return std::move(first_);
+            if (is_over_ || interrupted() || output::reader_is_gone()) return std::move(first_);
             TRY(connection, connection::connect_to_next(paths_));
         }
     }
@@ -74,7 +74,10 @@ class LocalWait {
             TRY(const auto id, connection.send_request(params_.k_name, written(params_)));
             open.emplace(id, task);
         }
-        while (!is_over_ && !failed && !interrupted()) TRY(connection.wait_for_message(k_turn_of_wait));
+        // The reader is gone if the link is lost through which another machine waits.
+        while (!is_over_ && !failed && !interrupted() && !output::reader_is_gone()) {
+            TRY(connection.wait_for_message(k_turn_of_wait));
+        }
         return failed ? Result<void>(*failed) : Result<void>();
     }
     void take(const std::string& task, Json reply) {
@@ -142,12 +145,14 @@ Result<First> first_of_hosts(const Context& context, const Groups& groups, const
         }
         first.timed_out = first.timed_out || (said && said->value("timed_out", false));
         const auto has_error = said && said->contains("error");
-        const auto error = has_error ? std::optional(rpc::error_from_json((*said)["error"])) : answer.trouble;
+        const auto error =
+            answer.trouble || !has_error ? answer.trouble : std::optional(rpc::error_from_json((*said)["error"]));
         const auto why = error ? error->message : said ? said->value("why", "") : "its answer is no JSON";
         if (!said || !said->value("timed_out", false)) {
-            first.problems.push_back(std::string(first_line(why)) + "; its tasks are not waited for any more");
-            output::print_error("orange: " + questions[number].host.name + ": " + printable(first.problems.back()) +
-                                "\n");
+            const auto prefix = questions[number].host.name + ": ";
+            const auto line = std::string(first_line(why)) + "; its tasks are not waited for any more";
+            first.problems.push_back(line.starts_with(prefix) ? line : prefix + line);
+            output::print_error("orange: " + printable(first.problems.back()) + "\n");
         }
         return false;
     };

@@ -191,6 +191,7 @@ Status task_wait(Context& context, rpc::TaskWait params) {
     }
     Follower follower;
     follower.patience = k_daemon_patience;
+    follower.has_reader = [] { return !output::reader_is_gone(); };  // it is lost with the link of another machine
     TRY(const auto over, follow_task(stream, params, std::move(follower), reply));
     if (!over) {
         reply.timed_out = true;

@@ -46,12 +46,13 @@ std::string host_text(const State& state, const Row& task) {
 
 std::string missing_hosts(const State& state) {
     std::string names, twins;
+    int count = 0;
     for (const auto& host : state.hosts) {
-        if (host.lost || host.link.silent) names += (names.empty() ? "" : ", ") + host.name;
+        if (host.lost || host.link.silent) names += (count++ == 0 ? "" : ", ") + host.name;
         if (!host.twin.empty()) twins += "  " + host.name + " is " + host.twin;
     }
-    return (names.empty() ? "" : names + (names.find(',') == std::string::npos ? " does" : " do") + " not answer") +
-           twins;
+    if (count > 1) return std::to_string(count) + " hosts do not answer: " + names + twins;
+    return (names.empty() ? "" : names + " does not answer") + twins;
 }
 
 }  // namespace orange::dashboard

@@ -264,4 +264,14 @@ std::string without_host(std::string_view text, const Host& host) {
     return rest;
 }
 
+std::string with_host_changed(std::string_view text, const Host& host) {
+    const auto lines = split_lines(text);
+    std::string changed;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (i == host.first_line) changed = with_host(std::move(changed), host);
+        if (i < host.first_line || i >= host.end_line) changed += std::string(lines[i]) + "\n";
+    }
+    return changed;
+}
+
 }  // namespace orange::hosts

@@ -45,5 +45,7 @@ Result<Host> host_named(const std::vector<Host>& hosts, const std::string& name,
 /// Returns the file's text with one more host, and without one of its hosts.
 std::string with_host(std::string text, const Host& host);
 std::string without_host(std::string_view text, const Host& host);
+/// Returns the file's text in which the host, with its lines there, is written as it is now.
+std::string with_host_changed(std::string_view text, const Host& host);
 
 }  // namespace orange::hosts

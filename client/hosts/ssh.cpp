@@ -25,6 +25,8 @@ using std::chrono::steady_clock;
 constexpr int k_link_lost = 255;
 constexpr std::size_t k_most_output = 256u << 20;
 constexpr milliseconds k_look_again{10}, k_longest_pause{3'600'000};
+/// The time in which an answer may come after its deadline.
+constexpr milliseconds k_late{30'000};
 
 /// Resets everything that a remote program may have switched on: mouse, focus events, bracketed paste, application
 /// keys, key protocols, the scrolling region, the alternate screen, a hidden cursor, colours.
@@ -57,18 +59,25 @@ class SignalsForChild {
     SignalsForChild& operator=(const SignalsForChild&) = delete;
 };
 
-/// Waits for ssh. Stops when ssh stops (its `~^Z`), and continues together with it.
+/// Waits for ssh, and returns its wait status. Stops when ssh stops (its `~^Z`), and continues together with it.
 int wait_for(pid_t child) {
     for (int status = 0;;) {
         if (::waitpid(child, &status, WUNTRACED) < 0) {
-            if (errno != EINTR) return k_link_lost;
+            if (errno != EINTR) return k_link_lost << 8;
         } else if (WIFSTOPPED(status)) {
             ::raise(SIGSTOP);
             ::kill(child, SIGCONT);
         } else {
-            return connection::exit_status(status);
+            return status;
         }
     }
+}
+
+/// Explains an ssh with that wait status.
+std::optional<Error> trouble_with(const Host& host, int wait_status, std::string_view messages) {
+    const bool was_killed = WIFSIGNALED(wait_status) && WTERMSIG(wait_status) != SIGINT;  // a Ctrl-C is the person's
+    if (was_killed) return link_ended(host);
+    return trouble_of(host, connection::exit_status(wait_status), messages);
 }
 
 /// An ssh whose output is read.
@@ -79,8 +88,9 @@ struct SshCall {
     steady_clock::time_point began{}, until{};
     Answer answer;
     bool is_told = false;
+    bool goes_on = false;  ///< in the background
 
-    bool is_over() const { return pid <= 0; }
+    bool is_over() const { return pid <= 0 || goes_on; }
     /// Reads once, and closes the descriptor at the end of the output.
     void read_some() {
         char chunk[65536];
@@ -92,9 +102,16 @@ struct SshCall {
             ::close(std::exchange(out, -1));
         }
     }
+    bool is_late() const { return steady_clock::now() >= until; }
+    Error no_answer(const Host& host) const {
+        const auto seconds = std::chrono::ceil<std::chrono::seconds>(until - began).count();
+        return {ErrorCode::timeout,
+                host.name + ": no answer within " + std::to_string(seconds) + " s",
+                {{"host", host.name}}};
+    }
     /// Reaps ssh if it has ended; kills it at the deadline.
     void look(const Host& host) {
-        const bool late = steady_clock::now() >= until;
+        const bool late = is_late();
         if (out >= 0 && !late) return;
         if (late) ::kill(pid, SIGKILL);
         int status = 0;
@@ -104,12 +121,7 @@ struct SshCall {
         answer.took = std::chrono::duration_cast<milliseconds>(steady_clock::now() - began);
         answer.status = connection::exit_status(status);
         const bool killed = late && WIFSIGNALED(status);
-        answer.trouble =
-            killed ? Error(ErrorCode::timeout,
-                           host.name + ": no answer within " +
-                               std::to_string(std::chrono::ceil<std::chrono::seconds>(until - began).count()) + " s",
-                           {{"host", host.name}})
-                   : trouble_of(host, answer.status, messages.text());
+        answer.trouble = killed ? no_answer(host) : trouble_with(host, status, messages.text());
     }
 };
 
@@ -133,6 +145,50 @@ void start(SshCall& asked, const Question& question) {
     } else {
         asked.answer.trouble = cannot_start(pid.error());
         ::close(std::exchange(asked.out, -1));
+    }
+}
+
+/// Reads the calls that go on, and reports each that ends. The calls are children of another process; one whose output
+/// is open still runs.
+void read_late(std::vector<SshCall>& all, const IsLate& is_late) {
+    const auto end = steady_clock::now() + k_late;
+    for (;;) {
+        std::vector<pollfd> readable;
+        std::vector<std::size_t> whose;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (!all[i].goes_on || all[i].out < 0) continue;
+            readable.push_back({all[i].out, POLLIN, 0});
+            whose.push_back(i);
+        }
+        const auto left = std::chrono::ceil<milliseconds>(end - steady_clock::now());
+        if (readable.empty() || left <= milliseconds(0)) break;
+        if (::poll(readable.data(), readable.size(), static_cast<int>(left.count())) <= 0) continue;
+        for (std::size_t i = 0; i < readable.size(); ++i) {
+            auto& call = all[whose[i]];
+            if (readable[i].revents != 0) call.read_some();
+            if (call.out < 0) is_late(whose[i], call.answer.out);
+        }
+    }
+    for (auto& call : all) {
+        if (call.goes_on && call.out >= 0) ::kill(call.pid, SIGKILL);
+    }
+}
+
+/// Leaves the calls that go on to a process in the background. Without one, they are killed.
+void leave_to_background(std::vector<SshCall>& all, const IsLate& is_late) {
+    if (std::ranges::none_of(all, &SshCall::goes_on)) return;
+    const pid_t reader = ::fork();
+    if (reader == 0) {
+        ::setsid();
+        const int nothing = ::open("/dev/null", O_RDWR);
+        for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, fd);
+        read_late(all, is_late);
+        ::_exit(0);
+    }
+    for (auto& call : all) {
+        if (!call.goes_on) continue;
+        if (reader < 0) ::kill(call.pid, SIGKILL);
+        ::close(std::exchange(call.out, -1));
     }
 }
 
@@ -174,9 +230,10 @@ Result<Ended> run_on(const Host& host, const std::vector<std::string>& words, bo
     Ended ended;
     {
         const SignalsForChild signals(*child);
-        ended.status = wait_for(*child);
+        const int status = wait_for(*child);
+        ended.status = connection::exit_status(status);
+        ended.trouble = trouble_with(host, status, messages.text());
     }
-    ended.trouble = trouble_of(host, ended.status, messages.text());
     const bool broken = ended.status == k_link_lost || ended.status > 128;
     if (has_modes && broken) {
         // The terminal may belong to another process group by now, whose SIGTTOU would stop this process.
@@ -187,7 +244,7 @@ Result<Ended> run_on(const Host& host, const std::vector<std::string>& words, bo
     return ended;
 }
 
-std::vector<Answer> ask(const std::vector<Question>& questions, const IsEnough& is_enough) {
+std::vector<Answer> ask(const std::vector<Question>& questions, const IsEnough& is_enough, const IsLate& is_late) {
     std::vector<SshCall> all(questions.size());
     for (std::size_t i = 0; i < all.size(); ++i) start(all[i], questions[i]);
     for (;;) {
@@ -196,6 +253,10 @@ std::vector<Answer> ask(const std::vector<Question>& questions, const IsEnough& 
         bool closing = false, enough = false;
         auto until = steady_clock::time_point::max();
         for (std::size_t i = 0; i < all.size(); ++i) {
+            if (is_late && !enough && !all[i].is_over() && all[i].out >= 0 && all[i].is_late()) {
+                all[i].goes_on = true;
+                all[i].answer.trouble = all[i].no_answer(questions[i].host);
+            }
             if (!all[i].is_over()) all[i].look(questions[i].host);
             const bool is_new = all[i].is_over() && !std::exchange(all[i].is_told, true);
             enough = enough || (is_new && is_enough && is_enough(i, all[i].answer));
@@ -218,6 +279,7 @@ std::vector<Answer> ask(const std::vector<Question>& questions, const IsEnough& 
             if (readable[i].revents != 0) all[whose[i]].read_some();
         }
     }
+    leave_to_background(all, is_late);
     std::vector<Answer> answers;
     for (auto& asked : all) answers.push_back(std::move(asked.answer));
     return answers;

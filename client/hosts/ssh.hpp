@@ -47,19 +47,31 @@ struct Question {
 /// needed.
 using IsEnough = std::function<bool(std::size_t number, const Answer& answer)>;
 
-/// Asks all questions concurrently. Returns when each has an answer or its deadline has passed, or when `is_enough`
-/// returns true; programs that still run are killed.
-std::vector<Answer> ask(const std::vector<Question>& questions, const IsEnough& is_enough = {});
+/// Called with the output that came after the deadline of a question, in a process of its own.
+using IsLate = std::function<void(std::size_t number, const std::string& out)>;
 
-/// The JSON of an answer, and the text before it, which the start-up files of the remote shell may print.
+/// Asks all questions concurrently. Returns when each has an answer or its deadline has passed, or when `is_enough`
+/// returns true; programs that still run are killed. With `is_late`, those that have only passed their deadline go on:
+/// a process in the background reads their answers for up to 30 seconds, and then kills those that still run.
+std::vector<Answer> ask(const std::vector<Question>& questions, const IsEnough& is_enough = {},
+                        const IsLate& is_late = {});
+
+/// The JSON of an answer, and the text before it, which the start-up files of the remote shell may print. Noise that
+/// does not end with a line stands on the line of the JSON, and spoils it for other readers.
 struct Said {
     std::string noise;
     std::optional<Json> json;
+
+    bool is_spoiled() const { return !noise.empty() && !noise.ends_with('\n'); }
 };
 Said json_in(std::string_view out);
+/// Says that the shell on the host prints this before the answer, and what to do.
+std::string about_noise(const std::string& noise);
 
 /// Explains an ssh that ended with `status`. `messages` are those of ssh itself, not of the remote program. Nothing if
 /// the remote command ran to its end.
 std::optional<Error> trouble_of(const Host& host, int status, std::string_view messages);
+/// Explains an ssh that a signal ended here: what the command on the host has done is not known.
+Error link_ended(const Host& host);
 
 }  // namespace orange::hosts

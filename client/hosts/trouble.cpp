@@ -22,14 +22,30 @@ std::string last_line(std::string_view messages) {
 Said json_in(std::string_view out) {
     Said said;
     for (const auto line : split_lines(out)) {
-        auto json = line.starts_with('{') ? parse_json(line) : Result<Json>(Error());
+        const auto at = line.starts_with('{') ? 0 : line.find("{\"");
+        auto json = at == std::string_view::npos ? Result<Json>(Error()) : parse_json(line.substr(at));
         if (json) {
+            said.noise += std::string(line.substr(0, at));
             said.json = std::move(*json);
             return said;
         }
         said.noise += std::string(line) + "\n";
     }
     return said;
+}
+
+std::string about_noise(const std::string& noise) {
+    return "before the answer the shell there prints \"" + printable(first_line(noise)) +
+           "\", which spoils the output of --json; let its start-up file (such as ~/.bashrc) print only in a terminal";
+}
+
+Error link_ended(const Host& host) {
+    return {ErrorCode::unavailable,
+            host.name +
+                ": the connection was lost, because ssh was killed here\nWhat had begun there may go on. Look "
+                "again with:\n  orange host test " +
+                host.name,
+            {{"host", host.name}}};
 }
 
 std::optional<Error> trouble_of(const Host& host, int status, std::string_view messages) {

@@ -1,6 +1,7 @@
 #include "client/output/tasks.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -274,9 +275,18 @@ std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const S
         }
         if (!task.needs.command.empty()) lines.emplace_back("        " + command_of(task));
     }
-    if (std::ranges::count_if(reply.tasks, has_dead_agent) > 1) {
-        lines.insert(lines.end(),
-                     {Line(), Line("To restart all agents that are dead:"), Line("  orange task respawn --all")});
+    std::map<std::string, int> dead;  // by host, which the ids of its tasks begin with
+    for (const auto& task : reply.tasks) {
+        const auto colon = task.short_id.find(':');
+        if (has_dead_agent(task)) ++dead[colon == std::string::npos ? "" : printable(task.short_id.substr(0, colon))];
+    }
+    for (const auto& [host, count] : dead) {
+        if (count < 2) continue;
+        const auto there = host.empty() ? std::string() : "--host " + host + " ";
+        lines.insert(
+            lines.end(),
+            {Line(), Line("To restart all agents that are dead" + (host.empty() ? std::string() : " on " + host) + ":"),
+             Line("  orange " + there + "task respawn --all")});
     }
     return lines.empty() ? "Nothing needs you.\n" : style.paint(lines);
 }

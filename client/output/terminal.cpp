@@ -112,7 +112,7 @@ void put_now(std::string_view text) {
 
 bool reader_is_gone() {
     pollfd out{STDOUT_FILENO, 0, 0};
-    return g_write_error != 0 || (::poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLNVAL)) != 0);
+    return g_write_error != 0 || (::poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0);
 }
 
 void print_error(std::string_view text) {

@@ -12,8 +12,8 @@ namespace orange::shim {
 /// The socket of a run on another machine than the daemon's (docs/executors.md, `socket: back`). A process below the
 /// shim accepts the connections of the agent's clients, and relays each to the daemon over TCP, in a process of its
 /// own. Each connection begins with a new credential of MUNGE, so it works across restarts of the daemon. A connection
-/// that the daemon closes before it looks at it is tried again a few times. If a connection is refused, the client reads
-/// the reason as an error of the protocol.
+/// that the daemon closes before it looks at it is tried again a few times. If a connection is refused, the client
+/// reads the reason as an error of the protocol.
 class BackSocket {
   public:
     /// Makes the socket in a private folder of this machine, and starts to serve it.

@@ -2,8 +2,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "common/base/text.hpp"
+#include "common/rpc/daemon_methods.hpp"
 #include "tests/catch.hpp"
 #include "tests/facts.hpp"
 #include "tests/integration/hosts.hpp"
@@ -155,6 +157,59 @@ TEST_CASE("A host that cannot be asked, and one that is this machine, are told i
                   return line.starts_with("! " + std::string(name) + ": ");
               }) == 1);
     }
+}
+
+TEST_CASE("A host that answers after its deadline is known at the next look, and a task of it is found by its id") {
+    HostsDesk desk;
+    Sandbox box;
+    box.add_project("shop");
+    const auto id = box.create("shop", "Far away", true);
+    const auto open = desk.here.root() / "open";
+    desk.add("far", program_of(box, "while ! test -e '" + open.string() + "'; do sleep 0.05; done\n"), {}, "1");
+    const auto list = [&] { return Json::parse(desk.out_of({"task", "list", "--everywhere", "--json"})); };
+    const auto unknown = list();
+    CHECK(code_of(host_of(unknown, "far")) == "timeout");
+    CHECK(unknown.at("tasks").empty());
+    CHECK_THAT(desk.out_of({"task", "list", "--everywhere"}), Tells("orange host test far"));
+    write_file(open, "");
+    desk.here.eventually("the late answer is there",
+                         [&] { return std::filesystem::exists(desk.here.home() / "cache/hosts/far.list.json"); });
+    CHECK(list().at("tasks").size() == 1);
+    const auto error = desk.error_of({"reply", id.substr(0, 8), "Yes", "--json"});
+    CHECK_THAT(message_of(error), Tells("orange --host far task reply " + id.substr(0, 8) + " Yes --json"));
+}
+
+TEST_CASE("Noise on the line of the JSON is named, and hides no task") {
+    HostsDesk desk;
+    Sandbox box;
+    box.add_project("shop");
+    box.create("shop", "Look", true);
+    desk.add("noisy", program_of(box, "printf Welcome\n"), "box", "60");
+    const auto reply = Json::parse(desk.out_of({"task", "list", "--everywhere", "--json"}));
+    CHECK(reply.at("tasks").size() == 1);
+    CHECK(host_of(reply, "noisy").at("answered") == true);
+    CHECK_THAT(desk.out_of({"task", "list", "--everywhere"}), Tells("noisy:") && Holds("Welcome"));
+    CHECK_THAT(
+        Json::parse(desk.orange({"host", "test", "noisy", "--json"}).out).at("problems").at(0).get<std::string>(),
+        Tells("Welcome"));
+}
+
+TEST_CASE("A wait on a host ends with its connection, and the person is told that it is lost") {
+    HostsDesk desk;
+    Sandbox box;
+    box.add_project("shop");
+    const auto id = box.create("shop", "Later", true);
+    desk.add("box", program_of(box));
+    const auto before = box.call(rpc::DaemonStatus{}).connections;
+    std::thread breaks([&] {
+        while (box.call(rpc::DaemonStatus{}).connections <= before) std::this_thread::yield();
+        desk.sshd.signal(SIGKILL);
+    });
+    const auto lost = desk.orange({"task", "wait", "--any", "box:" + id, "--json"});
+    breaks.join();
+    CHECK(lost.status == 1);
+    CHECK_THAT(lost.err, Tells("box:"));
+    box.eventually("the wait there has ended", [&] { return box.call(rpc::DaemonStatus{}).connections == before; });
 }
 
 TEST_CASE("The first of several tasks on several hosts ends the wait, and a host that is lost is left out") {

@@ -93,6 +93,9 @@ TEST_CASE("A host that is added is read as it was, and one that is removed takes
     CHECK(without_host(text, all->back()) == before + "\n");
     CHECK(without_host(before, all->front()) == "# mine\n# yours\ngpu: {ssh: gpu}\n");
     CHECK(with_host("", parsed("box:")) == "box: {ssh: box}\n");
+    auto slow = all->front();
+    slow.deadline = std::chrono::seconds(3);
+    CHECK(with_host_changed(before, slow) == "# mine\nbox: {ssh: me@box, deadline: 3}\n# yours\ngpu: {ssh: gpu}\n");
 }
 
 TEST_CASE("A host that is not in the file is named with the ones that may have been meant") {

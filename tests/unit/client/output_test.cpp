@@ -305,6 +305,12 @@ TEST_CASE("The inbox shows each need with its command on a line of its own, or t
     CHECK(output::inbox_page(reply, k_now, {}).find("--all") == std::string::npos);
     reply.tasks[1].worker = "dead";
     CHECK_THAT(output::inbox_page(reply, k_now, {}), Tells("orange task respawn --all"));
+    reply.tasks[1].short_id = "box:5f2a";  // each host has one: no command for all of them
+    CHECK(output::inbox_page(reply, k_now, {}).find("--all") == std::string::npos);
+    reply.tasks[0].short_id = "box:4f2a";
+    CHECK_THAT(output::inbox_page(reply, k_now, {}), Tells("orange --host box task respawn --all"));
+    reply.tasks[0].short_id = "4f2aBcDe";
+    reply.tasks[1].short_id = "5f2aBcDe";
     reply.tasks[1].notices = {{NoticeKind::unverified_review, "the review is not verified\nmore", "", "", k_now},
                               {NoticeKind::agent_ended, "ready", "", "", k_now}};
     CHECK_THAT(output::inbox_page(reply, k_now, {}),

@@ -1,10 +1,13 @@
 #include "client/hosts/ssh.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "tests/catch.hpp"
 #include "tests/facts.hpp"
+#include "tests/fakes/temporary_folder.hpp"
 #include "tests/unit/client/fake_daemon.hpp"
 
 using namespace orange;
@@ -50,7 +53,41 @@ TEST_CASE("The answer is found behind what a start-up file prints") {
     REQUIRE(said.json);
     CHECK(said.json->contains("tasks"));
     CHECK(said.noise == "Welcome\n{not json\n");
+    CHECK_FALSE(said.is_spoiled());
     CHECK(!json_in("bash: orange: not found\n").json);
+    // Noise without a line end stands on the line of the JSON.
+    const auto spoiled = json_in("Hi {you} {\"tasks\":[{}]}\n");
+    REQUIRE(spoiled.json);
+    CHECK(spoiled.json->contains("tasks"));
+    CHECK(spoiled.noise == "Hi {you} ");
+    CHECK(spoiled.is_spoiled());
+    CHECK(!json_in("{\"tasks\":[{\"a\":1}\n").json);  // cut off: no part of it counts
+}
+
+TEST_CASE("An answer that comes after its deadline is read in the background, and reported there") {
+    const testing::TemporaryFolder folder;
+    const auto go = (folder.path() / "go").string(), late = (folder.path() / "late").string();
+    const auto waits = "while ! test -e " + go + "; do sleep 0.01; done; echo '{}'";
+    const std::vector<Question> questions = {{box(), "", std::chrono::milliseconds(1), {"sh", "-c", waits}}};
+    const auto answers = ask(questions, {}, [&](std::size_t number, const std::string& out) {
+        std::ofstream(late + ".new") << number << " " << out;
+        std::filesystem::rename(late + ".new", late);
+    });
+    REQUIRE(answers.at(0).trouble);
+    CHECK(answers.at(0).trouble->code == ErrorCode::timeout);
+    std::ofstream(go).close();
+    while (!std::filesystem::exists(late)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::string said;
+    std::getline(std::ifstream(late), said);
+    CHECK(said == "0 {}");
+}
+
+TEST_CASE("An ssh that was killed here is a lost connection, and no answer of orange") {
+    const std::vector<Question> questions = {{box(), "", std::chrono::seconds(60), {"sh", "-c", "kill -KILL $$"}}};
+    const auto answers = ask(questions);
+    REQUIRE(answers.at(0).trouble);
+    CHECK(answers.at(0).trouble->code == ErrorCode::unavailable);
+    CHECK_THAT(answers.at(0).trouble->message, Tells("orange host test box"));
 }
 
 TEST_CASE("What ssh says is told with a way out, and what orange says there is left alone") {

@@ -145,6 +145,16 @@ TEST_CASE("The rows of a silent host stay as they were with their time, and a ke
     CHECK(desk.last(Purpose::act).host == 2);
 }
 
+TEST_CASE("Several silent hosts are counted, and named behind their number") {
+    Hosts desk;
+    desk.lose(1);
+    CHECK_THAT(dashboard::missing_hosts(desk.core.state()), !Holds("1") && Tells("box"));
+    desk.lose(2);
+    const auto missing = dashboard::missing_hosts(desk.core.state());
+    CHECK(missing.starts_with("2 "));
+    CHECK_THAT(missing, Tells("box") && Tells("gpu"));
+}
+
 TEST_CASE("A text for a host that has gone meanwhile is kept, and a selection leaves out its tasks") {
     Hosts desk;
     desk.select("asks");
