@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <utility>
 
 #include "common/base/ids.hpp"
 #include "common/base/shell_words.hpp"
@@ -39,7 +40,7 @@ constexpr std::chrono::milliseconds k_executor_end = 5s;
 /// A turn of a task waits this long for the end of a run: a person may wait for the turn.
 constexpr std::chrono::milliseconds k_stop_moment = 1s;
 /// The pauses between two looks whether a run has ended that was just told to.
-constexpr std::chrono::milliseconds k_first_stop_look = 100ms, k_longest_stop_look = 1s;
+constexpr std::chrono::milliseconds k_first_stop_look = 100ms, k_longest_stop_look = 400ms;
 /// A run that has ended is looked for during this time, with growing pauses.
 constexpr std::chrono::milliseconds k_look_after = 10min, k_first_after = 2s, k_longest_after = 1min;
 /// Executors need a moment until they say why they have ended a run.
@@ -355,12 +356,9 @@ Awaitable<std::optional<Result<void>>> Placements::stop(TaskId id, LeftRun run, 
     stopping->is_awaited = true;
     if (is_new) async::spawn(world_.executor, "executor stop", stop_now(id, run, stopping));
     const auto moment = k_stop_moment;
-    if (wait == Wait::a_moment && !stopping->result) (void)co_await stopping->ended.wait(moment);
-    if (wait == Wait::to_the_end || stopping->has_answered) {
-        while (!stopping->result) {
-            const bool ended = co_await stopping->ended.wait();
-            if (!ended) break;
-        }
+    for (bool goes_on = true; goes_on && !stopping->result;) {
+        (void)co_await stopping->ended.wait(moment);
+        goes_on = std::exchange(stopping->has_answered, false) || wait == Wait::to_the_end;
     }
     stopping->is_awaited = false;
     co_return stopping->result;
@@ -387,6 +385,7 @@ Awaitable<Result<void>> Placements::end_for_sure(TaskId id, LeftRun run, std::sh
     stopping->has_answered = true;
     for (auto pause = k_first_stop_look; !run.there.empty(); pause = std::min(pause * 2, k_longest_stop_look)) {
         CO_TRY(const auto seen, co_await probe(id, run.run, run.probe, {}));
+        stopping->has_answered = true;
         if (!seen || std::ranges::find(run.there, seen->state) == run.there.end()) break;
         if (async::now() >= end) {
             co_return Error(ErrorCode::timeout, "the run was told to end, and is still shown as " + seen->state +

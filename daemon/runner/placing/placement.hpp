@@ -102,7 +102,7 @@ class Placements {
         explicit Stopping(const async::Executor& executor) : ended(executor) {}
         std::optional<Result<void>> result;
         async::Wakeup ended;
-        bool has_answered = false;  ///< `stop` has succeeded; the run may still be ending
+        bool has_answered = false;  ///< the executor has, since that was looked at last; the run may still be ending
         bool is_awaited = false;    ///< a turn of the task notes the result
     };
     /// A run that its executor has ended, as it says. It is asked for a while: a controller that was killed before it
