@@ -228,7 +228,8 @@ Status run_parsed(const Command& command, const CLI::App& app, const arguments::
     if (command.people_only) TRY(connection::check_daemon_socket(paths));
     Context context(std::move(paths), json);
     auto done = action(context);
-    return done ? done : arguments::with_hosts_of_task(command, app, place, done.error());
+    if (done || connection::inside_agent()) return done;
+    return arguments::with_hosts_of_task(command, app, place, done.error());
 }
 
 /// `name` is the command as the user typed it, `words` are the arguments behind it.

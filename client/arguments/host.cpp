@@ -6,7 +6,6 @@
 #include "client/arguments/completion.hpp"
 #include "client/commands/everywhere.hpp"
 #include "client/commands/host.hpp"
-#include "client/connection/autostart.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 
@@ -170,7 +169,7 @@ Result<void> take_hosts_of_tasks(const Command& command, const CLI::App& app, Pl
 
 Error with_hosts_of_task(const Command& command, const CLI::App& app, const Place& place, Error error) {
     constexpr std::size_t k_shortest = 3;
-    if (error.code != ErrorCode::not_found || connection::inside_agent()) return error;
+    if (error.code != ErrorCode::not_found) return error;
     const auto paths = paths_from_environment();
     const auto known = paths ? commands::known_hosts(*paths) : Result<std::vector<hosts::Host>>(paths.error());
     if (!known) return error;
