@@ -89,7 +89,12 @@ Result<void> Claims::load() {
         problem_ = slots.error().message;
         return slots.error();
     }
-    for (auto& [name, slot] : *slots) slots_.try_emplace(name, std::move(slot));
+    for (auto& [name, slot] : *slots) {
+        const auto [known, is_new] = slots_.try_emplace(name, slot);
+        if (is_new || known->second.identity) continue;
+        slot.task = known->second.task;  // adopt() knew only that while the file could not be read
+        known->second = std::move(slot);
+    }
     give_ports();
     return {};
 }

@@ -2,6 +2,7 @@
 #include <regex>
 
 #include "tests/fakes/faulty_file_system.hpp"
+#include "tests/fakes/memory_file_system.hpp"
 #include "tests/golden.hpp"
 #include "tests/unit/pool/pool_fixture.hpp"
 
@@ -84,4 +85,38 @@ TEST_CASE_METHOD(PoolFixture, "a directory belongs to the workspace that it is i
     CHECK(pool.project_at(root / "shop--2/src") == "shop");
     CHECK_FALSE(pool.project_at(root));
     CHECK_FALSE(pool.project_at(root / "shop--1x"));
+}
+
+TEST_CASE("a file that is readable again says what the tasks did not know of their workspaces") {
+    fakes::MemoryFileSystem files;
+    const Path root = "/workspaces", file = root / ".pool.json";
+    const TaskId task{"a"};
+    Claims before(files, root);
+    before.add("shop", "shop--1");
+    before.add("shop", "shop--2");
+    REQUIRE(before.write());
+    before.adopt({{"shop--2", task}});
+    before.set_walled("shop--2", true);
+    git::Identity identity;
+    identity.admin = "shop--2";
+    before.set_identity("shop--2", identity);
+    REQUIRE(before.write());
+
+    files.failures.emplace(file, Error(ErrorCode::io, "reading .pool.json: Too many open files"));
+    Claims next(files, root);
+    REQUIRE_FALSE(next.load());
+    next.adopt({{"shop--2", task}});
+    files.failures.clear();
+    Project project;
+    project.name = "shop";
+    project.pool_size = 2;
+    CHECK(next.claim(project, TaskId{"b"}, {}).value() == "shop--1");
+    Claims last(files, root);
+    REQUIRE(last.load());
+    for (const auto* claims : {&next, &last}) {
+        CHECK(claims->is_walled("shop--2"));
+        CHECK(claims->identity_of("shop--2")->admin == "shop--2");
+        CHECK(claims->ports_of("shop--2") == before.ports_of("shop--2"));
+        CHECK(claims->holder_of("shop--2") == task);
+    }
 }
