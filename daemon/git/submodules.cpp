@@ -144,12 +144,15 @@ Awaitable<std::string> first_with(Git& git, std::vector<std::string> directories
     co_return std::string();
 }
 
+/// Does not use --init, which would write into the config file that the worktree shares with the user's repository.
 Awaitable<Result<void>> check_out_submodule(Git& git, Pinned worktree, std::string path, std::string name,
-                                            std::string source) {
+                                            std::string source, std::shared_ptr<Stop> stop) {
     GitCommand update{worktree, words("-c", "protocol.file.allow=always", "-c", "submodule." + name + ".url=" + source,
-                                      "submodule", "--quiet", "update", "--init", "--checkout", "--", path)};
+                                      "-c", "submodule." + name + ".active=true", "submodule", "--quiet", "update",
+                                      "--checkout", "--", path)};
     update.env = {{"GIT_LITERAL_PATHSPECS", "1"}};
     update.deadline = k_checkout_deadline;
+    update.stop = std::move(stop);
     CO_TRY(co_await git_output(git, std::move(update)));
     co_return Result<void>{};
 }
@@ -165,7 +168,7 @@ Awaitable<void> set_usual_remote(Git& git, Pinned submodule, std::string source)
 }
 
 Awaitable<void> check_out_below(Git& git, Pinned worktree, std::vector<std::string> from, int levels,
-                                std::vector<std::string>& missed) {
+                                std::shared_ptr<Stop> stop, std::vector<std::string>& missed) {
     const std::map<std::string, std::string> own_index;
     const auto paths = co_await submodules_in_index(git, worktree, own_index);
     if (!paths || paths->empty() || levels == 0) co_return;
@@ -192,7 +195,7 @@ Awaitable<void> check_out_below(Git& git, Pinned worktree, std::vector<std::stri
                              "  git submodule update --init --recursive");
             continue;
         }
-        const auto done = co_await check_out_submodule(git, worktree, path, named->second, source);
+        const auto done = co_await check_out_submodule(git, worktree, path, named->second, source, stop);
         const auto nested = done ? open_nested(worktree, {path, commit}) : Result<Nested>(done.error());
         if (!nested || !nested->repository || !nested->is_whole) {
             const auto why = nested ? std::string("its repository lies elsewhere") : nested.error().message;
@@ -201,16 +204,17 @@ Awaitable<void> check_out_below(Git& git, Pinned worktree, std::vector<std::stri
         }
         const auto own = *nested->repository;
         co_await set_usual_remote(git, own, source);
-        co_await check_out_below(git, own, std::move(sources), levels - 1, missed);
+        co_await check_out_below(git, own, std::move(sources), levels - 1, stop, missed);
     }
 }
 
 }  // namespace
 
-Awaitable<std::vector<std::string>> check_out_submodules(Git& git, Pinned worktree, std::vector<std::string> from) {
+Awaitable<std::vector<std::string>> check_out_submodules(Git& git, Pinned worktree, std::vector<std::string> from,
+                                                         std::shared_ptr<Stop> stop) {
     constexpr int k_levels = 8;
     std::vector<std::string> missed;
-    co_await check_out_below(git, std::move(worktree), std::move(from), k_levels, missed);
+    co_await check_out_below(git, std::move(worktree), std::move(from), k_levels, std::move(stop), missed);
     co_return missed;
 }
 

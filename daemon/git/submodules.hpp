@@ -14,7 +14,8 @@ bool has_modules(const Pinned& worktree);
 /// Checks out the submodules of HEAD in a worktree in which no agent works, and those inside them, from the
 /// repositories of submodules that `from` (git directories) have. Nothing is fetched from elsewhere: the commit names
 /// the addresses, and an agent may have written it. Returns a sentence for each submodule that could not be had.
-Awaitable<std::vector<std::string>> check_out_submodules(Git& git, Pinned worktree, std::vector<std::string> from);
+Awaitable<std::vector<std::string>> check_out_submodules(Git& git, Pinned worktree, std::vector<std::string> from,
+                                                         std::shared_ptr<Stop> stop);
 
 /// A submodule whose commit a branch changes.
 struct SubmoduleChange {

@@ -23,10 +23,10 @@ Awaitable<Result<git::Pinned>> Pool::bring_checks_place(Project project, std::st
 }
 
 Awaitable<Result<git::Pinned>> Pool::open_checks_place(Project project, std::string commit,
-                                                       std::vector<std::string>& notes) {
+                                                       std::vector<std::string>& notes, std::shared_ptr<Stop> stop) {
     const auto path = checks_place(project.name);
     co_await agents::end_left_by_daemons(path, mark_);
-    const auto lock = co_await repositories_.acquire(project.path);
+    auto lock = co_await repositories_.acquire(project.path);
     auto worktree = Result<git::Pinned>(Error(ErrorCode::not_found, "it is missing"));
     if (!is_missing(files_, path)) {
         worktree = co_await bring_checks_place(project, commit);
@@ -37,9 +37,10 @@ Awaitable<Result<git::Pinned>> Pool::open_checks_place(Project project, std::str
         CO_TRY(co_await git::add_worktree(git_, project.path, path.string(), std::move(commit)));
         worktree = co_await git::pin_new(git_, project.path, path.string());
     }
+    lock.release();  // submodules may take minutes, and the place is the caller's
     if (!worktree) co_return worktree;
     auto from = co_await homes_of_submodules(project);
-    notes = co_await git::check_out_submodules(git_, *worktree, std::move(from));
+    notes = co_await git::check_out_submodules(git_, *worktree, std::move(from), std::move(stop));
     co_return worktree;
 }
 

@@ -140,6 +140,8 @@ class Pool {
     /// Succeeds if the task has none. A failed teardown is noted, and does not stop the release. Error conflict if a
     /// process still works in the directory (a shell that merely waits there is ignored).
     Awaitable<Result<Released>> release(Project project, Task task);
+    /// Does the same if `still` returns true, which is called once no other operation works on the workspace.
+    Awaitable<Result<Released>> release_if(Project project, Task task, std::function<bool()> still);
 
     /// Returns the ref of ignored files that were kept with the task's work (setting keep_ignored).
     static std::string ignored_ref(const TaskId& task) { return "refs/orange/" + task.value + "/ignored"; }
@@ -200,7 +202,8 @@ class Pool {
     /// running there. Files that git ignores stay. Submodules of the commit are checked out as far as this machine has
     /// them; `notes` gets a sentence for each that it has not. The caller holds take_checks_place().
     Awaitable<Result<git::Pinned>> open_checks_place(Project project, std::string commit,
-                                                     std::vector<std::string>& notes);
+                                                     std::vector<std::string>& notes,
+                                                     std::shared_ptr<Stop> stop = nullptr);
     /// Removes this folder. Returns false if there is none. The caller holds take_checks_place(), or the project has no
     /// tasks.
     Awaitable<Result<bool>> remove_checks_place(Project project);
@@ -287,8 +290,6 @@ class Pool {
     /// Removes a free worktree, after saving what is in it. The caller has it in in_use_.
     Awaitable<Result<void>> discard(Project project, std::string name);
     Awaitable<std::vector<std::string>> remove_half_made(Project project, std::vector<std::string> names);
-    /// Releases the workspace if `still` returns true, which is called once no other operation works on it.
-    Awaitable<Result<Released>> release_if(Project project, Task task, std::function<bool()> still);
     Awaitable<Result<Released>> clean(Project project, std::string name, Task task);
 
     FileSystem& files_;

@@ -279,7 +279,7 @@ Awaitable<Result<std::vector<std::string>>> Checks::make_ready(Job& job, std::sh
     const bool is_unclean = is_folder(world_.files, own);  // a killed daemon's
     if (is_unclean) CO_TRY(co_await world_.pool.remove_checks_place(job.project));
     std::vector<std::string> missed;
-    CO_TRY(const auto worktree, co_await world_.pool.open_checks_place(job.project, std::move(commit), missed));
+    CO_TRY(const auto worktree, co_await world_.pool.open_checks_place(job.project, std::move(commit), missed, stop));
     job.folder = worktree.folder();
     if (!missed.empty())
         write_log(job, "git submodule update --init", {1, "the checks run without them", join(missed, "\n")});

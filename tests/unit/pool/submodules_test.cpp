@@ -267,6 +267,19 @@ TEST_CASE_METHOD(SubmodulePool, "the place of checks has the submodules of its c
     CHECK(status(place) == "");
 }
 
+TEST_CASE_METHOD(SubmodulePool, "the place of checks leaves the repository's config file as it was") {
+    plain(project.path, {"config", "-f", ".gitmodules", "submodule.lib.update", "none"});
+    plain(project.path, {"commit", "-qam", "no updates of lib"});
+    plain(project.path, {"config", "--remove-section", "submodule.lib"});
+    REQUIRE(go(pool.init(project)));
+    const auto before = read_file(Path(project.path) / ".git/config");
+    std::vector<std::string> notes;
+    const Path place = go(pool.open_checks_place(project, "main", notes)).value().path();
+    CHECK(notes.empty());
+    CHECK(fs::exists(place / "lib/README"));
+    CHECK(read_file(Path(project.path) / ".git/config") == before);
+}
+
 TEST_CASE_METHOD(SubmodulePool, "a submodule that is nowhere on this machine is told, and the place is there") {
     REQUIRE(go(pool.init(project)));
     fs::remove_all(Path(project.path) / ".git/modules");
