@@ -100,9 +100,10 @@ std::string attribute_remedy(const std::string& output, const std::string& folde
     if (filter.empty()) filter = between(output, "smudge filter ", " failed");
     if (!filter.empty() && filter.find('\n') == std::string_view::npos) {
         const auto name = std::string(filter);
-        return "The files stay as they are. The filter " + printable(name) +
-               " that .gitattributes names does not work. Install its program (for lfs: git-lfs), or let git go on "
-               "without it:\n  git -C " +
+        const auto broken = "The files stay as they are. The filter " + printable(name) +
+                            " that .gitattributes names does not work. Install its program";
+        if (name == "lfs") return broken + " (git-lfs).";
+        return broken + ", or let git go on without it, which commits its files unfiltered:\n  git -C " +
                shell_word(folder) + " config " + shell_word("filter." + name + ".required") + " false";
     }
     if (!says(output, {"failed to encode '", "BOM is required in '", "BOM is prohibited in '"})) return {};

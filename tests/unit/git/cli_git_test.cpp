@@ -281,10 +281,14 @@ TEST_CASE_METHOD(GitFixture,
         CHECK_FALSE(done);
         return done ? std::string() : done.error().message;
     };
-    plain(repo, {"config", "filter.big.clean", "/no/such/program"});
-    plain(repo, {"config", "filter.big.required", "true"});
+    for (const std::string filter : {"filter.big", "filter.lfs"}) {
+        plain(repo, {"config", filter + ".clean", "/no/such/program"});
+        plain(repo, {"config", filter + ".required", "true"});
+    }
     write_file(repo + "/new.bin", "odd bytes\n");
-    CHECK_THAT(failed("*.bin filter=big\n"), Tells("git -C " + repo + " config filter.big.required false"));
+    CHECK_THAT(failed("*.bin filter=big\n"),
+               Tells("git -C " + repo + " config filter.big.required false") && Holds("unfiltered"));
+    CHECK_THAT(failed("*.bin filter=lfs\n"), Holds("git-lfs") && !Holds("required"));
     for (const std::string encoding : {"UTF-16", "NO-SUCH-ONE"}) {
         CHECK_THAT(failed("*.bin working-tree-encoding=" + encoding + "\n"), Holds("working-tree-encoding"));
     }
