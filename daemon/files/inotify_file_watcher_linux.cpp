@@ -31,8 +31,11 @@ Error refused_watch(std::string_view doing, int error_number) {
         error.message = std::string(doing) + ": all watches of files are in use (fs.inotify.max_user_watches)" +
                         k_late + "fs.inotify.max_user_watches=1048576`";
     } else if (error_number == EMFILE) {
-        error.message = std::string(doing) + ": all inotify instances are in use (fs.inotify.max_user_instances)" +
-                        k_late + "fs.inotify.max_user_instances=1024`, then `orange daemon restart`";
+        error.message =
+            std::string(doing) +
+            ": all inotify instances are in use (fs.inotify.max_user_instances), or all files that the daemon may "
+            "open (`ulimit -n`)" +
+            k_late + "fs.inotify.max_user_instances=1024` or raise that limit, then `orange daemon restart`";
     }
     return error;
 }
@@ -71,7 +74,15 @@ class InotifyFileWatcher::State : public std::enable_shared_from_this<State> {
         return id;
     }
 
-    const std::string& problem() const { return problem_; }
+    /// Tries whether the kernel has a watch again: whoever lacked one may have ended without it.
+    const std::string& problem() {
+        if (problem_.empty()) return problem_;
+        const int kernel = ::inotify_add_watch(stream_.native_handle(), "/", IN_DELETE_SELF | IN_MASK_CREATE);
+        if (kernel < 0) return problem_;
+        ::inotify_rm_watch(stream_.native_handle(), kernel);
+        problem_.clear();
+        return problem_;
+    }
 
     void drop(WatchId id) {
         const auto found = callbacks_.find(id);

@@ -36,7 +36,8 @@ struct Watching {
 
 TEST_CASE("a limit of the kernel that is used up is named with the setting that raises it") {
     CHECK_THAT(refused_watch("watching /x", ENOSPC).message, Holds("fs.inotify.max_user_watches=") && Holds("poll"));
-    CHECK_THAT(refused_watch("watching files", EMFILE).message, Holds("fs.inotify.max_user_instances="));
+    CHECK_THAT(refused_watch("watching files", EMFILE).message,
+               Holds("fs.inotify.max_user_instances=") && Holds("ulimit -n"));
     CHECK(refused_watch("watching /x", ENOENT).code == ErrorCode::not_found);
     CHECK_THAT(refused_watch("watching /x", EACCES).message, !Holds("fs.inotify"));
 }
