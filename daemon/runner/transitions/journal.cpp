@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <iterator>
-#include <set>
 #include <string_view>
 
 #include "common/base/text.hpp"
@@ -196,19 +195,23 @@ std::optional<Journal::Mark> Journal::place_from(const std::string& cursor) {
     return Mark{std::string(parts[0]), *number, Timestamp(std::chrono::milliseconds(*time))};
 }
 
+void Journal::add_new(Remembered& remembered) const {
+    for (auto event = recent_.rbegin(); event != recent_.rend() && event->number >= remembered.next; ++event) {
+        remembered.events.emplace(event->task, event->event.timestamp, event->event.type);
+    }
+    remembered.next = next_;
+}
+
 /// Reads at most some thousand lines, and lets others have their turns in between. Stops when it has the last `most`
 /// that `filter` wants, and a few more, since a history is not quite in the order of its times.
 Awaitable<std::vector<StreamEvent>> Journal::read_back_of(TaskId id, Timestamp after, EventFilter filter,
-                                                          std::size_t most) const {
+                                                          std::size_t most, Remembered& remembered) const {
     std::vector<StreamEvent> found;
     const auto* task = tasks_.brief(id);
     if (!task) co_return found;
     const std::string project = task->project;
     auto history = tasks_.read_history(id);
-    std::set<std::pair<Timestamp, std::string>> remembered;
-    for (const auto& event : recent_) {
-        if (event.task == id) remembered.emplace(event.event.timestamp, event.event.type);
-    }
+    add_new(remembered);
     std::size_t older = 0;
     Timestamp order = clock_.now() + k_clock_was_set;
     for (std::size_t seen = 0; seen < 2 * k_kept && older < k_surely_older; ++seen) {
@@ -220,7 +223,7 @@ Awaitable<std::vector<StreamEvent>> Journal::read_back_of(TaskId id, Timestamp a
         if (!event) continue;
         order = std::min(order, event->timestamp);
         older = event->timestamp <= after ? older + 1 : 0;
-        if (event->timestamp <= after || remembered.contains({event->timestamp, event->type})) continue;
+        if (event->timestamp <= after || remembered.events.contains({id, event->timestamp, event->type})) continue;
         StreamEvent read{0, id, project, std::move(*event), order};
         if (filter.wants(read)) found.push_back(std::move(read));
     }
@@ -229,14 +232,15 @@ Awaitable<std::vector<StreamEvent>> Journal::read_back_of(TaskId id, Timestamp a
 }
 
 Awaitable<std::vector<StreamEvent>> Journal::read_back(std::optional<TaskId> wanted, Timestamp after) const {
-    if (wanted) co_return co_await read_back_of(*wanted, after, {}, k_kept);
+    Remembered remembered;
+    if (wanted) co_return co_await read_back_of(*wanted, after, {}, k_kept, remembered);
     std::vector<StreamEvent> events;
     std::size_t looked = 0;
     const auto all = tasks_.histories().all();
     for (const auto& [written, id] : all) {
         if (written < after - k_slack || events.size() > k_kept) break;
         if (++looked % k_histories_at_once == 0) co_await async::yield();
-        auto found = co_await read_back_of(id, after, {}, k_kept);
+        auto found = co_await read_back_of(id, after, {}, k_kept, remembered);
         events.insert(events.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
     }
     sort_by_time(events);
@@ -272,13 +276,16 @@ Awaitable<std::vector<StreamEvent>> Journal::recent(EventFilter filter, std::siz
     }
     std::reverse(events.begin(), events.end());
     if (events.size() == limit) co_return events;
-    auto older = co_await recent_before(std::move(filter), limit - events.size());
+    Remembered remembered;
+    add_new(remembered);
+    auto older = co_await recent_before(std::move(filter), limit - events.size(), std::move(remembered));
     older.insert(older.end(), events.begin(), events.end());
     co_return older;
 }
 
 /// Takes events from the histories, the last written first, until no other history can have later ones.
-Awaitable<std::vector<StreamEvent>> Journal::recent_before(EventFilter filter, std::size_t missing) const {
+Awaitable<std::vector<StreamEvent>> Journal::recent_before(EventFilter filter, std::size_t missing,
+                                                           Remembered remembered) const {
     std::vector<StreamEvent> older;
     auto all = tasks_.histories().all();
     if (filter.task) all = {{Timestamp::max(), *filter.task}};
@@ -290,7 +297,7 @@ Awaitable<std::vector<StreamEvent>> Journal::recent_before(EventFilter filter, s
         const auto* task = tasks_.brief(id);
         if (!task || (filter.project && task->project.text() != *filter.project)) continue;
         if (++looked % k_histories_at_once == 0) co_await async::yield();
-        auto found = co_await read_back_of(id, after, filter, missing);
+        auto found = co_await read_back_of(id, after, filter, missing, remembered);
         older.insert(older.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
         if (found.empty() || older.size() < missing) continue;
         if (older.size() > 2 * missing) keep_last(older, missing);

@@ -5,7 +5,9 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "common/base/clock.hpp"
@@ -91,10 +93,17 @@ class Journal {
     void mend(const TaskRecord& record);
     void note(const TaskId& task, const std::string& project, const HistoryEvent& event);
     void send(const TaskId& task, const std::string& project, HistoryEvent event);
+    /// The events that were in memory at any time of one call: the histories have them, too.
+    struct Remembered {
+        std::set<std::tuple<TaskId, Timestamp, std::string>> events;
+        std::int64_t next = 0;  ///< the number of the first event that is not in `events`
+    };
+    void add_new(Remembered& remembered) const;
     Awaitable<std::vector<StreamEvent>> read_back(std::optional<TaskId> task, Timestamp after) const;
-    Awaitable<std::vector<StreamEvent>> read_back_of(TaskId id, Timestamp after, EventFilter filter,
-                                                     std::size_t most) const;
-    Awaitable<std::vector<StreamEvent>> recent_before(EventFilter filter, std::size_t missing) const;
+    Awaitable<std::vector<StreamEvent>> read_back_of(TaskId id, Timestamp after, EventFilter filter, std::size_t most,
+                                                     Remembered& remembered) const;
+    Awaitable<std::vector<StreamEvent>> recent_before(EventFilter filter, std::size_t missing,
+                                                      Remembered remembered) const;
 
     store::TaskStore& tasks_;
     const Clock& clock_;

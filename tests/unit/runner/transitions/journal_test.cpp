@@ -1,11 +1,13 @@
 #include "daemon/runner/transitions/journal.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <map>
 #include <memory>
 
+#include "daemon/async/async.hpp"
 #include "daemon/files/posix_file_system.hpp"
 #include "tests/catch.hpp"
 #include "tests/fakes/memory_file_system.hpp"
@@ -105,7 +107,37 @@ std::vector<std::string> types_of(const std::vector<StreamEvent>& events) {
     return types;
 }
 
+Awaitable<void> publish_soon(JournalWorld& world) {
+    co_await async::yield();
+    world.publish("late");
+}
+
+/// Returns the last events while another one is published.
+Awaitable<std::vector<StreamEvent>> recent_meanwhile(JournalWorld& world, std::size_t limit) {
+    const auto executor = co_await async::this_executor();
+    async::spawn(executor, "publishing", publish_soon(world));
+    EventFilter filter;
+    auto found = co_await world.journal.recent(std::move(filter), limit);
+    co_return found;
+}
+
 }  // namespace
+
+TEST_CASE("an event that leaves memory while the histories are read is told once") {
+    JournalWorld world;
+    world.journal.write(world.record, "first");
+    constexpr int k_others = 40, k_in_memory = 4096;
+    for (int n = 0; n < k_others; ++n) {
+        const auto other = pending("shop");
+        world.tasks.create(other, "").value();
+        world.journal.write(other, "other");
+    }
+    for (int n = k_others + 1; n < k_in_memory; ++n) world.publish("more");
+    const auto types = types_of(go(recent_meanwhile(world, 2 * k_in_memory)));
+    CHECK(std::ranges::count(types, "first") == 1);
+    CHECK(std::ranges::count(types, "late") == 0);
+    CHECK(types.size() == k_in_memory);
+}
 
 TEST_CASE("a cursor gives what came after it, and nothing twice") {
     JournalWorld world;
