@@ -13,7 +13,7 @@ TEST_CASE("why names tmux if an agent was killed and tmux does not answer") {
         return why.value().at("waiting_for").get<std::string>();
     };
     world.kill_agent(id, Role::worker, 137);
-    CHECK_THAT(waiting_for(), !Holds("tmux"));
+    CHECK_THAT(waiting_for(), Holds("the worker has ended") && !Holds("tmux"));
     world.outside.tmux.list_fails = Error(ErrorCode::timeout, "`tmux` did not end within its time");
     CHECK_THAT(waiting_for(), Tells("worker") && Tells("tmux"));
 }
