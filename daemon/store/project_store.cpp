@@ -70,28 +70,32 @@ Result<void> ProjectStore::load() {
 }
 
 Result<void> ProjectStore::refresh() {
-    const auto refuse = [this](std::string problem) -> Error {
+    const auto refuse = [this](std::string problem, bool is_broken) -> Error {
         problem_ = std::move(problem);
+        is_broken_ = is_broken;
         return {ErrorCode::io, problem_};
     };
     auto content = files_.read(file_);
     if (!content && content.error().code != ErrorCode::not_found) {  // that says nothing about its content
         const auto shortage = shortage_in(content.error());
         return refuse(content.error().message +
-                      (shortage ? ". " + shortage->advice
-                                : ". The projects stay as they were when it was read last, and cannot be changed"));
+                          (shortage ? ". " + shortage->advice
+                                    : ". The projects stay as they were when it was read last, and cannot be changed"),
+                      false);
     }
     if (problem_.empty() && (content ? content_ == *content : !content_)) return {};
     auto parsed = content ? parse(*content) : Result<Parsed>(Parsed{});
     if (!parsed) {
         return refuse(file_.string() + " cannot be used: " + parsed.error().message +
-                      "; repair it (the last good one is " + file_.filename().string() + ".bak) or remove it");
+                          "; repair it (the last good one is " + file_.filename().string() + ".bak) or remove it",
+                      true);
     }
     replace_all(std::move(parsed->projects));
     unknown_ = std::move(parsed->unknown);
     content_.reset();
     if (content) content_ = std::move(*content);
     problem_.clear();
+    is_broken_ = false;
     edited_();
     return {};
 }

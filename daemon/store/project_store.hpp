@@ -38,6 +38,8 @@ class ProjectStore {
     void on_edit(std::function<void()> observer) { edited_ = std::move(observer); }
     /// Returns why the file cannot be used; empty if it can be.
     const std::string& problem() const { return problem_; }
+    /// Returns true if the problem is the file's content. Otherwise the file could only not be read.
+    bool is_broken() const { return is_broken_; }
 
   private:
     using Values = std::map<std::string, Project>;
@@ -53,6 +55,7 @@ class ProjectStore {
     std::map<std::string, Json> unknown_;  ///< by project: keys of the file that Orange does not know
     std::optional<std::string> content_;   ///< of the file as last read or written; unset: there is no file
     std::string problem_;
+    bool is_broken_ = false;
     std::function<void()> edited_ = [] {};
 };
 

@@ -28,8 +28,8 @@ std::vector<std::string> check_harness_limits(const World& world) {
 std::vector<ProjectProblem> project_problems(const World& world) {
     const auto file = world.paths.projects().string();
     if (const auto& problem = world.projects.problem(); !problem.empty()) {
-        const bool is_broken = problem.find(".bak") != std::string::npos;  // else it could only not be read
-        return {{problem, is_broken ? "cp " + shell_word(file + ".bak") + " " + shell_word(file) : std::string()}};
+        return {{problem, world.projects.is_broken() ? "cp " + shell_word(file + ".bak") + " " + shell_word(file)
+                                                     : std::string()}};
     }
     std::vector<ProjectProblem> problems;
     for (const auto& project : world.projects.list()) {
