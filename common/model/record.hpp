@@ -41,6 +41,7 @@ struct PlannedAction {
     Action action;
     bool done = false;
     std::string failure = {};
+    bool later = false;
 
     void describe(auto& v);
     bool operator==(const PlannedAction&) const = default;

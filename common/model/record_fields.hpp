@@ -12,6 +12,7 @@ void PlannedAction::describe(auto& v) {
     v.sparse("argv", action.argv, "run_command's program and its arguments");
     v.optional("done", done, "it needs not be run any more");
     v.sparse("failure", failure, "why it is done without effect");
+    v.sparse("later", later, "a shortage was the cause: the agent that it starts is started later");
 }
 
 void Caller::describe(auto& v) {

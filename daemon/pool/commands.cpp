@@ -1,3 +1,4 @@
+#include "common/base/shortage.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
@@ -66,8 +67,10 @@ Awaitable<Result<void>> Pool::set_up(Project project, TaskId task, std::string n
     setup.deadline = k_setup_deadline;
     setup.stop = stop;
     CO_TRY(const auto done, co_await processes_.run(std::move(setup)));
-    if (!done.ok()) co_return command_failed(argv, done);
-    co_return Result<void>{};
+    if (done.ok()) co_return Result<void>{};
+    auto failed = command_failed(argv, done);
+    failed.details.emplace(k_of_project, "setup");
+    co_return failed;
 }
 
 Awaitable<Released> Pool::tear_down(Project project, TaskId task, std::string name, git::Pinned worktree) {

@@ -42,8 +42,6 @@ Durability durability_of(const Action& done) {
     return known ? known->mark : Durability::atomic;
 }
 
-constexpr std::string_view k_started_later = "; Orange tries again";
-
 /// Returns the role of the agent that an action starts; nothing if it starts none.
 std::optional<Role> started_by(const Action& action) {
     if (action.name != engine::k_ensure_agent) return engine::spawned_role(action);
@@ -306,6 +304,7 @@ Awaitable<std::vector<std::string>> Transitions::run_actions(TaskRecord& record,
         if (known) done = co_await known->run(context, action);
         if (!done) {
             record.intent->actions[i].failure = done.error().message;
+            record.intent->actions[i].later = started_by(action) && shortage_in(done.error());
             log::warn("runner", "hook failed",
                       {{"task", record.task.id.value}, {"hook", action.name}, {"why", done.error().message}});
             world_.journal.write(record, "hook.failed", {{"hook", action.name}, {"error", done.error().message}});
@@ -321,13 +320,11 @@ Awaitable<std::vector<std::string>> Transitions::run_actions(TaskRecord& record,
 /// keeps its workspace. Of two orders for the same agent the first one has the hook's prompt.
 void Transitions::put_off_starts(TaskRecord& record) {
     for (auto& planned : record.intent->actions) {
-        const auto role = started_by(planned.action);
-        if (!role || !shortage_in(Error(ErrorCode::io, planned.failure))) continue;
-        if (planned.failure.ends_with(k_started_later) || runner_.agents.alive(record, *role)) continue;
-        if (!record.held_start(*role)) {
-            runner_.agents.put_off(record, order_of(planned.action, *role, record.intent->id));
-        }
-        planned.failure += k_started_later;
+        if (!planned.later) continue;
+        const auto role = started_by(planned.action).value_or(Role::worker);
+        planned.later = !runner_.agents.alive(record, role);
+        if (!planned.later || record.held_start(role)) continue;
+        runner_.agents.put_off(record, order_of(planned.action, role, record.intent->id));
     }
 }
 
@@ -338,9 +335,10 @@ void Transitions::mark_failures(TaskRecord& record, const engine::Definition& de
     for (const auto& planned : record.intent->actions) {
         if (planned.failure.empty()) continue;
         const bool is_start = started_by(planned.action).has_value();
-        if (is_start && !planned.failure.ends_with(k_started_later)) outcome.spawn_error = planned.failure;
+        if (is_start && !planned.later) outcome.spawn_error = planned.failure;
         auto& failures = is_start ? starts : others;
-        auto failure = (is_start ? "the agent could not be started: " : planned.action.name + ": ") + planned.failure;
+        auto failure = (is_start ? "the agent could not be started: " : planned.action.name + ": ") + planned.failure +
+                       (planned.later ? "; Orange tries again" : "");
         // Two actions may try to start the same agent.
         if (std::ranges::find(failures, failure) != failures.end()) continue;
         outcome.notes.push_back((is_start ? "" : "failed: ") + failure + "\n  orange task why " + id);

@@ -112,7 +112,7 @@ inline TaskRecord full_record() {
     intent.auto_reason = "exited";
     intent.attested = false;
     intent.actions = {{{"spawn_agent", {{"prompt", "worker"}}, {}}, true},
-                      {{"run_command", {}, {"echo", "a b"}}, true, "it ended with 3"}};
+                      {{"run_command", {}, {"echo", "a b"}}, true, "it ended with 3", true}};
     intent.at = k_full_time;
     intent.workspace = "shop--1";
     record.intent = intent;
