@@ -1,5 +1,8 @@
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "daemon/agents/versions.hpp"
 #include "daemon/runner/agents/activity.hpp"
 #include "daemon/runner/agents/agent_control.hpp"
@@ -36,6 +39,7 @@ struct Runner {
     Runner& operator=(const Runner&) = delete;
 
     World& world;
+    std::set<std::string> missing_repositories;  ///< their paths, of the last look_for_repositories()
     Turns turns{world};
     UsageHolds usage{world};
     Capacity capacity{*this};

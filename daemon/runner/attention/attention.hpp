@@ -34,6 +34,10 @@ std::string way_out_of(std::string_view text, std::string otherwise = {});
 /// Returns the notices of a record and those that follow from its other fields: the changed programs and harnesses.
 std::vector<Notice> all_notices(const TaskRecord& record);
 
+/// Looks which repositories are missing, for needs_of(). A disk that does not answer may hold this up, so only the poll
+/// calls it, and who has just seen git fail.
+void look_for_repositories(Runner& runner);
+
 /// Returns engine::needs_of() for what the runner knows of the task's agents and its place in the queue. No I/O.
 Needs needs_of(const Runner& runner, const TaskRecord& record);
 

@@ -16,16 +16,23 @@ namespace {
 
 /// Returns true if the folder of the task's repository is gone: it was moved, or its disk is not mounted. Nothing of a
 /// task that has begun or waits to begin goes on without it.
-bool lacks_repository(const World& world, const TaskRecord& record) {
-    const auto* project = world.projects.find(record.task.project);
-    return project != nullptr && !store::has_ended(record) && is_missing(world.files, project->path);
+bool lacks_repository(const Runner& runner, const TaskRecord& record) {
+    const auto* project = runner.world.projects.find(record.task.project);
+    return project != nullptr && !store::has_ended(record) && runner.missing_repositories.contains(project->path);
 }
 
 }  // namespace
 
+void look_for_repositories(Runner& runner) {
+    runner.missing_repositories.clear();
+    for (const auto& project : runner.world.projects.list()) {
+        if (is_missing(runner.world.files, project.path)) runner.missing_repositories.insert(project.path);
+    }
+}
+
 Needs needs_of(const Runner& runner, const TaskRecord& record) {
     const auto& task = record.task;
-    if (lacks_repository(runner.world, record)) {
+    if (lacks_repository(runner, record)) {
         const auto& path = runner.world.projects.find(task.project)->path;
         return {Need::help, "the repository of " + task.project + " is not at " + printable(path) + " any more",
                 OrangeCommand::from_text("orange project update " + task.project + " --path NEW_PATH"),

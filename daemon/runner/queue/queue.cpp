@@ -315,6 +315,7 @@ Awaitable<std::optional<std::string>> Queue::note_failure(TaskId id, Error why) 
     const auto project = record->task.project;
     const auto shortage = shortage_in(why);
     const bool own_fault = !shortage && co_await repository_answers(project);
+    if (!own_fault && !shortage) look_for_repositories(runner_);
     record = turns_.record_of(id);
     if (!record) co_return std::nullopt;
     const auto again = command_to_try_again(*record);
