@@ -25,7 +25,7 @@ namespace orange::store {
 /// A task folder that cannot be read. The folder is listed and never overwritten, and does not affect other tasks.
 struct Unreadable {
     std::string project;
-    std::string id;
+    std::string id;  ///< empty: the folder of all tasks of the project
     std::string why;
     /// The task as its TASK.md has it, the last known state. Nothing if TASK.md cannot be read either.
     std::optional<Task> shown;
@@ -134,6 +134,8 @@ class TaskStore {
     const RunIndex& runs() const { return runs_; }
     std::size_t size() const { return entries_.size(); }
     const std::vector<Unreadable>& unreadable() const { return unreadable_; }
+    /// Returns true if load() has failed: there may be more tasks than these.
+    bool has_failed_to_load() const { return has_failed_to_load_; }
 
     /// Makes the folder with state.json and TASK.md.
     Result<void> create(const TaskRecord& record, std::string_view body);
@@ -255,6 +257,7 @@ class TaskStore {
     /// History files whose end was checked, with their size at that time: another program may write to a file later.
     std::map<std::string, std::uintmax_t> known_history_;
     std::vector<Unreadable> unreadable_;
+    bool has_failed_to_load_ = false;
     /// By project: the last change of its folder that load_new() has seen.
     std::map<std::string, std::chrono::sys_time<std::chrono::nanoseconds>> looked_into_;
     std::map<int, std::function<void(const TaskId&)>> observers_;

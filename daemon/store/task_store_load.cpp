@@ -30,8 +30,10 @@ bool has_unfinished(const std::vector<std::string>& names) {
 }  // namespace
 
 Result<void> TaskStore::load() {
-    TRY(auto projects, files_.list(root_));
-    for (const auto& project : projects) {
+    const auto projects = files_.list(root_);
+    has_failed_to_load_ = !projects;
+    if (!projects) return projects.error();
+    for (const auto& project : *projects) {
         if (!check_project_name(project)) continue;
         auto ids = files_.list(root_ / project);
         if (!ids) {
@@ -69,6 +71,9 @@ std::vector<TaskId> TaskStore::load_new() {
             std::erase_if(unreadable_, [&](const auto& each) { return each.project == project && each.id == id; });
             if (!load_resting(project, id, *state)) load_folder(project, id, state);
             if (entry_of(TaskId{id})) found.push_back(TaskId{id});
+        }
+        if (looked_into_.contains(project)) {  // all its tasks are loaded
+            std::erase_if(unreadable_, [&](const auto& each) { return each.project == project && each.id.empty(); });
         }
     }
     for (const auto& id : found) notify_observers(id);

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "common/base/shortage.hpp"
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/occupants.hpp"
@@ -162,9 +163,10 @@ bool Workspaces::has_its_folder(const TaskRecord& record) const {
     return is_folder(world_.files, world_.pool.path_of(name)) && !world_.pool.is_replaced(name);
 }
 
-bool Workspaces::may_hold(const TaskId& id) const {
+bool Workspaces::may_hold(const TaskId& id, const std::string& project) const {
+    if (world_.tasks.has_failed_to_load()) return true;
     for (const auto& broken : world_.tasks.unreadable()) {
-        if (broken.id == id.value) return true;
+        if (broken.id == id.value || (broken.id.empty() && broken.project == project)) return true;
     }
     // A task whose lock is held may just be acquiring a workspace that is not in its record yet.
     if (world_.task_locks.busy(id.value) && world_.tasks.brief(id)) return true;
@@ -172,23 +174,48 @@ bool Workspaces::may_hold(const TaskId& id) const {
     return record && (record->task.workspace || record->intent);
 }
 
+/// A task that this daemon does not know may be one that it could not load.
+bool Workspaces::is_lost(const TaskId& id, const std::string& project) const {
+    return (world_.tasks.brief(id) || deleted_.contains(id)) && !may_hold(id, project);
+}
+
+void Workspaces::note_deleted(const TaskId& id) {
+    if (world_.pool.has_claim(id)) deleted_.insert(id);
+}
+
+bool Workspaces::was_just_tried(const TaskId& id) const {
+    const auto tried = release_tried_.find(id);
+    return tried != release_tried_.end() && async::now() - tried->second < k_between_releases;
+}
+
+void Workspaces::note_try(const TaskId& id) {
+    const auto now = async::now();
+    std::erase_if(release_tried_, [&](const auto& each) { return now - each.second >= k_between_releases; });
+    release_tried_[id] = now;
+}
+
 Awaitable<void> Workspaces::free_lost_claims(const std::vector<WorkspaceInfo>& all) {
-    std::set<std::string> concerned;
     for (const auto& workspace : all) {
-        const bool is_lost = !workspace.task.empty() && !workspace.busy && !may_hold(workspace.task);
-        if (is_lost) concerned.insert(workspace.project);
-    }
-    const std::function<bool(const TaskId&)> is_live = [this](const TaskId& id) { return may_hold(id); };
-    for (const auto& name : concerned) {
-        const auto project = registered_project(world_, name);
+        const auto id = workspace.task;
+        if (id.empty() || workspace.busy || was_just_tried(id) || !is_lost(id, workspace.project)) continue;
+        const auto project = registered_project(world_, workspace.project);
         if (!project) continue;
-        const auto before = world_.pool.free(*project);
-        const auto done = co_await world_.pool.gc(*project, is_live);
-        if (!done) log::warn("runner", done.error().message, {{"project", name}});
-        if (done) {
-            for (const auto& note : *done) log::info("runner", note);
+        if (!workers_in(workspace.path).empty()) {  // reads all of /proc
+            note_try(id);
+            continue;
         }
-        if (world_.pool.free(*project) > before) runner_.queue.schedule(name);
+        Task holder;
+        holder.id = id;
+        std::function<bool()> still = [&] { return is_lost(id, workspace.project); };
+        const auto released = co_await world_.pool.release_if(*project, std::move(holder), std::move(still));
+        if (!released) {
+            log::warn("runner", released.error().message, {{"task", id.value}});
+            if (!shortage_in(released.error())) note_try(id);
+        }
+        if (world_.pool.has_claim(id)) continue;
+        deleted_.erase(id);
+        log::info("runner", workspace.name + " freed: it is no task's any more", {{"task", id.value}});
+        runner_.queue.schedule(workspace.project);
     }
 }
 
@@ -214,19 +241,15 @@ Awaitable<void> Workspaces::release_left_over() {
     const auto all = world_.pool.list(std::nullopt);
     co_await free_lost_claims(all);
     co_await forget_given_back();
-    const auto now = async::now();
     for (const auto& workspace : all) {
         const auto holder = workspace.task.empty() ? nullptr : world_.tasks.awake(workspace.task);
         if (!holder || holder->task.workspace != workspace.name) continue;
         const auto id = workspace.task;
         if (holder->intent || world_.task_locks.busy(id.value)) continue;
-        const auto tried = release_tried_.find(id);
-        if (tried != release_tried_.end() && now - tried->second < k_between_releases) continue;
-        if (!owes_release(*holder)) continue;
+        if (was_just_tried(id) || !owes_release(*holder)) continue;
         const bool has_agents = !holder->runs.empty();                     // its workflow did not end them
         if (!has_agents && !workers_in(workspace.path).empty()) continue;  // reads all of /proc
-        std::erase_if(release_tried_, [&](const auto& each) { return now - each.second >= k_between_releases; });
-        release_tried_[id] = now;
+        note_try(id);
         auto turn = co_await turns_.begin_turn(id);
         if (!turn || !owes_release(turn->record)) continue;
         if (auto released = co_await release_owed(turn->record); !released) {
@@ -293,7 +316,7 @@ Awaitable<std::string> Workspaces::make_anew(TaskId id) {
     co_return note;
 }
 
-Awaitable<Result<std::vector<std::string>>> Workspaces::collect(Project project) {
+Awaitable<Result<std::vector<std::string>>> Workspaces::collect(Project project, Freeing freeing) {
     std::vector<std::string> done;
     std::vector<TaskId> homeless;
     std::set<TaskId> holders;
@@ -319,7 +342,9 @@ Awaitable<Result<std::vector<std::string>>> Workspaces::collect(Project project)
         auto note = co_await make_anew(id);
         if (!note.empty()) done.push_back(std::move(note));
     }
-    const std::function<bool(const TaskId&)> is_live = [this](const TaskId& id) { return may_hold(id); };
+    const std::function<bool(const TaskId&)> is_live = [&](const TaskId& id) {
+        return freeing == Freeing::all ? may_hold(id, project.name) : !is_lost(id, project.name);
+    };
     CO_TRY(auto collected, co_await world_.pool.gc(project, is_live));
     done.insert(done.end(), collected.begin(), collected.end());
     const bool has_checks = !settings_of(world_, project).checks->empty();

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,12 @@ namespace orange {
 /// the task that has not ended is right: the release of the other was not saved.
 std::map<std::string, TaskId> claims_of(const store::TaskStore& tasks);
 
+/// The claims that may be freed although their tasks have not ended.
+enum class Freeing {
+    known_lost,  ///< of tasks that this daemon has loaded without a workspace, or has deleted
+    all,         ///< also of tasks that it does not know: a human says that there are none
+};
+
 /// Workspaces outside of transitions. Gives workspaces to tasks that need one, and releases those that should be free:
 /// of tasks that ended while their release failed, and of a daemon that died before it had saved more than its claim.
 class Workspaces : Owner {
@@ -23,11 +30,13 @@ class Workspaces : Owner {
 
     /// Releases the workspaces of a project that no living task holds, also those whose release had failed. Makes the
     /// folders of living tasks again if they are gone. Returns what was done, or could not be done.
-    Awaitable<Result<std::vector<std::string>>> collect(Project project);
+    Awaitable<Result<std::vector<std::string>>> collect(Project project, Freeing freeing = Freeing::all);
 
     /// Tries again to release workspaces whose release was refused, if no process works in them any more. Frees those
     /// whose claim outlived a start that failed, because .pool.json could not be written then.
     Awaitable<void> release_left_over();
+    /// Notes that the task's folder was deleted: a claim that it still has is nobody's.
+    void note_deleted(const TaskId& id);
 
     /// Takes from a task whose folder has come back what it had by its record, and has no more: a workspace that was
     /// freed since, and the agents in it.
@@ -49,7 +58,10 @@ class Workspaces : Owner {
     Awaitable<std::string> make_anew(TaskId id);
     bool owes_release(const TaskRecord& record) const;
     /// False if a workspace that is claimed for the task is not its own.
-    bool may_hold(const TaskId& id) const;
+    bool may_hold(const TaskId& id, const std::string& project) const;
+    bool is_lost(const TaskId& id, const std::string& project) const;
+    bool was_just_tried(const TaskId& id) const;
+    void note_try(const TaskId& id);
     Awaitable<void> free_lost_claims(const std::vector<WorkspaceInfo>& all);
     Awaitable<void> forget_given_back();
     bool has_its_folder(const TaskRecord& record) const;
@@ -59,6 +71,7 @@ class Workspaces : Owner {
     void on_restored(const TaskId& id, const std::string& workspace, const git::RestoredFile& mended);
 
     std::map<TaskId, async::Moment> release_tried_;  ///< the last failed tries
+    std::set<TaskId> deleted_;                       ///< by this daemon, with a claim that could not be given back
 };
 
 }  // namespace orange

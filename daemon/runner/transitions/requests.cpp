@@ -129,6 +129,7 @@ Awaitable<Result<Outcome>> Requests::acknowledge(TaskId id) {
 Result<void> Requests::remove_folder(const TaskId& id, const std::string& project, const Caller& by) {
     TRY(world_.tasks.remove(id));
     world_.task_files.forget(id);
+    runner_.workspaces.note_deleted(id);
     HistoryEvent event;
     event.type = "task.deleted";
     event.fields = {{"by", name_text(by.role)}};

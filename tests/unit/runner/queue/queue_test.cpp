@@ -1,6 +1,7 @@
 #include <array>
 
 #include "daemon/async/async.hpp"
+#include "daemon/runner/attention/attention.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/repair_changes.hpp"
 
@@ -366,28 +367,39 @@ TEST_CASE("a start that meets a full disk is told, and tried again once there is
     CHECK(tried > 0);
 }
 
-TEST_CASE("tasks that meet a shortage keep their places, whoever says so") {
-    for (const std::string shortage : {"No space left on device", "Too many open files", "Cannot allocate memory"}) {
+TEST_CASE("tasks that meet a full disk keep their places, also if only their setup says so") {
+    RunnerWorld world;
+    const auto first = world.draft("first"), second = world.draft("second");
+    auto project = the_shop(world);
+    project.setup = {"sh", "-c", "echo 'cp: error writing x: No space left on device' >&2; exit 1"};
+    world.house().world().projects.put(project).value();
+    CHECK_FALSE(world.create(first, "", false).value().spawn_error.empty());
+    REQUIRE(world.create(second, "", false));
+    CHECK(world.house().world().tasks.queue("shop") == std::vector<TaskId>{first.task.id, second.task.id});
+    CHECK_THAT(attention(world, first.task.id), Holds("No space left") && !Holds("remove"));
+    project.setup.clear();
+    world.house().world().projects.put(project).value();
+    world.house().go(world.house().runner().queue.restart_stalled());
+    world.house().go([&]() -> Awaitable<void> {
+        for (int i = 0; i < 500 && world.record(first.task.id).task.status != "planning"; ++i) {
+            co_await async::sleep(std::chrono::milliseconds(10));
+        }
+    }());
+    CHECK(world.record(first.task.id).task.status == "planning");
+    CHECK(world.record(second.task.id).queued);
+}
+
+TEST_CASE("a setup that has too little memory or too few files is a fault of its task, and stalls no other") {
+    for (const std::string shortage : {"Too many open files", "Cannot allocate memory"}) {
         INFO(shortage);
         RunnerWorld world;
-        const auto first = world.draft("first"), second = world.draft("second");
+        const auto first = world.draft("first");
         auto project = the_shop(world);
         project.setup = {"sh", "-c", "echo 'cp: error writing x: " + shortage + "' >&2; exit 1"};
         world.house().world().projects.put(project).value();
         CHECK_FALSE(world.create(first, "", false).value().spawn_error.empty());
-        REQUIRE(world.create(second, "", false));
-        CHECK(world.house().world().tasks.queue("shop") == std::vector<TaskId>{first.task.id, second.task.id});
-        CHECK_THAT(attention(world, first.task.id), Holds(shortage) && !Holds("remove"));
-        project.setup.clear();
-        world.house().world().projects.put(project).value();
-        world.house().go(world.house().runner().queue.restart_stalled());
-        world.house().go([&]() -> Awaitable<void> {
-            for (int i = 0; i < 500 && world.record(first.task.id).task.status != "planning"; ++i) {
-                co_await async::sleep(std::chrono::milliseconds(10));
-            }
-        }());
-        CHECK(world.record(first.task.id).task.status == "planning");
-        CHECK(world.record(second.task.id).queued);
+        CHECK_FALSE(world.record(first.task.id).queued);
+        CHECK_THAT(attention(world, first.task.id), Holds(shortage));
     }
 }
 
@@ -425,6 +437,55 @@ TEST_CASE("a release that was refused is tried again by itself, and not all the 
     }
     CHECK(world.record(living).task.workspace == "shop--2");
     CHECK(world.house().control().alive(world.record(living), Role::worker));
+}
+
+TEST_CASE("a task that could not be loaded keeps its workspace until a human has it collected") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto folder = world.home() / "tasks/shop", away = world.home().parent_path() / "away";
+    world.stop();
+    std::filesystem::rename(folder, away);
+    world.outside.unreadable = true;
+    const auto holder = [&] { return world.house().world().pool.list("shop").at(0).task; };
+    const auto look = [&] {
+        auto& workspaces = world.house().runner().workspaces;
+        world.house().go(workspaces.collect(the_shop(world), Freeing::known_lost)).value();
+        world.house().go(workspaces.release_left_over());
+    };
+    SECTION("its project's folder cannot be listed") {
+        std::filesystem::create_directory_symlink(away, folder);
+        world.boot();
+        REQUIRE(world.house().world().tasks.unreadable().size() == 1);
+        look();
+        collect(world);
+        CHECK(holder() == id);
+    }
+    SECTION("its folder is away") {
+        world.boot();
+        look();
+        CHECK(holder() == id);
+        collect(world);
+        CHECK(holder().empty());
+    }
+}
+
+TEST_CASE("a claim that is no task's is freed, but not tried again within moments of a try that failed") {
+    RunnerWorld world;
+    auto record = world.record(planning(world));
+    record.task.workspace.reset();
+    world.house().world().tasks.save(record).value();
+    const auto head = Path(world.repo()) / ".git/worktrees/shop--1/HEAD";
+    const auto on_branch = read_file(head);
+    write_file(head, "nonsense\n");
+    const auto is_free = [&] {
+        world.house().go(world.house().runner().workspaces.release_left_over());
+        return world.house().world().pool.free(the_shop(world)) == 1;
+    };
+    CHECK_FALSE(is_free());
+    write_file(head, on_branch);
+    CHECK_FALSE(is_free());
+    world.boot();
+    CHECK(is_free());
 }
 
 TEST_CASE("an agent that its workflow left alive at the task's end is ended, and its workspace is freed") {
@@ -465,6 +526,8 @@ TEST_CASE("a queue whose repository is away stands still, says so once, and goes
     const auto id = first.task.id;
     CHECK(world.record(id).queued);
     CHECK_THAT(attention(world, id), Tells("orange doctor"));
+    const auto need = [&] { return needs_of(world.house().runner(), world.record(id)).text; };
+    CHECK_THAT(need(), Holds("is not at " + world.repo()));
     world.house().go(world.house().runner().queue.look("shop"));
     CHECK(world.events(id, "spawn.failed").size() == 1);
     REQUIRE(world.create(second, "", false));
@@ -475,6 +538,9 @@ TEST_CASE("a queue whose repository is away stands still, says so once, and goes
     again();
     CHECK(world.record(id).task.status == "pending");
     std::filesystem::rename(away, world.repo());
+    CHECK_THAT(need(), Holds("is not at"));  // until the poll looks again
+    look_for_repositories(world.house().runner());
+    CHECK_THAT(need(), !Holds("is not at"));
     again();
     CHECK(world.record(id).task.status == "planning");
     CHECK(world.record(second.task.id).queued);
