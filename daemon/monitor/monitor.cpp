@@ -5,6 +5,7 @@
 
 #include "daemon/engine/notices.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/runner.hpp"
 
@@ -51,6 +52,7 @@ Awaitable<void> Monitor::run() {
     // Watch first: a task whose interrupted hooks take long must not keep other tasks from being watched.
     watch_projects();
     usage_limits_changed();
+    look_for_repositories(runner_);
     runner_.reconciler.start();
     co_await runner_.reconciler.wake_all();
     const auto active = world_.tasks.active();
@@ -105,7 +107,7 @@ Awaitable<void> Monitor::bring_agents_back() {
 /// Each project has its own coroutine, so that the silent remote of one project does not block the others.
 Awaitable<void> Monitor::collect(Project project) {
     co_await runner_.merges.remove_left(project);
-    const auto collected = co_await runner_.workspaces.collect(project);
+    const auto collected = co_await runner_.workspaces.collect(project, Freeing::known_lost);
     if (!collected) log::warn("monitor", collected.error().message, {{"project", project.name}});
     if (collected) {
         for (const auto& note : *collected) log::info("monitor", note);
@@ -173,7 +175,8 @@ Awaitable<void> Monitor::poll() {
         projects_problem_ = problem;
         if (!problem.empty()) log::error("monitor", problem);
     }
-    if (last_poll_ && world_.clock.now() < *last_poll_) world_.tasks.end_times_at(world_.clock.now());
+    end_times_now();
+    look_for_repositories(runner_);
     co_await take_in_new();
     const auto active = world_.tasks.active();
     for (const auto& id : active) {
@@ -188,8 +191,18 @@ Awaitable<void> Monitor::poll() {
     branches_.poll();
     forget_ended_exits();
     last_poll_ = world_.clock.now();
+    polled_at_ = async::now();
     ++polls_;
     polled_();
+}
+
+/// A clock that was set right leaves times of the future behind. There are many records: these are looked at only if
+/// the clock went back since the last poll, measured with the steady clock.
+void Monitor::end_times_now() {
+    const auto now = world_.clock.now();
+    runner_.usage.end_times_at(now);
+    runner_.activities.end_times_at(now);
+    if (last_poll_ && now - *last_poll_ < async::now() - polled_at_ - 1s) world_.tasks.end_times_at(now);
 }
 
 Awaitable<void> Monitor::take_in_new() {

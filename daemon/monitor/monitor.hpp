@@ -58,6 +58,7 @@ class Monitor {
     void projects_touched();
     Awaitable<void> settle_projects();
     void projects_edited();
+    void end_times_now();
     void task_changed(const TaskId& id);
     void watch_files(const TaskRecord& record);
     void unwatch_files(const TaskId& id);
@@ -96,6 +97,7 @@ class Monitor {
     std::string projects_problem_;  ///< the problem that was logged last
     std::set<TaskId> settling_;
     std::optional<Timestamp> last_poll_;
+    async::Moment polled_at_{};  ///< the same moment of the steady clock
     std::function<void()> polled_ = [] {};
     bool looking_elsewhere_ = false;
     bool stopping_ = false;

@@ -692,6 +692,24 @@ void Activities::mark_and_save(TaskRecord& record) {
     if (is_saved && is_news) world_.journal.write(record, "notification", {{"message", sentence}});
 }
 
+void Activities::end_times_at(Timestamp now) {
+    const auto end = [now](Timestamp& time) { time = std::min(time, now); };
+    end(began_);
+    for (auto& [id, runs] : known_) {
+        for (auto& [role, run] : runs) {
+            if (run.seen) end(run.seen->since);
+            for (auto* time : {&run.contradicted_since, &run.limited_at, &run.worked_at}) {
+                if (*time) end(**time);
+            }
+            for (auto* time : {&run.told_at, &run.progress.at, &run.sign.at, &run.queued_at, &run.retrying.since,
+                               &run.retrying.last, &run.waited_until}) {
+                end(*time);
+            }
+            run.silence.end_times_at(now);
+        }
+    }
+}
+
 Awaitable<void> Activities::update_in_turn(TaskRecord& record) {
     co_await look_at_agents(record);
     if (!record.intent) mark_and_save(record);

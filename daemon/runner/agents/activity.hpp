@@ -33,7 +33,10 @@ class Activities : Owner {
     /// Reads the sources of the task's living agents. Takes the task's lock only if a notice has to change.
     Awaitable<void> update(TaskId id);
 
-    /// Does the same for a caller that holds the task's lock, and saves the record if a notice changes.
+    /// Sets every remembered time that is later than `now` to `now`: the clock was wrong then.
+    void end_times_at(Timestamp now);
+
+    /// Does the same as update() for a caller that holds the task's lock, and saves the record if a notice changes.
     Awaitable<void> update_in_turn(TaskRecord& record);
 
     /// Returns what the role's agent does at this moment.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 
@@ -35,6 +36,11 @@ class Silence {
     /// Says what the window shows. A change ends the silence.
     void saw(const std::string& screen, Timestamp now);
     void end() { *this = Silence(); }
+    /// Sets times that are later than `now` to `now`: the clock was wrong then.
+    void end_times_at(Timestamp now) {
+        since_ = std::min(since_, now);
+        looked_ = std::min(looked_, now);
+    }
     /// True if the traces should be looked at now.
     bool is_due(Timestamp now, std::chrono::seconds patience) const;
     /// Says that a caller reads the traces, so that no other caller does at the same time.

@@ -57,13 +57,16 @@ UsageHolds::UsageHolds(World& world) : world_(world), file_(world.paths.home / "
     }
     auto read = read_as<HoldsFile>(*json, "", UnknownKeys::ignore);
     if (read) holds_ = std::move(read->harnesses);
-    const auto now = world_.clock.now();
+    end_times_at(world_.clock.now());
+    if (!read) log::warn("runner", file_.string() + ": " + read.error().message);
+}
+
+void UsageHolds::end_times_at(Timestamp now) {
     for (auto& [harness, hold] : holds_) {
         if (hold.since <= now) continue;
-        hold.until -= hold.since - now;  // noted by a clock that was wrong: the pause keeps its length
+        hold.until -= hold.since - now;
         hold.since = now;
     }
-    if (!read) log::warn("runner", file_.string() + ": " + read.error().message);
 }
 
 std::optional<UsageHold> UsageHolds::of(const std::string& harness) const {

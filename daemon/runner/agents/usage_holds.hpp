@@ -37,6 +37,9 @@ class UsageHolds {
   public:
     explicit UsageHolds(World& world);
 
+    /// Lets limits that were seen later than `now` begin now, as long as they were: the clock was wrong then.
+    void end_times_at(Timestamp now);
+
     /// Returns the limit of a harness that is in force now.
     std::optional<UsageHold> of(const std::string& harness) const;
     /// Returns true if an agent may have to wait because of a limit.

@@ -516,6 +516,15 @@ TEST_CASE("an executor that does not begin its agent is told to its human, and o
     change([](RunPlace& place) { place.queued_since.reset(); });
     CHECK_FALSE(hangs_after(9min));
     CHECK(hangs_after(2min));
+    // It waited while the clock was a year ahead.
+    world.outside.clock.pass(24h * 366);
+    change([&](RunPlace& place) { place.queued_since = world.outside.clock.now(); });
+    CHECK_FALSE(hangs_after(1min));
+    change([](RunPlace& place) { place.queued_since.reset(); });
+    world.outside.clock.pass(-24h * 366);
+    world.house().runner().activities.end_times_at(world.outside.clock.now());
+    CHECK_FALSE(hangs_after(9min));
+    CHECK(hangs_after(2min));
     change([&](RunPlace& place) { place.started_at = world.outside.clock.now(); });
     world.show(id, "working\n");
     CHECK_FALSE(hangs_after(1min));

@@ -127,6 +127,19 @@ TEST_CASE("the hold of a usage limit outlives the daemon, and so does its end") 
     CHECK_FALSE(world.hold());
 }
 
+TEST_CASE("a usage limit that was seen while the clock was ahead ends no later than one that is seen now") {
+    LimitedWorld world;
+    world.outside.clock.pass(24h * 366);
+    world.show(world.first, "working\n");
+    world.show(world.first, k_limit);
+    const auto length = world.hold()->until - world.hold()->since;
+    world.outside.clock.pass(-24h * 366);
+    const auto now = world.outside.clock.now();
+    world.house().runner().usage.end_times_at(now);
+    CHECK(world.hold()->since == now);
+    CHECK(world.hold()->until == now + length);
+}
+
 TEST_CASE("a one-shot agent that ends at its usage limit has not crashed, and is started again when it resets") {
     LimitedWorld world;
     write_file(world.home() / "harnesses/thrifty.yml",
