@@ -92,7 +92,7 @@ struct RunPlace {
     std::string token = {};
     std::optional<std::string> ended_as = {};
     bool hides = false;
-    std::vector<std::string> running = {};
+    std::vector<std::string> over = {};
 
     /// Returns true for a run on another machine, whose calls and writes the kernel of this one does not report.
     bool is_elsewhere() const { return !token.empty(); }
@@ -108,7 +108,7 @@ struct LeftRun {
     std::vector<std::string> stop;
     Timestamp since{};
     std::vector<std::string> probe = {};
-    std::vector<std::string> there = {};
+    std::vector<std::string> over = {};
 
     void describe(auto& v);
     bool operator==(const LeftRun&) const = default;

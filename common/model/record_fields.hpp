@@ -49,7 +49,7 @@ void RunPlace::describe(auto& v) {
     v.sparse("token", token, "of a run on another machine: what its calls prove to the daemon");
     v.sparse("ended_as", ended_as, "the state in which the executor ended it; empty: it did not; absent: not asked");
     v.sparse("hides", hides, "the executor hides files from it, and so the tasks of others");
-    v.sparse("running", running, "the states of a run that goes on, as `probe` prints them");
+    v.sparse("over", over, "the states of a run that has ended, as `probe` prints them, besides `ended`");
 }
 
 void LeftRun::describe(auto& v) {
@@ -58,7 +58,7 @@ void LeftRun::describe(auto& v) {
     v.required("stop", stop, "argv that ends what is left of it");
     v.optional("since", since, "when the run ended");
     v.sparse("probe", probe, "argv that says which runs the executor has");
-    v.sparse("there", there, "the states in which the run is still there, as `probe` prints them; absent: not asked");
+    v.sparse("over", over, "the states in which the run has ended, as `probe` prints them; absent: it is not asked");
 }
 
 void AgentRun::describe(auto& v) {

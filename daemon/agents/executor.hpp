@@ -30,7 +30,7 @@ struct Executor {
     std::vector<std::string> stop;      ///< argv that ends the remains of a run, also if there are none
     std::vector<std::string> probe;     ///< argv that prints a line for each run that is there: NAME STATE PLACE
     std::vector<std::string> queued;    ///< the STATEs of a run that has not begun
-    std::vector<std::string> running;   ///< the STATEs of a run that is there, besides `queued`; empty: not known
+    std::vector<std::string> over;      ///< the STATEs of a run that has ended, besides `ended`; empty: not known
     std::vector<std::string> ended;     ///< the STATEs of a run that the executor has ended itself
     std::vector<std::string> memory;    ///< words of {limits} if there is a limit of memory; {memory} inside
     std::vector<std::string> cpus;      ///< likewise, of processors; {cpus} inside
@@ -39,8 +39,8 @@ struct Executor {
     std::vector<std::string> writable;  ///< words of {binds} for a {path} that the run writes
     std::vector<std::string> emptied;   ///< words of {binds} for a {path} of which the run sees an empty folder
     std::vector<std::string> hides;     ///< folders of which the agent sees only what {binds} and the options show
-    std::vector<std::string> unset;   ///< variables that the agent and the commands do not get, as without() reads them
-    std::vector<std::string> inside;  ///< argv that runs {inner}, a command, behind the same wall without a run
+    std::vector<std::string> unset;     ///< variables that the agent does not get
+    std::vector<std::string> inside;    ///< argv that runs {inner}, a command, behind the same wall without a run
     std::vector<std::string> without_network;  ///< words of {network} in `inside` for a command that needs none
     bool has_own_repository = false;           ///< agents have a repository of their own (daemon/git/own.hpp)
     bool has_checks_outside = false;           ///< the project's commands run outside of the wall: its owner decided so

@@ -53,7 +53,7 @@ class ExecutorLoader : DefinitionReader {
              {"stop", [&](const Node& node) { command(node, "stop", k_in_stop, executor_.stop); }},
              {"probe", [&](const Node& node) { command(node, "probe", k_in_probe, executor_.probe); }},
              {"queued", [&](const Node& node) { list(node, "queued", executor_.queued); }},
-             {"running", [&](const Node& node) { list(node, "running", executor_.running); }},
+             {"over", [&](const Node& node) { list(node, "over", executor_.over); }},
              {"ended", [&](const Node& node) { list(node, "ended", executor_.ended); }},
              {"limits", [&](const Node& node) { read_limits(node); }},
              {"binds", [&](const Node& node) { read_binds(node); }},
@@ -226,7 +226,7 @@ class ExecutorLoader : DefinitionReader {
             problem(root_.find("run")->place, "with repository: own, run shows {repository}, and {link} as .git");
         check_used("limits", !executor_.memory.empty() || !executor_.cpus.empty() || !executor_.time.empty());
         check_used("binds", root_.find("binds") != nullptr);
-        for (const char* key : {"queued", "running", "ended"}) {
+        for (const char* key : {"queued", "over", "ended"}) {
             if (!root_.find(key) || !executor_.probe.empty()) continue;
             problem(root_.find(key)->place, std::string(key) + " are words that probe prints, and probe is missing");
         }

@@ -206,6 +206,7 @@ class App {
               io_.get_executor(), dispatcher_, [this](rpc::Peer peer) { return identify(peer); },
               rpc::Limits::of_process(), [this](const rpc::Peer& peer) { return wall_of(peer); }),
           signals_(io_, SIGTERM, SIGINT, SIGHUP) {
+        world_.job_environment = variables_of_job(current_environment());
         git_.remove_with(remover_);
         git_.use_ssh_agent([this] { return ssh_agent_.living(); });
         callers_.on_ssh_agent([this](const std::string& socket) { ssh_agent_.heard_of(socket); });
@@ -658,7 +659,7 @@ int run_daemon(const Paths& paths, const Installation& installation) {
     if (auto taken = take_pid_namespace(files, resolved); !taken) {
         log::error("daemon", taken.error().message);
         std::fprintf(stderr, "oranged: %s\n", taken.error().message.c_str());
-        return 1;
+        return taken.error().code == ErrorCode::conflict ? k_exit_other_daemon : 1;
     }
     auto first = first_settings(files, resolved);
     log::set_level(first.settings.log_level);

@@ -25,6 +25,7 @@ Awaitable<void> ask_into(ProcessRunner& runner, Shells& into) {
 
 Awaitable<Shells> ask_shells(ProcessRunner& runner) {
     auto own = current_environment();
+    for (const auto& variable : variables_of_job(own)) own.erase(variable.first);  // what a profile sets stays
     Shells shells;
     shells.login = co_await agents::resolve_login_environment(runner, k_login_deadline, own);
     auto login = shells.login;

@@ -25,6 +25,16 @@ bool is_dangerous(std::string_view name) {
     return name == "BASH_ENV" || name == "ENV";
 }
 
+/// SLURM_CONF and SLURM_JWT are how programs reach Slurm, also outside of a job.
+bool is_of_job(std::string_view name) {
+    if (name == "SLURM_CONF" || name == "SLURM_JWT") return false;
+    for (const std::string_view prefix :
+         {"SLURM_", "SLURMD_", "SRUN_", "SBATCH_", "SALLOC_", "PMI_", "PMI2_", "PMIX_"}) {
+        if (name.starts_with(prefix)) return true;
+    }
+    return name == "CUDA_VISIBLE_DEVICES" || name == "ROCR_VISIBLE_DEVICES" || name == "GPU_DEVICE_ORDINAL";
+}
+
 bool is_executable_file(const std::string& file) {
     struct stat status {};
     return ::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(file.c_str(), X_OK) == 0;
@@ -37,15 +47,13 @@ Environment without_dangerous(Environment from) {
     return from;
 }
 
-Environment without(Environment from, const std::vector<std::string>& words) {
-    const auto is_named = [&](const std::string& name) {
-        if (std::ranges::find(words, "!" + name) != words.end()) return false;
-        return std::ranges::any_of(words, [&](std::string_view word) {
-            return word.ends_with('*') ? name.starts_with(word.substr(0, word.size() - 1)) : name == word;
-        });
-    };
-    std::erase_if(from, [&](const auto& variable) { return is_named(variable.first); });
-    return from;
+Environment variables_of_job(const Environment& all) {
+    if (!all.contains("SLURM_JOB_ID")) return {};
+    Environment found;
+    for (const auto& [name, value] : all) {
+        if (is_of_job(name)) found[name] = value;
+    }
+    return found;
 }
 
 Environment current_environment() {

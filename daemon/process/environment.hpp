@@ -14,9 +14,9 @@ using Environment = std::map<std::string, std::string>;
 /// LISTEN_*, …). The result is also the base of an agent's environment.
 Environment without_dangerous(Environment from);
 
-/// Returns `from` without the variables that `words` name: "NAME" names one, "PREFIX*" all that begin so, except for
-/// those of words "!NAME".
-Environment without(Environment from, const std::vector<std::string>& words);
+/// Returns the variables of `all` that a job of Slurm has set for its programs; none outside of a job. They would steer
+/// the jobs that a program in it starts.
+Environment variables_of_job(const Environment& all);
 
 /// Returns this process's environment.
 Environment current_environment();

@@ -101,6 +101,9 @@ struct World {
     /// Returns the socket of a run that a record has; empty if it has none. An Error if it runs on another machine, and
     /// could not call the daemon from there.
     std::function<Result<std::string>(const RunId&)> socket_of_run = [](const RunId&) { return std::string(); };
+    /// The variables of the Slurm job in which the daemon was started. Only agents without an executor get them: they
+    /// run in that job. Those of others would be steered by it.
+    std::map<std::string, std::string> job_environment = {};
 };
 
 /// Returns a copy of the project. not_found if it is not registered: it may be removed from projects.json at any time,

@@ -5,12 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "common/base/text.hpp"
-#include "daemon/process/environment.hpp"
 #include "daemon/shim/agent.hpp"
 #include "daemon/shim/event.hpp"
 #include "daemon/shim/harness.hpp"
@@ -40,14 +37,8 @@ int main(int argc, char** argv) {
     if (argc >= 3 && std::string_view(argv[1]) == orange::k_remove_option) return orange::shim::remove_paths(argv + 2);
     if (argc > 3 && std::string_view(argv[1]) == orange::k_behind_option) {
         char** word = argv + 2;
-        std::vector<std::string> unset;
-        while (*word != nullptr && std::string_view(*word) != "--") unset.emplace_back(*word++);
+        while (*word != nullptr && std::string_view(*word) != "--") ::unsetenv(*word++);
         if (*word == nullptr || word[1] == nullptr) return k_usage;
-        const auto all = orange::current_environment();
-        const auto kept = orange::without(all, unset);
-        for (const auto& variable : all) {
-            if (!kept.contains(variable.first)) ::unsetenv(variable.first.c_str());
-        }
         orange::shim::leave_session_keyring();
         ::execvp(word[1], word + 1);
         std::fprintf(stderr, "orange-agent: %s: %s\n", word[1], std::strerror(errno));

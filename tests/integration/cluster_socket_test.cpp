@@ -1,11 +1,16 @@
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
+#include <chrono>
+#include <deque>
 #include <set>
+#include <thread>
 
 #include "common/base/text.hpp"
 #include "common/config/cluster_address.hpp"
@@ -417,6 +422,43 @@ TEST_CASE("Connections of strangers that stay open and silent shut no agent out,
     for (const auto& stranger : strangers) CHECK(::recv(stranger.get(), &piece, 1, 0) <= 0);
 }
 
+/// Opens connections as long as it is there, and keeps the last ones.
+class Flood {
+  public:
+    explicit Flood(const ClusterAddress& address)
+        : thread_([this, address] {
+              std::deque<UniqueFd> open;
+              while (!over_) {
+                  const auto& last = open.emplace_back(address.make_socket());
+                  if (address.connect(last.get()) == 0) ++connected_;
+                  if (open.size() > 300) open.pop_front();
+                  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+              }
+          }) {}
+    ~Flood() {
+        over_ = true;
+        thread_.join();
+    }
+    Flood(const Flood&) = delete;
+    Flood& operator=(const Flood&) = delete;
+    int connected() const { return connected_; }
+
+  private:
+    std::atomic<bool> over_{false};
+    std::atomic<int> connected_{0};
+    std::thread thread_;
+};
+
+TEST_CASE("A flood of connections that goes on while an agent calls does not shut it out") {
+    Cluster cluster;
+    auto& orange = cluster.orange;
+    const auto id = cluster.create_begun();
+    const Flood flood(cluster.address(id));
+    orange.eventually("no more may be open", [&] { return flood.connected() > 300; });
+    CHECK_THAT(cluster.play(id, "orange task update --summary Mine"), Catch::EndsWith("\n0\n"));
+    CHECK(orange.fields(id).at("summary") == "Mine");
+}
+
 TEST_CASE("A call whose connection is closed before it is looked at is tried again, and says so in the end") {
     Cluster cluster;
     auto& orange = cluster.orange;
@@ -428,7 +470,11 @@ TEST_CASE("A call whose connection is closed before it is looked at is tried aga
     REQUIRE(parsed.bind(busy.get()) == 0);
     REQUIRE(::listen(busy.get(), 16) == 0);
     write_file(file, ClusterAddress::own_of(busy.get()).text() + "\n");
-    const auto accepted = [&] { return UniqueFd(::accept(busy.get(), nullptr, nullptr)); };
+    const auto accepted = [&] {
+        pollfd waiting{busy.get(), POLLIN, 0};
+        REQUIRE(::poll(&waiting, 1, 60'000) == 1);
+        return UniqueFd(::accept(busy.get(), nullptr, nullptr));
+    };
     cluster.give(id, "orange task update --summary Mine");
     const auto ran = [&] { return fs::exists(orange.worktree(id) / "out"); };
     SECTION("the daemon looks at a later one") {
@@ -546,11 +592,33 @@ TEST_CASE("A cancel answers while the executor does not, and its run is ended wh
     orange.eventually("its run is ended", [&] { return !orange.history(id, "executor.stopped").empty(); });
 }
 
+TEST_CASE("A run in a state that its executor's definition does not know has not ended") {
+    Cluster cluster;
+    auto& orange = cluster.orange;
+    define_asked(cluster, "\"true\"", "over: [COMPLETED]\n");
+    const auto id = create_asked(cluster, "puppet");
+    rpc::TaskCancel cancel;
+    cancel.id = id;
+    SECTION("unknown") {
+        cluster.set("asks.state", "SPECIAL_EXIT");
+        orange.call(cancel);
+        CHECK(orange.history(id, "executor.stopped").empty());
+        cluster.set("asks.runs");
+        orange.eventually("its run has ended", [&] { return !orange.history(id, "executor.stopped").empty(); });
+    }
+    SECTION("of an end") {
+        cluster.set("asks.state", GENERATE("COMPLETED", "CANCELLED"));
+        orange.call(cancel);
+        CHECK_FALSE(has_notice(cluster.show(id), NoticeKind::executor_stop));
+        CHECK_FALSE(Json::parse(read_file(orange.folder(id) / "state.json")).contains("left"));
+    }
+}
+
 TEST_CASE("A job that the executor had ended, and shows again, is ended again, and the history says so") {
     Cluster cluster;
     auto& orange = cluster.orange;
     const auto stops = cluster.script("stops", "cd \"$(dirname \"$0\")\" || exit 1\necho $1 >>stopped\n: >asks.runs\n");
-    define_asked(cluster, stops + ", \"orange-{run}\"", "running: [RUNNING]\n");
+    define_asked(cluster, stops + ", \"orange-{run}\"", "over: [COMPLETED]\n");
     const auto id = create_asked(cluster, "puppet");
     const auto runs = read_file(cluster.bin() / "asks.runs");
     rpc::TaskCancel cancel;

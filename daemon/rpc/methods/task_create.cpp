@@ -101,7 +101,7 @@ Awaitable<Result<void>> check_executor_of(World& world, const Draft& draft) {
     CO_TRY(const auto harness, world.harnesses.find(task.harness));
     auto env = environment_for(world, draft.project, harness);
     CO_TRY(agents::check_visible(executor, harness, env, executor_values(world, task, env).lists["options"]));
-    env = without(std::move(env), executor.unset);  // as at the start, which the answer counts for
+    for (const auto& name : executor.unset) env.erase(name);  // as at the start, which the answer counts for
     const auto usable = co_await check_executor(world, std::move(executor), std::move(env));
     if (usable) world.executors.note_usable(task.id, task.executor_hash);
     if (usable) co_return Result<void>{};

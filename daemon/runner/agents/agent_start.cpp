@@ -109,6 +109,8 @@ std::map<std::string, std::string> AgentControl::environment(const TaskRecord& r
     const auto* project = world_.projects.find(record.task.project);
     agents::EnvironmentLayers layers;
     layers.base = world_.base_environment;
+    const auto& job = world_.job_environment;
+    if (record.task.executor.empty()) layers.base.insert(job.begin(), job.end());
     layers.config = world_.settings.env;
     if (project) layers.project = project->env;
     layers.harness = std::move(harness);

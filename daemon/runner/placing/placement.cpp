@@ -37,8 +37,9 @@ constexpr std::chrono::milliseconds k_first_probe = 500ms, k_longest_probe = 10s
 
 /// An executor may go on for this time after the end of its agent.
 constexpr std::chrono::milliseconds k_executor_end = 5s;
-/// A turn of a task waits this long for the end of a run: a person may wait for the turn.
-constexpr std::chrono::milliseconds k_stop_moment = 1s;
+/// A turn of a task waits this long for the end of a run, as long as its executor answers within a moment: a person may
+/// wait for the turn.
+constexpr std::chrono::milliseconds k_stop_patience = 3s, k_stop_moment = 1s;
 /// The pauses between two looks whether a run has ended that was just told to.
 constexpr std::chrono::milliseconds k_first_stop_look = 100ms, k_longest_stop_look = 400ms;
 /// A run that has ended is looked for during this time, with growing pauses.
@@ -77,6 +78,11 @@ std::string ack_if_ended(const TaskId& id) {
 std::string own_host() {
     char host[256] = "";
     return ::gethostname(host, sizeof host - 1) == 0 ? printable(host) : std::string();
+}
+
+/// A state that the definition does not know is that of a run that may go on.
+bool is_there(const LeftRun& run, const std::optional<agents::ProbedRun>& seen) {
+    return seen && std::ranges::find(run.over, seen->state) == run.over.end();
 }
 
 /// Tells the human of runs that could not be stopped.
@@ -171,12 +177,6 @@ std::map<std::string, std::string> executor_environment(const World& world, cons
     return env;
 }
 
-std::map<std::string, std::string> command_environment(const World& world, const Task& task) {
-    auto env = executor_environment(world, task.project);
-    const auto executor = world.executors.pinned(task.executor, task.executor_hash);
-    return executor ? without(std::move(env), executor->unset) : env;
-}
-
 Timestamp begin_of(const AgentRun& run, Timestamp told, Timestamp now) {
     return std::max(run.spawned_at, std::min(told, now));
 }
@@ -213,14 +213,13 @@ Awaitable<Result<void>> check_executor(const World& world, agents::Executor exec
                                        std::map<std::string, std::string> env) {
     CO_TRY(find_executor(executor, env));
     if (executor.is_direct()) co_return Result<void>{};
-    const auto given = without(env, executor.unset);
     std::vector<std::vector<std::string>> checks;
     if (!executor.check.empty()) {
         checks.push_back(agents::expanded(executor.check, executor_values(world, Task{}, env)));
     }
     if (executor.calls_back) checks.push_back({"munge", "--no-input"});  // its agents prove themselves with it
     for (const auto& argv : checks) {
-        auto command = executor_command(argv, given);
+        auto command = executor_command(argv, env);
         const auto done = co_await world.processes.run(std::move(command));
         if (done && done->ok()) continue;
         const auto why = done ? command_failed(argv, *done).message : done.error().message;
@@ -263,7 +262,7 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     for (auto& word : words) {
         word.second = agents::in_real_home(word.second, request.env);
     }
-    request.env = without(std::move(request.env), executor.unset);
+    for (const auto& name : executor.unset) request.env.erase(name);
     auto env = request.env;
     Result<void> usable = find_executor(executor, env);                                // before anything is written
     const bool is_checked = world.executors.take_usable(task.id, task.executor_hash);  // by the call that created it
@@ -287,7 +286,7 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     place.hides = executor.hides_files();
     if (executor.calls_back) place.token = random_id(k_token_length);
     place.ended = executor.ended;
-    place.running = executor.running;
+    place.over = executor.over;
     place.stop = agents::expanded(executor.stop, values);
     place.probe = agents::expanded(executor.probe, values);
     place.queued = executor.queued;
@@ -301,10 +300,10 @@ Awaitable<void> Placements::leave(TaskRecord& record, AgentRun run) {
     if (!run.place || run.place->stop.empty() || is_known) co_return;
     const auto& place = *run.place;
     LeftRun left{run.run, place.executor, place.stop, world_.clock.now(), {}, {}};
-    if (!place.probe.empty() && !place.running.empty()) {
+    if (!place.probe.empty() && !place.over.empty()) {
         left.probe = place.probe;
-        left.there = place.running;
-        left.there.insert(left.there.end(), place.queued.begin(), place.queued.end());
+        left.over = place.over;
+        left.over.insert(left.over.end(), place.ended.begin(), place.ended.end());
     }
     const auto result = co_await stop(record.task.id, left, Wait::a_moment);
     if (result && *result) {
@@ -355,10 +354,12 @@ Awaitable<std::optional<Result<void>>> Placements::stop(TaskId id, LeftRun run, 
     if (is_new) stopping = stopping_[run.run.value] = std::make_shared<Stopping>(world_.executor);
     stopping->is_awaited = true;
     if (is_new) async::spawn(world_.executor, "executor stop", stop_now(id, run, stopping));
+    const auto end = async::now() + k_stop_patience;
     const auto moment = k_stop_moment;
     for (bool goes_on = true; goes_on && !stopping->result;) {
         (void)co_await stopping->ended.wait(moment);
-        goes_on = std::exchange(stopping->has_answered, false) || wait == Wait::to_the_end;
+        const bool has_answered = std::exchange(stopping->has_answered, false);
+        goes_on = (has_answered && async::now() < end) || wait == Wait::to_the_end;
     }
     stopping->is_awaited = false;
     co_return stopping->result;
@@ -379,14 +380,14 @@ Awaitable<void> Placements::stop_now(TaskId id, LeftRun run, std::shared_ptr<Sto
 Awaitable<Result<void>> Placements::end_for_sure(TaskId id, LeftRun run, std::shared_ptr<Stopping> stopping) {
     const auto end = async::now() + k_executor_patience;
     const auto record = world_.tasks.awake(id);
-    auto env = command_environment(world_, record ? record->task : Task());
+    auto env = executor_environment(world_, record ? record->task.project : std::string());
     auto argv = run.stop;
     CO_TRY(co_await output_of(world_, std::move(argv), std::move(env)));
     stopping->has_answered = true;
-    for (auto pause = k_first_stop_look; !run.there.empty(); pause = std::min(pause * 2, k_longest_stop_look)) {
+    for (auto pause = k_first_stop_look; !run.over.empty(); pause = std::min(pause * 2, k_longest_stop_look)) {
         CO_TRY(const auto seen, co_await probe(id, run.run, run.probe, {}));
         stopping->has_answered = true;
-        if (!seen || std::ranges::find(run.there, seen->state) == run.there.end()) break;
+        if (!is_there(run, seen)) break;
         if (async::now() >= end) {
             co_return Error(ErrorCode::timeout, "the run was told to end, and is still shown as " + seen->state +
                                                     (seen->place.empty() ? std::string() : " on " + seen->place));
@@ -397,7 +398,7 @@ Awaitable<Result<void>> Placements::end_for_sure(TaskId id, LeftRun run, std::sh
 }
 
 void Placements::look_after(const TaskId& id, const LeftRun& run) {
-    if (run.there.empty()) return;
+    if (run.over.empty()) return;
     stopped_[run.run.value] = {id, run, async::now() + k_look_after};
     if (looks_for_stopped_) return looks_for_stopped_->notify();
     looks_for_stopped_ = std::make_shared<async::Wakeup>(world_.executor);
@@ -409,28 +410,48 @@ Awaitable<void> Placements::look_for_stopped() {
     auto pause = k_first_after;
     while (!stopped_.empty()) {
         const bool is_newer = co_await news->wait(pause);
+        if (is_newer) {  // those that end together are looked for together
+            pause = k_first_after;
+            (void)co_await async::sleep(pause);
+        }
         pause = std::min(pause * 2, k_longest_after);
-        if (is_newer) pause = k_first_after;
-        const auto all = stopped_;
-        for (const auto& [name, each] : all) {
-            const auto seen = co_await probe(each.task, each.run.run, each.run.probe, {});
-            const bool is_there =
-                seen && *seen && std::ranges::find(each.run.there, (*seen)->state) != each.run.there.end();
-            if (is_there || async::now() >= each.until) stopped_.erase(name);
-            if (is_there) co_await end_again(each.task, each.run, (*seen)->state);
+        std::map<Question, std::vector<RunId>> questions;
+        for (const auto& [run, each] : stopped_)
+            questions[question_of(each.task, each.run.probe)].push_back(RunId{run});
+        for (const auto& [asked, runs] : questions) {
+            const auto answer = co_await answer_to(asked);
+            for (const auto& run : runs) co_await look_again(run, answer);
         }
     }
     looks_for_stopped_.reset();
+}
+
+Awaitable<void> Placements::look_again(RunId run, Text answer) {
+    const auto found = stopped_.find(run.value);
+    if (found == stopped_.end()) co_return;
+    auto& each = found->second;
+    if (!answer) {
+        each.until = async::now() + k_look_after;  // a controller that is down may come back with what it had saved
+        co_return;
+    }
+    const auto seen = agents::probed(*answer, agents::name_in_executor(run.value), {});
+    if (is_there(each.run, seen)) {
+        co_await end_again(each.task, each.run, seen->state);
+    } else if (async::now() >= each.until) {
+        stopped_.erase(found);
+    }
 }
 
 Awaitable<void> Placements::end_again(TaskId id, LeftRun run, std::string state) {
     const auto why = "the run was ended, and is shown as " + state + " again";
     log::warn("executors", why, {{"task", id.value}, {"run", run.run.value}});
     auto turn = co_await turns_.begin_turn(id);
-    if (!turn) {
-        (void)co_await stop(id, run, Wait::to_the_end);  // the task is deleted
+    if (!turn) {  // the task is deleted: a later look tries again what fails
+        const auto stopped = co_await stop(id, run, Wait::to_the_end);
+        if (stopped && *stopped) stopped_.erase(run.run.value);
         co_return;
     }
+    stopped_.erase(run.run.value);
     auto& record = turn->record;
     record.left.push_back(run);
     tell_of_left(world_, record, why);
@@ -474,8 +495,17 @@ Awaitable<Placements::Seen> Placements::probe(TaskId id, AgentRun run) {
 
 Awaitable<Placements::Seen> Placements::probe(TaskId id, RunId run, std::vector<std::string> words,
                                               std::vector<std::string> queued) {
+    const auto answer = co_await answer_to(question_of(id, std::move(words)));
+    if (!answer) co_return answer.error();
+    co_return agents::probed(*answer, agents::name_in_executor(run.value), queued);
+}
+
+Placements::Question Placements::question_of(const TaskId& id, std::vector<std::string> words) const {
     const auto record = world_.tasks.awake(id);
-    const std::pair question(words, command_environment(world_, record ? record->task : Task()));
+    return {std::move(words), executor_environment(world_, record ? record->task.project : std::string())};
+}
+
+Awaitable<Placements::Text> Placements::answer_to(Question question) {
     auto& known = answers_[question];
     if (!known) {
         known = std::make_shared<async::SharedAnswer<Text>>([this, question] {
@@ -485,8 +515,7 @@ Awaitable<Placements::Seen> Placements::probe(TaskId id, RunId run, std::vector<
     }
     const auto shared = known;  // answers_ may be cleared meanwhile
     const auto answer = co_await shared->get();
-    if (!*answer) co_return answer->error();
-    co_return agents::probed(**answer, agents::name_in_executor(run.value), queued);
+    co_return *answer;
 }
 
 Awaitable<void> Placements::wait_for_start(TaskId id, AgentRun run, Path run_folder, News news) {
@@ -607,6 +636,13 @@ Awaitable<std::optional<std::string>> Placements::why_ended(TaskId id, AgentRun 
         pause = std::min(pause * 2, k_longest_why_look);
     }
     co_return std::string();
+}
+
+Awaitable<std::string> Placements::state_of(TaskId id, AgentRun run) {
+    if (!run.place || run.place->probe.empty()) co_return std::string();
+    const auto seen = co_await probe(id, run);
+    if (!seen || !*seen) co_return std::string();
+    co_return (*seen)->state;
 }
 
 Awaitable<void> Placements::wait_for_end(TaskId id, AgentRun run) {

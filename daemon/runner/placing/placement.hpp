@@ -32,9 +32,6 @@ void let_git_commit(std::map<std::string, std::string>& env);
 /// harness's. Without a project, or with one that is not registered: that of all projects.
 std::map<std::string, std::string> executor_environment(const World& world, const std::string& project);
 
-/// Returns the same for the commands of the task's executor, without the variables of its `unset`.
-std::map<std::string, std::string> command_environment(const World& world, const Task& task);
-
 /// Returns when the agent of the run began, as the clock of the far side told, which may be wrong.
 Timestamp begin_of(const AgentRun& run, Timestamp told, Timestamp now);
 
@@ -94,9 +91,14 @@ class Placements {
     /// the executor does not answer, returns nothing, marks the run as unknown, and asks again until it answers.
     Awaitable<std::optional<std::string>> why_ended(TaskId id, AgentRun run, Path run_folder);
 
+    /// Returns the state in which the executor shows the run; empty if it does not, or cannot be asked.
+    Awaitable<std::string> state_of(TaskId id, AgentRun run);
+
   private:
     using Text = Result<std::string>;
     using Seen = Result<std::optional<agents::ProbedRun>>;
+    /// A `probe`, and its environment.
+    using Question = std::pair<std::vector<std::string>, Environment>;
     /// The commands that end a run, while they run. The turn of the task may end before they do.
     struct Stopping {
         explicit Stopping(const async::Executor& executor) : ended(executor) {}
@@ -115,6 +117,8 @@ class Placements {
     /// Returns what the executor says of the run; nothing if the run is not there; an error if it cannot be asked.
     Awaitable<Seen> probe(TaskId id, AgentRun run);
     Awaitable<Seen> probe(TaskId id, RunId run, std::vector<std::string> probe, std::vector<std::string> queued);
+    Question question_of(const TaskId& id, std::vector<std::string> words) const;
+    Awaitable<Text> answer_to(Question question);
     /// Returns true if the run has ended for sure, an error if that cannot be said, and nothing if it is not known yet.
     Awaitable<std::optional<Result<void>>> stop(TaskId id, LeftRun run, Wait wait);
     Awaitable<void> stop_now(TaskId id, LeftRun run, std::shared_ptr<Stopping> stopping);
@@ -124,6 +128,7 @@ class Placements {
     void note_stopped(TaskRecord& record, const LeftRun& run, const Result<void>& result);
     void look_after(const TaskId& id, const LeftRun& run);
     Awaitable<void> look_for_stopped();
+    Awaitable<void> look_again(RunId run, Text answer);
     /// Ends a run again that was ended, and tells the human.
     Awaitable<void> end_again(TaskId id, LeftRun run, std::string state);
     std::optional<AgentRun> find(const TaskId& id, const RunId& run) const;
@@ -147,8 +152,7 @@ class Placements {
     std::map<std::string, std::shared_ptr<Stopping>> stopping_;  ///< by run
     std::map<std::string, Stopped> stopped_;                     ///< by run
     std::shared_ptr<async::Wakeup> looks_for_stopped_;
-    /// The last answers of `probe`, by command and environment.
-    std::map<std::pair<std::vector<std::string>, Environment>, std::shared_ptr<async::SharedAnswer<Text>>> answers_;
+    std::map<Question, std::shared_ptr<async::SharedAnswer<Text>>> answers_;  ///< the last of each
 };
 
 }  // namespace orange

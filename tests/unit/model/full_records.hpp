@@ -86,7 +86,7 @@ inline TaskRecord full_record() {
     record.unwritten_feedback = "Once more.";
     record.imported = true;
     record.held = {{Role::reviewer, "reviewer", "reduced", "tx", true, true, k_full_time}};
-    record.left = {{RunId{"run0"}, "slurm", {"scancel", "-n", "orange-run0"}, k_full_time, {"squeue"}, {"RUNNING"}}};
+    record.left = {{RunId{"run0"}, "slurm", {"scancel", "-n", "orange-run0"}, k_full_time, {"squeue"}, {"COMPLETED"}}};
     record.died = {Role::worker, Role::reviewer};
     record.task_file = ".orange/TASK.md";
     record.ended = true;
@@ -144,7 +144,7 @@ inline TaskRecord full_record() {
                          "n2",        {"TIMEOUT"},
                          "token",     "TIMEOUT"};
     run.place->hides = true;
-    run.place->running = {"RUNNING"};
+    run.place->over = {"COMPLETED"};
     record.checked = CheckRecord{"abcdef0123456789",         "cccc",       false, k_full_time, "make test",
                                  "ended with exit status 2", "line\nline", 12,    "dddd",      "origin/main"};
     record.merge_checked = record.checked;

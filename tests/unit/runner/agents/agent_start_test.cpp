@@ -18,6 +18,19 @@ std::string first_argument(RunnerWorld& world, const TaskId& id, Role role) {
 
 }  // namespace
 
+TEST_CASE("an agent has the variables of the job in which the daemon runs, unless an executor starts it") {
+    RunnerWorld world;
+    auto record = world.record(world.make_task("do it"));
+    world.house().world().job_environment = {{"SLURM_JOB_ID", "7"}, {"SLURM_PARTITION", "old"}};
+    world.house().world().base_environment["SLURM_PARTITION"] = "gpu";  // of the person's profile
+    const auto variables = [&] { return world.house().control().environment(record, {}, Role::worker, RunId{"r"}); };
+    CHECK(variables().at("SLURM_JOB_ID") == "7");
+    CHECK(variables().at("SLURM_PARTITION") == "gpu");
+    record.task.executor = "slurm";
+    CHECK_FALSE(variables().contains("SLURM_JOB_ID"));
+    CHECK(variables().at("SLURM_PARTITION") == "gpu");
+}
+
 TEST_CASE(
     "an agent whose program ends at once: its human is told the status, the time, its last lines and where all are") {
     RunnerWorld world;

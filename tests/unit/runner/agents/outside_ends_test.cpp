@@ -3,6 +3,7 @@
 #include "daemon/shim/exit_record.hpp"
 #include "daemon/shim/spec.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/advanced_time.hpp"
 #include "tests/unit/runner/dying_agents.hpp"
 
 /// Agents that the kernel, the tmux server or an executor has ended.
@@ -332,6 +333,68 @@ TEST_CASE("an executor is stopped in the environment of the project") {
     SECTION("which does not") {
         world.is_killed();
         CHECK(world.record(world.id).left.size() == 1);
+    }
+}
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A run that has ended in an executor whose controller is a folder: `runs` is what it shows, once, `down` makes it
+/// fail; each try to end a run adds a line to `stops`, and fails with `refuse`.
+struct LookedAfter : PlacedWorld {
+    LookedAfter() {
+        for (const char* name : {"runs", "stops", "failed"}) write_file(folder / name, "");
+        const auto in_folder = "cd '" + folder.string() + "' && ";
+        run.place->stop = {"sh", "-c", in_folder + "echo >>stops && test ! -e refuse"};
+        run.place->probe = {"sh", "-c",
+                            in_folder + "{ test ! -e down || { echo >>failed; exit 1; }; cat runs; : >runs; }"};
+        run.place->over = {"COMPLETED"};
+    }
+    void ends(const std::string& name) {
+        run.run = RunId{name};
+        house().go(house().runner().placements.leave(draft, run));
+        shown += "orange-" + name + " SPECIAL_EXIT n1\n";
+    }
+    void wait_until(const std::function<bool()>& holds) { house().go(advance_when(time, 0ms, holds)); }
+    std::size_t lines_of(const char* name) { return read_file(folder / name).size(); }
+
+    TestTime time;
+    const std::filesystem::path folder = home() / "cluster";
+    TaskRecord draft = record(id);
+    AgentRun run = draft.runs.at(0);
+    std::string shown;
+};
+
+}  // namespace
+
+TEST_CASE("Runs that were ended are looked for with one question, also after their controller was down for long") {
+    LookedAfter world;
+    world.ends("one");
+    world.ends("two");
+    CHECK(world.draft.left.empty());
+    write_file(world.folder / "down", "");
+    world.time.advance(11min);
+    world.wait_until([&] { return world.lines_of("failed") > 0; });
+    write_file(world.folder / "runs", world.shown);  // the one answer has both
+    std::filesystem::remove(world.folder / "down");
+    world.time.advance(1min);
+    const auto returned = [&] { return world.events(world.id, "executor.returned").size(); };
+    world.wait_until([&] { return returned() == 2; });
+    CHECK(returned() == 2);
+}
+
+TEST_CASE("A run of a deleted task that is back is told to end until that succeeds") {
+    LookedAfter world;
+    world.draft.task.id = TaskId{"aaaaaaaaaaaaaaaaaaaaa"};
+    world.ends("one");
+    write_file(world.folder / "refuse", "");
+    for (std::size_t tries = 2; tries <= 3; ++tries) {
+        write_file(world.folder / "runs", world.shown);
+        world.time.advance(1min);
+        world.wait_until([&] { return world.lines_of("stops") >= tries; });
+        CHECK(world.lines_of("stops") >= tries);
+        std::filesystem::remove(world.folder / "refuse");
     }
 }
 
