@@ -1,5 +1,6 @@
 #include "daemon/shim/agent.hpp"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,16 +10,17 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/posix/fd.hpp"
 #include "daemon/process/group.hpp"
 #include "daemon/process/stray_processes.hpp"
 #include "daemon/process/umask.hpp"
@@ -78,38 +80,33 @@ Result<void> check_directory(const RunSpec& spec) {
 }
 
 /// Shows the daemon on another machine that this one still works, by a file whose text changes. The clocks of the
-/// machines may differ, so no time in it counts.
-class Beats {
-  public:
-    /// `started_file`: of the shim on the far side; empty: nobody waits for a sign.
-    explicit Beats(const std::string& started_file) {
-        if (started_file.empty()) return;
-        file_ = std::filesystem::path(started_file).replace_filename(k_inner_alive);
-        beat_at_ = Steady::now();
+/// machines may differ, so no time in it counts. A file system of the network may hang for long, so a thread waits for
+/// it. The file is written in place: on a full disk, the last text stays. A sign that fails is like one that was not
+/// seen. `started_file`: of the shim on the far side; empty: nobody waits for a sign.
+void give_signs(const std::string& started_file) {
+    if (started_file.empty()) return;
+    const auto write = [file = std::filesystem::path(started_file).replace_filename(k_inner_alive)] {
+        for (long number = 1;; ++number) {
+            if (const UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)); fd) {
+                ::dprintf(fd.get(), "%020ld\n", number);  // as long as the last one
+            }
+            std::this_thread::sleep_for(k_beat);
+        }
+    };
+    try {
+        std::thread(write).detach();
+    } catch (const std::system_error&) {  // no room for a thread: the agent runs without signs
     }
-    const std::optional<Steady::time_point>& next() const { return beat_at_; }
-    void beat_if_due() {
-        if (!beat_at_ || Steady::now() < *beat_at_) return;
-        std::ofstream(file_) << ++number_ << "\n";  // one that fails is like one that was not seen
-        beat_at_ = Steady::now() + k_beat;
-    }
-
-  private:
-    std::filesystem::path file_;
-    std::optional<Steady::time_point> beat_at_;
-    int number_ = 0;
-};
+}
 
 /// Waits for the end of the harness; until then continues it after stops, and passes signals on.
 class Watch {
   public:
-    Watch(pid_t harness, const sigset_t& awaited, Beats beats)
-        : harness_(harness), awaited_(awaited), beats_(std::move(beats)) {}
+    Watch(pid_t harness, const sigset_t& awaited) : harness_(harness), awaited_(awaited) {}
 
     /// Returns the wait status of the harness.
     int until_ended() {
         while (!reap()) {
-            beats_.beat_if_due();
             const int signal = next_signal();
             if (std::ranges::find(k_passed_on, signal) != std::end(k_passed_on)) pass_on(signal);
             if (kill_at_ && Steady::now() >= *kill_at_) {
@@ -133,10 +130,8 @@ class Watch {
 
   private:
     int next_signal() {
-        auto next = beats_.next();
-        if (kill_at_ && (!next || *kill_at_ < *next)) next = kill_at_;
-        if (!next) return system::wait_for_signal(awaited_, std::nullopt);
-        const auto left = std::max<Steady::duration>(*next - Steady::now(), Steady::duration::zero());
+        if (!kill_at_) return system::wait_for_signal(awaited_, std::nullopt);
+        const auto left = std::max<Steady::duration>(*kill_at_ - Steady::now(), Steady::duration::zero());
         return system::wait_for_signal(awaited_, left);
     }
 
@@ -173,7 +168,6 @@ class Watch {
 
     pid_t harness_;
     sigset_t awaited_;
-    Beats beats_;
     int status_ = 0;
     int passed_on_ = 0;
     std::optional<Steady::time_point> kill_at_;
@@ -296,7 +290,8 @@ int run_agent(const RunSpec& given) {
     }
     const bool is_local = spec.started_file.empty() && !is_outer;
     if (is_local) (void)write_begun(spec.exit_file, *harness);  // without it, the daemon waits a little longer
-    Watch watch(*harness, awaited, Beats(spec.started_file));
+    give_signs(spec.started_file);
+    Watch watch(*harness, awaited);
     const int status = watch.until_ended();
     ExitRecord ended;
     ended.passed_on = watch.passed_on();

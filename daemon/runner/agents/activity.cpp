@@ -417,10 +417,14 @@ std::string Activities::hang_of(const TaskRecord& record, Role role) const {
     }
     if (is_parted(*run, *known)) {
         const auto& place = run->place->place;
-        return "executor " + run->place->executor + " says nothing of an end, but orange-agent on " +
-               (place.empty() ? "its machine" : place) + " has given no sign for " + spoken(k_longest_silence) +
-               ": the machine or its network may have failed. If it does not come back, start the " + name +
-               " elsewhere";
+        const auto state = known->sign.state.value_or("");
+        return "executor " + run->place->executor +
+               (state.empty() ? " says nothing of an end" : " shows the run as " + printable(state)) +
+               ", but orange-agent on " + (place.empty() ? "its machine" : place) + " has given no sign for " +
+               spoken(k_longest_silence) +
+               ": the run may be suspended, or the machine or its network may have failed. If it does not come back, "
+               "start the " +
+               name + " elsewhere";
     }
     if (!known->seen) return {};
     if (known->seen->activity == Activity::busy && now - known->progress.at >= patience) {
@@ -443,9 +447,14 @@ void Activities::note_sign(const TaskRecord& record, const AgentRun& run) {
     const auto text = world_.files.read(folder / k_inner_alive);  // none: its orange-agent is older, or has just begun
     auto& sign = known_of(record, run).sign;
     if (!text || text->empty() || *text == sign.text) return;
-    sign.any = !sign.text.empty();
-    sign.text = *text;
-    sign.at = world_.clock.now();
+    sign = {*text, world_.clock.now(), !sign.text.empty()};
+}
+
+Awaitable<void> Activities::note_state(const TaskRecord& record, AgentRun run) {
+    const auto* before = known(record, run);
+    if (before == nullptr || !is_parted(run, *before) || before->sign.state) co_return;
+    auto state = co_await runner_.placements.state_of(record.task.id, run);
+    if (known(record, run) != nullptr) known_of(record, run).sign.state = std::move(state);
 }
 
 /// True if this daemon cannot say yet that the agent shows progress: then what an earlier daemon has said stands.
@@ -654,6 +663,7 @@ Awaitable<void> Activities::look_at_agents(TaskRecord record) {
             continue;
         }
         note_sign(record, *current);
+        co_await note_state(record, *current);
         auto sight = co_await see(record, role);
         const auto run = *record.run_of(role);
         auto screen = sight.screen;

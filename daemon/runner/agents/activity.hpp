@@ -118,8 +118,9 @@ class Activities : Owner {
     /// The last sign of a shim on another machine (shim/exit_record.hpp).
     struct Sign {
         std::string text;
-        Timestamp at{};    ///< when this daemon saw it first
-        bool any = false;  ///< this daemon has seen it change
+        Timestamp at{};                         ///< when this daemon saw it first
+        bool any = false;                       ///< this daemon has seen it change
+        std::optional<std::string> state = {};  ///< what its executor shows since no other sign came; empty: nothing
     };
     /// The process that has the state file. The start time shows whether another process has its pid by now.
     struct Stating {
@@ -164,6 +165,8 @@ class Activities : Owner {
     Awaitable<void> look_at_agents(TaskRecord record);
     void note(const TaskRecord& record, const AgentRun& run, WindowFacts sight);
     void note_sign(const TaskRecord& record, const AgentRun& run);
+    /// Asks the executor, once, about a run that gives no sign any more: one that is suspended cannot.
+    Awaitable<void> note_state(const TaskRecord& record, AgentRun run);
     /// True if the program has tried again for so long that the human should know. A try may succeed in between.
     bool is_refused(Retrying& retrying, const agents::Reading& reading) const;
     void note_progress(Progress& progress, const AgentRun& run, const agents::Reading& reading,

@@ -540,6 +540,7 @@ TEST_CASE("a shim on another machine that gives no sign any more is told to its 
     run.place->place = "n2";
     run.place->token = "token";
     run.place->started_at = run.spawned_at;
+    run.place->probe = {"echo", "orange-" + run.run.value + " SUSPENDED n2"};
     world.house().world().tasks.save(record).value();
     const auto sign = agents::Launcher::inner_folder(world.house().control().run_folder(record), run.run) / "alive";
     const auto after = [&](std::chrono::minutes time) {
@@ -553,7 +554,7 @@ TEST_CASE("a shim on another machine that gives no sign any more is told to its 
     CHECK_FALSE(after(4min));
     const auto* notice = after(2min);
     REQUIRE(notice);
-    CHECK_THAT(notice->text, Tells("n2"));
+    CHECK_THAT(notice->text, Tells("n2") && Tells("SUSPENDED"));
     CHECK(notice->command == "orange task restart " + id.value);
     write_file(sign, "2\n");
     CHECK_FALSE(after(1min));
