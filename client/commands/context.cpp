@@ -98,7 +98,7 @@ Result<Json> Context::call_json_again(const char* method, const Json& params) {
     for (;;) {
         const auto began = steady_clock::now();
         auto reply = call_json(method, params);
-        if (reply || reply.error().code != ErrorCode::unavailable || !connection_) return reply;
+        if (reply || !connection_ || !connection_->has_ended()) return reply;
         const auto ended = steady_clock::now();
         if (!until || ended - began >= k_daemons_that_end) until = ended + k_daemons_that_end;
         if (ended >= *until) return reply;

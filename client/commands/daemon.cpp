@@ -127,7 +127,7 @@ Status daemon_reload(Context& context) {
 }
 
 Status daemon_supervise(const Context& context, const std::string& oranged) {
-    return connection::supervise(oranged, context.paths.socket());
+    return connection::supervise(oranged, context.paths);
 }
 
 Status version(const Context& context) {

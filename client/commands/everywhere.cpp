@@ -25,11 +25,21 @@ constexpr const char* k_queries[] = {"inbox", "list"};
 /// The time for a host of which nothing is known yet: without an answer, nothing at all could be shown.
 constexpr std::chrono::seconds k_first_deadline{5};
 
+Result<void> make_answers_folder(const Paths& paths) {
+    const auto folder = hosts::answer_file(paths.home, "", "").parent_path();
+    TRY(make_private_folder(folder.parent_path()));
+    return make_private_folder(folder);
+}
+
+/// Returns the file that is locked while a late answer is waited for.
+std::filesystem::path late_lock(const Paths& paths, const std::string& host, const std::string& query) {
+    return hosts::answer_file(paths.home, host, query).replace_extension("lock");
+}
+
 /// Stores an answer. The query succeeds without it, so a failure is ignored.
 void remember(const Paths& paths, const Host& host, const HostQuery& query, const Json& reply, Timestamp now) {
     const auto file = hosts::answer_file(paths.home, host.name, query.name);
-    const auto folder = file.parent_path();
-    if (!make_private_folder(folder.parent_path()) || !make_private_folder(folder)) return;
+    if (!make_answers_folder(paths)) return;
     const Json answer = {{"at", to_rfc3339(now)}, {"reply", reply}};
     (void)replace_file(file, dump(answer) + "\n", 0600);
 }
@@ -206,8 +216,10 @@ Result<Json> with_hosts(const Context& context, Result<Json> here, const HostQue
     for (const auto& host : all) {
         const bool is_known = text_of_file(hosts::answer_file(context.paths.home, host.name, query.name)).has_value();
         const auto deadline = is_known ? host.deadline : std::max(host.deadline, k_first_deadline);
-        questions.push_back({host, command_for(host, query), deadline});
+        auto& question = questions.emplace_back(hosts::Question{host, command_for(host, query), deadline});
+        if (query.is_whole) question.late_lock = late_lock(context.paths, host.name, query.name);
     }
+    if (query.is_whole) (void)make_answers_folder(context.paths);
     const auto asked = SystemClock().now();
     hosts::IsLate is_late;
     if (query.is_whole) {
@@ -216,8 +228,9 @@ Result<Json> with_hosts(const Context& context, Result<Json> here, const HostQue
             const auto last = remembered(context.paths, host.name, query.name);
             const auto last_at = last ? from_rfc3339(last->at) : std::nullopt;
             const auto late = list_in(out);
-            const bool is_newer = !last_at || *last_at < asked;
-            if (late && is_newer) remember(context.paths, host, query, *late->json, SystemClock().now());
+            const auto now = SystemClock().now();
+            const bool is_newer = !last_at || *last_at < asked || *last_at > now;  // a clock may have been ahead
+            if (late && is_newer) remember(context.paths, host, query, *late->json, now);
         };
     }
     const auto answers = hosts::ask(questions, {}, is_late);
@@ -290,7 +303,10 @@ std::vector<std::pair<std::string, std::string>> remembered_tasks(const Paths& p
 }
 
 void forget_host(const Paths& paths, const std::string& host) {
-    for (const auto* query : k_queries) (void)remove_file(hosts::answer_file(paths.home, host, query));
+    for (const auto* query : k_queries) {
+        (void)remove_file(hosts::answer_file(paths.home, host, query));
+        (void)remove_file(late_lock(paths, host, query));
+    }
 }
 
 }  // namespace orange::commands

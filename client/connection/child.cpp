@@ -6,9 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 
 #include "common/base/system.hpp"
@@ -84,6 +86,17 @@ Result<pid_t> start_child(const std::vector<std::string>& argv, const ChildOptio
         ::posix_spawnp(&pid, words[0], &setup.actions, &setup.attributes, words.data(), environment.data());
     if (failed != 0) return io_error("starting " + argv.front(), failed);
     return pid;
+}
+
+void close_others(const std::vector<int>& kept) {
+    std::vector<int> open;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator("/dev/fd", error)) {
+        open.push_back(std::atoi(entry.path().filename().c_str()));
+    }
+    for (const int fd : open) {
+        if (fd > STDERR_FILENO && std::ranges::find(kept, fd) == kept.end()) ::close(fd);
+    }
 }
 
 int exit_status(int wait_status) {

@@ -26,6 +26,9 @@ struct ChildOptions {
 /// PATH. The caller has to reap the pid.
 Result<pid_t> start_child(const std::vector<std::string>& argv, const ChildOptions& options);
 
+/// Closes all descriptors of this process but 0, 1, 2 and `kept`.
+void close_others(const std::vector<int>& kept);
+
 /// Returns an exit status as a shell shows it: of a program that a signal ended, 128 and the signal.
 int exit_status(int wait_status);
 /// Waits for the end of a child and returns its exit status.

@@ -311,7 +311,10 @@ Result<bool> Connection::fill() {
             if (buffer_.size() > k_max_reply) return {ErrorCode::internal, "the daemon's reply is endless"};
             return true;
         }
-        if (n == 0 || errno == ECONNRESET) return false;
+        if (n == 0 || errno == ECONNRESET) {
+            ended_ = true;
+            return false;
+        }
         if (errno != EINTR) return io_error("reading from the daemon", errno);
     }
 }

@@ -101,6 +101,8 @@ class Connection {
     /// Returns the pid of the process that listens at the other end; 0 for a socket that was passed in.
     pid_t daemon() const { return daemon_; }
 
+    /// Returns true if the other end was closed when it was last read.
+    bool has_ended() const { return ended_; }
     /// Waits until the daemon closes its end; false if it does not in time.
     bool wait_for_end(std::chrono::milliseconds timeout);
 
@@ -124,6 +126,7 @@ class Connection {
     std::chrono::steady_clock::time_point heard_ =
         std::chrono::steady_clock::now();  ///< the last proof that the daemon lives
     std::chrono::steady_clock::time_point read_at_ = heard_;
+    bool ended_ = false;
     bool closed_ = false;  ///< at the last ping, no process listened any more
     bool queues_ = false;
     std::string unsent_;

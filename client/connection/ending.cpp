@@ -32,6 +32,12 @@ struct Outcome {
 };
 
 Error still_runs(pid_t daemon) {
+    if (daemon <= 0) {
+        return {
+            ErrorCode::timeout,
+            "oranged did not stop, and cannot be killed from here: its process is not known, for example because it "
+            "runs in another container. Run there:\n  orange daemon restart --force"};
+    }
     return {ErrorCode::timeout, "oranged (pid " + std::to_string(daemon) +
                                     ") did not stop. To kill it and start another:\n  orange daemon "
                                     "restart --force"};

@@ -29,14 +29,7 @@ constexpr int k_pipe_of_starter = 3;
 
 /// Closes inherited descriptors: a daemon must not keep those of the client's caller open (a script's pipe).
 void close_inherited() {
-    std::vector<int> open;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator("/dev/fd", error)) {
-        open.push_back(std::atoi(entry.path().filename().c_str()));
-    }
-    for (const int fd : open) {
-        if (fd > k_pipe_of_starter) ::close(fd);
-    }
+    close_others({k_pipe_of_starter});
     ::fcntl(k_pipe_of_starter, F_SETFD, FD_CLOEXEC);
 }
 
@@ -65,7 +58,7 @@ std::optional<milliseconds> CrashBudget::delay_after_crash(Clock::time_point now
     return k_first_delay * (1 << (crashes_ - 1));
 }
 
-int supervise(const std::filesystem::path& oranged, const std::filesystem::path& socket) {
+int supervise(const std::filesystem::path& oranged, const Paths& paths) {
     close_inherited();
     if (::chdir("/") != 0) report(std::string("cannot change to /: ") + std::strerror(errno));
     sigset_t signals, ends;
@@ -88,11 +81,12 @@ int supervise(const std::filesystem::path& oranged, const std::filesystem::path&
         const int status = wait_for(*daemon, signals, stopping);
         const int exited = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
         // The other daemon may have ended since; then this one is needed after all.
-        if (stopping || exited == 0 || (exited == k_another_daemon && is_listening(socket))) return 0;
+        if (stopping || exited == 0 || (exited == k_another_daemon && is_listening(paths.socket()))) return 0;
         report("oranged " + (exited < 0 ? std::string("was ended by signal ") + ::strsignal(WTERMSIG(status))
                                         : "exited with status " + std::to_string(exited)));
         const auto now = CrashBudget::Clock::now();
-        if (first && exited > 0 && exited != k_another_daemon && now - started < k_early) return 1;
+        const bool may_soon_start = exited == k_another_daemon && !is_of_other_namespace(paths);
+        if (first && exited > 0 && !may_soon_start && now - started < k_early) return 1;
         const auto delay = budget.delay_after_crash(now);
         if (!delay) {
             report(

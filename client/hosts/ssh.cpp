@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "client/hosts/ssh_program.hpp"
 #include "common/base/system.hpp"
 #include "common/base/try.hpp"
+#include "common/posix/fd.hpp"
 
 namespace orange::hosts {
 namespace {
@@ -89,6 +91,7 @@ struct SshCall {
     Answer answer;
     bool is_told = false;
     bool goes_on = false;  ///< in the background
+    UniqueFd late_lock;
 
     bool is_over() const { return pid <= 0 || goes_on; }
     /// Reads once, and closes the descriptor at the end of the output.
@@ -103,6 +106,12 @@ struct SshCall {
         }
     }
     bool is_late() const { return steady_clock::now() >= until; }
+    /// Returns false if another process waits for a late answer to the same question.
+    bool lock_late(const std::filesystem::path& file) {
+        if (file.empty()) return true;
+        late_lock.reset(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+        return late_lock && ::flock(late_lock.get(), LOCK_EX | LOCK_NB) == 0;
+    }
     Error no_answer(const Host& host) const {
         const auto seconds = std::chrono::ceil<std::chrono::seconds>(until - began).count();
         return {ErrorCode::timeout,
@@ -148,8 +157,8 @@ void start(SshCall& asked, const Question& question) {
     }
 }
 
-/// Reads the calls that go on, and reports each that ends. The calls are children of another process; one whose output
-/// is open still runs.
+/// Reads the calls that go on, and reports each that ends. The calls are children of another process, so none can be
+/// ended: its pid may be that of another program by then.
 void read_late(std::vector<SshCall>& all, const IsLate& is_late) {
     const auto end = steady_clock::now() + k_late;
     for (;;) {
@@ -166,11 +175,10 @@ void read_late(std::vector<SshCall>& all, const IsLate& is_late) {
         for (std::size_t i = 0; i < readable.size(); ++i) {
             auto& call = all[whose[i]];
             if (readable[i].revents != 0) call.read_some();
-            if (call.out < 0) is_late(whose[i], call.answer.out);
+            if (call.out >= 0) continue;
+            is_late(whose[i], call.answer.out);
+            call.late_lock.reset();
         }
-    }
-    for (auto& call : all) {
-        if (call.goes_on && call.out >= 0) ::kill(call.pid, SIGKILL);
     }
 }
 
@@ -182,6 +190,11 @@ void leave_to_background(std::vector<SshCall>& all, const IsLate& is_late) {
         ::setsid();
         const int nothing = ::open("/dev/null", O_RDWR);
         for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, fd);
+        std::vector<int> kept;
+        for (const auto& call : all) {
+            if (call.goes_on) kept.insert(kept.end(), {call.out, call.late_lock.get()});
+        }
+        connection::close_others(kept);
         read_late(all, is_late);
         ::_exit(0);
     }
@@ -189,6 +202,7 @@ void leave_to_background(std::vector<SshCall>& all, const IsLate& is_late) {
         if (!call.goes_on) continue;
         if (reader < 0) ::kill(call.pid, SIGKILL);
         ::close(std::exchange(call.out, -1));
+        call.late_lock.reset();
     }
 }
 
@@ -254,8 +268,8 @@ std::vector<Answer> ask(const std::vector<Question>& questions, const IsEnough& 
         auto until = steady_clock::time_point::max();
         for (std::size_t i = 0; i < all.size(); ++i) {
             if (is_late && !enough && !all[i].is_over() && all[i].out >= 0 && all[i].is_late()) {
-                all[i].goes_on = true;
-                all[i].answer.trouble = all[i].no_answer(questions[i].host);
+                all[i].goes_on = all[i].lock_late(questions[i].late_lock);
+                if (all[i].goes_on) all[i].answer.trouble = all[i].no_answer(questions[i].host);
             }
             if (!all[i].is_over()) all[i].look(questions[i].host);
             const bool is_new = all[i].is_over() && !std::exchange(all[i].is_told, true);

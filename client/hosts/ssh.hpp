@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -40,7 +41,8 @@ struct Question {
     Host host;
     std::string command;  ///< from remote_command()
     std::chrono::milliseconds deadline;
-    std::vector<std::string> argv = {};  ///< if not empty, this runs here instead of ssh
+    std::vector<std::string> argv = {};    ///< if not empty, this runs here instead of ssh
+    std::filesystem::path late_lock = {};  ///< locked while its late answer is waited for, by one process at a time
 };
 
 /// Called for each answer when it comes, with the number of its question. Returns true if the other answers are not
@@ -51,8 +53,9 @@ using IsEnough = std::function<bool(std::size_t number, const Answer& answer)>;
 using IsLate = std::function<void(std::size_t number, const std::string& out)>;
 
 /// Asks all questions concurrently. Returns when each has an answer or its deadline has passed, or when `is_enough`
-/// returns true; programs that still run are killed. With `is_late`, those that have only passed their deadline go on:
-/// a process in the background reads their answers for up to 30 seconds, and then kills those that still run.
+/// returns true; programs that still run are killed. With `is_late`, those that have only passed their deadline go on,
+/// unless another process waits for the same late answer: a process in the background reads their answers for up to 30
+/// seconds. Then nobody reads them, and ssh ends with its link or when it writes.
 std::vector<Answer> ask(const std::vector<Question>& questions, const IsEnough& is_enough = {},
                         const IsLate& is_late = {});
 

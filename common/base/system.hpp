@@ -29,7 +29,7 @@ std::optional<std::chrono::seconds> uptime();
 /// A PID namespace, as a container has one of its own: a pid of one names another process, or none, in another one.
 struct PidNamespace {
     std::string boot;    ///< of the kernel
-    std::string number;  ///< of the namespace, unique during that boot
+    std::string number;  ///< of the namespace; the kernel may give it to another one when this one is gone
 
     bool operator==(const PidNamespace&) const = default;
 };

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <thread>
 
+#include "common/base/system.hpp"
+#include "common/config/paths.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/client/fake_daemon.hpp"
 
@@ -69,6 +71,20 @@ TEST_CASE("Where the daemon leaves the home to another one that is gone by then,
     INFO(ran.err);
     CHECK(ran.status == 0);
     CHECK_THAT(installed.output(), Tells("75"));
+}
+
+TEST_CASE("A home with agents of another PID namespace is refused once, with the words of the daemon") {
+    Installed installed("echo run >&2\necho 'they live in another PID namespace' >&2\nexit 75\n");
+    const auto here = system::pid_namespace();
+    const int runs = here ? 1 : 5;  // without namespaces, 75 means that a daemon is ending
+    if (here) std::ofstream(Paths{installed.home}.pid_namespace()) << here->boot << " 1\n";
+    const auto ran = installed.orange({"task", "list"});
+    CHECK(ran.status == 1);
+    CHECK_THAT(ran.err, Holds("another PID namespace"));
+    const auto output = installed.output();
+    int found = 0;
+    for (auto at = output.find("run\n"); at != std::string::npos; at = output.find("run\n", at + 1)) ++found;
+    CHECK(found == runs);
 }
 
 TEST_CASE("A client whose supervisor ended, though no daemon answers, starts the next one") {

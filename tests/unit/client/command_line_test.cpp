@@ -5,6 +5,7 @@
 
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
+#include "common/rpc/errors.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/client/fake_daemon.hpp"
 
@@ -118,6 +119,23 @@ TEST_CASE("A creation is repeated with each next daemon until one answers, as th
     CHECK(ran.status == 0);
     CHECK(ended == 13);
     CHECK(ids.size() == 1);
+}
+
+TEST_CASE("A creation that a daemon refuses because it has no room is not repeated") {
+    const test::TemporaryFolder home;
+    int asked = 0;
+    const FakeDaemon daemon(home.path() / "orange.sock", [&](const Json& request) -> std::vector<std::string> {
+        if (request["method"] != "task.create") return {FakeDaemon::reply(request, {{"version", "1"}, {"pid", 1}})};
+        ++asked;
+        const Json error = rpc::error_json({ErrorCode::unavailable, "too many connections"});
+        return {Json{{"jsonrpc", "2.0"}, {"id", nullptr}, {"error", error}}.dump() + "\n"};
+    });
+    const auto ran = test::run({ORANGE_BINARY_DIR "/bin/orange", "task", "create", "Round the total"},
+                               {"ORANGE_HOME=" + home.path().string(), "ORANGE_NO_AUTOSTART=1"}, home.path());
+    daemon.meet();
+    CHECK(ran.status == 1);
+    CHECK(asked == 1);
+    CHECK_THAT(ran.err, Tells("too many connections"));
 }
 
 TEST_CASE("A branch and a summary may be two arguments, of which only the summary has blanks") {

@@ -1,10 +1,15 @@
 #include "client/hosts/ssh.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
+#include "common/base/system.hpp"
 #include "tests/catch.hpp"
 #include "tests/facts.hpp"
 #include "tests/fakes/temporary_folder.hpp"
@@ -80,6 +85,38 @@ TEST_CASE("An answer that comes after its deadline is read in the background, an
     std::string said;
     std::getline(std::ifstream(late), said);
     CHECK(said == "0 {}");
+}
+
+TEST_CASE("Only one process waits for a late answer, and holds no descriptor of the program that asked") {
+    const testing::TemporaryFolder folder;
+    const auto go = (folder.path() / "go").string(), late = (folder.path() / "late").string();
+    const auto waits = "while ! test -e " + go + "; do sleep 0.01; done; echo '{}'";
+    Question question{box(), "", std::chrono::milliseconds(1), {"sh", "-c", waits}};
+    question.late_lock = folder.path() / "lock";
+    const auto is_late = [&](std::size_t, const std::string& out) {
+        std::ofstream file(late, std::ios::app);
+        file << out;
+    };
+    int ends[2];
+    REQUIRE(system::make_pipe(ends) == 0);
+    for (int n = 0; n < 3; ++n) {
+        const auto answer = ask({question}, {}, is_late).at(0);
+        REQUIRE(answer.trouble);
+        CHECK(answer.trouble->code == ErrorCode::timeout);
+    }
+    ::close(ends[1]);
+    char byte = 0;
+    CHECK(::read(ends[0], &byte, 1) == 0);  // while the process waits
+    ::close(ends[0]);
+    const int lock = ::open(question.late_lock.c_str(), O_RDWR);
+    CHECK(::flock(lock, LOCK_EX | LOCK_NB) != 0);
+    std::ofstream(go).close();
+    CHECK(::flock(lock, LOCK_EX) == 0);
+    ::close(lock);
+    std::string said;
+    std::ifstream file(late);
+    CHECK((std::getline(file, said) && said == "{}"));
+    CHECK_FALSE(std::getline(file, said));
 }
 
 TEST_CASE("An ssh that was killed here is a lost connection, and no answer of orange") {
