@@ -15,7 +15,7 @@ class Newcomer {
 
     /// Returns the address of the other machine.
     const std::string& from() const { return from_; }
-    /// Returns true if nothing waits to be read from it.
+    /// Returns true if it has sent nothing that was not read yet.
     virtual bool is_silent() const = 0;
     virtual void close() = 0;
 
@@ -27,7 +27,8 @@ class Newcomer {
 
 /// The connections that have not proved their run. Everybody on the network can open some, so their number is limited,
 /// of one address and of all. A new one is admitted as long as any other one only has to send its hello: the oldest of
-/// these is closed for it, a silent one first. One whose hello is being checked is never closed for another one.
+/// these is closed for it; one with bytes that wait to be read goes last. One whose hello is being checked is never
+/// closed for another one.
 class Newcomers {
   public:
     static constexpr std::size_t k_most = 256, k_most_of_address = 64;

@@ -27,8 +27,8 @@ Result<void> take_pid_namespace(FileSystem& files, const Paths& paths) {
             ErrorCode::conflict,
             "the agents of " + paths.home.string() +
                 " were started in another PID namespace, for example in another container. They may still run, "
-                "and a daemon here would take them for dead. Use Orange there. If that container was removed, "
-                "start the daemon after this command:\n  rm " +
+                "and a daemon here would take them for dead. Use Orange there. If that container was removed or "
+                "restarted, start the daemon after this command:\n  rm " +
                 shell_word(file.string()));
     }
     const auto text = here->boot + " " + here->number + "\n";

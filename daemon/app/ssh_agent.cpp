@@ -3,8 +3,9 @@
 namespace orange {
 
 void SshAgent::heard_of(const std::string& socket) {
+    if (socket == socket_ || !socket.starts_with('/') || !answers_(socket)) return;
     last_ = socket;
-    if (last_ != socket_) (void)living();
+    (void)living();
 }
 
 std::string SshAgent::living() {

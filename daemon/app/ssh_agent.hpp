@@ -18,7 +18,7 @@ class SshAgent {
     /// Registers the function that is called with each socket that takes the place of another one.
     void on_change(std::function<void(const std::string& socket)> observer) { changed_ = std::move(observer); }
 
-    /// Notes the socket of a person's call.
+    /// Notes the socket of a person's call, unless it is in use already, no absolute path, or does not answer.
     void heard_of(const std::string& socket);
 
     /// Returns a socket that answers: the one in use, or else the last person's, which is in use from then on. Empty if

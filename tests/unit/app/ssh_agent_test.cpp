@@ -30,6 +30,8 @@ TEST_CASE("the ssh-agent of the daemon's start is used as long as it answers") {
     agent.heard_of("/second");
     CHECK(agent.living() == "/first");
     CHECK(agents.changes.empty());
+    agents.alive.insert("relative");
+    for (const char* useless : {"/gone", "relative", ""}) agent.heard_of(useless);
     agents.alive.erase("/first");
     CHECK(agent.living() == "/second");
     CHECK(agents.changes == std::vector<std::string>{"/second"});
