@@ -226,10 +226,10 @@ Result<Json> with_hosts(const Context& context, Result<Json> here, const HostQue
         is_late = [&](std::size_t number, const std::string& out) {
             const auto& host = all[number];
             const auto last = remembered(context.paths, host.name, query.name);
-            const auto last_at = last ? from_rfc3339(last->at) : std::nullopt;
+            const auto last_at = from_rfc3339(last ? last->at : "").value_or(Timestamp{});
             const auto late = list_in(out);
             const auto now = SystemClock().now();
-            const bool is_newer = !last_at || *last_at < asked || *last_at > now;  // a clock may have been ahead
+            const bool is_newer = last_at < asked || last_at > now;  // a clock may have been ahead
             if (late && is_newer) remember(context.paths, host, query, *late->json, now);
         };
     }
