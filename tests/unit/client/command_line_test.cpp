@@ -135,7 +135,7 @@ TEST_CASE("A creation that a daemon refuses because it has no room is not repeat
     daemon.meet();
     CHECK(ran.status == 1);
     CHECK(asked == 1);
-    CHECK_THAT(ran.err, Tells("too many connections"));
+    CHECK_THAT(ran.err, Holds("too many connections"));
 }
 
 TEST_CASE("A branch and a summary may be two arguments, of which only the summary has blanks") {
