@@ -378,6 +378,8 @@ class ListTable {
         if (const auto waits = waits_of(task, now_); !waits.empty()) table.remark(waits, k_dim);
         if (!task.checking.empty()) table.remark(checks_text(task, now_), k_dim);
         if (task.unreadable) table.remark("! " + *task.unreadable, k_red);
+        const bool is_of_project = !task.fields.project.empty() && task.needs.command.about == task.fields.project;
+        if (is_of_project) table.remark("! " + task.needs.text, k_yellow);
         for (const auto& notice : task.notices) table.remark("! " + brief_of(notice), k_yellow);
     }
 

@@ -31,12 +31,15 @@ bool tells_of_no_process(std::string_view text) {
 
 std::optional<Shortage> shortage_in(const Error& error) {
     const auto output = error.details.find("stderr");
-    const auto tells = [&](int number) {
-        const auto* text = std::strerror(number);
+    const auto says = [&](const char* text) {
         return error.message.find(text) != std::string::npos ||
                (output != error.details.end() && output->second.find(text) != std::string::npos);
     };
-    if (tells(ENOSPC) || tells(EDQUOT)) return Shortage{"the disk has room", "Make room on the disk:\n  df -h"};
+    const auto tells = [&](int number) { return says(std::strerror(number)); };
+    // Git does not say why it could not write a file of a worktree.
+    const bool is_git = says("unable to write file ") || says("unable to write new index file");
+    if (is_git || tells(ENOSPC) || tells(EDQUOT))
+        return Shortage{"the disk has room", "Make room on the disk:\n  df -h"};
     if (error.details.contains(k_of_project)) return std::nullopt;
     if (tells(ENFILE)) {  // its text begins with that of EMFILE
         return Shortage{"the machine has file descriptors again",

@@ -67,13 +67,7 @@ std::string lock_in(const std::string& output) {
 
 }  // namespace
 
-namespace {
-
-/// Returns how to remove a lock that git could not take; empty if the output names none, or it is gone meanwhile.
-std::string lock_remedy(const std::string& output, const std::string& folder) {
-    const auto named = lock_in(output);
-    if (named.empty()) return {};
-    const auto lock = std::filesystem::path(folder) / named;
+std::string remedy_of_lock(const std::string& lock) {
     struct stat facts {};
     if (::lstat(lock.c_str(), &facts) != 0) return {};
     const auto age = std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(facts.st_mtime);
@@ -82,9 +76,16 @@ std::string lock_remedy(const std::string& output, const std::string& folder) {
     const auto spoken =
         minutes > 0 ? counted(minutes, "minute") : counted(static_cast<std::size_t>(seconds.count()), "second");
     return "The lock is " + spoken + " old. If no git command works there, one was killed. Remove its lock:\n  rm " +
-           shell_word(lock.string());
+           shell_word(lock);
 }
 
+namespace {
+
+/// Returns how to remove a lock that git could not take; empty if the output names none, or it is gone meanwhile.
+std::string lock_remedy(const std::string& output, const std::string& folder) {
+    const auto named = lock_in(output);
+    return named.empty() ? std::string() : remedy_of_lock((std::filesystem::path(folder) / named).string());
+}
 /// Returns the words between two others; empty if the text has no such place.
 std::string_view between(std::string_view text, std::string_view before, std::string_view behind) {
     const auto at = text.find(before);

@@ -27,6 +27,9 @@ Awaitable<Result<Completed>> attempt(Git& git, Place place, std::vector<std::str
 Awaitable<Result<std::string>> ask_inside(Git& git, Place place, std::vector<std::string> args, std::string input = {},
                                           std::map<std::string, std::string> env = {});
 
+/// Returns the age of a lock file of git's, and the command that removes it; empty if it is not there.
+std::string remedy_of_lock(const std::string& lock);
+
 /// If git failed because of a lock file, or of a filter or encoding of .gitattributes that does not work, adds to the
 /// error what to do about it: for a lock its age and the command that removes it. `folder`: in which git ran.
 Error with_remedy(Error error, const std::string& folder);

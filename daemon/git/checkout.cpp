@@ -119,11 +119,14 @@ Awaitable<Result<void>> can_fast_forward(Git& git, Place checkout, std::string g
                                          std::string to) {
     const auto& dir = checkout.pinned() ? checkout.pinned()->git_dir() : git_dir;
     const auto operation = operation_under_way(dir);
-    std::error_code error;
-    if (!operation.empty() || fs::exists(dir + "/index.lock", error) || fs::exists(dir + "/HEAD.lock", error)) {
-        co_return Error(ErrorCode::conflict, "a " + (operation.empty() ? std::string("git command") : operation) +
-                                                 " is under way in " + printable(checkout.path()) +
-                                                 ": finish it first");
+    if (!operation.empty()) {
+        co_return Error(ErrorCode::conflict,
+                        "a " + operation + " is under way in " + printable(checkout.path()) + ": finish it first");
+    }
+    for (const auto* name : {"/index.lock", "/HEAD.lock"}) {
+        if (const auto remedy = remedy_of_lock(dir + name); !remedy.empty()) {
+            co_return Error(ErrorCode::conflict, printable(checkout.path()) + " is locked by git. " + remedy);
+        }
     }
     CO_TRY(const auto mine, co_await uncommitted(git, checkout));
     if (mine.empty()) co_return Result<void>{};

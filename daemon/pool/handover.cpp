@@ -108,7 +108,11 @@ Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::vecto
         const auto worktree = co_await open(project, name);
         if (begun && worktree) (void)co_await tear_down(project, task.id, name, *worktree);
         const auto cleaned = co_await clean(project, name, task);
-        if (!cleaned) acquired = in_context(acquired.error().message, cleaned.error());
+        if (!cleaned && cleaned.error().message != acquired.error().message) {
+            auto both = acquired.error();
+            both.message += "\nIts workspace could not be cleaned: " + cleaned.error().message;
+            acquired = std::move(both);
+        }
     }
     CO_TRY(claims_.give_back(name, task.id));
     co_return acquired;

@@ -143,7 +143,7 @@ TEST_CASE("A repository that was moved is found again with its workspaces, and i
     for (const std::vector<std::string>& words : {std::vector<std::string>{"inbox"}, {"task", "why", id}}) {
         CHECK_THAT(orange.orange(words).out, Holds(shop.repo.string()) && Holds(" --path NEW_PATH"));
     }
-    CHECK_THAT(orange.orange({"task", "list"}).out, Tells("help"));
+    CHECK_THAT(orange.orange({"task", "list"}).out, Tells("help") && Holds(shop.repo.string()));
     const auto found = diagnose(orange);
     CHECK(found.status == 1);
     CHECK(found.file("repositories") == shop.repo.string());

@@ -22,6 +22,8 @@ TEST_CASE("a shortage that only the output of a program names is found, too") {
     const Error error(ErrorCode::external_failed, "unable to write the new index file",
                       {{"stderr", "error: unable to create file README: No space left on device"}});
     CHECK(shortage_in(error));
+    CHECK(shortage_in(Error(ErrorCode::external_failed, "Could not reset index file to revision 'HEAD'",
+                            {{"stderr", "error: unable to write file big\nfatal: Could not reset index file"}})));
 }
 
 TEST_CASE("a program has no room for processes if it says so of a start, and not of a lock") {

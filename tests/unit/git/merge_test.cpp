@@ -326,10 +326,17 @@ TEST_CASE_METHOD(Fixture, "an operation under way in the checkout is a conflict"
         plain(repo, {"checkout", "-q", "main"});
         plain(repo, {"rebase", "x"}, true);
     }
-    SECTION("another git") {
-        write_file(repo + "/.git/index.lock", "");
-    }
     refused(ErrorCode::conflict);
+}
+
+TEST_CASE_METHOD(Fixture, "a lock of git's in the checkout is a conflict that names it and how to remove it",
+                 "[slow]") {
+    for (const auto* name : {"index.lock", "HEAD.lock"}) {
+        const auto lock = repo + "/.git/" + name;
+        write_file(lock, "");
+        CHECK_THAT(refused(ErrorCode::conflict).message, Tells("rm " + lock));
+        std::filesystem::remove(lock);
+    }
 }
 
 TEST_CASE_METHOD(Fixture, "a default branch that is checked out nowhere is moved alone") {
