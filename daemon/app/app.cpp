@@ -310,6 +310,12 @@ class App {
         if (const auto checked = check_programs(); may_be_why && !checked) {
             error.message += "\n" + checked.error().message;
         }
+        for (const auto& project : projects_.list()) {
+            const bool is_gone = runner_.missing_repositories.contains(project.path);
+            if (!is_gone || error.message.find(printable(project.path)) == std::string::npos) continue;
+            error.message += "\nIf the repository of " + project.name + " was moved:\n  orange project update " +
+                             project.name + " --path NEW_PATH";
+        }
         return error;
     }
 

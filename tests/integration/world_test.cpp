@@ -140,10 +140,14 @@ TEST_CASE("A repository that was moved is found again with its workspaces, and i
     fs::rename(shop.repo, moved);
     CHECK(orange.try_run({"git", "status"}, worktree).status != 0);
 
+    orange.eventually("a poll sees that it is gone", [&] { return holds(orange.orange({"inbox"}).out, "NEW_PATH"); });
     for (const std::vector<std::string>& words : {std::vector<std::string>{"inbox"}, {"task", "why", id}}) {
         CHECK_THAT(orange.orange(words).out, Holds(shop.repo.string()) && Holds(" --path NEW_PATH"));
     }
     CHECK_THAT(orange.orange({"task", "list"}).out, Tells("help") && Holds(shop.repo.string()));
+    const auto refused = orange.orange({"task", "create", "-p", "shop", "More"});
+    CHECK(refused.status != 0);
+    CHECK_THAT(refused.err, Holds(" --path NEW_PATH"));
     const auto found = diagnose(orange);
     CHECK(found.status == 1);
     CHECK(found.file("repositories") == shop.repo.string());

@@ -314,7 +314,8 @@ void close_while_queued(TaskWhy::Reply& reply) {
             edge.means == name_of(engine::Meaning::done) || edge.means == name_of(engine::Meaning::cancelled);
         if (!edge.open || ends) continue;
         edge.open = false;
-        edge.missing = "it " + reply.task.needs.text;
+        const auto& needs = reply.task.needs;
+        edge.missing = needs.kind == Need::nothing ? "it " + needs.text : needs.text;
     }
 }
 
