@@ -130,7 +130,7 @@ TEST_CASE("A free worktree deleted by hand is forgotten, and made anew for the n
 }
 
 TEST_CASE("A repository that was moved is found again with its workspaces, and its agents' git works") {
-    PacedShop shop;
+    PacedShop shop(2, "poll_interval: 1\n");
     auto& orange = shop.orange;
     const auto id = shop.start();
     orange.wait_for_status(id, "planning");
