@@ -536,7 +536,7 @@ TEST_CASE("Who decides asks the disk through FileSystem alone: std::filesystem::
         {"daemon/agents/versions.cpp", 2},
         {"daemon/git/branch_names.cpp", 1},
         {"daemon/git/branches.cpp", 2},
-        {"daemon/git/checkout.cpp", 5},
+        {"daemon/git/checkout.cpp", 3},
         {"daemon/git/ignored.cpp", 2},
         {"daemon/git/merge_build.cpp", 3},
         {"daemon/git/merge_publish.cpp", 2},
