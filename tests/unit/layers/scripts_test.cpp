@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <regex>
+#include <sstream>
 #include <string>
 
 #include "tests/catch.hpp"
@@ -82,4 +84,18 @@ TEST_CASE("what a machine lacks is found, and tests have that label") {
     }
     add_program(folder / "script", "printf 'tty\\r\\n'");
     CHECK(left_out(folder.path().string()) == "needs-user-namespaces user namespaces\n");
+}
+
+TEST_CASE("ctest runs every test: no name has a semicolon, which would end it") {
+    const std::regex name(R"re(TEST_CASE(?:_METHOD)?\((?:[^",]*, *)?"([^"]*)")re");
+    for (const auto& entry : fs::recursive_directory_iterator(ORANGE_SOURCE_DIR "/tests")) {
+        if (entry.path().extension() != ".cpp") continue;
+        std::stringstream read;
+        read << std::ifstream(entry.path()).rdbuf();
+        const auto text = read.str();
+        for (std::sregex_iterator at(text.begin(), text.end(), name), end; at != end; ++at) {
+            INFO(entry.path().string() << ": " << (*at)[1]);
+            CHECK((*at)[1].str().find(';') == std::string::npos);
+        }
+    }
 }
