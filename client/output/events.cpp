@@ -168,8 +168,7 @@ std::string text_of(const Json& json, const char* key) {
 
 std::vector<Json> causes_first(const Json& events) {
     if (!events.is_array()) return {};
-    // A transition is written after its consequences, and its `at` is earlier. It may have their time to the
-    // millisecond.
+    // A transition is written after its consequences, and its `at` is earlier, or in the same millisecond.
     const auto rank = [](const Json& event) {
         const int place = text_of(event, "type") == "task.merged" ? 0 : text_of(event, "at").empty() ? 2 : 1;
         return std::pair(time_of(event), place);
