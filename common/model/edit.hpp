@@ -18,6 +18,7 @@ struct Choices {
     std::optional<std::string> executor;
     std::optional<std::string> executor_options;
     std::vector<std::string> blocked_by = {};
+    std::optional<std::string> budget = {};
 
     void describe(auto& v) {
         v.optional("workflow", workflow, "the task's workflow; a new task's default: the project's (human)");
@@ -36,6 +37,9 @@ struct Choices {
                    "words that the executor gets besides, split as a shell does it; empty: none");
         v.sparse("blocked_by", blocked_by,
                  "tasks that have to be done before it starts; of a pending task: more of them");
+        v.optional("budget", budget,
+                   "tokens that it and its sub-tasks may use, as 5M or 400k; 0: no limit; empty: as the setting "
+                   "budget.task says");
     }
     bool operator==(const Choices&) const = default;
 };

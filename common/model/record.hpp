@@ -18,6 +18,7 @@
 #include "common/model/pull_request.hpp"
 #include "common/model/role.hpp"
 #include "common/model/task.hpp"
+#include "common/model/usage.hpp"
 
 /// The records of Orange: tasks, runs of agents, merges, notices, projects. The store writes them to disk, and replies
 /// contain parts of them. A record is plain data, and describes each of its fields once (record_fields.hpp); json.hpp
@@ -139,6 +140,7 @@ struct AgentRun {
     std::int64_t oom_kills = 0;
     bool forks_refused = false;
     std::optional<RunPlace> place = {};
+    std::optional<RunUsage> usage = {};
 
     /// The agent itself, not only what an executor needs to start it.
     bool has_begun() const { return !place || place->started_at; }
@@ -325,6 +327,10 @@ struct TaskRecord {
     std::vector<TaskId> trouble_told = {};
     bool unapproved = false;
     bool into_parent = false;
+    std::vector<UsageRow> usage = {};        ///< of runs that have ended
+    std::vector<TimeRow> times = {};
+    std::optional<TimeOpen> time_open = {};  ///< what is not in `times` yet
+    std::int64_t usage_told = 0;             ///< the budget that its human was told of at 80 %; 0: not told
 
     void describe(auto& v);
 

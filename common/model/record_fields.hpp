@@ -84,6 +84,7 @@ void AgentRun::describe(auto& v) {
     v.sparse("oom_kills", oom_kills, "how many processes that it had started were ended because memory was used up");
     v.sparse("forks_refused", forks_refused, "it had as many processes as it may, and its human was told");
     v.sparse("place", place, "where its executor runs it; absent: here, as a child of its shim");
+    v.sparse("usage", usage, "what it has used so far, as its program says; saved at most once a minute");
 }
 
 void DeferredStart::describe(auto& v) {
@@ -212,6 +213,10 @@ void TaskRecord::describe(auto& v) {
     v.sparse("trouble_told", trouble_told, "its sub-tasks that need its human's help, as its human was told");
     v.sparse("unapproved", unapproved, "an agent created it, and it does not start until a human approves it");
     v.sparse("into_parent", into_parent, "it is merged into its parent's branch while its parent has not ended");
+    v.sparse("usage", usage, "what its agents used whose runs have ended, by day, role, harness and model");
+    v.sparse("times", times, "how long it was worked on, and waited, by day");
+    v.sparse("time_open", time_open, "what it does since when, as far as `times` has not counted it yet");
+    v.sparse("usage_told", usage_told, "the budget of which its human was told that 80 % is used");
 }
 
 }  // namespace orange

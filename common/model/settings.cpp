@@ -10,6 +10,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/model/fields.hpp"
+#include "common/model/usage.hpp"
 
 namespace orange {
 namespace {
@@ -44,6 +45,10 @@ constexpr SettingRule k_settings[] = {
     {"executor", "NAME", "local", "where the agents of new tasks run"},
     {"executor_options", "WORDS", "", "words for the executor of new tasks, as '-p gpu'"},
     {"resume_after_limit", "true|false|HOURS", "true", "go on after a usage limit: at once, never, within 08:00-20:00"},
+    {"budget.task", "TOKENS", "0", "tokens that each task may use, as 3M or 400k; 0: no limit"},
+    {"budget.day", "TOKENS", "0", "tokens that all tasks of the project may use on one day; 0: no limit"},
+    {"budget.task_stop", "PERCENT|never", "150", "percent of a task's budget at which its agents are stopped"},
+    {"budget.day_stop", "PERCENT|never", "120", "percent of the day's budget at which agents are stopped"},
 };
 
 using Argv = std::vector<std::string>;
@@ -66,7 +71,7 @@ Range range_of(const SettingRule& rule) {
     return {1, k_longest_wait, "a number of seconds from "};
 }
 
-constexpr std::string_view k_hours = "HOURS";  // one of the words for a value
+constexpr std::string_view k_hours = "HOURS", k_percent = "PERCENT";  // words that stand for other values
 
 bool takes_hours(const SettingRule& rule) {
     return std::string_view(rule.values).ends_with(k_hours);
@@ -77,7 +82,7 @@ std::vector<std::string> words_for(const SettingRule& rule) {
     std::vector<std::string> words;
     if (values.find('|') == std::string_view::npos) return words;
     for (const auto word : split(values, '|')) {
-        if (word != k_hours) words.emplace_back(word);
+        if (word != k_hours && word != k_percent) words.emplace_back(word);
     }
     return words;
 }
@@ -123,6 +128,25 @@ Result<void> read_size(std::string& into, const SettingRule& rule, const std::st
     return {};
 }
 
+Result<void> read_tokens(std::string& into, const SettingRule& rule, const std::string& text) {
+    if (!tokens_in(text)) return wrong(rule.name + (" must be a number of tokens, " + std::string(k_tokens_form)));
+    into = text;
+    return {};
+}
+
+Result<void> read_percent(std::string& into, const SettingRule& rule, const std::string& text) {
+    constexpr int k_least = 100, k_most = 1000;
+    int percent = 0;
+    const auto* end = text.data() + text.size();
+    const bool is_number = std::from_chars(text.data(), end, percent).ptr == end;
+    if (text != k_never && (!is_number || percent < k_least || percent > k_most)) {
+        return wrong(rule.name + (" must be percent of the budget, from " + std::to_string(k_least) + " to ") +
+                     std::to_string(k_most) + ", or " + std::string(k_never));
+    }
+    into = text;
+    return {};
+}
+
 Result<void> read_name(std::string& into, const SettingRule& rule, const Json& value) {
     const auto text = value.is_string() ? value.get<std::string>() : value.dump();
     const bool is_text = value.is_string() || value.is_number();
@@ -144,6 +168,12 @@ Result<void> read_words(std::string& into, const SettingRule& rule, const Json& 
 Result<void> read_value(std::string& into, const SettingRule& rule, const Json& value) {
     if (std::string_view(rule.values) == "SIZE") {
         return read_size(into, rule, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    if (std::string_view(rule.values) == "TOKENS") {
+        return read_tokens(into, rule, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    if (std::string_view(rule.values).starts_with(k_percent)) {
+        return read_percent(into, rule, value.is_string() ? value.get<std::string>() : value.dump());
     }
     if (std::string_view(rule.values) == "NAME") return read_name(into, rule, value);
     if (std::string_view(rule.values) == "WORDS") return read_words(into, rule, value);

@@ -59,6 +59,10 @@ struct ProjectSettings {
     std::optional<std::string> executor;
     std::optional<std::string> executor_options;    ///< a line that shell_words() can split
     std::optional<std::string> resume_after_limit;  ///< "true", "false", or hours_in()
+    std::optional<std::string> budget_task;         ///< tokens_in(); "0": no limit
+    std::optional<std::string> budget_day;          ///< likewise
+    std::optional<std::string> budget_task_stop;    ///< percent of the budget, or "never"
+    std::optional<std::string> budget_day_stop;     ///< likewise
 
     void describe(auto& v) {
         const SettingRule* rule = setting_rules().data();
@@ -95,6 +99,10 @@ struct ProjectSettings {
         add(executor);
         add(executor_options);
         add(resume_after_limit);
+        add(budget_task);
+        add(budget_day);
+        add(budget_task_stop);
+        add(budget_day_stop);
     }
     bool empty() const { return *this == ProjectSettings{}; }
     bool operator==(const ProjectSettings&) const = default;

@@ -44,6 +44,7 @@ struct Task {
     std::string extra_frontmatter;
     std::vector<TaskId> blocked_by = {};
     TaskId parent = {};
+    std::string budget = {};
 
     /// Describes the fields of TASK.md's frontmatter in their order on disk (docs/files.md).
     void describe_frontmatter(auto& v) {
@@ -81,6 +82,9 @@ struct Task {
         v.optional("updated_at", updated_at, "when it was last changed");
         v.sparse("blocked_by", blocked_by, "ids of the tasks that have to be done before it starts");
         v.sparse("parent", parent, "the task that it is a part of");
+        v.sparse("budget", budget,
+                 "tokens that it and its sub-tasks may use, as 5M or 400k; 0: no limit; absent: as the setting "
+                 "budget.task says");
     }
     void describe(auto& v) {
         describe_frontmatter(v);

@@ -12,6 +12,7 @@
 #include "common/model/pull_request.hpp"
 #include "common/model/start_wait.hpp"
 #include "common/model/task.hpp"
+#include "common/rpc/usage_methods.hpp"
 
 namespace orange {
 // Compiled once, in common/model/json.cpp.
@@ -122,6 +123,7 @@ struct TaskView {
     std::string asked;                        ///< the status that it moves to when its checks pass
     std::vector<std::string> children = {};   ///< ids of its sub-tasks, oldest first
     std::int64_t children_done = 0;           ///< the number of done sub-tasks
+    std::optional<TaskUsage> usage = {};      ///< absent: nothing is known
     std::string merges_into;                  ///< its parent's branch, if it is or was merged into that
     void describe(auto& v) {
         v.required("fields", fields, "TASK.md's frontmatter");
@@ -157,6 +159,7 @@ struct TaskView {
         v.sparse("children", children,
                  "ids of its sub-tasks, oldest first; one that is deleted counts if it had been done");
         v.sparse("children_done", children_done, "how many of them are done");
+        v.optional("usage", usage, "what its agents have used, and how long it took; absent: nothing is known");
         v.sparse("merges_into", merges_into,
                  "the branch of its parent, if it is merged into that, or was; absent: into the default branch");
     }
