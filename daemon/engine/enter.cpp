@@ -4,6 +4,7 @@
 
 #include "common/base/text.hpp"
 #include "daemon/engine/notices.hpp"
+#include "daemon/engine/times.hpp"
 
 namespace orange::engine {
 namespace {
@@ -78,6 +79,7 @@ void enter(TaskRecord& record, const Definition& definition, const Decision& dec
     record.asked.reset();
     record.held.clear();
     std::erase_if(record.outbox, [](const Message& message) { return message.lasts; });
+    keep_time(record, definition, entrance.at);
     record.intent = intent_of(decision, std::move(entrance));
 }
 

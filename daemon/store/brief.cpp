@@ -2,6 +2,7 @@
 
 #include <unordered_set>
 
+#include "common/model/fields.hpp"
 #include "common/model/json.hpp"
 
 namespace orange::store {
@@ -70,6 +71,15 @@ class Scanner {
         }
     }
 
+    /// Skips a value and takes its text.
+    bool raw(std::string_view& value) {
+        skip_space();
+        const char* begin = at_;
+        if (!skip()) return false;
+        value = {begin, static_cast<std::size_t>(at_ - begin)};
+        return true;
+    }
+
     bool is_at_end() {
         skip_space();
         return at_ == end_;
@@ -121,6 +131,16 @@ class Scanner {
     const char* at_;
     const char* end_;
 };
+
+template <class Rows>
+bool take_rows(Scanner& scan, Rows& rows) {
+    std::string_view text;
+    if (!scan.raw(text)) return false;
+    const auto json = Json::parse(text, nullptr, false);
+    auto read = json.is_discarded() ? Result<Rows>(Error{}) : read_as<Rows>(json, "", UnknownKeys::ignore);
+    if (read) rows = std::move(*read);
+    return read.has_value();
+}
 
 /// The values that a brief needs, as they are in the text.
 struct Draft {
@@ -238,6 +258,21 @@ Brief brief_of(const TaskRecord& record) {
     brief.unfinished = record.intent.has_value();
     brief.unapproved = record.unapproved;
     return brief;
+}
+
+Spent spent_of(const TaskRecord& record) {
+    return {record.usage, record.times};
+}
+
+std::optional<Spent> spent_in(std::string_view state) {
+    Scanner scan(state);
+    Spent spent;
+    const bool is_whole = scan.object([&](std::string_view key) {
+        if (key == "usage") return take_rows(scan, spent.usage);
+        return key == "times" ? take_rows(scan, spent.times) : scan.skip();
+    });
+    if (!is_whole || !scan.is_at_end()) return std::nullopt;
+    return spent;
 }
 
 std::optional<Brief> brief_of_resting(std::string_view state) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/clock.hpp"
 #include "common/base/ids.hpp"
@@ -67,5 +68,15 @@ bool rests(const TaskRecord& record);
 /// Returns the brief of a task that rests, read from its state.json in one pass: a start reads thousands of them.
 /// Returns nothing if the task does not rest, or if the text is not as Orange writes it; the caller then parses it.
 std::optional<Brief> brief_of_resting(std::string_view state);
+
+/// The part of a record that says what its task has used.
+struct Spent {
+    std::vector<UsageRow> usage;
+    std::vector<TimeRow> times;
+};
+Spent spent_of(const TaskRecord& record);
+/// Returns that part of a state.json, in one pass: sums read thousands of them. Returns nothing if the text is not as
+/// Orange writes it; the caller then parses it.
+std::optional<Spent> spent_in(std::string_view state);
 
 }  // namespace orange::store

@@ -93,6 +93,28 @@ Result<RecordPtr> TaskStore::read(const TaskId& id) const {
     return RecordPtr(std::make_shared<TaskRecord>(std::move(record)));
 }
 
+void TaskStore::read_spent(const std::vector<TaskId>& ids,
+                           const std::function<void(const TaskId& id, Result<Spent> spent)>& take) const {
+    std::map<std::string, std::vector<std::string>> resting;  // by project
+    for (const auto& id : ids) {
+        const auto* entry = entry_of(id);
+        if (entry == nullptr) continue;
+        if (entry->record) {
+            take(id, spent_of(*entry->record));
+        } else {
+            resting[entry->brief.project].push_back(id.value);
+        }
+    }
+    for (const auto& [project, names] : resting) {
+        files_.read_each(root_ / project, names, k_state, [&](const std::string& name, const Result<std::string>& state) {
+            auto spent = state ? spent_in(*state) : std::nullopt;
+            if (spent) return take(TaskId{name}, std::move(*spent));
+            const auto record = record_from(state, project, name);
+            take(TaskId{name}, record ? Result<Spent>(spent_of(*record)) : record.error());
+        });
+    }
+}
+
 std::optional<BranchHolder> TaskStore::on_branch(const std::string& project, const std::string& branch) const {
     if (const auto found = by_branch_.find({project, branch}); found != by_branch_.end()) {
         const auto& id = *found->second.begin();

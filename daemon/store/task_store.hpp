@@ -84,6 +84,10 @@ class TaskStore {
     /// Returns the record of any task. state.json of a task that rests is read each time. conflict if that file is
     /// whole, but says that the task does not rest, is of a newer Orange or belongs to another task.
     Result<RecordPtr> read(const TaskId& id) const;
+    /// Reads what these tasks have used, of a task that rests from its state.json, in one pass over each folder. `take`
+    /// gets an Error for a task that cannot be read; a task that is gone is left out.
+    void read_spent(const std::vector<TaskId>& ids,
+                    const std::function<void(const TaskId& id, Result<Spent> spent)>& take) const;
     /// Returns the brief of any task without reading a file; null if there is no such task. The pointer stays valid
     /// until the task is removed: copy what you need before a co_await.
     const Brief* brief(const TaskId& id) const;
