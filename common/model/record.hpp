@@ -74,6 +74,7 @@ struct Intent {
     std::vector<PlannedAction> actions;
     Timestamp at{};
     std::string workspace;
+    std::int64_t tokens = 0;
 
     void describe(auto& v);
     bool operator==(const Intent&) const = default;
@@ -330,7 +331,8 @@ struct TaskRecord {
     std::vector<UsageRow> usage = {};        ///< of runs that have ended
     std::vector<TimeRow> times = {};
     std::optional<TimeOpen> time_open = {};  ///< what is not in `times` yet
-    std::int64_t usage_told = 0;             ///< the budget that its human was told of at 80 %; 0: not told
+    std::optional<BudgetPass> budget_pass = {};
+    std::string near_told = {};  ///< the budget that its human was told is nearly used up, with its day if it has one
 
     void describe(auto& v);
 

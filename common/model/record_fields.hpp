@@ -35,6 +35,7 @@ void Intent::describe(auto& v) {
     v.optional("actions", actions, "what the transition asks for, in order");
     v.optional("at", at, "when it was committed");
     v.sparse("workspace", workspace, "the one that it took; the history says so");
+    v.sparse("tokens", tokens, "what the task had used when it was committed; the history says so");
 }
 
 void RunPlace::describe(auto& v) {
@@ -216,7 +217,8 @@ void TaskRecord::describe(auto& v) {
     v.sparse("usage", usage, "what its agents used whose runs have ended, by day, role, harness and model");
     v.sparse("times", times, "how long it was worked on, and waited, by day");
     v.sparse("time_open", time_open, "what it does since when, as far as `times` has not counted it yet");
-    v.sparse("usage_told", usage_told, "the budget of which its human was told that 80 % is used");
+    v.sparse("budget_pass", budget_pass, "its human started something for it although its budget was used up");
+    v.sparse("near_told", near_told, "the budget of which its human was told that 80 % is used");
 }
 
 }  // namespace orange

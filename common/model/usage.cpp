@@ -54,7 +54,8 @@ Tokens& Tokens::operator-=(const Tokens& less) {
 
 void add(std::vector<UsageRow>& rows, const UsageRow& row) {
     const auto is_same = [&](const UsageRow& each) {
-        return each.day == row.day && each.role == row.role && each.harness == row.harness && each.model == row.model;
+        return each.day == row.day && each.role == row.role && each.harness == row.harness && each.model == row.model &&
+               (each.doubtful > 0) == (row.doubtful > 0);
     };
     const auto found = std::ranges::find_if(rows, is_same);
     if (found == rows.end()) return rows.push_back(row);

@@ -77,6 +77,7 @@ struct RunUsage {
     std::vector<std::string> files;
     Timestamp read_at{};
     bool is_doubtful = false;
+    bool is_settled = false;
     std::optional<UsageWindow> window = {};
 
     void describe(auto& v) {
@@ -84,9 +85,24 @@ struct RunUsage {
         v.sparse("files", files, "its program's files that were counted");
         v.optional("read_at", read_at, "when its program's files were read last");
         v.sparse("doubtful", is_doubtful, "it grew faster than its harness says is possible");
+        v.sparse("settled", is_settled, "the run has ended, and its sums are in those of the task");
         v.optional("window", window, "how much of its account's window is used, as its program says");
     }
     bool operator==(const RunUsage&) const = default;
+};
+
+/// A human's start of something for a task whose budget is used up: it may use a part of the budget more.
+struct BudgetPass {
+    std::string day;
+    std::int64_t task_used = 0;
+    std::int64_t day_used = 0;
+
+    void describe(auto& v) {
+        v.required("day", day, "the day of the start");
+        v.optional("task_used", task_used, "what the task had used");
+        v.optional("day_used", day_used, "what its project had used that day");
+    }
+    bool operator==(const BudgetPass&) const = default;
 };
 
 /// The seconds that a task spent on one day in one way.
