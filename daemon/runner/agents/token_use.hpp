@@ -2,81 +2,74 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/model/usage.hpp"
 #include "daemon/agents/events.hpp"
 #include "daemon/agents/usage.hpp"
-#include "daemon/engine/budget.hpp"
 #include "daemon/runner/transitions/turns.hpp"
 
 namespace orange {
 
-/// What agents use, as their programs report it, and the budgets of tasks and projects.
+/// What agents use, as their programs report it (docs/usage.md).
 ///
-/// A living run is read whenever Orange looks at it anyway (look()), and its sums are in memory; mark() puts them into
-/// its record, at most once a minute. A daemon that starts reads the same files again and comes to the same sums. When
+/// A living run is read whenever Orange looks at it anyway (look()), and its sums are in memory. mark() puts them into
+/// its record, at most once a minute; a daemon that starts reads the same files again and comes to the same sums. When
 /// a run ends, settle() reads the rest and moves its sums into those of its task, with the save that removes the run: a
-/// run counts once, whenever the daemon is killed. docs/usage.md says what counts.
+/// run counts once, whenever the daemon is killed.
 class TokenUse : Owner {
   public:
-    using Owner::Owner;
+    explicit TokenUse(Runner& runner);
 
     /// Reads what the program has reported since the last call: at most a mebibyte, and the rest in the background.
     void look(const TaskRecord& record, const AgentRun& run, const agents::EventReader& events);
 
-    /// Reads all that is left of a run that has ended, and adds its sums to those of the task. Returns the sums, for
-    /// the history; nothing if its program has told nothing. The caller saves the record and forgets the run.
-    Awaitable<std::optional<Tokens>> settle(TaskRecord& record, AgentRun run);
+    /// Reads all that is left of a run that has ended, and adds its sums to those of the task. Returns the sums;
+    /// nothing if the program has told nothing. The caller saves the record.
+    Awaitable<std::optional<Tokens>> settle(TaskRecord& record, RunId run);
+
+    /// Puts the sums of living runs into the record if those there are a minute old, and raises the notice of a run
+    /// that told more than is possible. The caller saves the record.
+    void mark(TaskRecord& record);
 
     /// Returns what the task's agents have used, those of living ones included.
     std::vector<UsageRow> rows_of(const TaskRecord& record) const;
-    /// Returns the tokens of the task that count, also doubtful ones; nullopt if nothing is known.
-    std::optional<std::int64_t> counted_of(const TaskRecord& record) const;
-    /// Returns the same of the task and all tasks below it.
-    std::int64_t counted_of_family(const TaskId& id) const;
-    /// Returns the tokens that count of a project's tasks today, without doubtful ones.
+    /// Returns the tokens of the task that count, as far as they are known; also doubtful ones.
+    std::int64_t counted_of(const TaskRecord& record) const;
+    /// Returns the tokens that count of the task and all below it. Doubtful ones of the others do not count.
+    std::int64_t counted_of_family(const TaskRecord& record) const;
+    /// Returns the tokens that count of a project's tasks today, without doubtful ones. The first call of a day reads
+    /// the tasks that have ended today.
     std::int64_t counted_today(const std::string& project) const;
-    /// Returns the windows of accounts that programs told last, by harness, with the time of the reading.
-    std::map<std::string, std::pair<UsageWindow, Timestamp>> windows() const;
-    /// Returns where the run's program reports, for `explain`; nullopt: nothing was read.
-    const agents::UsageReader* reader_of(const RunId& run) const;
+    /// Returns true for a task of which something is known.
+    bool is_known(const TaskRecord& record) const { return !rows_of(record).empty(); }
 
-    /// Puts the sums of living runs into the record if they are a minute old there, and raises and clears the notices
-    /// of budgets. The caller saves the record.
-    void mark(TaskRecord& record);
+    /// Returns the accounts' windows that programs told last, by harness, with the time of the reading.
+    const std::map<std::string, std::pair<UsageWindow, Timestamp>>& windows() const { return windows_; }
 
-    /// Returns the budget that is nearest to its end of those that the task is under.
-    engine::Budget budget_of(const TaskRecord& record) const;
-    /// Returns true if Orange may begin something for the task by itself.
-    bool may_begin(const TaskRecord& record) const;
-    /// Returns true if the task's agents have to be stopped.
-    bool is_stop_due(const TaskRecord& record) const;
-    /// A human starts something for the task: lets it go on for a while if its budget is used up. Returns a sentence
-    /// for the human then, else nothing. The caller saves the record.
-    std::string let_pass(TaskRecord& record) const;
-    /// Stops the task's agents and lets that of its state wait until there is a budget again.
-    Awaitable<Result<void>> stop(TaskRecord& record);
+    /// Returns the reader of a run, for people; null: nothing was read yet.
+    const agents::UsageReader* reader_of(const TaskRecord& record, const AgentRun& run) const;
 
-    /// Lets all tasks whose budget has changed, was reached, or begins anew with the day look at what they may do.
-    void look_at_budgets();
+    /// Registers the function that is called when a task has used more.
+    void on_change(std::function<void(const TaskId&)> observer) { changed_ = std::move(observer); }
 
   private:
     /// A run's program, as far as it was read.
     struct Reading {
         agents::UsageReader reader;
-        process::Environment env;
+        std::map<std::string, std::string> env;
         std::vector<std::string> ids, told;
         RunUsage usage;
-        bool is_whole = false;        ///< all that there is has been read once
+        bool is_whole = false;        ///< all that there was has been read
         bool is_catching_up = false;  ///< the rest is being read in the background
         std::int64_t base = 0;        ///< the tokens at `base_at`, for at_most
         Timestamp base_at{};
-        Timestamp told_at{};
+        Timestamp told_at{};  ///< of the last agent.usage
+        std::int64_t told_tokens = 0;
     };
-    /// The sums of a task, for those of families and days.
+    /// The tokens of a task that count for others.
     struct Known {
         std::string project;
         std::int64_t counted = 0;
@@ -85,21 +78,20 @@ class TokenUse : Owner {
     };
 
     Reading& reading_of(const TaskRecord& record, const AgentRun& run);
-    /// Reads a piece. Returns true if there is more.
+    const Reading* known_reading(const TaskRecord& record, const AgentRun& run) const;
     bool read_piece(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness, Reading& reading);
     Awaitable<void> catch_up(TaskId id, RunId run);
     void note(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness, Reading& reading);
-    /// Returns what is known of a run: what was read, or what its record has of an earlier daemon.
-    const RunUsage* usage_of(const AgentRun& run) const;
+    const RunUsage* usage_of(const TaskRecord& record, const AgentRun& run) const;
     const Known& known(const TaskId& id) const;
     void know(const TaskRecord& record) const;
-    void know_of_today() const;
+    void saved(const TaskId& id);
 
-    std::map<RunId, Reading> readings_;
-    mutable std::map<TaskId, Known> known_;
-    mutable std::string day_known_;  ///< the day of which all tasks are in `known_`
+    std::map<TaskId, std::map<RunId, Reading>> readings_;  ///< only of runs that are in a record
+    mutable std::map<TaskId, Known> known_;                ///< tasks that were deleted today stay
+    mutable std::string day_known_;                        ///< the day of which all tasks are in `known_`
     std::map<std::string, std::pair<UsageWindow, Timestamp>> windows_;
-    std::map<TaskId, std::string> states_;  ///< of budgets, as look_at_budgets() saw them last
+    std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
 };
 
 }  // namespace orange

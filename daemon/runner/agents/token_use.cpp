@@ -1,0 +1,285 @@
+#include "daemon/runner/agents/token_use.hpp"
+
+#include <algorithm>
+
+#include "daemon/engine/notices.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/runner.hpp"
+
+namespace orange {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto k_save_again = 60s, k_tell_again = 10s;
+/// The pause between two pieces of a file that has grown by much, in which others have the loop.
+constexpr auto k_between_pieces = 20ms;
+/// A run that ended earlier has asked its model for nothing, if its program has told nothing.
+constexpr auto k_least_run = 5s;
+
+std::int64_t counted_in(const std::vector<UsageRow>& rows) {
+    std::int64_t sum = 0;
+    for (const auto& row : rows) sum += row.tokens.counted();
+    return sum;
+}
+
+void add_new(std::vector<std::string>& all, const std::vector<std::string>& more) {
+    for (const auto& each : more) {
+        if (std::ranges::find(all, each) == all.end()) all.push_back(each);
+    }
+}
+
+}  // namespace
+
+TokenUse::TokenUse(Runner& runner) : Owner(runner) {
+    world_.tasks.observe([this](const TaskId& id) { saved(id); });
+}
+
+TokenUse::Reading& TokenUse::reading_of(const TaskRecord& record, const AgentRun& run) {
+    auto& runs = readings_[record.task.id];
+    const auto found = runs.find(run.run);
+    if (found != runs.end()) return found->second;
+    auto& reading = runs[run.run];
+    const auto harness = world_.harnesses.find(run.harness);
+    if (harness) reading.env = runner_.agents.environment(record, harness->harness.env, run.role, run.run);
+    if (run.usage) {
+        reading.told = run.usage->files;
+        reading.usage = *run.usage;
+    }
+    reading.base = counted_in(reading.usage.rows);
+    reading.base_at = run.usage ? run.usage->read_at : run.began_at();
+    return reading;
+}
+
+const TokenUse::Reading* TokenUse::known_reading(const TaskRecord& record, const AgentRun& run) const {
+    const auto task = readings_.find(record.task.id);
+    if (task == readings_.end()) return nullptr;
+    const auto found = task->second.find(run.run);
+    return found == task->second.end() ? nullptr : &found->second;
+}
+
+void TokenUse::look(const TaskRecord& record, const AgentRun& run, const agents::EventReader& events) {
+    const auto harness = world_.harnesses.find(run.harness);
+    if (!harness || !harness->harness.usage.are_told()) return;
+    auto& reading = reading_of(record, run);
+    add_new(reading.told, events.told_files());
+    add_new(reading.ids, events.told_ids());
+    if (reading.is_catching_up || !read_piece(record, run, harness->harness, reading)) return;
+    reading.is_catching_up = true;
+    async::spawn(world_.executor, "usage", catch_up(record.task.id, run.run));
+}
+
+/// Returns true if there is more to read. The reader begins at the beginning of each file, so the sums of an earlier
+/// daemon stay until it has come to the end.
+bool TokenUse::read_piece(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness,
+                          Reading& reading) {
+    if (const auto* session = record.session_of(run.role); session && session->harness == run.harness)
+        add_new(reading.ids, {session->id});
+    const auto folder = runner_.agents.run_folder(record);
+    const agents::UsageSource source{harness, reading.env,    folder,       runner_.agents.talk_folder(record),
+                                     run.run, run.began_at(), world_.clock.now(), reading.ids,
+                                     reading.told};
+    if (reading.reader.read(world_.files, source)) return true;
+    reading.is_whole = true;
+    note(record, run, harness, reading);
+    return false;
+}
+
+Awaitable<void> TokenUse::catch_up(TaskId id, RunId run_id) {
+    for (;;) {
+        co_await async::sleep(k_between_pieces);
+        const auto record = world_.tasks.awake(id);
+        if (!record) co_return;
+        const auto run = std::ranges::find(record->runs, run_id, &AgentRun::run);
+        if (run == record->runs.end()) co_return;
+        const auto harness = world_.harnesses.find(run->harness);
+        auto& reading = reading_of(*record, *run);
+        if (harness && read_piece(*record, *run, harness->harness, reading)) continue;
+        reading.is_catching_up = false;
+        co_return;
+    }
+}
+
+/// Takes over the sums of a reader that has come to the end of all files. Sums that were higher stay: a file is gone.
+void TokenUse::note(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness, Reading& reading) {
+    const auto now = world_.clock.now();
+    auto& usage = reading.usage;
+    auto rows = reading.reader.rows();
+    for (auto& row : rows) {
+        row.role = run.role;
+        row.harness = run.harness;
+        row.untold = reading.reader.is_incomplete() ? 1 : 0;
+    }
+    const auto counted = counted_in(rows), before = counted_in(usage.rows);
+    const auto minutes = std::chrono::ceil<std::chrono::minutes>(now - std::min(reading.base_at, now)).count() + 1;
+    const auto at_most = harness.usage.at_most;
+    if (at_most > 0 && (counted - reading.base) / minutes > at_most) usage.is_doubtful = true;
+    if (now - reading.base_at >= k_save_again) {
+        reading.base = counted;
+        reading.base_at = now;
+    }
+    for (auto& row : rows) row.doubtful = usage.is_doubtful ? 1 : 0;
+    if (counted >= before) usage.rows = std::move(rows);
+    usage.read_at = now;
+    usage.files.clear();
+    for (const auto& file : reading.reader.files()) usage.files.push_back(file.path);
+    if (const auto& window = reading.reader.window()) {
+        usage.window = window;
+        windows_[run.harness] = {*window, now};
+    }
+    if (counted <= before) return;
+    know(record);
+    changed_(record.task.id);
+    if (now - reading.told_at < k_tell_again && now >= reading.told_at) return;
+    reading.told_at = now;
+    HistoryEvent event{"agent.usage", now, {}};
+    event.fields = {{"role", name_text(run.role)}, {"run", run.run.value}, {"tokens", counted}};
+    world_.journal.publish(record.task.id, record.task.project, std::move(event));
+}
+
+Awaitable<std::optional<Tokens>> TokenUse::settle(TaskRecord& record, RunId run_id) {
+    const auto find = [&] { return std::ranges::find(record.runs, run_id, &AgentRun::run); };
+    if (find() == record.runs.end() || (find()->usage && find()->usage->is_settled)) co_return std::nullopt;
+    const auto run = *find();
+    const auto harness = world_.harnesses.find(run.harness);
+    if (harness && harness->harness.usage.are_told()) {
+        agents::EventReader events;
+        events.read(harness->harness, world_.files,
+                    agents::events_file(runner_.agents.run_folder(record), run.run));
+        auto& reading = reading_of(record, run);
+        add_new(reading.told, events.told_files());
+        add_new(reading.ids, events.told_ids());
+        for (bool more = true; more;) {
+            more = read_piece(record, run, harness->harness, reading_of(record, run));
+            co_await async::yield();
+        }
+    }
+    const auto* known = usage_of(record, run);
+    auto usage = known ? *known : RunUsage{};
+    const bool has_told = !usage.rows.empty();
+    const auto* reading = known_reading(record, run);
+    const bool is_nothing = (reading && !reading->reader.files().empty()) || !run.has_begun() ||
+                            world_.clock.now() - run.began_at() < k_least_run;
+    Tokens sum;
+    for (const auto& row : usage.rows) {
+        add(record.usage, row);
+        sum += row.tokens;
+    }
+    if (!has_told && !is_nothing) {
+        UsageRow untold{day_of(run.began_at()), run.role, run.harness, run.model, {}};
+        untold.untold = 1;
+        add(record.usage, untold);
+    }
+    usage.rows.clear();
+    usage.is_settled = true;
+    find()->usage = std::move(usage);
+    co_return has_told ? std::optional(sum) : std::nullopt;
+}
+
+void TokenUse::mark(TaskRecord& record) {
+    std::string doubtful;
+    for (auto& run : record.runs) {
+        const auto* reading = known_reading(record, run);
+        if (run.usage && run.usage->is_doubtful) doubtful = name_text(run.role);
+        if (!reading || !reading->is_whole || (run.usage && run.usage->is_settled)) continue;
+        const auto& now = reading->usage;
+        if (now.is_doubtful) doubtful = name_text(run.role);
+        if (run.usage && now.rows == run.usage->rows && now.window == run.usage->window) continue;
+        const bool is_due = !run.usage || now.is_doubtful != run.usage->is_doubtful ||
+                            now.read_at - run.usage->read_at >= k_save_again || now.read_at < run.usage->read_at;
+        if (is_due && (!now.rows.empty() || now.window)) run.usage = now;
+    }
+    if (doubtful.empty() || engine::find_notice(record, NoticeKind::usage_doubtful)) return;
+    raise(world_, record, NoticeKind::usage_doubtful,
+          "the " + doubtful + " told more tokens than its program can use in that time. They count for no other task",
+          "orange harness explain " + record.task.id.value, doubtful);
+}
+
+const RunUsage* TokenUse::usage_of(const TaskRecord& record, const AgentRun& run) const {
+    if (run.usage && run.usage->is_settled) return nullptr;
+    const auto* reading = known_reading(record, run);
+    if (reading && reading->is_whole) return &reading->usage;
+    return run.usage ? &*run.usage : nullptr;
+}
+
+std::vector<UsageRow> TokenUse::rows_of(const TaskRecord& record) const {
+    auto rows = record.usage;
+    for (const auto& run : record.runs) {
+        const auto* usage = usage_of(record, run);
+        for (const auto& row : usage ? usage->rows : std::vector<UsageRow>()) add(rows, row);
+    }
+    return rows;
+}
+
+std::int64_t TokenUse::counted_of(const TaskRecord& record) const {
+    return counted_in(rows_of(record));
+}
+
+std::int64_t TokenUse::counted_of_family(const TaskRecord& record) const {
+    auto sum = counted_of(record);
+    std::vector<TaskId> open = world_.tasks.children_of(record.task.id);
+    while (!open.empty()) {
+        const auto id = open.back();
+        open.pop_back();
+        sum += known(id).counted;
+        const auto below = world_.tasks.children_of(id);
+        open.insert(open.end(), below.begin(), below.end());
+    }
+    return sum;
+}
+
+void TokenUse::know(const TaskRecord& record) const {
+    Known known{record.task.project, 0, day_of(world_.clock.now()), 0};
+    for (const auto& row : rows_of(record)) {
+        if (row.doubtful > 0) continue;
+        known.counted += row.tokens.counted();
+        if (row.day == known.day) known.today += row.tokens.counted();
+    }
+    known_[record.task.id] = std::move(known);
+}
+
+const TokenUse::Known& TokenUse::known(const TaskId& id) const {
+    const auto found = known_.find(id);
+    if (found != known_.end()) return found->second;
+    if (const auto record = world_.tasks.read(id)) know(**record);
+    return known_[id];
+}
+
+std::int64_t TokenUse::counted_today(const std::string& project) const {
+    const auto today = day_of(world_.clock.now());
+    if (day_known_ != today) {
+        day_known_ = today;
+        world_.tasks.each_awake([&](const TaskRecord& record) { know(record); });
+        for (const auto& [time, id] : world_.tasks.histories().all()) {
+            if (day_of(time) < today) break;
+            (void)known(id);
+        }
+    }
+    std::int64_t sum = 0;
+    for (const auto& [id, known] : known_) {
+        if (known.day == today && known.project == project) sum += known.today;
+    }
+    return sum;
+}
+
+const agents::UsageReader* TokenUse::reader_of(const TaskRecord& record, const AgentRun& run) const {
+    const auto* reading = known_reading(record, run);
+    return reading ? &reading->reader : nullptr;
+}
+
+void TokenUse::saved(const TaskId& id) {
+    const auto record = world_.tasks.awake(id);
+    if (!record) {  // it rests, or is deleted: its sums do not change any more
+        readings_.erase(id);
+        return;
+    }
+    const auto task = readings_.find(id);
+    if (task != readings_.end()) {
+        std::erase_if(task->second, [&](const auto& each) {
+            return std::ranges::find(record->runs, each.first, &AgentRun::run) == record->runs.end();
+        });
+    }
+    if (!record->usage.empty() || !record->runs.empty()) know(*record);
+}
+
+}  // namespace orange
