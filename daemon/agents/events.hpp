@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/ids.hpp"
 #include "daemon/agents/harness.hpp"
@@ -26,7 +27,7 @@ struct Conversation {
 };
 
 /// Returns the conversation that a line names, whatever its event is; nullopt if it names none, if its id is not one
-/// that may become an argument, or if the event is the end of a conversation: another one may have begun.
+/// that the definition permits, or if the event is the end of a conversation: another one may have begun.
 std::optional<Conversation> conversation_in(const Harness& harness, std::string_view line);
 
 /// True for the id of a conversation that is safe as a command-line argument.
@@ -63,14 +64,25 @@ class EventReader {
     /// Returns the conversation that was named last.
     const std::optional<Conversation>& conversation() const { return conversation_; }
 
+    static constexpr std::size_t k_most_told = 100;
+    /// Returns the paths of conversations' files that events have named, also events without an id: absolute, each
+    /// once, the first k_most_told. The program, or its agent, may name any path.
+    const std::vector<std::string>& told_files() const { return told_files_; }
+    /// Returns the ids of conversations that events have named, also those that have ended: each once, the first
+    /// k_most_told, all permitted by the definition.
+    const std::vector<std::string>& told_ids() const { return told_ids_; }
+
   private:
     bool parse(const Harness& harness, std::string_view lines);
+    void remember(const Harness& harness, std::string_view line);
 
     std::uintmax_t at_ = 0;                                       ///< the offset up to which the file was read
     std::chrono::sys_time<std::chrono::nanoseconds> modified_{};  ///< the file's time at that read
     Statement last_;
     std::set<std::string> taken_;
     std::optional<Conversation> conversation_;
+    std::vector<std::string> told_files_;
+    std::vector<std::string> told_ids_;
 };
 
 }  // namespace orange::agents

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -102,8 +103,41 @@ struct Session {
     std::string file;                 ///< must exist to continue; empty: the program reports it itself
     std::vector<std::string> list;    ///< makes the program print its conversations (session_in)
     bool typed = false;               ///< the prompt on the command line is lost when it continues
+    std::string form;                 ///< of the program's ids: "uuid", or a text with one "*"; empty: any
 
     bool can_resume() const { return !resume.empty(); }
+    /// True for an id that has the form and is safe as a command-line argument.
+    bool permits(std::string_view id) const;
+};
+
+/// The lines in which the program writes what it uses (usage.hpp). Members are dotted paths into a line of JSON.
+struct UsageSigns {
+    /// The pattern of a file. The path down to `root` may have links, the rest has none.
+    struct File {
+        std::string root;   ///< an item of config_binds, {run_folder}, {talk_dir} or {transcript}
+        std::string below;  ///< components with {session}, {session_8} and "*"
+        bool operator==(const File&) const = default;
+    };
+    /// How much of its account's window the program has used.
+    struct Window {
+        std::map<std::string, std::string> each;  ///< members that a line has to have, and their texts
+        std::string percent;                      ///< empty: the program does not say it
+        std::string resets;
+    };
+    bool in_events = false;                   ///< the program writes them into its events file
+    std::vector<File> files;                  ///< otherwise: where they are
+    std::map<std::string, std::string> each;  ///< members that a line has to have, and their texts
+    std::string id;                           ///< each id counts once; empty: each line counts
+    std::string input, cache_read, cache_write, output;
+    std::string reasoning;          ///< tokens that are not in `output`
+    bool input_has_cached = false;  ///< `input` contains those of the two caches
+    std::string model;
+    std::string money;  ///< dollars
+    std::string time = "timestamp";
+    Window window;
+    std::int64_t at_most = 0;  ///< tokens a minute, more than the program can use; 0: not known
+
+    bool are_told() const { return in_events || !files.empty(); }
 };
 
 /// An agent program as data: harnesses/<name>.yml (docs/harnesses.md). Everything in which agent programs differ is in
@@ -140,6 +174,7 @@ struct Harness {
     Trust trust;
     NoLogin no_login;
     Session session;
+    UsageSigns usage;
     std::vector<std::string> check_args;       ///< replaces {check_args}, once for each check; may have {check}
     std::string check_rule;                    ///< {check_rules} is this, once for each check; may have {check}
     std::chrono::milliseconds ready_after{0};  ///< messages that are typed earlier after the start would be lost
@@ -185,8 +220,9 @@ std::string model_note(const Harness& harness, const std::string& model);
 std::string argv_name(const Harness& harness, const std::string& permissions);
 
 /// Returns the id of the conversation that was the first to begin in that folder at that time or after it. `list` is a
-/// JSON list of objects with `id`, `directory` and `created`, in milliseconds. Empty if there is none.
-std::string session_in(std::string_view list, const std::string& folder, Timestamp since);
+/// JSON list of objects with `id`, `directory` and `created`, in milliseconds. Ids that `session` does not permit do
+/// not count. Empty if there is none.
+std::string session_in(std::string_view list, const std::string& folder, Timestamp since, const Session& session = {});
 
 /// An agent's activity, and its source.
 struct Reading {

@@ -36,6 +36,15 @@ Result<FileSystem::Piece> HomeFiles::read_before(const Path& path, std::optional
     return if_home_is_here(disk_.read_before(path, end, size));
 }
 
+Result<FileSystem::Beneath> HomeFiles::read_beneath(const Path& root, const Path& below, std::uintmax_t from,
+                                                    std::size_t size) {
+    return if_home_is_here(disk_.read_beneath(root, below, from, size));
+}
+
+Result<std::vector<std::string>> HomeFiles::list_beneath(const Path& root, const Path& below, std::size_t most) {
+    return if_home_is_here(disk_.list_beneath(root, below, most));
+}
+
 Result<void> HomeFiles::replace(const Path& path, std::string_view content, Durability durability) {
     TRY(check());
     return disk_.replace(path, content, durability);

@@ -16,6 +16,8 @@ class HomeFiles final : public FileSystem {
     void read_each(const Path& folder, const std::vector<std::string>& names, const std::string& file,
                    const std::function<void(const std::string& name, Result<std::string> content)>& take) override;
     Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) override;
+    Result<Beneath> read_beneath(const Path& root, const Path& below, std::uintmax_t from, std::size_t size) override;
+    Result<std::vector<std::string>> list_beneath(const Path& root, const Path& below, std::size_t most) override;
     Result<void> replace(const Path& path, std::string_view content,
                          Durability durability = Durability::synced) override;
     Result<void> exchange(const Path& path, std::string_view content, const Path& displaced,

@@ -24,6 +24,16 @@ Result<void> sync_at(const Path& place, int flags, const Path& file) {
 
 }  // namespace
 
+std::chrono::sys_time<std::chrono::nanoseconds> modified_in(const struct stat& facts) {
+#ifdef __APPLE__
+    const auto& time = facts.st_mtimespec;
+#else
+    const auto& time = facts.st_mtim;
+#endif
+    return std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::seconds(time.tv_sec) +
+                                                           std::chrono::nanoseconds(time.tv_nsec));
+}
+
 Result<FileFacts> facts_of(const Path& path) {
     struct stat facts {};
     if (::lstat(path.c_str(), &facts) != 0) {
@@ -31,18 +41,11 @@ Result<FileFacts> facts_of(const Path& path) {
         if (errno == ENOENT || errno == ENOTDIR) error.code = ErrorCode::not_found;
         return error;
     }
-#ifdef __APPLE__
-    const auto& time = facts.st_mtimespec;
-#else
-    const auto& time = facts.st_mtim;
-#endif
-    const auto modified = std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
     const auto kind = S_ISREG(facts.st_mode)   ? FileFacts::Kind::file
                       : S_ISDIR(facts.st_mode) ? FileFacts::Kind::folder
                       : S_ISLNK(facts.st_mode) ? FileFacts::Kind::link
                                                : FileFacts::Kind::other;
-    return FileFacts{kind, static_cast<std::uintmax_t>(facts.st_size),
-                     std::chrono::sys_time<std::chrono::nanoseconds>(modified)};
+    return FileFacts{kind, static_cast<std::uintmax_t>(facts.st_size), modified_in(facts)};
 }
 
 bool is_forbidden(const Path& path) {

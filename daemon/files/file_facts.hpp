@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/stat.h>
+
 #include <chrono>
 
 #include "daemon/files/file_system.hpp"
@@ -7,6 +9,9 @@
 /// Operations of the store on files that other programs write, too. These functions work on the real disk; only writes
 /// go through FileSystem.
 namespace orange::files {
+
+/// Returns when the file was modified.
+std::chrono::sys_time<std::chrono::nanoseconds> modified_in(const struct stat& facts);
 
 /// Returns the facts of the file on the real disk.
 Result<FileFacts> facts_of(const Path& path);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -61,6 +62,24 @@ class FileSystem {
     /// read whole. Errors are those of read().
     virtual Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) = 0;
 
+    /// A piece of a file from an offset on, and which file it is.
+    struct Beneath {
+        std::uint64_t device = 0, inode = 0;  ///< 0: not known
+        std::uintmax_t size = 0;              ///< of the file
+        std::chrono::sys_time<std::chrono::nanoseconds> modified{};
+        std::string bytes;
+    };
+    /// Reads at most `size` bytes from the offset `from` on of a file that another program writes, in a folder in which
+    /// agents can do anything. `root` is opened as usual and may be a link; from there on no link is followed, not even
+    /// at the last name, and nothing outside is reached. Only a regular file is read, and nothing is waited for. With
+    /// `size` 0, only the facts are returned. not_found if there is no such file; io for any other failure. This
+    /// implementation is for file systems without links.
+    virtual Result<Beneath> read_beneath(const Path& root, const Path& below, std::uintmax_t from, std::size_t size);
+
+    /// Lists the names in such a folder, sorted, but no more than the first `most` that the disk returns; empty if the
+    /// folder does not exist. An empty `below` is `root` itself.
+    virtual Result<std::vector<std::string>> list_beneath(const Path& root, const Path& below, std::size_t most);
+
     /// Replaces a file atomically: writes a temporary file in the same folder (O_EXCL, O_NOFOLLOW), fsyncs it, renames
     /// it, and fsyncs the folder if the write is `synced`. Creates missing parent folders. After an error the old
     /// content is in place and no temporary file is left; if the folder cannot be fsynced, the old content is put back,
@@ -89,6 +108,37 @@ class FileSystem {
     /// leads to. not_found if there is none.
     virtual Result<FileFacts> facts_of(const Path& path) = 0;
 };
+
+/// Returns true for a path that read_beneath() takes: names, without "..", "." and a slash at an end.
+inline bool is_path_beneath(const Path& below) {
+    const auto is_name = [](const Path& part) { return !part.empty() && part != "." && part != ".."; };
+    return below.is_relative() && !below.empty() && std::all_of(below.begin(), below.end(), is_name);
+}
+
+inline Result<FileSystem::Beneath> FileSystem::read_beneath(const Path& root, const Path& below, std::uintmax_t from,
+                                                            std::size_t size) {
+    const auto path = root / below;
+    if (!is_path_beneath(below)) return Error(ErrorCode::io, "reading " + path.string() + ": it is no path below");
+    const auto facts = facts_of(path);
+    if (!facts) return facts.error();
+    if (facts->kind != FileFacts::Kind::file) {
+        return Error(ErrorCode::io, "reading " + path.string() + ": it is not a regular file");
+    }
+    Beneath found{0, 0, facts->size, facts->modified, {}};
+    if (size == 0 || from >= facts->size) return found;
+    auto piece = read_before(path, from + size, size);
+    if (!piece) return piece.error();
+    if (piece->from < from) piece->bytes.erase(0, static_cast<std::size_t>(from - piece->from));
+    found.bytes = std::move(piece->bytes);
+    return found;
+}
+
+inline Result<std::vector<std::string>> FileSystem::list_beneath(const Path& root, const Path& below,
+                                                                 std::size_t most) {
+    auto names = list(below.empty() ? root : root / below);
+    if (names && names->size() > most) names->resize(most);
+    return names;
+}
 
 /// Returns true if no file, folder or link has that name.
 inline bool is_missing(FileSystem& files, const Path& path) {

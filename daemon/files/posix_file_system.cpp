@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <limits>
 #include <memory>
 
 #include "common/base/try.hpp"
@@ -162,6 +163,66 @@ Result<UniqueFd> open_to_read(const Path& path, Roots& roots) {
     return file;
 }
 
+/// Opens a path below `root`, which may be a link. From there on no link is followed.
+Result<UniqueFd> open_under(const Path& root, const Path& below, int flags, std::string_view doing) {
+    UniqueFd at(retried([&] { return ::open(root.c_str(), k_folder_flags); }));
+    if (!at) return failed(doing, root, errno);
+    if (below.empty()) return at;
+    const auto path = root / below;
+    if (!is_path_beneath(below)) return Error(ErrorCode::io, std::string(doing) + " " + path.string() + ": \"..\"");
+    UniqueFd direct(retried([&] { return files::open_beneath(at.get(), below.c_str(), flags | O_NOFOLLOW); }));
+    if (direct) return direct;
+    if (errno == ENOENT) return failed(doing, path, ENOENT);
+    // Without openat2(), and to find the reason of its failure, open the folders one after the other.
+    for (auto name = below.begin(); name != below.end(); ++name) {
+        const int how = std::next(name) == below.end() ? flags : k_folder_flags;
+        UniqueFd next(retried([&] { return ::openat(at.get(), name->c_str(), how | O_NOFOLLOW); }));
+        if (!next) return failed(doing, path, errno);
+        at = std::move(next);
+    }
+    return at;
+}
+
+/// Reads the bytes from `from` to `to`, or fewer if another program has truncated the file meanwhile. Returns 0 or an
+/// errno.
+int read_range(int fd, std::uintmax_t from, std::uintmax_t to, std::string& bytes) {
+    bytes.resize(static_cast<std::size_t>(to - from));
+    std::size_t filled = 0;
+    while (filled < bytes.size()) {
+        const auto got = retried([&] {
+            return ::pread(fd, bytes.data() + filled, bytes.size() - filled, static_cast<off_t>(from + filled));
+        });
+        if (got < 0) return errno;
+        if (got == 0) break;
+        filled += static_cast<std::size_t>(got);
+    }
+    bytes.resize(filled);
+    return 0;
+}
+
+/// Returns the first `most` names in a folder, in the order of the disk.
+Result<std::vector<std::string>> names_in(UniqueFd folder, const Path& path, std::size_t most) {
+    const int fd = folder.release();
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(fd), &::closedir);
+    if (!stream) {
+        const int error = errno;
+        ::close(fd);
+        return failed("listing", path, error);
+    }
+    std::vector<std::string> names;
+    errno = 0;
+    while (names.size() < most) {
+        const dirent* entry = ::readdir(stream.get());
+        if (entry == nullptr) break;
+        const std::string_view name = entry->d_name;
+        if (name != "." && name != "..") names.emplace_back(name);
+        errno = 0;
+    }
+    if (errno != 0) return failed("listing", path, errno);
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
 Result<std::string> read_all(int fd, const Path& path) {
     std::string content;
     const int error = posix::read_at_most(fd, PosixFileSystem::k_largest, content);
@@ -232,19 +293,33 @@ Result<FileSystem::Piece> PosixFileSystem::read_before(const Path& path, std::op
     const auto there = static_cast<std::uintmax_t>(facts.st_size);
     const auto to = std::min(end.value_or(there), there);
     Piece piece{to > size ? to - size : 0, {}};
-    piece.bytes.resize(static_cast<std::size_t>(to - piece.from));
-    std::size_t filled = 0;
-    while (filled < piece.bytes.size()) {
-        const auto got = retried([&] {
-            return ::pread(file.get(), piece.bytes.data() + filled, piece.bytes.size() - filled,
-                           static_cast<off_t>(piece.from + filled));
-        });
-        if (got < 0) return failed("reading", path, errno);
-        if (got == 0) break;  // another program truncated the file meanwhile
-        filled += static_cast<std::size_t>(got);
-    }
-    piece.bytes.resize(filled);
+    if (const int error = read_range(file.get(), piece.from, to, piece.bytes)) return failed("reading", path, error);
     return piece;
+}
+
+Result<FileSystem::Beneath> PosixFileSystem::read_beneath(const Path& root, const Path& below, std::uintmax_t from,
+                                                          std::size_t size) {
+    const auto path = root / below;
+    TRY(const auto file, open_under(root, below, k_read_flags, "reading"));
+    struct stat facts {};
+    if (::fstat(file.get(), &facts) != 0) return failed("reading", path, errno);
+    if (!S_ISREG(facts.st_mode)) return not_regular(path);
+    Beneath found;
+    found.device = static_cast<std::uint64_t>(facts.st_dev);
+    found.inode = static_cast<std::uint64_t>(facts.st_ino);
+    found.size = static_cast<std::uintmax_t>(facts.st_size);
+    found.modified = files::modified_in(facts);
+    const auto to = found.size - std::min(from, found.size) > size ? from + size : found.size;
+    if (from >= to) return found;
+    if (const int error = read_range(file.get(), from, to, found.bytes)) return failed("reading", path, error);
+    return found;
+}
+
+Result<std::vector<std::string>> PosixFileSystem::list_beneath(const Path& root, const Path& below, std::size_t most) {
+    auto opened = open_under(root, below, k_folder_flags | O_NONBLOCK, "listing");
+    if (opened) return names_in(std::move(*opened), root / below, most);
+    if (opened.error().code == ErrorCode::not_found) return std::vector<std::string>{};
+    return opened.error();
 }
 
 Result<void> PosixFileSystem::replace(const Path& path, std::string_view content, Durability durability) {
@@ -309,23 +384,7 @@ Result<std::vector<std::string>> PosixFileSystem::list(const Path& folder) {
         if (opened.error().code == ErrorCode::not_found) return std::vector<std::string>{};
         return in_context("listing " + folder.string(), opened.error());
     }
-    const int fd = opened->release();
-    const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(fd), &::closedir);
-    if (!stream) {
-        const int error = errno;
-        ::close(fd);
-        return failed("listing", folder, error);
-    }
-    std::vector<std::string> names;
-    errno = 0;
-    while (const dirent* entry = ::readdir(stream.get())) {
-        const std::string_view name = entry->d_name;
-        if (name != "." && name != "..") names.emplace_back(name);
-        errno = 0;
-    }
-    if (errno != 0) return failed("listing", folder, errno);
-    std::sort(names.begin(), names.end());
-    return names;
+    return names_in(std::move(*opened), folder, std::numeric_limits<std::size_t>::max());
 }
 
 Result<void> PosixFileSystem::remove(const Path& path) {

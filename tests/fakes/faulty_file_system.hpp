@@ -35,6 +35,14 @@ class FaultyFileSystem final : public FileSystem {
         if (is_due()) return error("reading", path);
         return real_.read_before(path, end, size);
     }
+    Result<Beneath> read_beneath(const Path& root, const Path& below, std::uintmax_t from, std::size_t size) override {
+        if (is_due()) return error("reading", root / below);
+        return real_.read_beneath(root, below, from, size);
+    }
+    Result<std::vector<std::string>> list_beneath(const Path& root, const Path& below, std::size_t most) override {
+        if (is_due()) return error("listing", root / below);
+        return real_.list_beneath(root, below, most);
+    }
     Result<void> replace(const Path& path, std::string_view content, Durability durability) override {
         if (is_due()) return error("writing", path);
         return real_.replace(path, content, durability);

@@ -17,6 +17,12 @@ class MeddlingFileSystem final : public FileSystem {
     Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) override {
         return real_.read_before(path, end, size);
     }
+    Result<Beneath> read_beneath(const Path& root, const Path& below, std::uintmax_t from, std::size_t size) override {
+        return real_.read_beneath(root, below, from, size);
+    }
+    Result<std::vector<std::string>> list_beneath(const Path& root, const Path& below, std::size_t most) override {
+        return real_.list_beneath(root, below, most);
+    }
     Result<void> replace(const Path& path, std::string_view content, Durability durability) override {
         before(path);
         return real_.replace(path, content, durability);

@@ -67,6 +67,14 @@ class MortalFileSystem final : public FileSystem {
         if (fuse_.reads_count && fuse_.file_step()) return full("listing", folder);
         return real_.list(folder);
     }
+    Result<Beneath> read_beneath(const Path& root, const Path& below, std::uintmax_t from, std::size_t size) override {
+        if (fuse_.reads_count && fuse_.file_step()) return full("reading", root / below);
+        return real_.read_beneath(root, below, from, size);
+    }
+    Result<std::vector<std::string>> list_beneath(const Path& root, const Path& below, std::size_t most) override {
+        if (fuse_.reads_count && fuse_.file_step()) return full("listing", root / below);
+        return real_.list_beneath(root, below, most);
+    }
     Result<void> replace(const Path& path, std::string_view content, Durability durability) override {
         if (fuse_.file_step()) return full("writing", path);
         return real_.replace(path, content, durability);
