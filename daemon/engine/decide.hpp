@@ -102,6 +102,9 @@ Result<std::string> target_of(const Definition& definition, const Task& task, co
 bool can_be_merged_from(const Definition& definition, std::string_view from);
 /// Returns the state to which a human who rejects the work sends it; nullptr if the workflow has no such step here.
 const State* rejection_target(const Definition& definition, const Task& task);
+/// Returns the first state that `by` may ask for now and in which the work is reviewed: by a reviewer, or by the human.
+/// nullptr: there is none.
+const State* review_target(const Definition& definition, const Task& task, Role by);
 /// Returns the state to which a human's approval sends the task, if the approval is not a merge: from a state without
 /// an agent that a rejection leads back from, the first other state that the human may ask for. nullptr: there is no
 /// such step.

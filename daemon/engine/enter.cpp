@@ -42,14 +42,17 @@ std::string why_moved(const TaskRecord& record, const Definition& definition, co
     const bool by_agent = by.role == Role::worker || by.role == Role::reviewer;
     if (!by_agent) return {};
     if (!is_stuck) return set_by(by.role);
-    const auto agent = "the " + name_text(by.role);
-    return decision.words.empty() ? agent + " cannot go on" : agent + " cannot go on, and asks: " + decision.words;
+    return decision.words.empty() ? cannot_go_on(by.role) : cannot_go_on(by.role) + ", and asks: " + decision.words;
 }
 
 }  // namespace
 
 std::string set_by(Role role) {
     return "the " + name_text(role) + " set this status";
+}
+
+std::string cannot_go_on(Role role) {
+    return "the " + name_text(role) + " cannot go on";
 }
 
 void enter(TaskRecord& record, const Definition& definition, const Decision& decision, Entrance entrance) {

@@ -20,6 +20,8 @@ struct Entrance {
 
 /// Returns why a task is in a status that its agent asked for, as moved_because says it.
 std::string set_by(Role role);
+/// Returns the same for an agent that made the task stuck, or how that begins if it says more.
+std::string cannot_go_on(Role role);
 
 /// Changes `record` into what the commit point of a transition writes: in the new state, with the intent. No other code
 /// changes the status of a task. Transitions and Creation save the result.

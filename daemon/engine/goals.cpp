@@ -11,7 +11,6 @@ bool open_to(const Task& task, const Transition& edge, Role by) {
     return may_ask(edge, by) && !edge.force && holds(edge.when, task);
 }
 
-/// Returns the first state that `by` may ask for from the task's state without force, and that `fits`.
 /// Returns the states for which the role may ask now, without force.
 std::vector<std::string> open_targets(const Definition& definition, const Task& task, Role by) {
     auto targets = definition.targets_from(task.status);
@@ -22,6 +21,7 @@ std::vector<std::string> open_targets(const Definition& definition, const Task& 
     return targets;
 }
 
+/// Returns the first state that `by` may ask for from the task's state without force, and that `fits`.
 template <class Fits>
 const State* first_target(const Definition& definition, const Task& task, Role by, Fits fits) {
     for (const auto& to : open_targets(definition, task, by)) {
@@ -68,6 +68,12 @@ const State* rejection_target(const Definition& definition, const Task& task) {
     });
 }
 
+const State* review_target(const Definition& definition, const Task& task, Role by) {
+    return first_target(definition, task, by, [&](const State& state) {
+        return state.agent == Role::reviewer || (!state.agent && can_be_merged_from(definition, state.name));
+    });
+}
+
 const State* approval_target(const Definition& definition, const Task& task) {
     const State* back = rejection_target(definition, task);
     const State* from = definition.state(task.status);
@@ -86,14 +92,10 @@ Result<std::string> target_of(const Definition& definition, const Task& task, co
             return definition.name_for(Meaning::cancelled);
         case Goal::stuck:
             return definition.name_for(Meaning::stuck);
-        case Goal::review: {
-            const auto reviewed = [&](const State& state) {
-                return state.agent == Role::reviewer || (!state.agent && can_be_merged_from(definition, state.name));
-            };
-            if (const State* to = first_target(definition, task, Role::worker, reviewed)) return to->name;
+        case Goal::review:
+            if (const State* to = review_target(definition, task, Role::worker)) return to->name;
             return no_way(definition, task, request.by,
                           "; workflow " + definition.name + " has no transition from there to a review");
-        }
         case Goal::rejected:
             if (const State* to = rejection_target(definition, task)) return to->name;
             return no_way(definition, task, request.by,

@@ -35,9 +35,7 @@ class Question {
         if (state_->terminal || record_.intent || !sight_.under_way.empty()) return nothing();
         if (state_->meaning == Meaning::stuck) {
             const auto& why = record_.moved_because;
-            const bool goes_back = !record_.failed_reviews.empty() && rejection_target(definition_, record_.task);
-            return here(Need::help, why.empty() ? "the task is stuck" : why,
-                        goes_back ? command("reject", "\"...\"") : to_agent());
+            return here(Need::help, why.empty() ? "the task is stuck" : why, out_of_stuck());
         }
         if (const auto* dialog = find_notice(record_, NoticeKind::agent_dialog)) {
             return {Need::answer, std::string(first_line(dialog->text)), OrangeCommand::from_text(dialog->command),
@@ -93,6 +91,20 @@ class Question {
         if (sight_.agent_alive) return command("attach");
         if (state_->meaning == Meaning::initial) return command("spawn");
         return state_->respawn_prompt.empty() ? command("why") : command("respawn");
+    }
+    /// The living worker can do nothing about a reviewer that died: the human sends the work to its review again, or
+    /// reviews it.
+    OrangeCommand out_of_stuck() const {
+        const auto& task = record_.task;
+        const bool goes_back = !record_.failed_reviews.empty() && rejection_target(definition_, task);
+        if (goes_back) return command("reject", "\"...\"");
+        const auto& why = record_.moved_because;
+        const bool by_itself = !why.empty() && !why.starts_with(cannot_go_on(Role::worker));
+        if (by_itself && sight_.agent_alive && record_.died.contains(Role::reviewer)) {
+            const auto* review = review_target(definition_, task, Role::human);
+            if (review != nullptr) return human_command(definition_, task, review->name);
+        }
+        return to_agent();
     }
     Needs question() const {
         if (record_.questions.empty()) {

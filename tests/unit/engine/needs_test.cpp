@@ -1,5 +1,6 @@
 #include "daemon/engine/needs.hpp"
 
+#include "daemon/engine/enter.hpp"
 #include "daemon/engine/notices.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/engine/world.hpp"
@@ -160,6 +161,34 @@ TEST_CASE("A stuck task asks for help where its agent is, or for a new agent") {
     CHECK(task.needs().command == task_command("attach", "4f2a"));
     task.sight.agent_alive = false;
     CHECK(task.needs().command == task_command("respawn", "4f2a"));
+}
+
+TEST_CASE("A task that is stuck because its reviewer died goes to its review again, not to its living worker") {
+    AskedTask task("stuck");
+    task.sight.agent_alive = true;
+    task.record.died = {Role::reviewer};
+    task.record.moved_because = "crash 2 in review: reviewer exited with status 1";
+    CHECK(task.needs().kind == Need::help);
+    CHECK(task.needs().command == task_command("update", "4f2a", "--status reviewing"));
+    task.definition.transitions.insert(task.definition.transitions.begin(), edge({"stuck"}, "review", {Role::human}));
+    CHECK(task.needs().command == task_command("update", "4f2a", "--status review"));
+    SECTION("a worker that asks for help itself is the one to talk to") {
+        task.record.moved_because = cannot_go_on(Role::worker) + ", and asks: which one?";
+        CHECK(task.needs().command == task_command("attach", "4f2a"));
+    }
+    SECTION("a human who says that it is stuck knows why") {
+        task.record.moved_because.clear();
+        CHECK(task.needs().command == task_command("attach", "4f2a"));
+    }
+    SECTION("a dead worker is started again") {
+        task.sight.agent_alive = false;
+        CHECK(task.needs().command == task_command("respawn", "4f2a"));
+    }
+    SECTION("without a way to a review there is only the worker") {
+        std::erase_if(task.definition.transitions,
+                      [](const Transition& each) { return each.from == std::vector<std::string>{"stuck"}; });
+        CHECK(task.needs().command == task_command("attach", "4f2a"));
+    }
 }
 
 TEST_CASE("A pending task has to be started, unless it waits for a workspace") {
