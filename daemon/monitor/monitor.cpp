@@ -176,6 +176,7 @@ Awaitable<void> Monitor::poll() {
         if (!problem.empty()) log::error("monitor", problem);
     }
     end_times_now();
+    runner_.budgets.look();  // a new day may have begun
     look_for_repositories(runner_);
     co_await take_in_new();
     const auto active = world_.tasks.active();

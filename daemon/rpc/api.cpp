@@ -27,6 +27,7 @@ void Api::add_to(MethodTable& table) {
     add_task_wait(table, *this);
     add_task_log(table, *this);
     add_log_methods(table, *this);
+    add_usage_methods(table, *this);
 }
 
 bool Api::is_shown(const TaskId& id, const Call& call) const {
@@ -187,6 +188,7 @@ TaskView Api::view(const TaskRecord& record) const {
     if (view.checked) view.checked->tail.clear();
     view.checking = runner_.checks.running_for(record.task.id);
     if (record.asked) view.asked = record.asked->to;
+    view.usage = usage_of(record);
     if (auto alarm = alarm_of(record); !alarm.empty()) view.alarm = std::move(alarm);
     return view;
 }

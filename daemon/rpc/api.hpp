@@ -71,6 +71,10 @@ class Api {
     void hide(TaskView& view, const Call& call) const;
 
     TaskView view(const TaskRecord& record) const;
+    /// Returns what a task has used up to now, those of its living agents included.
+    store::Spent spent_of(const TaskRecord& record) const;
+    /// Returns that for replies; nullopt if nothing is known.
+    std::optional<TaskUsage> usage_of(const TaskRecord& record) const;
     /// Returns what one task shows of another. `is_done`: the other counts as done, whatever its status is.
     RelatedTask related(const TaskId& id, bool is_done) const;
     RelatedTask related(const engine::Child& child) const;
@@ -112,5 +116,6 @@ void add_task_wait(MethodTable& table, Api& api);
 void add_task_list(MethodTable& table, Api& api);
 void add_task_log(MethodTable& table, Api& api);
 void add_log_methods(MethodTable& table, Api& api);
+void add_usage_methods(MethodTable& table, Api& api);
 
 }  // namespace orange::rpc

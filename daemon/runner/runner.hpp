@@ -6,9 +6,11 @@
 #include "daemon/agents/versions.hpp"
 #include "daemon/runner/agents/activity.hpp"
 #include "daemon/runner/agents/agent_control.hpp"
+#include "daemon/runner/agents/budgets.hpp"
 #include "daemon/runner/agents/exits.hpp"
 #include "daemon/runner/agents/outbox.hpp"
 #include "daemon/runner/agents/respawns.hpp"
+#include "daemon/runner/agents/token_use.hpp"
 #include "daemon/runner/agents/usage_holds.hpp"
 #include "daemon/runner/branch/committed.hpp"
 #include "daemon/runner/checks/checks.hpp"
@@ -44,6 +46,8 @@ struct Runner {
     UsageHolds usage{world};
     Capacity capacity{*this};
     AgentControl agents{*this};
+    TokenUse tokens{*this};
+    Budgets budgets{*this};
     Edits edits{*this};
     Transitions transitions{*this};
     Checks checks{*this};

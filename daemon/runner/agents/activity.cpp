@@ -648,6 +648,9 @@ bool Activities::mark(TaskRecord& record) {
         if (const auto* seen = known(record, run))
             runner_.agents.learn_conversation(record, run, seen->events.conversation());
     }
+    runner_.tokens.mark(record);
+    runner_.budgets.mark(record);
+    keep_time(world_, turns_, record);
     return record == before;
 }
 
@@ -669,6 +672,7 @@ Awaitable<void> Activities::look_at_agents(TaskRecord record) {
         auto screen = sight.screen;
         auto text = std::move(sight.text);
         note(record, run, std::move(sight));
+        runner_.tokens.look(record, run, known_of(record, run).events);
         co_await note_turn(record, run, std::move(text));
         co_await note_silence(record, run, std::move(screen));
     }

@@ -158,6 +158,7 @@ Awaitable<bool> AgentControl::reap_dead(TaskRecord& record, Role role) {
     if (!dead) co_return false;
     const auto old = *dead;
     learn_last_conversation(record, old);
+    co_await runner_.tokens.settle(record, old.run);
     co_await world_.launcher.reap(old, run_folder(record), log_file(record, old), worktree_of(record));
     co_await runner_.placements.leave(record, old);
     forget_run(record, role);
@@ -176,6 +177,7 @@ void AgentControl::put_off(TaskRecord& record, const SpawnOrder& order) const {
     record.held.push_back(
         {order.role, order.prompt, order.permissions, order.intent, order.respawn, order.resume, since});
     record.died.erase(order.role);
+    keep_time(world_, turns_, record);
 }
 
 Result<void> AgentControl::hold(TaskRecord& record, const SpawnOrder& order) {
@@ -209,6 +211,7 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     CO_TRY(const auto closed, co_await world_.launcher.end(ending, log_file(record, ending)));
     if (closed) ending.window_id.clear();
     learn_last_conversation(record, ending);
+    const auto used = co_await runner_.tokens.settle(record, ending.run);
     const auto ended =
         co_await world_.launcher.reap(ending, run_folder(record), log_file(record, ending), worktree_of(record));
     co_await runner_.placements.leave(record, ending);
@@ -220,6 +223,7 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
         std::map<std::string, Scalar> fields = {
             {"role", name_text(role)}, {"run", ending.run.value}, {"ended_by", "orange"}};
         if (!ended.left.empty()) fields["left"] = ended.left;
+        if (used) add_fields(fields, *used);
         world_.journal.write(record, "agent.exited", std::move(fields));
     }
     co_return Result<void>{};

@@ -107,6 +107,8 @@ class AgentControl : Owner {
         return world_.pool.path_of(*record.task.workspace);
     }
     Path run_folder(const TaskRecord& record) const { return world_.tasks.folder(record) / "run"; }
+    /// Returns the folder in which programs keep conversations that outlive a run.
+    Path talk_folder(const TaskRecord& record) const { return run_folder(record) / "talk"; }
     Path log_file(const TaskRecord& record, const AgentRun& run) const;
 
     /// Returns the whole environment of a task's agent (docs/files.md, "An agent's environment"). `program_path` is the

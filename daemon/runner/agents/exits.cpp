@@ -215,6 +215,7 @@ Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string uncheck
 Awaitable<Exits::End> Exits::reap(TaskRecord& record, AgentRun run, std::vector<process::StrayProcess> left) {
     End end;
     runner_.agents.learn_last_conversation(record, run);
+    const auto used = co_await runner_.tokens.settle(record, run.run);
     auto window = co_await world_.launcher.window_of(run);
     end.is_lost = window.server == agents::ServerOfRun::is_gone;
     end.how =
@@ -234,6 +235,7 @@ Awaitable<Exits::End> Exits::reap(TaskRecord& record, AgentRun run, std::vector<
     if (!end.how.left.empty()) end.fields["left"] = end.how.left;
     if (!end.out_of_memory.empty()) end.fields["out_of_memory"] = true;
     if (end.how.not_started) end.fields["not_started"] = true;
+    if (used) add_fields(end.fields, *used);
     end.run = std::move(run);
     co_return end;
 }

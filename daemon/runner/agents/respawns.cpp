@@ -80,6 +80,9 @@ Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by, bool fresh) {
         outcome.notes = {"Orange has already restarted the " + role};
         co_return outcome;
     }
+    if (by.role == Role::human) {
+        if (auto pass = runner_.budgets.let_pass(record); !pass.empty()) outcome.notes.push_back(std::move(pass));
+    }
     const bool has_workspace = record.task.workspace.has_value();
     if (!runner_.agents.alive(record, need.role)) CO_TRY(co_await runner_.workspaces.make_ready(record, outcome));
     if (const auto started = co_await start_again(record, *definition, fresh); !started) {
@@ -92,6 +95,7 @@ Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by, bool fresh) {
     record.died.clear();
     engine::clear_for_agents(record);
     record.stopped = false;
+    keep_time(world_, turns_, record);
     record.task.updated_at = world_.clock.now();
     CO_TRY(turns_.try_save(record));
     log::info("runner", "respawned", {{"task", id.value}, {"by", name_text(by.role)}});
@@ -141,6 +145,7 @@ Awaitable<Result<Outcome>> Respawns::stop(TaskId id) {
         co_return Error(ErrorCode::conflict, "task " + id.value + " has no running agent");
     }
     engine::clear_for_agents(record);
+    keep_time(world_, turns_, record);
     record.task.updated_at = world_.clock.now();
     const auto asked = std::exchange(record.asked, std::nullopt);  // a stopped task does not move by itself
     CO_TRY(turns_.try_save(record));

@@ -31,6 +31,14 @@ void add_new(std::vector<std::string>& all, const std::vector<std::string>& more
 
 }  // namespace
 
+void add_fields(std::map<std::string, Scalar>& fields, const Tokens& used) {
+    fields["requests"] = used.requests;
+    fields["tokens_input"] = used.input;
+    fields["tokens_cache_read"] = used.cache_read;
+    fields["tokens_cache_write"] = used.cache_write;
+    fields["tokens_output"] = used.output;
+}
+
 TokenUse::TokenUse(Runner& runner) : Owner(runner) {
     world_.tasks.observe([this](const TaskId& id) { saved(id); });
 }
@@ -129,7 +137,7 @@ void TokenUse::note(const TaskRecord& record, const AgentRun& run, const agents:
     }
     if (counted <= before) return;
     know(record);
-    changed_(record.task.id);
+    runner_.budgets.look();
     if (now - reading.told_at < k_tell_again && now >= reading.told_at) return;
     reading.told_at = now;
     HistoryEvent event{"agent.usage", now, {}};
@@ -235,7 +243,10 @@ void TokenUse::know(const TaskRecord& record) const {
         known.counted += row.tokens.counted();
         if (row.day == known.day) known.today += row.tokens.counted();
     }
-    known_[record.task.id] = std::move(known);
+    auto& before = known_[record.task.id];
+    if (before.day == day_known_) today_[before.project] -= before.today;
+    if (known.day == day_known_) today_[known.project] += known.today;
+    before = std::move(known);
 }
 
 const TokenUse::Known& TokenUse::known(const TaskId& id) const {
@@ -249,17 +260,18 @@ std::int64_t TokenUse::counted_today(const std::string& project) const {
     const auto today = day_of(world_.clock.now());
     if (day_known_ != today) {
         day_known_ = today;
+        today_.clear();
+        for (const auto& [id, known] : known_) {
+            if (known.day == today) today_[known.project] += known.today;
+        }
         world_.tasks.each_awake([&](const TaskRecord& record) { know(record); });
         for (const auto& [time, id] : world_.tasks.histories().all()) {
             if (day_of(time) < today) break;
             (void)known(id);
         }
     }
-    std::int64_t sum = 0;
-    for (const auto& [id, known] : known_) {
-        if (known.day == today && known.project == project) sum += known.today;
-    }
-    return sum;
+    const auto found = today_.find(project);
+    return found == today_.end() ? 0 : found->second;
 }
 
 const agents::UsageReader* TokenUse::reader_of(const TaskRecord& record, const AgentRun& run) const {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/model/history.hpp"
 #include "common/model/usage.hpp"
 #include "daemon/agents/events.hpp"
 #include "daemon/agents/usage.hpp"
@@ -52,9 +53,6 @@ class TokenUse : Owner {
     /// Returns the reader of a run, for people; null: nothing was read yet.
     const agents::UsageReader* reader_of(const TaskRecord& record, const AgentRun& run) const;
 
-    /// Registers the function that is called when a task has used more.
-    void on_change(std::function<void(const TaskId&)> observer) { changed_ = std::move(observer); }
-
   private:
     /// A run's program, as far as it was read.
     struct Reading {
@@ -91,7 +89,10 @@ class TokenUse : Owner {
     mutable std::map<TaskId, Known> known_;                ///< tasks that were deleted today stay
     mutable std::string day_known_;                        ///< the day of which all tasks are in `known_`
     std::map<std::string, std::pair<UsageWindow, Timestamp>> windows_;
-    std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
+    mutable std::map<std::string, std::int64_t> today_;  ///< by project, on `day_known_`
 };
+
+/// Adds what a run has used to the fields of agent.exited.
+void add_fields(std::map<std::string, Scalar>& fields, const Tokens& used);
 
 }  // namespace orange

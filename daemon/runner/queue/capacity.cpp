@@ -13,7 +13,7 @@ namespace orange {
 namespace {
 
 constexpr const char *k_workspace = "workspace", *k_harness = "harness", *k_memory = "memory", *k_login = "login",
-                     *k_resume = "resume", *k_executor = "executor";
+                     *k_resume = "resume", *k_executor = "executor", *k_budget = "budget";
 /// The pressure is read once in this time, because a list queries it for each of its tasks.
 constexpr std::chrono::seconds k_pressure_holds{1};
 /// An executor that needs longer to begin an agent holds up no others.
@@ -55,6 +55,7 @@ Capacity::Resources Capacity::agent_needs(const TaskRecord& record, Role role) c
     if (!unlimited) needs.push_back(role_resource(role, record.task.project));
     if (!unlimited || hold_of(harness)) needs.push_back(harness);
     if (!record.left.empty()) needs.push_back({k_executor, record.left.front().executor});
+    if (!runner_.budgets.may_begin(record)) needs.push_back({k_budget, record.task.id.value});
     return needs;
 }
 
@@ -239,7 +240,7 @@ int Capacity::high_pressure() const {
 
 /// Returns how many are left of a resource; nullopt: it has no limit.
 std::optional<int> Capacity::left_of(const queue::Resource& resource, int running) const {
-    if (resource.what == k_executor) return 0;
+    if (resource.what == k_executor || resource.what == k_budget) return 0;
     if (resource.what == k_memory) return high_pressure() > 0 ? std::optional(0) : std::nullopt;
     if (resource.what == k_resume || hold_of(resource)) return 0;
     if (resource.what == k_login) {
@@ -253,7 +254,7 @@ std::optional<int> Capacity::left_of(const queue::Resource& resource, int runnin
 bool Capacity::is_limited() const {
     if (!world_.tasks.held().empty()) return true;
     if (!world_.tasks.any_queued()) return false;
-    if (runner_.usage.any() || high_pressure() > 0) return true;
+    if (runner_.usage.any() || runner_.budgets.any() || high_pressure() > 0) return true;
     if (!world_.settings.harness_limits.empty()) return true;
     return std::ranges::any_of(world_.projects.list(), [&](const Project& project) {
         return limit_of(role_resource(Role::worker, project.name)) > 0 ||
@@ -333,7 +334,8 @@ bool Capacity::may_start(const TaskRecord& record, Role role) const {
     const auto saved = world_.tasks.awake(record.task.id);
     if (saved && about_to_start(*saved) == role && world_.tasks.runs().tasks().contains(record.task.id)) {
         for (const auto& need : needs) {
-            if (need.what != k_memory && need.what != k_login && need.what != k_executor && !hold_of(need) &&
+            if (need.what != k_memory && need.what != k_login && need.what != k_executor &&
+                need.what != k_budget && !hold_of(need) &&
                 snapshot.room.contains(need))
                 ++snapshot.room[need];
         }
@@ -387,6 +389,9 @@ void Capacity::explain(StartWait& wait, const queue::Resource& full, int running
     if (full.what == k_executor) {
         wait.reason = "executor";
         wait.text = "waits until " + full.of + " has ended the run before";
+    } else if (full.what == k_budget) {
+        wait.reason = "budget";
+        wait.text = "waits, because " + runner_.budgets.sentence_of(TaskId{full.of});
     } else if (full.what == k_login) {
         wait.reason = "login";
         wait.text = "waits for " + wait.harness + " (another one starts)";

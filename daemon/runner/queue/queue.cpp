@@ -44,6 +44,7 @@ void Queue::enqueue(TaskRecord& record) {
     next_seq_ = std::max<std::int64_t>(next_seq_ + 1, world_.clock.now().time_since_epoch().count());
     record.queued = true;
     record.queued_seq = next_seq_;
+    keep_time(world_, turns_, record);
 }
 
 Awaitable<Result<Outcome>> Queue::start_pending(TaskRecord record, Caller by) {
@@ -91,6 +92,7 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
             co_return engine::spawn_target(*definition, record.task).error();
         }
         if (std::exchange(record.unapproved, false)) CO_TRY(turns_.try_save(record));  // a human starts it
+        if (by.role == Role::human && !runner_.budgets.let_pass(record).empty()) CO_TRY(turns_.try_save(record));
         if (record.queued && runner_.capacity.is_paused(record)) {  // after a usage limit, the human lets it continue
             enqueue(record);
             CO_TRY(turns_.try_save(record));

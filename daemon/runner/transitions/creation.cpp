@@ -35,6 +35,7 @@ Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string conte
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     bool at_once = false;
     if (!no_spawn) runner_.queue.enqueue(record);
+    keep_time(world_, turns_, record);
     std::string body;
     if (!context.empty()) body = store::with_section("", "Context", store::demoted(context));
     record.body_hash = sha256(body);

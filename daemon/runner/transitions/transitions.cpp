@@ -202,7 +202,11 @@ Awaitable<void> Transitions::undo(Prepared prepared) {
 
 Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                                 engine::Decision decision, SyncedBodies synced, Caller by, Edit edit) {
+    const auto* to = definition->state(decision.to);
+    const bool goes_on = by.role == Role::human && to != nullptr && !to->terminal;
+    const auto pass = goes_on ? runner_.budgets.let_pass(record) : std::string();
     CO_TRY(auto prepared, co_await prepare(std::move(record), *definition, decision, edit, by));
+    if (!pass.empty()) prepared.notes.push_back(pass);
     auto& changed = prepared.record;
     if (edit.feedback) {  // the new state begins with the feedback
         synced.artifacts = store::parse_sections(store::with_section(synced.body, "Feedback", *edit.feedback));
@@ -211,6 +215,7 @@ Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Lib
     engine::enter(changed, *definition, decision,
                   {random_id(12), by, world_.clock.now(), synced.artifacts.hashes(), std::move(synced.notices_before)});
     changed.intent->workspace = prepared.workspace;
+    changed.intent->tokens = runner_.tokens.counted_of(changed);
     if (!same.empty()) {
         raise(world_, changed, NoticeKind::unverified_review, same, "orange task show " + changed.task.id.value);
     }
@@ -367,6 +372,7 @@ Result<void> Transitions::write_history(const TaskRecord& record, const Intent& 
     fields["by"] = name_text(intent.by.role);
     fields["evidence"] = evidence_of(intent.by);
     if (!intent.attested) fields["attested"] = false;
+    if (intent.tokens > 0) fields["tokens"] = intent.tokens;
     TRY(world_.journal.write_once(record, "status.changed", std::move(fields)));
     const auto definition = turns_.definition_of(record.task);
     if (!definition || !(*definition)->means(intent.to, engine::Meaning::cancelled)) return {};

@@ -3,6 +3,7 @@
 #include "common/base/sha256.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
+#include "daemon/engine/times.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/runner.hpp"
@@ -127,6 +128,11 @@ bool Turns::save(const TaskRecord& record, Durability durability) {
     const auto saved = try_save(record, durability);
     if (!saved) log::error("runner", saved.error().message, {{"task", record.task.id.value}});
     return saved.has_value();
+}
+
+void keep_time(const World& world, const Turns& turns, TaskRecord& record) {
+    const auto definition = turns.definition_of(record.task);
+    if (definition) engine::keep_time(record, **definition, world.clock.now());
 }
 
 Awaitable<void> Turns::sync_after(std::chrono::milliseconds time, TaskId id) {

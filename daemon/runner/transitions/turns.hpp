@@ -90,6 +90,10 @@ class Turns {
     std::set<TaskId> syncing_soon_;
 };
 
+/// Counts the time of what the task did until now, if it does something else (engine/times.hpp). The caller saves the
+/// record.
+void keep_time(const World& world, const Turns& turns, TaskRecord& record);
+
 /// The base of the owners of a Runner, each of which reaches all others through it.
 class Owner {
   public:

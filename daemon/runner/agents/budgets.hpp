@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "common/model/project.hpp"
+#include "daemon/engine/budget.hpp"
+#include "daemon/runner/transitions/turns.hpp"
+
+namespace orange {
+
+/// The budgets of tasks and of projects' days (docs/usage.md). What follows from a budget is decided in
+/// engine/budget.hpp; TokenUse counts what is used. Nothing is remembered here but what was seen last: a daemon that
+/// starts finds the same in the records.
+class Budgets : Owner {
+  public:
+    using Owner::Owner;
+
+    /// Returns the limit of the task itself; 0: none.
+    std::int64_t limit_of(const TaskRecord& record) const;
+    /// Returns the limit of a project for each day; 0: none.
+    std::int64_t day_limit_of(const Project& project) const;
+
+    /// Returns the budget that the task is under. If a parent has one for its family, that one counts if more of it is
+    /// used.
+    engine::Budget of(const TaskRecord& record) const;
+    /// Returns true if any project has a budget for its tasks or days, or any active task has one of its own.
+    bool any() const;
+    /// Returns a sentence about the task's budget.
+    std::string sentence_of(const TaskId& id) const;
+    /// Returns true if Orange may begin something for the task by itself: its budget is not used up, or a human has
+    /// started something for it since.
+    bool may_begin(const TaskRecord& record) const;
+    /// Returns true if the task's agents have to be stopped.
+    bool is_stop_due(const TaskRecord& record) const;
+
+    /// Notes that a human starts something for the task. Returns a sentence for the human if its budget is used up: it
+    /// may go on for a while. The caller saves the record.
+    std::string let_pass(TaskRecord& record) const;
+
+    /// Raises and clears the notices of budgets. The caller saves the record.
+    void mark(TaskRecord& record) const;
+
+    /// Stops the task's agents. That of its state waits, and goes on in its conversation when there is a budget again.
+    Awaitable<Result<void>> stop(TaskRecord& record);
+
+    /// Lets tasks look at what they may do whose budget was reached, was changed, or begins anew with the day. Costs
+    /// nothing if there is no budget.
+    void look();
+
+  private:
+    bool is_any_set(const TaskRecord& record) const;
+    bool is_passed(const TaskRecord& record, const engine::Budget& budget) const;
+    const Project* project_of(const TaskRecord& record) const;
+
+    std::map<TaskId, std::string> seen_;  ///< what each task may do, when look() looked last
+};
+
+}  // namespace orange
