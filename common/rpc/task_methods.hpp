@@ -47,7 +47,8 @@ struct TaskCreate : Choices {
         v.optional("parent", parent, "the task that it is a part of; its project is where the new one belongs");
         v.sparse(
             "like", like,
-            "a task; what is not given is as there: project, summary, ## Context, workflow, agents, executor (human)");
+            "a task; what is not given is as there: project, summary, ## Context, workflow, agents, executor, budget "
+            "(human)");
         v.optional("permissions", permissions, "full or reduced: what its agents may do without asking");
         v.sparse("ask_trust", ask_trust,
                  "refuse with needs_force while a harness has no consent to trust the repository; its name is the "

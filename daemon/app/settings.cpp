@@ -143,13 +143,22 @@ Result<void> read_env(const Entry& entry, Settings& settings) {
     return {};
 }
 
-Result<void> read_limits(const Entry& entry, Settings& settings) {
-    if (!entry.value.is_map()) return entry.wrong("limits must be a map, as {worker: 4, reviewer: 2}");
-    for (const auto& [role, item] : entry.value.members) {
-        const auto done = set_setting(settings.project_defaults, "limits." + role, json_of(item));
+/// Reads a map whose members are settings of projects: "limits: {worker: 4}" is limits.worker.
+Result<void> read_group(const Entry& entry, Settings& settings, const std::string& example) {
+    if (!entry.value.is_map()) return entry.wrong(entry.key + " must be a map, as " + example);
+    for (const auto& [name, item] : entry.value.members) {
+        const auto done = set_setting(settings.project_defaults, entry.key + "." + name, json_of(item));
         if (!done) return entry.wrong_in(item, done.error().message);
     }
     return {};
+}
+
+Result<void> read_limits(const Entry& entry, Settings& settings) {
+    return read_group(entry, settings, "{worker: 4, reviewer: 2}");
+}
+
+Result<void> read_budget(const Entry& entry, Settings& settings) {
+    return read_group(entry, settings, "{task: 3M, day: 40M}");
 }
 
 Result<void> read_harness_limits(const Entry& entry, Settings& settings) {
@@ -179,6 +188,7 @@ const std::vector<std::pair<std::string, ReadKey>>& readers() {
         {"auto_restart", read_flag<&Settings::auto_restart>},
         {"exit_notification", read_flag<&Settings::exit_notification>},
         {"limits", read_limits},
+        {"budget", read_budget},
         {"harness_limits", read_harness_limits},
         {"resume_after_reboot", read_flag<&Settings::resume_after_reboot>},
         {"umask", read_umask},
@@ -208,7 +218,7 @@ std::vector<std::string> config_keys() {
     std::vector<std::string> keys;
     for (const auto& [key, read] : readers()) keys.push_back(key);
     for (auto& name : setting_names()) {
-        if (!name.starts_with("limits.")) keys.push_back(std::move(name));
+        if (name.find('.') == std::string::npos) keys.push_back(std::move(name));
     }
     return keys;
 }

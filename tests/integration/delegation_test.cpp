@@ -263,4 +263,51 @@ TEST_CASE("While a task and its sub-tasks are cancelled, new ones are refused or
     CHECK(task_of(orange, parent).children.size() == 2);
 }
 
+TEST_CASE("A budget is the human's choice, for a task, a project and all projects") {
+    Sandbox orange("budget: {task: 3M, day_stop: never}\n");
+    const auto repo = orange.add_project("shop");
+    rpc::TaskCreate create;
+    create.project = "shop";
+    create.summary = "The whole";
+    create.no_spawn = true;
+    create.harness = create.review_harness = "demo";
+    create.budget = "5M";
+    const auto id = orange.call(create).task.fields.id.value;
+    CHECK(orange.fields(id).at("budget") == "5M");
+    create.budget = "5 lemons";
+    const auto refused = orange.try_call(create);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::invalid_argument);
+    CHECK_THAT(refused.error().message, Holds("400k"));
+    create.budget.reset();
+    create.like = id;
+    CHECK(orange.call(create).task.fields.budget == "5M");
+
+    CHECK(orange.orange({"task", "update", id, "--budget", "8M"}, repo).status == 0);
+    CHECK(orange.fields(id).at("budget") == "8M");
+    const auto as_agent = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"env", "ORANGE_TASK=" + id, "ORANGE_ROLE=worker", program("orange").string()});
+        return orange.try_run(words, repo);
+    };
+    CHECK(as_agent({"task", "update", id, "--budget", "900M"}).status != 0);
+    CHECK(orange.fields(id).at("budget") == "8M");
+    const auto part = as_agent({"task", "create", "A part", "--budget", "900M"});
+    CHECK(part.status != 0);
+    CHECK_THAT(part.err, Tells("--budget") && Tells("human"));
+    CHECK(orange.orange({"task", "update", id, "--budget", ""}, repo).status == 0);
+    CHECK_FALSE(orange.fields(id).contains("budget"));
+
+    const auto settings = [&] {
+        return parse_json(orange.orange({"project", "list", "--json"}, repo).out).value()["projects"][0]["settings"];
+    };
+    CHECK(settings()["budget.task"]["value"] == "3M");
+    CHECK(settings()["budget.task"]["from"] == "config.yml");
+    CHECK(settings()["budget.day"]["value"] == "0");
+    CHECK(orange.orange({"project", "update", "shop", "--set", "budget.day=40M"}, repo).status == 0);
+    CHECK(settings()["budget.day"]["value"] == "40M");
+    CHECK(settings()["budget.day"]["from"] == "project");
+    CHECK_THAT(orange.orange({"project", "update", "shop", "--set", "budget.day=much"}, repo).err, Tells("400k"));
+    CHECK(settings()["budget.day"]["value"] == "40M");
+}
+
 }  // namespace orange::tests

@@ -384,6 +384,7 @@ Result<void> take_like(Api& api, TaskCreate& params, const Call& call) {
     if (!params.executor) take(params.executor_options, old.executor_options);
     take(params.executor, old.executor.empty() ? std::string(agents::k_local) : old.executor);
     take(params.permissions, old.permissions);
+    if (!old.budget.empty()) take(params.budget, old.budget);
     if (!params.context) {
         TRY(params.context, context_with(api.world(), *record, {}));
     }
@@ -407,6 +408,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     CO_TRY(join_parent(world, params, draft.record, call.caller));
     CO_TRY(choose_harnesses(api, params, draft));
     CO_TRY(choose_executor(api, params, draft));
+    CO_TRY(choose_budget(task, params));
     const bool starts = !params.no_spawn && blockers_of(world, draft.record).empty();
     if (starts) CO_TRY(co_await check_executor_of(world, draft));
     CO_TRY(co_await choose_branch(world, params, draft));

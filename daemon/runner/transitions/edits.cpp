@@ -7,6 +7,7 @@
 #include "common/base/shell_words.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/model/usage.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/permissions.hpp"
@@ -84,6 +85,17 @@ Result<void> check_summary(const std::string& summary) {
                                                       " bytes, at most 500 are allowed; put the "
                                                       "rest into --context");
     }
+    return {};
+}
+
+Result<void> choose_budget(Task& task, const Choices& choices) {
+    if (!choices.budget) return {};
+    const auto budget = trim(*choices.budget);
+    if (!budget.empty() && !tokens_in(budget)) {
+        return Error(ErrorCode::invalid_argument,
+                     "the budget must be a number of tokens, " + std::string(k_tokens_form));
+    }
+    task.budget = std::string(budget);
     return {};
 }
 
@@ -172,6 +184,7 @@ Awaitable<Result<Edited>> Edits::apply(TaskRecord record, const Edit& edit, Call
     if (edit.pr_feedback) CO_TRY(choose_pr_feedback(changed.task, *edit.pr_feedback));
     CO_TRY(choose_agents(changed, edit, true));
     CO_TRY(choose_executor(changed, edit));
+    CO_TRY(choose_budget(changed.task, edit));
     CO_TRY(drop_blockers(world_, changed, edit.unblock));
     CO_TRY(add_blockers(world_, changed, edit.blocked_by));
     if (edit.workflow) CO_TRY(change_workflow(changed, *edit.workflow, by));
@@ -215,6 +228,11 @@ Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord& changed, C
         const auto shown = [](const Task& task) { return task.executor.empty() ? agents::k_local : task.executor; };
         world_.journal.write(changed, "executor.changed", {{"from", shown(was)}, {"to", shown(is)}, {"by", who}});
         notes.push_back("its agents run in " + shown(is) + ", from their next start");
+    }
+    if (is.budget != was.budget) {
+        const auto shown = [](const Task& task) { return task.budget.empty() ? std::string("none") : task.budget; };
+        world_.journal.write(changed, "budget.changed", {{"from", shown(was)}, {"to", shown(is)}, {"by", who}});
+        notes.push_back(is.budget.empty() ? "it has no budget of its own any more" : "its budget is now " + is.budget);
     }
     const bool withdrawn = engine::find_notice(before, NoticeKind::start_failed) != nullptr &&
                            engine::find_notice(changed, NoticeKind::start_failed) == nullptr;

@@ -13,6 +13,9 @@ namespace orange {
 /// Checks that a summary is one line of at most 500 bytes of UTF-8.
 Result<void> check_summary(const std::string& summary);
 
+/// Sets the budget that was chosen, if one was; an empty one removes it. invalid_argument if it is no number of tokens.
+Result<void> choose_budget(Task& task, const Choices& choices);
+
 /// A record with an edit applied, before it is saved.
 struct Edited {
     TaskRecord record;

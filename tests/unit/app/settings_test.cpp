@@ -92,6 +92,24 @@ TEST_CASE("config.yml has the settings of projects that have no value of their o
     CHECK_THAT(problem("nonsense: 1\n"), Tells("keep_branch"));
 }
 
+TEST_CASE("limits and budgets of all projects are maps in config.yml") {
+    const auto settings =
+        parse_settings("limits: {worker: 6, memory: 12G}\nbudget: {task: 3M, day: 40M, day_stop: never}\n",
+                       "config.yml")
+            .value();
+    CHECK(settings.project_defaults.worker_limit == 6);
+    CHECK(settings.project_defaults.memory_limit == "12G");
+    CHECK(settings.project_defaults.budget_task == "3M");
+    CHECK(settings.project_defaults.budget_day == "40M");
+    CHECK(settings.project_defaults.budget_day_stop == "never");
+    CHECK_FALSE(settings.project_defaults.budget_task_stop);
+    CHECK(parse_settings("budget: {day: 0, task: 25000}\n", "config.yml").value().project_defaults.budget_day == "0");
+    CHECK_THAT(problem("budget: 40M\n"), Tells("config.yml:1:9: ") && Tells("day: 40M"));
+    CHECK_THAT(problem("budget: {day: lots}\n"), Tells("config.yml:1:15: ") && Tells("budget.day") && Tells("400k"));
+    CHECK_THAT(problem("budget: {night: 1M}\n"), Tells("config.yml:1:17: ") && Tells("budget.night"));
+    CHECK_THAT(problem("limits: 4\n"), Tells("config.yml:1:9: ") && Tells("worker: 4"));
+}
+
 TEST_CASE("notifications can be turned off") {
     CHECK(parse_settings("env: {}\n", "config.yml").value().notify);
     CHECK_FALSE(parse_settings("notify: off\n", "config.yml").value().notify);

@@ -427,5 +427,9 @@ TEST_CASE("who may call a method, and what an agent may do with a task") {
     CHECK(may_set(edit, worker));
     edit.feedback = "the human's";
     CHECK(may_set(edit, worker).error().code == ErrorCode::forbidden);
+    edit = {};
+    edit.budget = "0";
+    CHECK(may_set(edit, worker).error().code == ErrorCode::forbidden);
+    CHECK(may_set(edit, human));
     CHECK(may_change_workflow(worker).error().code == ErrorCode::forbidden);
 }

@@ -40,7 +40,12 @@ inline Task full_task() {
     task.extra_frontmatter = "labels: [a, b]\n";
     task.blocked_by = {{"V1StGXR8Z5jdHi6BmyT0a"}, {"aaaabbbbccccddddeeeef"}};
     task.parent.value = "ddddbbbbccccddddeeeef";
+    task.budget = "5M";
     return task;
+}
+
+inline UsageRow full_usage_row() {
+    return {"2026-11-21", Role::reviewer, "claude", "opus-5", {12, 1000, 300, 50, 47}, 51100, 1, 1};
 }
 
 inline TaskRecord full_record() {
@@ -145,6 +150,7 @@ inline TaskRecord full_record() {
                          "token",     "TIMEOUT"};
     run.place->hides = true;
     run.place->over = {"COMPLETED"};
+    run.usage = RunUsage{{full_usage_row()}, {"/h/0b1c.jsonl"}, k_full_time, true, UsageWindow{62, k_full_time}};
     record.checked = CheckRecord{"abcdef0123456789",         "cccc",       false, k_full_time, "make test",
                                  "ended with exit status 2", "line\nline", 12,    "dddd",      "origin/main"};
     record.merge_checked = record.checked;
@@ -166,6 +172,10 @@ inline TaskRecord full_record() {
     record.to_tell = "shop/fix: it is done";
     record.unapproved = true;
     record.into_parent = true;
+    record.usage = {full_usage_row()};
+    record.times = {{"2026-11-21", "worker", 300}};
+    record.time_open = TimeOpen{"you", k_full_time};
+    record.usage_told = 5'000'000;
     return record;
 }
 
@@ -198,7 +208,11 @@ inline Project full_project() {
                                    "claude",
                                    "slurm",
                                    "-p gpu",
-                                   "22:00-06:00"};
+                                   "22:00-06:00",
+                                   "3M",
+                                   "40M",
+                                   "200",
+                                   "never"};
     return {"shop", "/src/shop", "main", 3, "relay", "demo", {"npm", "ci"}, {{"A", "b"}}, {"codex"}, settings};
 }
 

@@ -78,6 +78,42 @@ TEST_CASE("A limit of memory is a size, of which 0 is none") {
     }
 }
 
+TEST_CASE("A budget is a number of tokens, of which 0 is none") {
+    CHECK(with("budget.task", "3M").budget_task == "3M");
+    CHECK(with("budget.day", "1.5M").budget_day == "1.5M");
+    CHECK(with("budget.day", "400k").budget_day == "400k");
+    CHECK(with("budget.day", 25000).budget_day == "25000");
+    CHECK(with("budget.day", 0).budget_day == "0");
+    CHECK(effective({}, {}).budget_task == "0");
+    CHECK(effective({}, {}).budget_day == "0");
+    CHECK(effective(with("budget.day", "40M"), with("budget.day", "0")).budget_day == "0");
+    CHECK(effective(with("budget.day", "40M"), with("budget.task", "3M")).budget_day == "40M");
+    for (const Json& value : {Json("-1"), Json("M"), Json("3G"), Json("3 M"), Json("1.M"), Json(".5M"), Json("1.5"),
+                              Json("99999999999999999999M"), Json("many"), Json(""), Json(true), Json(1.5), Json(-3)}) {
+        CAPTURE(dump(value));
+        CHECK_THAT(refusal("budget.task", value), Tells("budget.task") && Tells("3M"));
+        CHECK_THAT(refusal("budget.day", value), Tells("budget.day") && Tells("400k"));
+    }
+    CHECK_THAT(refusal("budget.days", 1), Tells("budget.day"));
+}
+
+TEST_CASE("A budget stops agents at a percentage that is not below it, or never") {
+    CHECK(with("budget.task_stop", "200").budget_task_stop == "200");
+    CHECK(with("budget.day_stop", 100).budget_day_stop == "100");
+    CHECK(with("budget.day_stop", "never").budget_day_stop == "never");
+    CHECK(effective({}, {}).budget_task_stop == "150");
+    CHECK(effective({}, {}).budget_day_stop == "120");
+    for (const Json& value : {Json("99"), Json("1001"), Json("150%"), Json("0"), Json("-1"), Json(""), Json("PERCENT"),
+                              Json("1e3"), Json(true), Json(1.5)}) {
+        CAPTURE(dump(value));
+        CHECK_THAT(refusal("budget.task_stop", value), Tells("100") && Tells("1000") && Tells("never"));
+        CHECK_THAT(refusal("budget.day_stop", value), Tells("budget.day_stop"));
+    }
+    const auto words = setting_words();
+    CHECK(std::ranges::count(words, "budget.day_stop=never") == 1);
+    CHECK(std::ranges::count(words, "budget.day_stop=PERCENT") == 0);
+}
+
 TEST_CASE("A model is one word that no program takes for an option, and an empty one is none") {
     CHECK(with("model", "provider/model-4.1:high").model == "provider/model-4.1:high");
     CHECK(effective({}, {}).model == "");
@@ -167,7 +203,9 @@ TEST_CASE("Every setting has a row in docs/files.md, as its table says") {
         std::string shown;
         for (const auto word : split(values, '|')) {
             const bool is_default = word == rule.standard;
-            const auto text = word == "HOURS" ? "`\"08:00-20:00\"`" : "`" + std::string(word) + "`";
+            const auto text = word == "HOURS"     ? "`\"08:00-20:00\"`"
+                              : word == "PERCENT" ? "percent, 100 to 1000 (default " + std::string(rule.standard) + ")"
+                                                  : "`" + std::string(word) + "`";
             shown += (shown.empty() ? "" : ", ") + text + (is_default ? " (default)" : "");
         }
         if (values == "COMMANDS") shown = "a list of commands; default: none";
@@ -179,6 +217,7 @@ TEST_CASE("Every setting has a row in docs/files.md, as its table says") {
         if (values == "NAME") shown = "a name; default" + standard;
         if (values == "WORDS") shown = "a line of words; default" + standard;
         if (values == "SIZE") shown = "a size, 64M to 999T; default " + std::string(rule.standard);
+        if (values == "TOKENS") shown = "tokens; default " + std::string(rule.standard);
         if (values == "SECONDS") shown = "seconds, 1 to 86400; default " + std::string(rule.standard);
         CHECK_THAT(docs, Holds("| `" + std::string(rule.name) + "` | " + shown + " | " + rule.doc + " |"));
     }

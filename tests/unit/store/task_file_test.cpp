@@ -47,6 +47,18 @@ TEST_CASE("every field of the frontmatter has a line, is read back and is none o
     CHECK(*read == task);
 }
 
+TEST_CASE("a budget is read as it was written, with quotes or without") {
+    for (const std::string text : {"5M", "25000", "0", "1.5M"}) {
+        for (const auto& line : {"budget: " + text + "\n", "budget: \"" + text + "\"\n"}) {
+            const auto read = task_from_frontmatter(line);
+            REQUIRE(read);
+            CHECK(read->budget == text);
+            CHECK(task_from_frontmatter(inner(*read))->budget == text);
+        }
+    }
+    CHECK_THAT(inner(Task{}), !Holds("budget"));
+}
+
 TEST_CASE("what a task waits for is a list of ids, however somebody has written it") {
     for (const std::string text : {"blocked_by: [a1, b2]\n", "blocked_by:\n  - a1\n  - \"b2\"\n"}) {
         const auto read = task_from_frontmatter(text);

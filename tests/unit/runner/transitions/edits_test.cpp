@@ -106,6 +106,10 @@ TEST_CASE("fields that make no sense are refused, and none of them is changed", 
         edit.model = "opus";
         refused(world, id, edit, ErrorCode::invalid_argument, "bot");
     }
+    SECTION("a budget that is no number of tokens") {
+        edit.budget = "3 lemons";
+        refused(world, id, edit, ErrorCode::invalid_argument, "3M");
+    }
     SECTION("a workflow that there is not") {
         edit.workflow = "nothing";
         refused(world, id, edit, ErrorCode::not_found, "nothing");
@@ -146,6 +150,24 @@ TEST_CASE("fields that make no sense are refused, and none of them is changed", 
         edit.summary = "one more thing";
         refused(world, id, edit, ErrorCode::forbidden, "worker", late);
     }
+}
+
+TEST_CASE("a budget is set, and taken away by an empty one") {
+    RunnerWorld world;
+    const auto id = planning(world, "do it", 3);
+    Edit edit;
+    edit.budget = " 1.5M ";
+    REQUIRE(change(world, id, edit));
+    CHECK(world.record(id).task.budget == "1.5M");
+    CHECK_THAT(world.task_text(id), Holds("\nbudget: 1.5M\n"));
+    CHECK_THAT(world.history_text(id), Holds("budget.changed"));
+    edit.budget = "0";  // no limit, whatever the setting says
+    REQUIRE(change(world, id, edit));
+    CHECK(world.record(id).task.budget == "0");
+    edit.budget = "";
+    REQUIRE(change(world, id, edit));
+    CHECK(world.record(id).task.budget.empty());
+    CHECK_THAT(world.task_text(id), !Holds("budget:"));
 }
 
 TEST_CASE("an effort is set, and taken away by an empty one") {
