@@ -4,6 +4,7 @@
 #include <charconv>
 #include <system_error>
 #include <utility>
+#include "client/arguments/usage.hpp"
 #include "client/commands/task.hpp"
 
 namespace orange::arguments {
@@ -86,6 +87,7 @@ void agent_options(CLI::App& app, rpc::TaskCreate& params) {
     text(app, "--permissions", params.permissions,
          "full: agents work without asking; reduced: they ask in their windows; default: as the workflow says")
         ->type_name("full|reduced");
+    budget(app, params.budget);
 }
 
 }  // namespace orange::arguments

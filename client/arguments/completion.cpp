@@ -50,6 +50,7 @@ constexpr Values k_values[] = {
     {"", "--review-model", Names::models, ""},
     {"", "--status", Names::statuses, ""},
     {"", "--for", Names::statuses, "ended attention human"},
+    {"", "--by", std::nullopt, "task role project harness model day"},
     {"", "--role", std::nullopt, "worker reviewer"},
     {"", "--set", std::nullopt, "", setting_words},
     {"", "--unset", std::nullopt, "", setting_names},

@@ -1,5 +1,6 @@
 #include "client/commands/daemon.hpp"
 #include "client/arguments/command.hpp"
+#include "client/arguments/usage.hpp"
 #include "client/arguments/watch.hpp"
 #include "client/commands/definitions.hpp"
 #include "client/commands/demo.hpp"
@@ -74,6 +75,7 @@ constexpr Command k_daemon_commands[] = {
     {"daemon", "reload", "Reload settings, workflows and harnesses", bare<commands::daemon_reload>},
     {"daemon", "supervise", "Run oranged and restart it if it crashes", supervise, true, true},
     {"", "events", "Show recent events; --follow shows new ones", events},
+    {"", "usage", "Show the tokens and the time that tasks used", usage},
     {"", "log", "Show the daemon's log; with a task, the log of the task", log},
     {"", "doctor", "Find problems and show how to fix them", doctor},
     {"", "demo", "Run one task from create to merge in a scratch repository", demo, false, true},

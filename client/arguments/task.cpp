@@ -1,6 +1,7 @@
 // The options of `orange task`, one function for each command. The actions are in commands/task.hpp.
 #include "client/commands/task.hpp"
 #include "client/arguments/command.hpp"
+#include "client/arguments/usage.hpp"
 #include "client/arguments/watch.hpp"
 #include "common/base/forges.hpp"
 #include "common/base/ids.hpp"
@@ -98,10 +99,11 @@ Action task_list(CLI::App& app) {
         ->check(between(0, 1'000'000));
     app.add_flag("-w,--watch", a->options.watch, "Show the list again after each change, until Ctrl-C");
     form(app, a->options.form);
-    app.footer(std::string("● agent running   ✗ agent dead   ? unknown   ○ no agent   ! a notice\n"
-                           "Tasks that need you come first. LINES counts the lines that the branch's commits add and "
-                           "remove; `orange show` also counts uncommitted changes.\n") +
-               k_form_help);
+    app.footer(
+        std::string("● agent running   ✗ agent dead   ? unknown   ○ no agent   ! a notice\n"
+                    "Tasks that need you come first. LINES counts the lines that the branch's commits add and "
+                    "remove; `orange show` also counts uncommitted changes. TOKENS are those of orange usage.\n") +
+        k_form_help);
     return [a](Context& context) { return commands::task_list(context, a->params, a->options); };
 }
 
@@ -179,6 +181,7 @@ Action task_update(CLI::App& app) {
     text(app, "--review-model", params->review_model, "Model of the reviewer, from its next start; '' likewise");
     text(app, "--executor", params->executor, "Where the agents run, from their next start")->type_name("NAME");
     text(app, "--executor-options", params->executor_options, "Words for the executor; '' removes them");
+    budget(app, params->budget);
     task_option(app, "--blocked-by", params->blocked_by, "Start the pending task when these tasks are also done");
     task_option(app, "--unblock", params->unblock, "Do not wait for these tasks any more");
     text(app, "--feedback", params->feedback, "Text for the section ## Feedback; - reads standard input");

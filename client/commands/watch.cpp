@@ -8,6 +8,7 @@
 #include "client/commands/task.hpp"
 #include "client/connection/autostart.hpp"
 #include "client/output/tasks.hpp"
+#include "client/output/usage.hpp"
 #include "client/output/watch.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -78,9 +79,11 @@ Status task_history(Context& context, rpc::TaskHistory params, bool follow_on) {
     EventStream stream(context.paths, filter);
     TRY(stream.open());
     TRY(auto history, context.call(params));
+    output::TokenSteps steps;
     const auto put = [&](const Json& event) {
+        const auto used = steps.next(event);
         output::put_now(context.json ? dump(event) + "\n"
-                                     : context.style.paint(output::history_lines(event, context.style)));
+                                     : context.style.paint(output::history_lines(event, context.style, used)));
     };
     for (const auto& event : history.events) put(event);
     return follow_for_reader(context, stream, [&](const rpc::EventNotification& event) {

@@ -210,6 +210,7 @@ Effects Core::on_returned(Moment now) {
 Effects Core::on_event(const rpc::EventNotification& event, Moment now, std::size_t host) {
     feeds_[host].cursor = event.cursor;
     if (!state_.project || *state_.project == event.project) {
+        if (usage_event(event, now, host)) return {};
         make_stale(event.task);
         refresh(now, host);
     }
@@ -231,6 +232,7 @@ Effects Core::on_time(Moment now) {
         if (due && *due <= now.steady) request_list(host, effects, now);
     }
     if (search_due_ && *search_due_ <= now.steady) request_search(effects);
+    if (usage_due_ && *usage_due_ <= now.steady) request_usage(now, effects);
     if (spin_due_ && *spin_due_ <= now.steady) {
         ++state_.spinner;
         spin_due_.reset();
@@ -259,7 +261,7 @@ std::optional<std::chrono::steady_clock::time_point> Core::next_time() const {
     const auto earlier = [&](const std::optional<Time>& due) {
         if (due && (!next || *due < *next)) next = due;
     };
-    for (const auto& due : {search_due_, pane_due_, rows_due_, spin_due_, question_due()}) earlier(due);
+    for (const auto& due : {search_due_, pane_due_, rows_due_, spin_due_, usage_due_, question_due()}) earlier(due);
     for (const auto& feed : feeds_) {
         if (!feed.list_asked) earlier(feed.list_due);
     }

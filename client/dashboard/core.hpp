@@ -182,6 +182,11 @@ class Core {
     std::size_t host_of(const std::string& task) const;
     void forget_pane_of(std::size_t host);
     Effects on_host_link(Link::State link, std::string why, Moment now, std::size_t host);
+    // core_usage.cpp
+    bool usage_event(const rpc::EventNotification& event, Moment now, std::size_t host);
+    void want_usage(Moment now);
+    void request_usage(Moment now, Effects& effects);
+    void usage_reply(const Result<Json>& reply);
     // core_replies.cpp
     void count_needs();
     std::vector<Row> rows_in(Answer& reply, std::size_t host);
@@ -217,7 +222,8 @@ class Core {
     static constexpr std::chrono::milliseconds k_search_rests{150};
     static constexpr std::size_t k_found_at_once = 200;
     std::vector<Feed> feeds_;  ///< this machine's, then those of State::hosts
-    std::optional<Time> search_due_, pane_due_, rows_due_, spin_due_, ages_due_;
+    std::optional<Time> search_due_, pane_due_, rows_due_, spin_due_, ages_due_, usage_due_;
+    Time usage_sent_{};                                       ///< none: not yet
     std::optional<std::pair<Pane, std::string>> pane_asked_;  ///< the last request for a pane, until its answer
     std::optional<std::pair<Pane, std::string>> second_asked_;
     std::optional<Pane> pane_shown_;  ///< after the last input, reply or event

@@ -184,6 +184,7 @@ void Core::switch_project() {
     }
     header_project();
     list_soon();
+    if (usage_sent_ != Time{}) usage_due_ = Time{};
 }
 
 void Core::click(const Input& input, Moment now, Effects& effects) {

@@ -184,6 +184,7 @@ void Core::list_reply(std::size_t host, Answer reply, std::int64_t hidden, Momen
     state_.listed = true;
     hide_pull_requests();
     header_project();
+    want_usage(now);
     rebuild();
     if (moving && !feed.list_due) feed.list_due = now.steady + k_in_progress;  // there is no event for its end
     if (state_.pane != Pane::screen) make_stale_if_changed();
@@ -342,6 +343,9 @@ Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now
             break;
         case Purpose::workflows:
             workflows_reply(reply);
+            break;
+        case Purpose::usage:
+            usage_reply(reply);
             break;
         default:
             pane_reply(request, std::move(reply), now);

@@ -6,6 +6,7 @@
 #include "client/dashboard/core.hpp"
 #include "client/output/events.hpp"
 #include "client/output/tasks.hpp"
+#include "client/output/usage.hpp"
 #include "common/base/text.hpp"
 #include "common/model/fields.hpp"
 #include "common/rpc/task_queries.hpp"
@@ -151,8 +152,11 @@ Lines task_lines(const Json& reply, std::size_t width) {
 Lines history_lines(const Json& reply, std::size_t width) {
     Lines lines;
     const auto events = output::causes_first(reply.value("events", Json::array()));
-    for (auto event = events.rbegin(); event != events.rend(); ++event) {
-        add_cleaned(lines, output::history_lines(*event, {false, width}));
+    output::TokenSteps steps;
+    std::vector<std::string> used;
+    for (const auto& event : events) used.push_back(steps.next(event));
+    for (auto at = events.size(); at-- > 0;) {
+        add_cleaned(lines, output::history_lines(events[at], {false, width}, used[at]));
     }
     return lines;
 }

@@ -13,6 +13,7 @@
 #include "client/dashboard/input.hpp"
 #include "common/model/json.hpp"
 #include "common/rpc/project_methods.hpp"
+#include "common/rpc/usage_methods.hpp"
 #include "common/rpc/workspace_methods.hpp"
 
 /// The state of the dashboard: all data that it shows. Plain data: Core changes it, view.hpp draws it.
@@ -40,6 +41,7 @@ enum class Purpose {
     workspaces,
     harnesses,
     workflows,
+    usage,
     screen,
     diff,
     task,
@@ -211,8 +213,10 @@ struct State {
     bool projects_known = false;
     std::vector<rpc::WorkspaceView> workspaces;
     std::vector<std::string> harnesses, workflows;
-    std::optional<std::string> usual_harness;  ///< of new tasks where the project names none
-    std::string shown_project;                 ///< the project in the header
+    std::optional<std::string> usual_harness;      ///< of new tasks where the project names none
+    std::string shown_project;                     ///< the project in the header
+    std::vector<rpc::UsageShow::Window> windows;   ///< of programs on this machine
+    std::vector<rpc::UsageShow::Day> budget_days;  ///< this machine's projects that have a budget for each day
     std::size_t needs_help = 0, needs_answer = 0, needs_review = 0, needs_start = 0;
     std::size_t rings = 0;  ///< how often a task has begun to need its human since the start
     bool listed = false;

@@ -7,6 +7,7 @@
 #include "client/dashboard/rows.hpp"
 #include "client/output/task_cells.hpp"
 #include "client/output/terminal.hpp"
+#include "client/output/usage.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::dashboard {
@@ -37,7 +38,37 @@ class Canvas {
     std::vector<Line> frame_rows;
 };
 
-Line header_line(const State& state) {
+/// Returns a look that says how much of a limit is used.
+Look share_look(double share) {
+    constexpr double k_much = 0.8;
+    return share >= 1 ? k_red : share >= k_much ? k_yellow : k_dim;
+}
+
+/// Adds what is used of windows and of the day's budget, as far as there is room.
+void add_usage(Line& line, const State& state, Timestamp now) {
+    const auto add = [&](const std::string& text, Look look) {
+        if (line.width() + 2 + columns(text) <= static_cast<std::size_t>(state.width)) line.add("  ").add(text, look);
+    };
+    for (const auto& window : state.windows) {
+        if (!output::is_current(window, now)) continue;
+        add(clean(output::window_text(window, now)), share_look(static_cast<double>(window.window.percent) / 100));
+    }
+    const rpc::UsageShow::Day* fullest = nullptr;
+    const auto share_of = [](const auto& day) {
+        return static_cast<double>(day.used) / static_cast<double>(day.budget);
+    };
+    for (const auto& day : state.budget_days) {
+        const bool is_shown = state.shown_project.empty() || day.project == state.shown_project;
+        if (day.budget <= 0 || !is_shown) continue;
+        if (fullest == nullptr || share_of(day) > share_of(*fullest)) fullest = &day;
+    }
+    if (fullest == nullptr) return;
+    const auto whose = state.shown_project.empty() ? clean(fullest->project) + " " : std::string();
+    add(whose + "today " + tokens_text(fullest->used) + " of " + tokens_text(fullest->budget),
+        share_look(share_of(*fullest)));
+}
+
+Line header_line(const State& state, Timestamp now) {
     Line line(" ");
     line.add("Orange", k_bold).add("  " + (state.shown_project.empty() ? "all projects" : clean(state.shown_project)));
     const auto add = [&](std::size_t n, Need need) {
@@ -59,6 +90,7 @@ Line header_line(const State& state) {
     if (!state.marked.empty()) line.add("  " + std::to_string(state.marked.size()) + " selected", k_bold);
     if (state.read_only) line.add("  read-only", k_bold);
     if (const auto missing = missing_hosts(state); !missing.empty()) line.add("  " + missing, k_bold);
+    add_usage(line, state, now);
     return line;
 }
 
@@ -265,7 +297,7 @@ Frame draw(const State& state, Timestamp now) {
         frame.rows = canvas.finish();
         return frame;
     }
-    canvas.put(0, 0, state.width, header_line(state));
+    canvas.put(0, 0, state.width, header_line(state, now));
     if (state.overlay != Overlay::none) {
         draw_overlay(canvas, state, state.height - 2);
         frame.rows = canvas.finish();

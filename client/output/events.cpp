@@ -8,6 +8,7 @@
 #include "common/base/forges.hpp"
 #include "common/base/text.hpp"
 #include "common/model/settings.hpp"
+#include "common/model/usage.hpp"
 
 namespace orange::output {
 namespace {
@@ -37,6 +38,18 @@ std::string moved(const Json& event) {
     return text_of(event, "from") + " → " + text_of(event, "to");
 }
 
+std::int64_t number_of(const Json& event, const char* key) {
+    const auto found = event.find(key);
+    return found != event.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+/// Returns ", 41k tokens" for the end of an agent; empty if its program told nothing.
+std::string exit_tokens(const Json& event) {
+    const auto all =
+        number_of(event, "tokens_input") + number_of(event, "tokens_cache_write") + number_of(event, "tokens_output");
+    return all > 0 ? ", " + tokens_text(all) + " tokens" : std::string();
+}
+
 std::string agent_sentence(const std::string& what, const Json& event) {
     std::string sentence = agent_of(event) + " " + what;
     if (what == "started" || what == "was restarted") {
@@ -46,6 +59,7 @@ std::string agent_sentence(const std::string& what, const Json& event) {
                !status.empty() && (what != "crashed" || text_of(event, "reason").empty())) {
         sentence += ", exit status " + status;
     }
+    sentence += exit_tokens(event);
     return with_reason(std::move(sentence), event);
 }
 
@@ -95,10 +109,8 @@ std::string pull_sentence(const Json& event) {
 
 /// Returns "keeps 3.1 GB of untracked files of shop--1, 40 s so far".
 std::string keeping_sentence(const Json& event) {
-    const auto bytes = event.find("bytes");
-    const auto size = bytes != event.end() && bytes->is_number_integer() ? bytes->get<std::int64_t>() : 0;
-    return "keeps " + size_text(size) + " of untracked files of " + text_of(event, "workspace") + ", " +
-           text_of(event, "seconds") + " s so far";
+    return "keeps " + size_text(number_of(event, "bytes")) + " of untracked files of " + text_of(event, "workspace") +
+           ", " + text_of(event, "seconds") + " s so far";
 }
 
 /// Returns "the branch has 3 commits, +120 -4".
@@ -212,6 +224,9 @@ std::string event_sentence(const Json& event) {
     if (type == "agent.crashed") return agent_sentence("crashed", event);
     if (type == "session.lost") return agent_sentence("was lost with its tmux server", event);
     if (type == "agent.activity") return agent_sentence("is " + text_of(event, "activity"), event);
+    if (type == "agent.usage") {
+        return agent_of(event) + " has used " + tokens_text(number_of(event, "tokens")) + " tokens so far";
+    }
     if (type == "agent.reminded") return agent_sentence("was reminded", event);
     if (type == "agent.resumed") return agent_sentence("continues its conversation", event);
     if (type == "agent.resume_failed") {

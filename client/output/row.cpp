@@ -5,6 +5,7 @@
 
 #include "client/output/cells.hpp"
 #include "client/output/tasks.hpp"
+#include "client/output/usage.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::output {
@@ -29,6 +30,14 @@ Row::Agents agents_of(const std::string& name) {
 
 std::string line_of(const std::optional<std::string>& text) {
     return text ? std::string(first_line(*text)) : std::string();
+}
+
+std::string tokens_of(const rpc::TaskView& task) {
+    if (!task.usage) return {};
+    auto sum = task.usage->sum;
+    if (task.usage->is_doubtful) sum.doubtful = std::max<std::int64_t>(1, sum.doubtful);
+    const bool has_run = sum.counted > 0 || sum.tokens.requests > 0 || sum.untold > 0 || sum.doubtful > 0;
+    return has_run ? sum_text(sum) : std::string();
 }
 
 void set_agents(Row& row, const rpc::TaskView& task) {
@@ -78,6 +87,7 @@ Row row_of(const rpc::TaskView& task) {
     row.children = static_cast<std::int16_t>(task.children.size());
     row.children_done = static_cast<std::int16_t>(task.children_done);
     row.unreadable = line_of(task.unreadable);
+    row.tokens = tokens_of(task);
     row.updated_at = fields.updated_at;
     for (const auto& name : task.can) row.offers |= offer_bit(name);
     row.queue_place = static_cast<std::int32_t>(task.queue_place);

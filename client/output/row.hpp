@@ -34,6 +34,7 @@ struct Row {
     std::string parent;           ///< id of its parent; empty: none
     std::string merges_into;      ///< its parent's branch, if it is merged into that
     std::string after;            ///< the task, or the number of tasks, that it waits for before its start; empty: none
+    std::string tokens;           ///< what its agents used, as lists show it; empty: no agent of it has begun
     std::string unreadable;       ///< why its files cannot be read, one line; empty: they can
     Timestamp updated_at{}, needs_since{}, active_since{};
     std::optional<Pull> pull;

@@ -48,9 +48,14 @@ Line activity_cell(const Row& task, const rpc::ChangeCounts*, Timestamp now) {
         .add(age.empty() || age == "now" ? "" : " " + age, k_dim);
 }
 
+Line tokens_cell(const Row& task, const rpc::ChangeCounts*, Timestamp) {
+    return Line(task.tokens);
+}
+
 constexpr ListColumn k_columns[] = {
-    {"STATUS", "", 18, false, status_cell}, {"ROUND", "r", 4, false, round_cell},   {"PR", "", 12, false, pull_cell},
-    {"LINES", "", 16, false, lines_cell},   {"AGENT", "", 11, true, activity_cell},
+    {"STATUS", "", 18, false, status_cell}, {"ROUND", "r", 4, false, round_cell},
+    {"PR", "", 12, false, pull_cell},       {"LINES", "", 16, false, lines_cell},
+    {"AGENT", "", 11, true, activity_cell}, {"TOKENS", "", 8, false, tokens_cell},
 };
 
 }  // namespace

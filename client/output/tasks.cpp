@@ -10,6 +10,7 @@
 #include "client/output/local_time.hpp"
 #include "client/output/table.hpp"
 #include "client/output/task_cells.hpp"
+#include "client/output/usage.hpp"
 #include "common/base/forges.hpp"
 #include "common/base/text.hpp"
 #include "common/model/settings.hpp"
@@ -456,6 +457,8 @@ Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style&
     }
     for (const auto& place : task.places) fields.add("", place_text(place, now));
     for (const auto& agent : reply.agents) fields.more("memory", use_text(agent));
+    fields.add("tokens", task_tokens_text(task));
+    fields.add("time", task_times_text(task));
     bool first = true;
     for (const auto& message : reply.messages) {
         if (message.from != "human") continue;
@@ -512,15 +515,21 @@ Lines why_lines(const rpc::TaskWhy::Reply& reply, const Style& style, const KeyF
     add_wrapped(lines, status.text + between + printable(reply.waiting_for, true), "  ", style);
     if (reply.next) add_wrapped(lines, next_text(*reply.next), "  ", style);
     for (const auto& agent : reply.agents) add_wrapped(lines, "memory: " + use_text(agent), "  ", style);
+    if (const auto tokens = task_tokens_text(reply.task); !tokens.empty()) {
+        add_wrapped(lines, "tokens: " + tokens, "  ", style);
+    }
+    if (const auto times = task_times_text(reply.task); !times.empty()) {
+        add_wrapped(lines, "time: " + times, "  ", style);
+    }
     for (const auto& edge : reply.edges) add_edge(lines, edge, style);
     if (!reply.hints.empty()) lines.emplace_back();
     add_notes(lines, with_short_ids(reply.hints, reply.task), style, key);
     return lines;
 }
 
-Lines history_lines(const Json& event, const Style& style) {
+Lines history_lines(const Json& event, const Style& style, const std::string& used) {
     const auto time = local_time(time_of(event));
-    const auto sentence = event_sentence(event);
+    const auto sentence = event_sentence(event) + (used.empty() ? "" : "  " + used);
     Lines lines = {Line("  ").add(time, k_dim)};
     if (columns(time) + 4 + columns(sentence) <= style.width) {
         lines.back().add("  " + sentence);
@@ -533,7 +542,8 @@ Lines history_lines(const Json& event, const Style& style) {
 std::string history_page(const Json& events, const Style& style) {
     if (!events.is_array() || events.empty()) return "No events.\n";
     std::string page;
-    for (const auto& event : causes_first(events)) page += style.paint(history_lines(event, style));
+    TokenSteps steps;
+    for (const auto& event : causes_first(events)) page += style.paint(history_lines(event, style, steps.next(event)));
     return page;
 }
 

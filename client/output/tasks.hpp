@@ -41,8 +41,8 @@ Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style&
 /// Returns the dashboard's key that does the same as a command; empty if there is none.
 using KeyFor = std::function<std::string(std::string_view command)>;
 Lines why_lines(const rpc::TaskWhy::Reply& reply, const Style& style, const KeyFor& key = {});
-/// Returns the lines of one event.
-Lines history_lines(const Json& event, const Style& style);
+/// Returns the lines of one event. `used`: what the phase that ends with it has used, TokenSteps::next().
+Lines history_lines(const Json& event, const Style& style, const std::string& used = {});
 std::string history_page(const Json& events, const Style& style);
 
 /// Returns one line about a changed task: id, status, branch and summary.

@@ -29,6 +29,17 @@ std::size_t asked_width() {
     return columns ? std::strtoul(columns, nullptr, 10) : 0;
 }
 
+/// Returns true if the environment names UTF-8, as the dashboard reads it.
+bool has_utf8() {
+    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        const char* value = std::getenv(name);
+        if (value == nullptr || *value == '\0') continue;
+        const auto locale = to_lower(value);
+        return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+    }
+    return false;
+}
+
 std::size_t width_of(int descriptor) {
     std::size_t width = 80;
     winsize size{};
@@ -67,7 +78,7 @@ Style style_of_stdout() {
     const bool wanted = !(no_colour && *no_colour) && term && std::strcmp(term, "dumb") != 0;
     const bool is_terminal = ::isatty(STDOUT_FILENO) == 1;
     const auto width = width_of(STDOUT_FILENO);
-    return {wanted && is_terminal, width, is_terminal || asked_width() > 0 ? width : k_unlimited};
+    return {wanted && is_terminal, width, is_terminal || asked_width() > 0 ? width : k_unlimited, has_utf8()};
 }
 
 std::size_t width_of_errors() {

@@ -14,6 +14,7 @@ struct Style {
     bool colour = false;
     std::size_t width = 80;   ///< text is wrapped to it: the terminal's width, COLUMNS or 80
     std::size_t row = width;  ///< rows are cut to it: the same, or unlimited for a program
+    bool utf8 = true;         ///< false if the reader's terminal shows ASCII alone
 
     std::string paint(std::string_view text, const Look& look) const;
     /// Returns the lines, each with a line end.

@@ -79,11 +79,13 @@ struct UsageShow {
     /// The tasks that share a value of `by`.
     struct Group {
         std::string name;
+        std::string short_id;
         std::string summary;
         UsageSum sum;
         TimeSum times;
         void describe(auto& v) {
             v.required("name", name, "the value of `by`; of a task, its id");
+            v.sparse("short_id", short_id, "of a task: enough of its id to name it");
             v.sparse("summary", summary, "of a task");
             sum.describe(v);
             v.optional("times", times, "how long they were worked on and waited; only by task, project and day");
