@@ -54,6 +54,20 @@ bool is_one_of_them(const std::vector<std::string>& names, const std::string& na
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// Returns the path of the conversation's file that the event names; empty if it names none that may be one.
+std::string transcript_in(const EventSigns& signs, const Json& json) {
+    const auto path = signs.transcript.empty() ? std::string() : text_member(json, signs.transcript);
+    const bool is_plain = std::none_of(path.begin(), path.end(), [](unsigned char c) { return std::iscntrl(c) != 0; });
+    return path.starts_with('/') && is_plain ? path : std::string();
+}
+
+/// True for the form 01234567-89ab-cdef-0123-456789abcdef.
+bool is_uuid(std::string_view id) {
+    constexpr std::string_view k_form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    return std::equal(id.begin(), id.end(), k_form.begin(), k_form.end(),
+                      [](unsigned char c, char wanted) { return wanted == '-' ? c == '-' : std::isxdigit(c) != 0; });
+}
+
 }  // namespace
 
 std::optional<Statement> told_by(const Harness& harness, std::string_view line) {
@@ -79,16 +93,23 @@ bool is_conversation_id(std::string_view id) {
     return !id.empty() && id.size() <= k_longest && id.front() != '-' && std::all_of(id.begin(), id.end(), plain);
 }
 
+bool Session::permits(std::string_view id) const {
+    if (!is_conversation_id(id)) return false;
+    if (form.empty()) return true;
+    if (form == "uuid") return is_uuid(id);
+    const auto star = form.find('*');
+    const auto front = std::string_view(form).substr(0, star), back = std::string_view(form).substr(star + 1);
+    return id.size() > front.size() + back.size() && id.starts_with(front) && id.ends_with(back);
+}
+
 std::optional<Conversation> conversation_in(const Harness& harness, std::string_view line) {
     const auto& signs = harness.events;
     if (signs.session.empty() || !harness.session.can_resume()) return std::nullopt;
     const auto json = Json::parse(line, nullptr, false);
     if (!json.is_object() || is_one_of_them(signs.end, text_member(json, signs.key))) return std::nullopt;
     Conversation conversation{text_member(json, signs.session), {}};
-    if (!is_conversation_id(conversation.id)) return std::nullopt;
-    const auto path = signs.transcript.empty() ? std::string() : text_member(json, signs.transcript);
-    const bool is_plain = std::none_of(path.begin(), path.end(), [](unsigned char c) { return std::iscntrl(c) != 0; });
-    if (path.starts_with('/') && is_plain) conversation.transcript = path;
+    if (!harness.session.permits(conversation.id)) return std::nullopt;
+    conversation.transcript = transcript_in(signs, json);
     return conversation;
 }
 
@@ -122,12 +143,26 @@ bool EventReader::parse(const Harness& harness, std::string_view lines) {
             taken_.insert(std::move(id));
         }
         if (auto conversation = conversation_in(harness, line)) conversation_ = std::move(conversation);
+        remember(harness, line);
         auto told = told_by(harness, line);
         if (!told) continue;
         last_ = std::move(*told);
         any = true;
     }
     return any;
+}
+
+void EventReader::remember(const Harness& harness, std::string_view line) {
+    const auto& signs = harness.events;
+    if (signs.session.empty() && signs.transcript.empty()) return;
+    const auto json = Json::parse(line, nullptr, false);
+    if (!json.is_object()) return;
+    const auto add = [](std::vector<std::string>& into, std::string text) {
+        if (!is_one_of_them(into, text) && into.size() < k_most_told) into.push_back(std::move(text));
+    };
+    const auto id = signs.session.empty() ? std::string() : text_member(json, signs.session);
+    if (harness.session.permits(id)) add(told_ids_, id);
+    if (auto path = transcript_in(signs, json); !path.empty()) add(told_files_, std::move(path));
 }
 
 }  // namespace orange::agents

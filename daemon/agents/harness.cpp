@@ -119,7 +119,7 @@ std::string Harness::how_to_install() const {
     return install_hint.empty() ? "" : "; " + install_hint;
 }
 
-std::string session_in(std::string_view list, const std::string& folder, Timestamp since) {
+std::string session_in(std::string_view list, const std::string& folder, Timestamp since, const Session& session) {
     const auto real = [](const std::string& path) {
         std::error_code failed;
         auto found = std::filesystem::weakly_canonical(path, failed);
@@ -137,6 +137,7 @@ std::string session_in(std::string_view list, const std::string& folder, Timesta
         if (!each["id"].is_string() || !each["directory"].is_string() || !each["created"].is_number()) continue;
         const auto created = each["created"].get<std::int64_t>();
         if (created < first || (!id.empty() && created >= earliest)) continue;
+        if (!session.permits(each["id"].get<std::string>())) continue;
         if (real(each["directory"].get<std::string>()) != real(folder)) continue;
         id = each["id"].get<std::string>();
         earliest = created;

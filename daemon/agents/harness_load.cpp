@@ -3,6 +3,7 @@
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/model/usage.hpp"
 #include "daemon/agents/definition_reader.hpp"
 #include "daemon/agents/harness.hpp"
 #include "daemon/agents/placeholders.hpp"
@@ -51,6 +52,7 @@ class Loader : DefinitionReader {
              {"trust", [&](const Node& node) { read_trust(node); }},
              {"no_login", [&](const Node& node) { read_no_login(node); }},
              {"session", [&](const Node& node) { read_session(node); }},
+             {"usage", [&](const Node& node) { read_usage(node); }},
              {"checks", [&](const Node& node) { read_checks(node); }},
              {"idle_after", [&](const Node& node) { harness_.idle_after = time_of(node, "idle_after", 3600); }},
              {"ready_after", [&](const Node& node) { read_ready_after(node); }},
@@ -71,6 +73,7 @@ class Loader : DefinitionReader {
         check_trust();
         check_lists();
         check_reads();
+        check_usage();
         if (has_problems()) return failure();
         return std::move(harness_);
     }
@@ -460,6 +463,7 @@ class Loader : DefinitionReader {
                  {"variable", [&](const Node& name) { text(name, "session.variable", session.variable); }},
                  {"list", [&](const Node& args) { list(args, "session.list", session.list); }},
                  {"prompt", [&](const Node& how) { read_session_prompt(how); }},
+                 {"form", [&](const Node& form) { read_session_form(form); }},
                  {"file", [&](const Node& file) { text(file, "session.file", session.file); }}});
         const int sources =
             (session.start.empty() ? 0 : 1) + (session.variable.empty() ? 0 : 1) + (session.list.empty() ? 0 : 1);
@@ -479,6 +483,140 @@ class Loader : DefinitionReader {
             return problem(node.place, "session.prompt must be argument or typed");
         }
         harness_.session.typed = node.scalar == "typed";
+    }
+
+    void read_session_form(const Node& node) {
+        auto& form = harness_.session.form;
+        if (!text(node, "session.form", form) || form == "uuid") return;
+        const bool is_plain = std::ranges::all_of(form, [](unsigned char c) {
+            return (c < 128 && std::isalnum(c) != 0) || c == '-' || c == '_' || c == '*';
+        });
+        if (!is_plain || form.starts_with('-') || form.size() > 64 || std::ranges::count(form, '*') != 1) {
+            problem(node.place,
+                    "session.form must be uuid, or letters, digits, \"-\" and \"_\" with one \"*\" for the part that "
+                    "differs, as in ses_*");
+        }
+    }
+
+    void read_usage(const Node& node) {
+        auto& usage = harness_.usage;
+        if (!node.is_map()) return problem(node.place, "usage must be a map: file, input, output and perhaps others");
+        Readers readers = {
+            {"file", [&](const Node& file) { usage.in_events = file.scalar == "events"; }},  // check_usage()
+            {"each", [&](const Node& each) { read_conditions(each, "usage.each", usage.each); }},
+            {"input_has_cached",
+             [&](const Node& answer) { yes_or_no(answer, "usage.input_has_cached", usage.input_has_cached); }},
+            {"window", [&](const Node& window) { read_window(window); }},
+            {"at_most", [&](const Node& tokens) { read_at_most(tokens); }}};
+        const std::pair<const char*, std::string&> paths[] = {
+            {"id", usage.id},
+            {"input", usage.input},
+            {"cache_read", usage.cache_read},
+            {"cache_write", usage.cache_write},
+            {"output", usage.output},
+            {"reasoning", usage.reasoning},
+            {"model", usage.model},
+            {"money", usage.money},
+            {"time", usage.time},
+        };
+        for (const auto& [name, path] : paths) {
+            readers.emplace_back(name, [this, what = "usage." + std::string(name), &into = path](const Node& member) {
+                read_member(member, what, into);
+            });
+        }
+        members(node, "usage", readers);
+        for (const char* key : {"file", "input", "output"}) {
+            if (!node.find(key)) problem(node.place, std::string("usage.") + key + " is missing");
+        }
+    }
+
+    /// Reads the path of a member in a line of JSON: "message.usage.input_tokens".
+    void read_member(const Node& node, const std::string& what, std::string& into) {
+        if (text(node, what, into)) check_member(into, what, node.place);
+    }
+
+    void check_member(const std::string& path, const std::string& what, const Place& place) {
+        if (!path.empty() && !path.starts_with('.') && !path.ends_with('.') && path.find("..") == path.npos) return;
+        problem(place, what + " must name members with dots between them, as in message.usage.input_tokens");
+    }
+
+    void read_conditions(const Node& node, const std::string& what, std::map<std::string, std::string>& into) {
+        if (!node.is_map()) return problem(node.place, what + " must be a map of members to their texts");
+        for (std::size_t i = 0; i < node.members.size(); ++i) {
+            const auto& [path, value] = node.members[i];
+            check_member(path, "each key of " + what, node.member_places[i]);
+            text(value, what + "." + path, into[path]);
+        }
+    }
+
+    void read_window(const Node& node) {
+        auto& window = harness_.usage.window;
+        if (!node.is_map()) return problem(node.place, "usage.window must be a map: percent, perhaps each and resets");
+        members(node, "usage.window",
+                {{"each", [&](const Node& each) { read_conditions(each, "usage.window.each", window.each); }},
+                 {"percent", [&](const Node& path) { read_member(path, "usage.window.percent", window.percent); }},
+                 {"resets", [&](const Node& path) { read_member(path, "usage.window.resets", window.resets); }}});
+        if (!node.find("percent")) problem(node.place, "usage.window.percent is missing");
+    }
+
+    void read_at_most(const Node& node) {
+        const auto tokens = tokens_in(node.scalar);
+        if (!tokens || *tokens == 0) {
+            return problem(node.place, "usage.at_most must be the tokens that no program can use in a minute, as 5M");
+        }
+        harness_.usage.at_most = *tokens;
+    }
+
+    /// Splits the patterns at what they begin with, for which all keys have to be known.
+    void check_usage() {
+        const auto* usage = root_.find("usage");
+        const auto* file = usage != nullptr && usage->is_map() ? usage->find("file") : nullptr;
+        if (file == nullptr || harness_.usage.in_events) return;
+        if (!file->is_sequence() || file->items.empty()) {
+            return problem(file->place, "usage.file must be a list of patterns, or the word events");
+        }
+        for (const auto& item : file->items) {
+            std::string pattern;
+            if (text(item, "each item of usage.file", pattern)) check_usage_file(pattern, item.place);
+        }
+    }
+
+    void check_usage_file(const std::string& pattern, const Place& place) {
+        constexpr std::string_view k_transcript = "{transcript}";
+        List roots = harness_.config_binds;
+        for (const char* folder : {"{run_folder}", "{talk_dir}", "{transcript}"}) roots.emplace_back(folder);
+        std::string root;
+        for (const auto& each : roots) {
+            if (each.size() > root.size() && pattern.starts_with(each + "/")) root = each;
+        }
+        if (root.empty()) {
+            return problem(place, pattern +
+                                      " of usage.file must begin with an item of config_binds, or with {run_folder}, "
+                                      "{talk_dir} or {transcript}, and go on below it");
+        }
+        const auto below = pattern.substr(root.size() + 1);
+        for (const auto name : split(below, '/')) {
+            if (!name.empty() && name != "." && name != "..") continue;
+            problem(place, pattern + R"( of usage.file must not have an empty name, "." or ".." in it)");
+        }
+        std::string rest = below;
+        bool has_session = false;
+        for (const std::string known : {"{session}", "{session_8}"}) {
+            for (auto at = rest.find(known); at != rest.npos; at = rest.find(known)) {
+                rest.erase(at, known.size());
+                has_session = true;
+            }
+        }
+        if (rest.find_first_of("{}") != rest.npos) {
+            problem(place, pattern + " of usage.file has an unknown placeholder; known: {session}, {session_8}");
+        }
+        if (root == k_transcript && harness_.events.transcript.empty()) {
+            problem(place, "{transcript} in usage.file needs events.transcript: the program names the file");
+        }
+        if (root != k_transcript && harness_.events.transcript.empty() && !has_session) {
+            problem(place, pattern + " of usage.file has no {session}, so it would count the files of other agents");
+        }
+        harness_.usage.files.push_back({root, below});
     }
 
     void read_checks(const Node& node) {

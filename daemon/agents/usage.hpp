@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -33,6 +32,9 @@ struct UsageSource {
     Timestamp now;                  ///< the time of a record that has none, and the latest time of any
     std::vector<std::string> ids;   ///< the run's conversations: the id that Orange chose, and those of its events
     std::vector<std::string> told;  ///< paths that its events named, and files that an earlier daemon has counted
+    /// Of `told`, those that an earlier daemon has counted: their ids may be among events that nobody reads again, so
+    /// {session} in a pattern matches any id in them.
+    std::vector<std::string> counted = {};
 };
 
 /// A file that is counted, for people.
@@ -40,7 +42,7 @@ struct UsageFile {
     std::string path;
     std::uintmax_t offset = 0;  ///< read up to here
     std::uintmax_t size = 0;
-    std::int64_t records = 0;  ///< lines that counted
+    std::int64_t records = 0;  ///< in it, also those of an id that another one has
     bool operator==(const UsageFile&) const = default;
 };
 
@@ -59,7 +61,8 @@ class UsageReader {
     /// {transcript} patterns find beside them. Otherwise they are those that the patterns find for `ids`.
     ///
     /// A record counts if its time is `began` or later; without a time, if it has an id or is in the events file. Each
-    /// id counts once, with its largest record. A record with a number that is impossible does not count.
+    /// id counts once, with its largest record. A record does not count if one of its numbers is impossible, if all of
+    /// them are 0, or if it has no id although the definition names one.
     bool read(FileSystem& files, const UsageSource& source);
 
     /// Returns the sums by day and model. `role` and `harness` are left for the caller.
@@ -68,55 +71,58 @@ class UsageReader {
     const std::optional<UsageWindow>& window() const { return window_; }
     /// True if a record has counted. Otherwise it is not known what the run has used, which is not 0.
     bool has_told() const { return has_told_; }
-    /// True if there were more ids, models or files than are counted: the sums are too low.
+    /// True if there were more ids or files than are counted: the sums are too low.
     bool is_incomplete() const { return is_incomplete_; }
     /// Returns the files that exist, in the order in which they were found.
     std::vector<UsageFile> files() const;
 
   private:
-    struct Record;
-
-    /// A place, and what is known of the file that was there.
-    struct Place {
-        Path root;
-        Path below;
-        std::uint64_t device = 0, inode = 0;
-        std::uintmax_t at = 0;    ///< read up to here
-        std::uintmax_t size = 0;  ///< when it was looked at last
-        std::chrono::sys_time<std::chrono::nanoseconds> modified{};
-        bool is_there = false;
-        bool is_skipping = false;        ///< the line at `at` is too long
-        std::uintmax_t listed_size = 0;  ///< when {transcript} patterns were listed last
-        bool is_listed = false;
-        std::int64_t records = 0;
-        std::vector<UsageRow> unnamed;  ///< the sums of its records without an id
-    };
-    /// The record that counts for an id.
-    struct Counted {
+    /// One record, or the one that counts for an id.
+    struct Record {
+        std::string id;
         std::string day;
         std::string model;
         Tokens tokens;
         std::int64_t money = 0;
     };
+    /// A place, and what is known of the file that was there.
+    struct Place {
+        Path root;
+        Path below;
+        bool is_beside = false;  ///< found by a {transcript} pattern
+        std::uint64_t device = 0, inode = 0;
+        std::uintmax_t at = 0;       ///< the lines up to here have been taken
+        std::uintmax_t read_to = 0;  ///< the bytes up to here have been read: the last line may be unfinished
+        std::uintmax_t size = 0;     ///< when it was looked at last
+        std::chrono::sys_time<std::chrono::nanoseconds> modified{};
+        bool is_there = false;
+        bool is_skipping = false;                      ///< the line at `at` is too long
+        std::optional<std::uintmax_t> listed_at = {};  ///< its size when {transcript} patterns were listed last
+        std::int64_t records = 0;
+        std::vector<UsageRow> unnamed = {};  ///< the sums of its records without an id
+    };
+
+    /// How much of a file is left to be read; of a long line, its file has to be read first next time.
+    enum class Left { nothing, more, long_line };
 
     void find_files(FileSystem& files, const UsageSource& source);
     void find_told(const UsageSource& source);
     void find_by_ids(FileSystem& files, const UsageSource& source);
     void find_beside(FileSystem& files, const UsageSource& source, std::size_t index);
-    void add_place(const Path& root, const Path& below);
-    /// Reads one file within the budget; true: there is more.
-    bool read_place(FileSystem& files, const UsageSource& source, Place& place, std::size_t& budget);
-    bool is_read_already(const Place& place) const;
+    void add_place(const Path& root, const Path& below, bool is_beside = false);
+    Left read_place(FileSystem& files, const UsageSource& source, std::size_t index, std::size_t& budget);
+    Left take_bytes(const UsageSource& source, std::string_view bytes, Place& place);
+    bool is_known_by_another_name(const FileSystem::Beneath& facts, std::size_t index) const;
     void begin_anew(Place& place);
-    void take_line(const UsageSource& source, std::string_view line, Place& place);
-    void take_record(const UsageSource& source, const Record& record, Place& place);
-    void take(const Counted& counted, bool is_added);
+    void take_lines(const UsageSource& source, std::string_view lines, Place& place);
+    void take_record(Record record, Place& place);
+    void take(const Record& record);
 
     std::vector<Place> places_;
     std::size_t next_ = 0;  ///< the place with which the next read() begins
     std::vector<std::string> known_ids_, known_told_;
-    std::set<std::pair<std::string, std::string>> found_;  ///< pattern and id for which a file was found
-    std::unordered_map<std::string, Counted> by_id_;
+    std::set<std::pair<std::string, std::string>> found_;  ///< patterns and ids for which there is a file
+    std::unordered_map<std::string, Record> by_id_;
     std::set<std::string> models_;
     std::vector<UsageRow> rows_;
     std::optional<UsageWindow> window_;

@@ -71,7 +71,7 @@ Awaitable<void> AgentControl::learn_session(Caller caller) {
         id = co_await listed_session(record, *harness, *record.run_of(caller.role));
         listing_.erase(caller.run.value);
     }
-    if (!agents::is_conversation_id(id)) co_return;
+    if (!session.permits(id)) co_return;
     auto turn = co_await turns_.begin_turn(caller.task);
     if (!turn || is_known(turn->record)) co_return;
     auto& record = turn->record;
@@ -117,7 +117,7 @@ Awaitable<void> AgentControl::find_session(TaskRecord& record, Role role) {
     const auto harness = world_.harnesses.find(run.harness);
     if (!harness) co_return;
     auto id = co_await listed_session(record, *harness, run);
-    if (agents::is_conversation_id(id))
+    if (harness->harness.session.permits(id))
         record.sessions.push_back({role, run.harness, std::move(id), worktree_of(record).string()});
 }
 
@@ -134,7 +134,8 @@ Awaitable<std::string> AgentControl::listed_session(const TaskRecord& record, co
     command.env = environment(record, {}, run.role, run.run, entry.path_variable);
     command.deadline = k_patience;
     const auto done = co_await world_.processes.run(std::move(command));
-    co_return done && done->ok() ? agents::session_in(done->out, worktree, run.spawned_at) : std::string();
+    co_return done && done->ok() ? agents::session_in(done->out, worktree, run.spawned_at, entry.harness.session)
+                                 : std::string();
 }
 
 void AgentControl::tell_started(const TaskRecord& record, const AgentRun& run, bool respawn) {
