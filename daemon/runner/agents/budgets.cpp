@@ -25,10 +25,18 @@ std::int64_t tokens_of(const World& world, const Project& project,
     return tokens_in(setting_of(world, project, member)).value_or(0);
 }
 
-/// Returns 0 for "never".
 int percent_of(const World& world, const Project& project, std::optional<std::string> ProjectSettings::*member) {
     const auto& text = setting_of(world, project, member);
-    return text == k_never ? 0 : std::stoi(text);
+    return engine::stop_percent(text);
+}
+
+double used_share(const engine::Budget& budget) {
+    return static_cast<double>(budget.task_used) / static_cast<double>(budget.task);
+}
+
+/// Names the limits of which a human was told that they are nearly used up.
+std::string near_name(const engine::Budget& budget) {
+    return std::to_string(budget.task) + " " + std::to_string(budget.day);
 }
 
 /// Returns the part of a budget that a human's own start adds to what was used up.
@@ -57,43 +65,51 @@ std::int64_t Budgets::day_limit_of(const Project& project) const {
 /// True if the task or one above it has a budget of its own, or its project has one.
 bool Budgets::is_any_set(const TaskRecord& record) const {
     const auto* project = project_of(record);
-    if (!record.task.budget.empty() || record.task.parent != TaskId{}) return true;
+    if (!record.task.budget.empty() || !record.task.parent.empty()) return true;
     return project && (day_limit_of(*project) > 0 || limit_of(record) > 0);
 }
 
-engine::Budget Budgets::of(const TaskRecord& record) const {
-    engine::Budget budget;
+Budgets::Standing Budgets::of(const TaskRecord& record) const {
+    Standing standing;
+    auto& [budget, names] = standing;
     const auto* project = project_of(record);
-    if (!is_any_set(record) || !project) return budget;
+    if (!is_any_set(record) || !project) return standing;
     budget.task_stop = percent_of(world_, *project, &ProjectSettings::budget_task_stop);
     budget.day_stop = percent_of(world_, *project, &ProjectSettings::budget_day_stop);
-    budget.whose = record.task.id;
-    budget.project = project->name;
+    names.task = record.task.id.value;
+    names.project = project->name;
     budget.task = limit_of(record);
-    if (budget.task > 0) {
-        const bool is_own = !record.task.budget.empty();
-        budget.task_used = is_own ? runner_.tokens.counted_of_family(record) : runner_.tokens.counted_of(record);
-    }
+    if (budget.task > 0) use_of(record, !record.task.budget.empty(), standing);
     constexpr int k_deepest = 16;
     auto parent = record.task.parent;
-    for (int depth = 0; depth < k_deepest && parent != TaskId{}; ++depth) {
+    for (int depth = 0; depth < k_deepest && !parent.empty(); ++depth) {
         const auto above = world_.tasks.awake(parent);
         if (!above) break;
         parent = above->task.parent;
-        const auto limit = above->task.budget.empty() ? 0 : tokens_in(above->task.budget).value_or(0);
-        if (limit == 0) continue;
-        const auto used = runner_.tokens.counted_of_family(*above);
-        const bool is_nearer = budget.task == 0 || static_cast<double>(used) / static_cast<double>(limit) >
-                                                       static_cast<double>(budget.task_used) /
-                                                           static_cast<double>(budget.task);
-        if (!is_nearer) continue;
-        budget.task = limit;
-        budget.task_used = used;
-        budget.whose = above->task.id;
+        Standing other;
+        other.budget.task = above->task.budget.empty() ? 0 : tokens_in(above->task.budget).value_or(0);
+        if (other.budget.task == 0) continue;
+        use_of(*above, true, other);
+        if (budget.task > 0 && used_share(other.budget) <= used_share(budget)) continue;
+        budget.task = other.budget.task;
+        budget.task_used = other.budget.task_used;
+        names.task = above->task.id.value;
+        names.is_relatives = true;
+        names.has_family = true;
+        names.family_used = other.of.family_used;
     }
     budget.day = day_limit_of(*project);
     if (budget.day > 0) budget.day_used = runner_.tokens.counted_today(project->name);
-    return budget;
+    return standing;
+}
+
+/// Counts what the limit of a task is compared with: one of its own is for its family.
+void Budgets::use_of(const TaskRecord& record, bool is_for_family, Standing& standing) const {
+    auto& [budget, names] = standing;
+    const auto family = runner_.tokens.counted_of_family(record);
+    names.has_family = is_for_family && !world_.tasks.children_of(record.task.id).empty();
+    names.family_used = family;
+    budget.task_used = is_for_family ? family : runner_.tokens.counted_of(record);
 }
 
 bool Budgets::is_passed(const TaskRecord& record, const engine::Budget& budget) const {
@@ -120,65 +136,59 @@ bool Budgets::any() const {
 
 std::string Budgets::sentence_of(const TaskId& id) const {
     const auto record = world_.tasks.awake(id);
-    return record ? engine::sentence_of(of(*record)) : std::string();
+    if (!record) return {};
+    const auto standing = of(*record);
+    return engine::sentence_of(standing.budget, standing.of);
 }
 
 bool Budgets::may_begin(const TaskRecord& record) const {
-    const auto budget = of(record);
+    const auto budget = of(record).budget;
     const auto state = engine::state_of(budget);
     return state == BudgetState::free || state == BudgetState::near || is_passed(record, budget);
 }
 
 bool Budgets::is_stop_due(const TaskRecord& record) const {
-    const auto budget = of(record);
+    const auto budget = of(record).budget;
     return engine::state_of(budget) == BudgetState::stop && !is_passed(record, budget);
 }
 
 std::string Budgets::let_pass(TaskRecord& record) const {
-    const auto budget = of(record);
+    const auto [budget, names] = of(record);
     const auto state = engine::state_of(budget);
     if (state == BudgetState::free || state == BudgetState::near || is_passed(record, budget)) return {};
     record.budget_pass = BudgetPass{day_of(world_.clock.now()), budget.task_used, budget.day_used};
     (void)clear(record, NoticeKind::budget);
-    return engine::sentence_of(budget) + "; it goes on, because you say so, and is held again later. To raise the budget:\n  " +
-           engine::command_of(budget).text();
+    return engine::sentence_of(budget, names) +
+           ". It goes on for a while, because you say so. To raise the budget:\n  " +
+           engine::command_of(budget, names).text();
 }
 
 void Budgets::mark(TaskRecord& record) const {
     const auto definition = turns_.definition_of(record.task);
     const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
     const bool works = state && !record.ended && record.task.workspace && engine::is_for_agent(**definition, *state);
-    const auto budget = works ? of(record) : engine::Budget{};
-    const auto standing = engine::state_of(budget);
-    const bool is_spent = standing == BudgetState::spent || standing == BudgetState::stop;
-    if (works && is_spent && !is_passed(record, budget)) {
-        const bool is_stopped = standing == BudgetState::stop && record.runs.empty();
-        const auto* notice = engine::find_notice(record, NoticeKind::budget);
-        const auto command = engine::command_of(budget).text();
-        const auto cause = std::string(is_stopped ? "stop" : "spent") + " " + command;
-        if (notice && notice->cause == cause) return;  // the numbers in it are those of the beginning
-        (void)clear(record, NoticeKind::budget_near);
-        raise(world_, record, NoticeKind::budget,
-              engine::sentence_of(budget) + (is_stopped ? ", and its agents were stopped" : ", so nothing begins by itself"),
-              command, cause);
-        return;
+    const auto [budget, names] = works ? of(record) : Standing{};
+    auto notice = is_passed(record, budget) ? std::nullopt : engine::notice_of(budget, names);
+    if (notice && notice->kind == NoticeKind::budget_near && record.near_told == near_name(budget)) notice.reset();
+    for (const auto kind : {NoticeKind::budget, NoticeKind::budget_near}) {
+        const auto* standing = engine::find_notice(record, kind);
+        const bool is_same = standing && notice && notice->kind == kind && notice->cause == standing->cause;
+        if (is_same) return;  // the numbers in it are those of its beginning
+        const bool is_told = kind == NoticeKind::budget_near && standing && !notice &&
+                             engine::state_of(budget) == BudgetState::near;
+        if (standing && !is_told) (void)clear(record, kind);
     }
-    (void)clear(record, NoticeKind::budget);
-    if (standing != BudgetState::near) {
-        (void)clear(record, NoticeKind::budget_near);
-        return;
-    }
-    const auto told = std::to_string(budget.task) + " " + std::to_string(budget.day) +
-                      (budget.day > 0 ? " " + day_of(world_.clock.now()) : std::string());
-    if (std::exchange(record.near_told, told) == told) return;
-    raise(world_, record, NoticeKind::budget_near, engine::sentence_of(budget), engine::command_of(budget).text());
+    if (!notice) return;
+    if (notice->kind == NoticeKind::budget_near) record.near_told = near_name(budget);
+    raise(world_, record, notice->kind, notice->text, notice->command, notice->cause);
 }
 
 Awaitable<Result<void>> Budgets::stop(TaskRecord& record) {
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     const auto need = engine::respawn_need(*definition, record.task, record.queued);
     const bool goes_on = need && runner_.agents.alive(record, need->role);
-    const auto budget = of(record);
+    const auto [budget, names] = of(record);
+    const auto why = engine::sentence_of(budget, names);
     for (const Role role : {Role::reviewer, Role::worker}) {
         if (!runner_.agents.alive(record, role)) continue;
         CO_TRY(co_await runner_.agents.end(record, role));
@@ -196,18 +206,16 @@ Awaitable<Result<void>> Budgets::stop(TaskRecord& record) {
     record.task.updated_at = world_.clock.now();
     CO_TRY(turns_.try_save(record));
     world_.journal.write(record, "budget.stopped",
-                         {{"used", budget.day_used > budget.day && budget.day > 0 ? budget.day_used : budget.task_used},
-                          {"why", engine::sentence_of(budget)}});
+{{"why", why}});
     co_await turns_.show(record);
     co_return Result<void>{};
 }
 
 void Budgets::look() {
     std::map<TaskId, std::string> seen;
-    bool any = false;
     world_.tasks.each_awake([&](const TaskRecord& record) {
         if (record.ended || !is_any_set(record)) return;
-        const auto budget = of(record);
+        const auto budget = of(record).budget;
         if (budget.task == 0 && budget.day == 0) return;
         const auto state = std::to_string(static_cast<int>(engine::state_of(budget))) +
                            (is_passed(record, budget) ? "+ " : " ") + std::to_string(budget.task) + " " +
@@ -222,9 +230,8 @@ void Budgets::look() {
     for (const auto& [id, state] : seen_) {
         if (!seen.contains(id)) changed.push_back(id);
     }
-    any = !changed.empty();
     seen_ = std::move(seen);
-    if (!any) return;
+    if (changed.empty()) return;
     runner_.reconciler.room_changed();
     for (const auto& id : changed) {
         async::spawn(world_.executor, "budget", runner_.activities.update(id));

@@ -22,9 +22,14 @@ class Budgets : Owner {
     /// Returns the limit of a project for each day; 0: none.
     std::int64_t day_limit_of(const Project& project) const;
 
-    /// Returns the budget that the task is under. If a parent has one for its family, that one counts if more of it is
-    /// used.
-    engine::Budget of(const TaskRecord& record) const;
+    /// A budget, and the names for sentences about it.
+    struct Standing {
+        engine::Budget budget;
+        engine::BudgetOf of;
+    };
+    /// Returns the budget that the task is under. If a task above it has one for its family, that one counts if more of
+    /// it is used.
+    Standing of(const TaskRecord& record) const;
     /// Returns true if any project has a budget for its tasks or days, or any active task has one of its own.
     bool any() const;
     /// Returns a sentence about the task's budget.
@@ -52,6 +57,7 @@ class Budgets : Owner {
   private:
     bool is_any_set(const TaskRecord& record) const;
     bool is_passed(const TaskRecord& record, const engine::Budget& budget) const;
+    void use_of(const TaskRecord& record, bool is_for_family, Standing& standing) const;
     const Project* project_of(const TaskRecord& record) const;
 
     std::map<TaskId, std::string> seen_;  ///< what each task may do, when look() looked last
