@@ -35,8 +35,9 @@ double used_share(const engine::Budget& budget) {
 }
 
 /// Names the limits of which a human was told that they are nearly used up.
-std::string near_name(const engine::Budget& budget) {
-    return std::to_string(budget.task) + " " + std::to_string(budget.day);
+std::string near_name(const engine::Budget& budget, Timestamp now) {
+    auto name = std::to_string(budget.task);
+    return budget.day > 0 ? name + " " + std::to_string(budget.day) + " " + day_of(now) : name;
 }
 
 /// Returns the part of a budget that a human's own start adds to what was used up.
@@ -169,7 +170,7 @@ void Budgets::mark(TaskRecord& record) const {
     const bool works = state && !record.ended && record.task.workspace && engine::is_for_agent(**definition, *state);
     const auto [budget, names] = works ? of(record) : Standing{};
     auto notice = is_passed(record, budget) ? std::nullopt : engine::notice_of(budget, names);
-    if (notice && notice->kind == NoticeKind::budget_near && record.near_told == near_name(budget)) notice.reset();
+    if (notice && notice->kind == NoticeKind::budget_near && record.near_told == near_name(budget, world_.clock.now())) notice.reset();
     for (const auto kind : {NoticeKind::budget, NoticeKind::budget_near}) {
         const auto* standing = engine::find_notice(record, kind);
         const bool is_same = standing && notice && notice->kind == kind && notice->cause == standing->cause;
@@ -179,7 +180,7 @@ void Budgets::mark(TaskRecord& record) const {
         if (standing && !is_told) (void)clear(record, kind);
     }
     if (!notice) return;
-    if (notice->kind == NoticeKind::budget_near) record.near_told = near_name(budget);
+    if (notice->kind == NoticeKind::budget_near) record.near_told = near_name(budget, world_.clock.now());
     raise(world_, record, notice->kind, notice->text, notice->command, notice->cause);
 }
 
