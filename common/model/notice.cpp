@@ -19,6 +19,8 @@ constexpr NoticeRule k_notice_rules[] = {
     {NoticeKind::merge_conflict, "merge_conflict", true, NoticeEnd::transition},
     // the task needs an answer: engine/needs.hpp
     {NoticeKind::agent_dialog, "agent_dialog", false, NoticeEnd::transition},
+    // until the budget is raised, or the day ends whose budget is used up
+    {NoticeKind::budget, "budget", true, NoticeEnd::cause},
     {NoticeKind::usage_limit, "usage_limit", true, NoticeEnd::cause},
     // a missing login or credit, a provider that refuses or fails
     {NoticeKind::agent_cannot_work, "agent_cannot_work", true, NoticeEnd::cause},
@@ -26,6 +28,8 @@ constexpr NoticeRule k_notice_rules[] = {
     {NoticeKind::agent_unknown_error, "agent_unknown_error", true, NoticeEnd::transition},
     {NoticeKind::agent_idle, "agent_idle", true, NoticeEnd::transition},  // also when the agent works again
     {NoticeKind::agent_hung, "agent_hung", true, NoticeEnd::cause},
+    // an agent told more tokens than its harness says are possible
+    {NoticeKind::usage_doubtful, "usage_doubtful", true, NoticeEnd::ack},
     // until the executor has ended the run
     {NoticeKind::executor_stop, "executor_stop", true, NoticeEnd::cause},
     {NoticeKind::merge_failed, "merge_failed", true, NoticeEnd::transition},
@@ -44,6 +48,8 @@ constexpr NoticeRule k_notice_rules[] = {
     {NoticeKind::message_undelivered, "message_undelivered", true, NoticeEnd::transition},
     {NoticeKind::out_of_memory, "out_of_memory", false, NoticeEnd::transition},
     {NoticeKind::out_of_processes, "out_of_processes", false, NoticeEnd::transition},
+    // until the budget is used up or raised, or the day ends
+    {NoticeKind::budget_near, "budget_near", false, NoticeEnd::cause},
     {NoticeKind::git_config_changed, "git_config_changed", false, NoticeEnd::ack},
     {NoticeKind::harness_changed, "harness_changed", false, NoticeEnd::ack},
 };

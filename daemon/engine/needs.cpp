@@ -68,12 +68,24 @@ class Question {
     }
     /// Returns "worker", or "agent" if the workflow does not say which.
     std::string agent_name() const { return state_->agent ? name_text(*state_->agent) : "agent"; }
+    /// True if its human has to act in any case, whatever its budget is.
+    bool waits_for_human() const {
+        if (state_->meaning == Meaning::stuck) return true;
+        return state_->meaning == Meaning::clarification && !record_.questions.empty() && record_.question_stands();
+    }
+    /// True if tokens are used in this state, or if Orange would take a step by itself that uses some.
+    bool begins_something() const {
+        if (state_->terminal || waits_for_human()) return false;
+        if (state_->children) return have_come_back(definition_, record_.task, sight_.children);
+        return is_agents() || (record_.queued && !record_.kept_back());
+    }
     /// A dead agent is no trouble in a state that needs none.
     const Notice* notice_for_help() const {
         for (const auto& each : record_.notices) {
             const bool of_agent = each.kind == NoticeKind::agent_crashed || each.kind == NoticeKind::agent_ended ||
                                   each.kind == NoticeKind::session_lost;
             if (!rule_of(each.kind).help) continue;
+            if (each.kind == NoticeKind::budget && state_ != nullptr && !begins_something()) continue;
             // A worker that waits for its review may be at a limit or hang without harm.
             const bool of_role = each.kind == NoticeKind::usage_limit || each.kind == NoticeKind::agent_cannot_work ||
                                  each.kind == NoticeKind::agent_hung || each.kind == NoticeKind::message_undelivered;

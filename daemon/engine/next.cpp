@@ -84,8 +84,13 @@ MaybeDue wait_for_children(const View& view) {
 MaybeDue go_on_after_children(const View& view) {
     if (!may_go_on(view) || !have_come_back(*view.definition, view.record.task, view.children)) return std::nullopt;
     const auto* failed = find_notice(view.record, NoticeKind::start_failed);
-    if (view.record.queued || (failed != nullptr && failed->cause != k_tried_again)) return std::nullopt;
+    if (view.budget_spent || view.record.queued || (failed != nullptr && failed->cause != k_tried_again))
+        return std::nullopt;
     return Due{step::GoOnAfterChildren{}};
+}
+
+MaybeDue stop_spent(const View& view) {
+    return view.stops_spent && !view.ended ? MaybeDue(Due{step::StopSpent{}}) : std::nullopt;
 }
 
 MaybeDue stop_runs_left(const View& view) {
@@ -93,13 +98,18 @@ MaybeDue stop_runs_left(const View& view) {
 }
 
 MaybeDue start_agents(const View& view) {
-    if (view.ended || view.definition == nullptr || view.record.held.empty() || !view.has_room) return std::nullopt;
+    if (view.ended || view.definition == nullptr || view.record.held.empty() || !view.has_room || view.budget_spent)
+        return std::nullopt;
     return Due{step::StartAgents{}};
 }
 
 MaybeDue deliver(const View& view) {
-    if (!view.is_on_duty || view.record.outbox.empty()) return std::nullopt;
-    return Due{step::Deliver{view.record.outbox.front().id}};
+    if (!view.is_on_duty) return std::nullopt;
+    const auto& outbox = view.record.outbox;
+    const auto is_due = [&](const Message& message) { return !view.budget_spent || message.from != Role::system; };
+    const auto first = std::ranges::find_if(outbox, is_due);
+    if (first == outbox.end()) return std::nullopt;
+    return Due{step::Deliver{first->id, view.budget_spent}};
 }
 
 /// A message is looked for during half a minute after it was typed, and later whenever its agent is idle: the agent's
@@ -129,6 +139,7 @@ MaybeDue clear_idle(const View& view) {
 MaybeDue remind(const View& view) {
     const auto& record = view.record;
     if (!view.is_on_duty || view.ended || view.definition == nullptr || !view.agent) return std::nullopt;
+    if (view.budget_spent) return std::nullopt;
     if (record.stopped || !record.outbox.empty() || record.asked || view.is_merging || view.is_checking)
         return std::nullopt;
     const auto* state = view.definition->state(record.task.status);
@@ -177,6 +188,8 @@ constexpr std::array<Rule, k_step_count> k_rules = {{
     // A task that must wait again leaves the queue before it could start.
     {index_of<step::WaitForChildren>(), "", wait_for_children},
     {index_of<step::GoOnAfterChildren>(), "go on after its sub-tasks", go_on_after_children},
+    // An agent that runs away is stopped before anything else begins.
+    {index_of<step::StopSpent>(), "stop the agents, because the budget is used up", stop_spent},
     // No agent starts before the previous run has certainly ended.
     {index_of<step::StopLeft>(), "end what an executor still has of a run", stop_runs_left},
     // The agent starts before its messages are typed.

@@ -51,6 +51,9 @@ struct WaitForChildren {
 /// All sub-tasks are done, and the workflow says what follows.
 struct GoOnAfterChildren {};
 
+/// The task has used so much more than its budget that its agents are stopped.
+struct StopSpent {};
+
 /// Executors may still have processes of runs that have ended.
 struct StopLeft {};
 
@@ -59,7 +62,8 @@ struct StartAgents {};
 
 /// A message waits in the outbox.
 struct Deliver {
-    std::string message;  ///< its id
+    std::string message;       ///< its id
+    bool only_humans = false;  ///< messages of Orange itself wait
 };
 
 /// A typed message waits for a sign that the agent took it.
@@ -83,8 +87,8 @@ struct Notify {
 }  // namespace step
 
 using Step = std::variant<step::NoteBlockers, step::NoteChildren, step::TellOfChildren, step::WaitForChildren,
-                          step::GoOnAfterChildren, step::StopLeft, step::StartAgents, step::Deliver, step::Acknowledge,
-                          step::ClearIdle, step::Remind, step::Notify>;
+                          step::GoOnAfterChildren, step::StopSpent, step::StopLeft, step::StartAgents, step::Deliver,
+                          step::Acknowledge, step::ClearIdle, step::Remind, step::Notify>;
 inline constexpr std::size_t k_step_count = std::variant_size_v<Step>;
 
 /// A step that was tried and is not tried again yet.
@@ -116,6 +120,8 @@ struct View {
     /// True if the daemon types into windows and notifies the human. If false, only steps that follow from the records
     /// alone are due.
     bool is_on_duty = false;
+    bool stops_spent = false;   ///< an agent lives and has to be stopped because of a budget
+    bool budget_spent = false;  ///< no step is due that would make an agent use tokens, but for the human's messages
     std::array<std::optional<Hold>, k_step_count> holds = {};  ///< by the step's index
 };
 

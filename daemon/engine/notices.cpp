@@ -49,7 +49,8 @@ void clear_for_agents(TaskRecord& record) {
 
 void clear_for_end(TaskRecord& record) {
     for (const auto kind : {NoticeKind::agent_hung, NoticeKind::agent_cannot_work, NoticeKind::usage_limit,
-                            NoticeKind::agent_unknown_error, NoticeKind::agent_idle, NoticeKind::message_undelivered}) {
+                            NoticeKind::agent_unknown_error, NoticeKind::agent_idle, NoticeKind::message_undelivered,
+                            NoticeKind::budget, NoticeKind::budget_near}) {
         (void)clear(record, kind);
     }
 }

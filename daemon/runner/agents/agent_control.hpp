@@ -107,6 +107,10 @@ class AgentControl : Owner {
         return world_.pool.path_of(*record.task.workspace);
     }
     Path run_folder(const TaskRecord& record) const { return world_.tasks.folder(record) / "run"; }
+    /// Returns true if an agent of the task lives.
+    bool alive(const TaskRecord& record) const {
+        return alive(record, Role::worker) || alive(record, Role::reviewer);
+    }
     /// Returns the folder in which programs keep conversations that outlive a run.
     Path talk_folder(const TaskRecord& record) const { return run_folder(record) / "talk"; }
     Path log_file(const TaskRecord& record, const AgentRun& run) const;

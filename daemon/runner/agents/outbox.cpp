@@ -164,9 +164,11 @@ Awaitable<bool> Outbox::is_held_by_limit(AgentRun run, bool is_attended) {
     co_return true;
 }
 
-Awaitable<Result<std::optional<engine::Hold>>> Outbox::deliver_next(TaskRecord& record, Tries tries) {
+Awaitable<Result<std::optional<engine::Hold>>> Outbox::deliver_next(TaskRecord& record, Tries tries, bool only_humans) {
     std::map<Role, std::string> next;
-    for (const auto& message : record.outbox) next.emplace(message.to, message.id);
+    for (const auto& message : record.outbox) {
+        if (!only_humans || message.from != Role::system) next.emplace(message.to, message.id);
+    }
     std::optional<engine::Hold> first;
     for (auto& [role, id] : next) {
         CO_TRY(auto hold, co_await deliver_one(record, std::move(id), tries));

@@ -48,14 +48,18 @@ struct Reconciler::Performer {
     Awaitable<Result<Held>> operator()(engine::step::GoOnAfterChildren) const {
         return finish(go_on_after_children(runner, record));
     }
+    Awaitable<Result<Held>> operator()(engine::step::StopSpent) const {
+        CO_TRY(co_await runner.budgets.stop(record));
+        co_return Held{};
+    }
     Awaitable<Result<Held>> operator()(engine::step::StopLeft) const {
         return finish(runner.placements.stop_left(record));
     }
     Awaitable<Result<Held>> operator()(engine::step::StartAgents) const {
         return finish(runner.queue.start_held(record));
     }
-    Awaitable<Result<Held>> operator()(engine::step::Deliver) const {
-        return runner.outbox.deliver_next(record, tries);
+    Awaitable<Result<Held>> operator()(engine::step::Deliver deliver) const {
+        return runner.outbox.deliver_next(record, tries, deliver.only_humans);
     }
     Awaitable<Result<Held>> operator()(engine::step::Acknowledge) const { return runner.outbox.acknowledge(record); }
     Awaitable<Result<Held>> operator()(engine::step::ClearIdle) const {
@@ -249,6 +253,8 @@ Reconciler::Snapshot Reconciler::look_at(const TaskRecord& record, bool on_duty)
     view.blockers = blockers_of(world_, record);
     view.children = children_of(world_, record);
     view.is_merging = !Merges::under_way(record).empty();
+    view.stops_spent = runner_.budgets.is_stop_due(record) && runner_.agents.alive(record);
+    view.budget_spent = !runner_.budgets.may_begin(record);
     view.has_room = runner_.queue.has_room(record.task.id);
     view.is_on_duty = on_duty;
     view.now = world_.clock.now();
@@ -284,7 +290,8 @@ void Reconciler::look_at_holds(engine::View& view) const {
     if (task == tasks_.end()) return;
     const auto& outbox = view.record.outbox;
     for (const auto& [index, attempt] : task->second.attempts) {
-        const bool is_other = !attempt.message.empty() && (outbox.empty() || outbox.front().id != attempt.message);
+        const bool is_other = !attempt.message.empty() &&
+                              std::ranges::find(outbox, attempt.message, &Message::id) == outbox.end();
         if (is_other || (attempt.not_before && *attempt.not_before <= async::now())) continue;
         auto& hold = view.holds[index].emplace();
         hold.why = attempt.why;

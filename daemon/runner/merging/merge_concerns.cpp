@@ -160,7 +160,8 @@ Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRe
                             "Cancel the task\n  orange task cancel " + task.id.value});
     }
     for (const auto& notice : all_notices(record)) {
-        // This merge checks the causes of these notices again, or is what they ask for.
+        // A merge uses no tokens. It checks the causes of the other notices again, or is what they ask for.
+        if (notice.kind == NoticeKind::budget || notice.kind == NoticeKind::budget_near) continue;
         if (notice.kind == NoticeKind::merge_failed || notice.kind == NoticeKind::checks_failed ||
             notice.kind == NoticeKind::merged_without || notice.kind == NoticeKind::other_branch) {
             continue;

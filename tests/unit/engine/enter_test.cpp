@@ -126,6 +126,10 @@ TEST_CASE("what is said of working agents ends with the task") {
     TaskRecord record;
     record.task = world.task;
     raise(record, {NoticeKind::agent_hung, "no progress", "", "worker", k_now});
+    raise(record, {NoticeKind::budget, "used up", "", "task 3M", k_now});
+    raise(record, {NoticeKind::budget_near, "nearly used up", "", "task 3M", k_now});
+    enter(record, world.definition, decision_to("stuck"), entrance());
+    CHECK(find_notice(record, NoticeKind::budget) != nullptr);  // a transition ends no budget
     enter(record, world.definition, decision_to("cancelled"), entrance());
     CHECK(record.notices.empty());
 }

@@ -1,5 +1,7 @@
 #include "daemon/engine/needs.hpp"
 
+#include <functional>
+
 #include "daemon/engine/enter.hpp"
 #include "daemon/engine/notices.hpp"
 #include "tests/catch.hpp"
@@ -121,6 +123,49 @@ TEST_CASE("A question stands until it is answered, and again if it changes") {
     CHECK(task.needs().command == task_command("attach", "4f2a"));
     task.record.questions = "two";
     CHECK(task.needs().kind == Need::answer);
+}
+
+TEST_CASE("A spent budget needs help where Orange would go on, and nowhere else") {
+    const auto kind_in = [](const std::string& status, const std::function<void(AskedTask&)>& arrange) {
+        AskedTask task(status);
+        task.sight.agent_alive = true;
+        task.raise(NoticeKind::budget, "orange task update 4f2a --budget 5M");
+        task.raise(NoticeKind::budget_near);  // which changes nothing
+        if (arrange) arrange(task);
+        return task.needs();
+    };
+    for (const auto* status : {"working", "review", "asking"}) {
+        const auto needs = kind_in(status, {});
+        CHECK(needs.kind == Need::help);
+        CHECK(needs.command == task_command("update", "4f2a", "--budget 5M"));
+        CHECK(needs.text == "it happened");
+    }
+    CHECK(kind_in("working", [](AskedTask& task) { task.record.stopped = true; }).kind == Need::help);
+    CHECK(kind_in("pending", [](AskedTask& task) { task.record.queued = true; }).kind == Need::help);
+    CHECK(kind_in("pending", {}).kind == Need::start);  // by its human, which goes through
+    CHECK(kind_in("pending", [](AskedTask& task) {
+              task.record.queued = task.record.unapproved = true;
+              task.sight.parent_there = true;
+          }).kind == Need::nothing);
+    CHECK(kind_in("reviewing", {}).kind == Need::review);
+    CHECK(kind_in("done", {}).kind == Need::nothing);
+    CHECK(kind_in("cancelled", {}).kind == Need::nothing);
+    CHECK(kind_in("stuck", {}).command == task_command("attach", "4f2a"));
+    CHECK(kind_in("asking", [](AskedTask& task) { task.record.questions = "one"; }).kind == Need::answer);
+    AskedTask near("working");
+    near.sight.agent_alive = true;
+    near.raise(NoticeKind::budget_near);
+    CHECK(near.needs().kind == Need::nothing);
+}
+
+TEST_CASE("More tokens than are possible need help in whatever state the task is") {
+    for (const auto* status : {"working", "reviewing", "done"}) {
+        AskedTask task(status);
+        task.sight.agent_alive = true;
+        task.raise(NoticeKind::usage_doubtful, "orange task ack 4f2a");
+        CHECK(task.needs().kind == Need::help);
+        CHECK(task.needs().command == task_command("ack", "4f2a"));
+    }
 }
 
 TEST_CASE("Help comes first, then an answer, and other notices change nothing") {
@@ -320,6 +365,14 @@ TEST_CASE("A task that waits for its sub-tasks needs nothing, until one needs he
     task.sight.held_back = "waits for a worker (1 of 1 run)";
     CHECK(task.needs().kind == Need::nothing);
     CHECK_THAT(task.needs().text, Holds("1 of 1"));
+}
+
+TEST_CASE("A spent budget needs help of a task with sub-tasks only when they are done and it would go on") {
+    for (const auto state : {ChildState::open, ChildState::done}) {
+        auto task = split_task({ChildState::done, state});
+        task.raise(NoticeKind::budget, "orange task update 4f2a --budget 5M");
+        CHECK((task.needs().kind == Need::help) == (state == ChildState::done));
+    }
 }
 
 TEST_CASE("Sub-tasks that wait for an approval make their parent need help in whatever state it is") {

@@ -96,9 +96,9 @@ struct Hash {
 };
 
 constexpr std::array<std::string_view, k_step_count> k_names = {
-    "NoteBlockers",      "NoteChildren", "TellOfChildren", "WaitForChildren",
-    "GoOnAfterChildren", "StopLeft",     "StartAgents",    "Deliver",
-    "Acknowledge",       "ClearIdle",    "Remind",         "Notify"};
+    "NoteBlockers", "NoteChildren", "TellOfChildren", "WaitForChildren", "GoOnAfterChildren",
+    "StopSpent",    "StopLeft",     "StartAgents",    "Deliver",         "Acknowledge",
+    "ClearIdle",    "Remind",       "Notify"};
 enum Index { blockers, children, tell, wait, go_on, stop, start, deliver, acknowledge, clear, remind, notify };
 
 constexpr milliseconds k_hold_time = 1s;

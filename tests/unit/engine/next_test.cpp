@@ -192,6 +192,46 @@ const std::vector<Row>& rows() {
              s.record.outbox = {message()};
              s.view.is_on_duty = false;
          }},
+        {"an agent may start, and the budget is spent",
+         [](Scene& s) {
+             s.record.held = {DeferredStart{}};
+             s.view.has_room = s.view.budget_spent = true;
+         }},
+        {"all sub-tasks are done, and the budget is spent",
+         [](Scene& s) {
+             waits_for_children(s, ChildState::done);
+             s.view.budget_spent = true;
+         }},
+        {"an agent is idle for long, and the budget is spent",
+         [](Scene& s) {
+             be_idle(s, 60s);
+             s.view.budget_spent = true;
+         }},
+        {"a message of Orange waits, and the budget is spent",
+         [](Scene& s) {
+             s.record.outbox = {message()};
+             s.view.budget_spent = true;
+         }},
+        {"a message of the human waits, and the budget is spent",
+         [](Scene& s) {
+             s.record.outbox = {message(), message()};
+             s.record.outbox.back().from = Role::human;
+             s.view.budget_spent = true;
+         },
+         7},
+        {"a sub-task is done, and the budget is spent",
+         [](Scene& s) {
+             waits_for_children(s, ChildState::done);
+             s.record.children_done.clear();
+             s.view.budget_spent = true;
+         },
+         1},
+        {"the task needs help because its budget is spent",
+         [](Scene& s) {
+             s.view.needs = {Need::help, "", {}, k_start};
+             s.view.budget_spent = true;
+         },
+         11},
         {"a message was typed just now", [](Scene& s) { type(s, 0ms); }, k_none, 2000ms},
         {"a message was typed in what is the future now", [](Scene& s) { type(s, -1h); }, 8},
         {"a message was typed a while ago", [](Scene& s) { type(s, 5s); }, 8},
@@ -286,6 +326,19 @@ TEST_CASE("One step is due for a task, or none until a time") {
             CHECK(std::get<Until>(next).in == row.in);
         }
     }
+}
+
+TEST_CASE("With a spent budget the human's message overtakes those of Orange, which wait") {
+    Scene scene;
+    scene.record.outbox = {message(), message(), message()};
+    for (std::size_t i = 0; i < 3; ++i) scene.record.outbox[i].id = "m" + std::to_string(i);
+    scene.record.outbox[1].from = Role::human;
+    const auto due = [&] { return std::get<step::Deliver>(std::get<Step>(engine::next(scene.view))); };
+    CHECK(due().message == "m0");
+    CHECK_FALSE(due().only_humans);
+    scene.view.budget_spent = true;
+    CHECK(due().message == "m1");
+    CHECK(due().only_humans);
 }
 
 TEST_CASE("The most urgent step is due first, and one that is held lets the others pass") {

@@ -610,8 +610,10 @@ TEST_CASE("every kind of open notice has to be confirmed before a merge, but for
             engine::raise(record, {kind, "4711 lemons\nand details", "", "", f.world.outside.clock.now()});
             f.world.house().world().tasks.save(record).value();
             const auto asked = f.world.house().go(f.world.house().runner().merges.check(f.world.record(f.id)));
-            CHECK(asked.has_value() == (kind == NoticeKind::merge_failed || kind == NoticeKind::checks_failed ||
-                                        kind == NoticeKind::merged_without || kind == NoticeKind::other_branch));
+            const bool is_of_budget = kind == NoticeKind::budget || kind == NoticeKind::budget_near;
+            CHECK(asked.has_value() == (is_of_budget || kind == NoticeKind::merge_failed ||
+                                        kind == NoticeKind::checks_failed || kind == NoticeKind::merged_without ||
+                                        kind == NoticeKind::other_branch));
             if (asked) continue;
             CHECK(asked.error().code == ErrorCode::needs_force);
             CHECK_THAT(asked.error().message, Holds("4711 lemons") && !Holds("and details"));
