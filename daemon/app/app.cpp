@@ -243,6 +243,7 @@ class App {
         load();
         reload_.on_settings([this] {
             runner_.usage.lift_all();
+            runner_.budgets.look();
             runner_.reconciler.room_changed();
             replies_.settings_changed();
             cluster_.check();

@@ -84,6 +84,7 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
         api.runner().queue.schedule(project.name);
     }
     if (project.pool_size > old_size) api.runner().queue.schedule(project.name);
+    api.runner().budgets.look();
     api.runner().reconciler.room_changed();
     if (project.pool_size < old_size) {
         reply.notes.push_back("tasks keep their workspaces; the next task starts when fewer than " +

@@ -92,6 +92,7 @@ Awaitable<Result<Outcome>> Requests::edit(TaskId id, Edit edit, Caller by) {
         co_await runner_.edits.undo(std::move(edited));
         co_return notes.error();
     }
+    if (edit.budget) runner_.budgets.look();
     Outcome outcome;
     outcome.notes = std::move(*notes);
     if (unblocked && changed.queued) runner_.queue.schedule(changed.task.project);
