@@ -1,6 +1,6 @@
 // A plugin that tells Orange what opencode does: each line that it adds to the file ORANGE_EVENTS is one event. It gives
-// opencode the messages that Orange adds to the file ORANGE_INBOX. docs/harnesses.md, "Events" and "The inbox". It also
-// sets the variant that opencode.yml names.
+// opencode the messages that Orange adds to the file ORANGE_INBOX. docs/harnesses.md, "Events", "Usage" and "The inbox".
+// It also sets the variant that opencode.yml names.
 import { appendFileSync, readFileSync } from "node:fs";
 
 export const OrangeEvents = async ({ client, directory } = {}) => {
@@ -22,6 +22,14 @@ export const OrangeEvents = async ({ client, directory } = {}) => {
       tell("busy");
     } else if (error) tell("error", error);
     else tell("idle");
+  };
+  // Each answer of a model, those of sub-agents and of a compaction, too. opencode says them again as they grow.
+  const spent = ({ id, role, modelID: model, cost, tokens, time }) => {
+    const { input = 0, output = 0, reasoning = 0, cache: { read = 0, write = 0 } = {} } = tokens ?? {};
+    if (role !== "assistant" || !time?.completed || !(input + output + reasoning + read + write)) return;
+    const timestamp = new Date(time.completed).toISOString();
+    const line = { event: "usage", id, input, cache_read: read, cache_write: write, output, reasoning, model, timestamp };
+    say(cost ? { ...line, cost } : line); // it says 0 for a model whose price it does not know
   };
   const failed = ({ name, data }) => {
     error = name === "MessageAbortedError" ? undefined : (data?.message ?? name); // a human interrupted it
@@ -66,6 +74,7 @@ export const OrangeEvents = async ({ client, directory } = {}) => {
     },
     event: async ({ event: { type, properties } }) => {
       if (type === "session.created" && properties.info.parentID) children.add(properties.info.id);
+      if (type === "message.updated") spent(properties.info);
       if (type === "permission.asked") tell("question", [properties.permission, ...properties.patterns].join(" "));
       if (type === "question.asked") tell("question", properties.questions?.[0]?.question);
       if (/^(permission|question)\.(replied|rejected)$/.test(type)) tell("busy");

@@ -52,6 +52,9 @@ export default function (pi) {
     settled();
   });
   pi.on("session_start", async (_, ctx) => {
+    // Which file it writes now: /new, /resume and /fork change to another one.
+    const transcript = ctx.sessionManager?.getSessionFile?.();
+    if (transcript) say({ event: "conversation", transcript });
     inbox.handed = undefined;
     timer = setInterval(() => {
       if (ctx.isIdle()) hand();

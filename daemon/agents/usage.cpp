@@ -25,14 +25,18 @@ constexpr std::size_t k_longest_record_id = 200, k_longest_model = 100, k_longes
 constexpr std::size_t k_most_models = 16;  // a program that invents names makes no more rows
 constexpr std::size_t k_most_names = 10'000, k_most_folders = 1000;
 
-/// Returns the member of a dotted path; nullptr if there is none, or if it is null.
+/// Returns the member of a dotted path; nullptr if there is none, or if it is null. A name with "?" is left out if
+/// there is no such member.
 const Json* member_at(const Json& line, std::string_view path) {
     const Json* at = &line;
-    for (const auto name : split(path, '.')) {
+    for (auto name : split(path, '.')) {
+        const bool may_be_missing = name.ends_with('?');
+        if (may_be_missing) name.remove_suffix(1);
         if (!at->is_object()) return nullptr;
         const auto found = at->find(std::string(name));
-        if (found == at->end() || found->is_null()) return nullptr;
-        at = &*found;
+        const bool is_missing = found == at->end() || found->is_null();
+        if (is_missing && !may_be_missing) return nullptr;
+        if (!is_missing) at = &*found;
     }
     return at;
 }
@@ -242,11 +246,11 @@ void take_off(std::vector<UsageRow>& rows, const UsageRow& row) {
 bool UsageReader::read(FileSystem& files, const UsageSource& source) {
     constexpr std::size_t k_least = 4096;
     if (!source.harness.usage.are_told()) return false;
-    find_files(files, source);
+    find_files(source);
     const auto known = places_.size();
     std::size_t budget = k_most_at_once;
     bool is_more = false;
-    for (std::size_t i = 0; i < places_.size(); ++i) {
+    for (std::size_t i = 0; i < places_.size() || has_found_more(files, source); ++i) {
         const auto index = i < known ? (next_ + i) % known : i;  // new ones come last
         const auto left = read_place(files, source, index, budget);
         is_more = is_more || left != Left::nothing;
@@ -267,15 +271,23 @@ std::vector<UsageFile> UsageReader::files() const {
     return all;
 }
 
-void UsageReader::find_files(FileSystem& files, const UsageSource& source) {
+void UsageReader::find_files(const UsageSource& source) {
     if (source.harness.usage.in_events) {
         return add_place(source.run_folder, events_file(source.run_folder, source.run).filename());
     }
-    if (source.harness.events.transcript.empty()) return find_by_ids(files, source);
+    if (source.harness.events.transcript.empty()) return;  // has_found_more()
     if (source.ids == known_ids_ && source.told == known_told_) return;
     known_ids_ = source.ids;
     known_told_ = source.told;
     find_told(source);
+}
+
+/// Looks for files of the run's conversations, also of their sub-agents, once what is known has been read: a
+/// sub-agent's file is there before the conversation goes on.
+bool UsageReader::has_found_more(FileSystem& files, const UsageSource& source) {
+    const auto known = places_.size();
+    if (!source.harness.usage.in_events) find_by_ids(files, source);
+    return places_.size() > known;
 }
 
 void UsageReader::find_told(const UsageSource& source) {
@@ -308,15 +320,20 @@ void UsageReader::find_told(const UsageSource& source) {
 
 void UsageReader::find_by_ids(FileSystem& files, const UsageSource& source) {
     const auto& session = source.harness.session;
+    std::uintmax_t size = 0;
+    for (const auto& place : places_) size += place.size;
     for (const auto& pattern : source.harness.usage.files) {
+        const bool names_id = pattern.below.find(k_session.substr(0, k_session.size() - 1)) != std::string::npos;
+        if (!names_id && !source.harness.events.transcript.empty()) continue;
         const Path root = root_of(pattern, source);
         if (root.empty()) continue;
         for (const auto& id : source.ids) {
             const std::pair key(pattern.root + "/" + pattern.below, id);
-            if (!session.permits(id) || found_.contains(key)) continue;
+            const auto seen = found_.find(key);
+            if (!session.permits(id) || (seen != found_.end() && seen->second == size)) continue;
             const auto below = with_id(pattern.below, id);
             for (const auto& path : Search(files, root, source.ids, session).find({}, split(below, '/'))) {
-                found_.insert(key);
+                found_[key] = size;
                 add_place(root, path);
             }
         }
@@ -413,6 +430,7 @@ void UsageReader::begin_anew(Place& place) {
     place.at = place.read_to = 0;
     place.is_skipping = false;
     place.records = 0;
+    place.model.clear();
     for (const auto& row : place.unnamed) take_off(rows_, row);
     place.unnamed.clear();
 }
@@ -420,13 +438,18 @@ void UsageReader::begin_anew(Place& place) {
 void UsageReader::take_lines(const UsageSource& source, std::string_view lines, Place& place) {
     const auto& signs = source.harness.usage;
     const auto needle = needle_of(signs.output), window_needle = needle_of(signs.window.percent);
-    const bool has_window = !signs.window.percent.empty();
+    const auto model_needle = needle_of(signs.model);
+    const bool has_window = !signs.window.percent.empty(), has_model = !signs.model.empty();
     for (const auto text : split_lines(lines)) {
         const bool may_count = text.find(needle) != text.npos;
         const bool may_be_window = has_window && text.find(window_needle) != text.npos;
-        if (!may_count && !may_be_window) continue;
+        const bool may_name_model = has_model && text.find(model_needle) != text.npos;
+        if (!may_count && !may_be_window && !may_name_model) continue;
         const auto line = Json::parse(text, nullptr, false);
         if (!line.is_object()) continue;
+        if (auto model = text_at(line, signs.model); !model.empty()) {
+            model_ = place.model = printable(std::string_view(model).substr(0, k_longest_model));
+        }
         const auto time = time_at(line, signs.time);
         if (!is_of_run(time, source.began)) continue;
         const auto at = std::min(time.at.value_or(source.now), source.now);
@@ -445,8 +468,7 @@ void UsageReader::take_lines(const UsageSource& source, std::string_view lines, 
         Record record{text_at(line, signs.id), day_of(at), {}, *tokens, *money};
         const bool is_named = !record.id.empty() && record.id.size() <= k_longest_record_id;
         if (signs.id.empty() ? !time.at && !signs.in_events : !is_named) continue;
-        const auto model = text_at(line, signs.model);
-        record.model = printable(std::string_view(model).substr(0, k_longest_model));
+        record.model = place.model.empty() ? model_ : place.model;
         ++place.records;
         take_record(std::move(record), place);
     }

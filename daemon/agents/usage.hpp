@@ -57,8 +57,12 @@ class UsageReader {
     /// Reads what has been written since the last call, but no more than k_most_at_once. Returns true if there is more:
     /// the sums are not yet whole. Call it with the same run only.
     ///
-    /// If the definition has `events.transcript`, files are those among `told` that fit a pattern, and those that
-    /// {transcript} patterns find beside them. Otherwise they are those that the patterns find for `ids`.
+    /// If the definition has `events.transcript`, files are those among `told` that fit a pattern, those that
+    /// {transcript} patterns find beside them, and those that patterns with {session} find for `ids`. Otherwise they
+    /// are those that all patterns find for `ids`.
+    ///
+    /// A record that names no model has the one that its file named last, in whichever line; otherwise the one that
+    /// any file named last.
     ///
     /// A record counts if its time is `began` or later; without a time, if it has an id or is in the events file. Each
     /// id counts once, with its largest record. A record does not count if one of its numbers is impossible, if all of
@@ -99,14 +103,16 @@ class UsageReader {
         bool is_skipping = false;                      ///< the line at `at` is too long
         std::optional<std::uintmax_t> listed_at = {};  ///< its size when {transcript} patterns were listed last
         std::int64_t records = 0;
+        std::string model = {};              ///< that its lines named last
         std::vector<UsageRow> unnamed = {};  ///< the sums of its records without an id
     };
 
     /// How much of a file is left to be read; of a long line, its file has to be read first next time.
     enum class Left { nothing, more, long_line };
 
-    void find_files(FileSystem& files, const UsageSource& source);
+    void find_files(const UsageSource& source);
     void find_told(const UsageSource& source);
+    bool has_found_more(FileSystem& files, const UsageSource& source);
     void find_by_ids(FileSystem& files, const UsageSource& source);
     void find_beside(FileSystem& files, const UsageSource& source, std::size_t index);
     void add_place(const Path& root, const Path& below, bool is_beside = false);
@@ -121,9 +127,11 @@ class UsageReader {
     std::vector<Place> places_;
     std::size_t next_ = 0;  ///< the place with which the next read() begins
     std::vector<std::string> known_ids_, known_told_;
-    std::set<std::pair<std::string, std::string>> found_;  ///< patterns and ids for which there is a file
+    /// Patterns and ids for which there is a file, and the size of all files when it was looked for them last.
+    std::map<std::pair<std::string, std::string>, std::uintmax_t> found_;
     std::unordered_map<std::string, Record> by_id_;
     std::set<std::string> models_;
+    std::string model_;  ///< that was named last
     std::vector<UsageRow> rows_;
     std::optional<UsageWindow> window_;
     Timestamp window_at_{};

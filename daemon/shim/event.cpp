@@ -33,10 +33,14 @@ std::string line_of(const Json& object) {
 }  // namespace
 
 std::string event_line(const std::vector<std::string>& words, std::string_view object) {
-    if (!words.empty()) return printable(join(words, " ")).substr(0, k_longest_line);
+    const auto equals = words.size() == 1 ? words.front().find('=') : std::string::npos;
+    const bool is_member = equals != std::string::npos;
+    if (!words.empty() && !is_member) return printable(join(words, " ")).substr(0, k_longest_line);
     const auto said = Json::parse(object, nullptr, false);
-    if (!said.is_object()) return {};
+    if (!said.is_object() && !is_member) return {};
     Json kept = Json::object();
+    if (is_member) kept[words.front().substr(0, equals)] = words.front().substr(equals + 1);
+    if (!said.is_object()) return line_of(kept);
     for (const auto& [member, value] : said.items()) {
         if (value.is_array()) kept[member] = value.size();
         if (value.is_string()) {
@@ -49,7 +53,8 @@ std::string event_line(const std::vector<std::string>& words, std::string_view o
 }
 
 int write_event(const char* file, const std::vector<std::string>& words) {
-    const auto line = event_line(words, words.empty() ? all_of_stdin() : std::string());
+    const bool is_read = words.empty() || (words.size() == 1 && words.front().find('=') != std::string::npos);
+    const auto line = event_line(words, is_read ? all_of_stdin() : std::string());
     if (line.empty()) return 0;
     const int out = ::open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (out < 0) return 0;

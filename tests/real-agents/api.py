@@ -130,6 +130,13 @@ def new(prefix):
     return prefix + uuid.uuid4().hex[:20]
 
 
+def numbers_of(number):
+    """The tokens of the request with this number, which differ from those of the requests before. `output` includes
+    `reasoning`."""
+    return {"input": 100 + number % 89, "cache_read": 300 + number % 7, "cache_write": 0, "output": 40 + number % 13,
+            "reasoning": 7}
+
+
 def patch(what, path, lines):
     return "*** Begin Patch\n*** %s File: %s\n%s*** End Patch" % (what, path, lines)
 
@@ -237,15 +244,28 @@ def tool_call(step, tools):
 
 
 class Api(ThreadingHTTPServer):
-    """Every request that belongs to a task is in `served`, in order: what the model saw last, and what it did."""
+    """Every request that belongs to a task is in `served`, in order: what the model saw last, and what it did. Every one
+    that was answered is in `spent`, with its tokens; `of_task` tells whether it belongs to a task.
+    """
     daemon_threads = True
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.port = self.server_address[1]
         self.served = []
+        self.spent = []
+        self.lock = threading.Lock()
         self.state = model.State()
         threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def spend(self, folder, of_task, name, with_writes):
+        """The tokens of the next request. Only Anthropic counts those that it writes to its cache."""
+        with self.lock:
+            numbers = numbers_of(len(self.spent))
+            if with_writes:
+                numbers["cache_write"] = 50
+            self.spent.append({"at": time.time(), "folder": folder, "of_task": of_task, "model": name, **numbers})
+        return numbers
 
     def handle_error(self, request, client_address):
         if not isinstance(sys.exc_info()[1], ConnectionError):  # a program that was killed
@@ -314,9 +334,9 @@ class Handler(BaseHTTPRequestHandler):
         tools = tools_of(body)
         step = {"text": "A title"}  # programs ask for a title without offering tools
         record = None
+        folder = folder_of(body)
         if tools:
             turns = read(body)
-            folder = folder_of(body)
             told = json.dumps(body, ensure_ascii=False)
             step, at = model.next_step(turns, folder, tools, self.server.state, told)
             if at:
@@ -330,6 +350,8 @@ class Handler(BaseHTTPRequestHandler):
         if "status" in step:
             self.reply(step["body"], step["status"], step.get("headers"))
         else:
+            named = body.get("model") or path.split("/models/")[-1].split(":")[0]
+            self.used = self.server.spend(folder, record is not None, named, path.endswith("/messages"))
             say(body, step.get("text"), tool_call(step, tools), step.get("id") or new("call_"))
         if record:
             record["done"] = time.time()
@@ -355,10 +377,13 @@ class Handler(BaseHTTPRequestHandler):
         stop = "tool_use" if call else "end_turn"
         message = {"id": new("msg_"), "type": "message", "role": "assistant", "content": content}
         message["model"] = body.get("model")
-        message["usage"] = {"input_tokens": 100, "output_tokens": 20}
-        message["usage"].update(cache_creation_input_tokens=0, cache_read_input_tokens=0)
+        used = self.used
+        message["usage"] = {"input_tokens": used["input"], "output_tokens": 1}
+        cached = {"cache_creation_input_tokens": used["cache_write"], "cache_read_input_tokens": used["cache_read"]}
+        message["usage"].update(cached)
         message.update(stop_reason=stop, stop_sequence=None)
         if not body.get("stream"):
+            message["usage"]["output_tokens"] = used["output"]
             return self.reply(message)
         self.begin_stream()
 
@@ -374,7 +399,7 @@ class Handler(BaseHTTPRequestHandler):
                 delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
                 event("content_block_delta", index=i, delta=delta)
             event("content_block_stop", index=i)
-        event("message_delta", delta={"stop_reason": stop, "stop_sequence": None}, usage={"output_tokens": 20})
+        event("message_delta", delta={"stop_reason": stop, "stop_sequence": None}, usage={"output_tokens": used["output"]})
         event("message_stop")
 
     def say_gemini(self, _, text, call, call_id):
@@ -382,7 +407,10 @@ class Handler(BaseHTTPRequestHandler):
         if call:
             parts.append({"functionCall": {"id": call_id, "name": call[0], "args": call[1]}})
         candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
-        usage = {"promptTokenCount": 100, "candidatesTokenCount": 20, "totalTokenCount": 120}
+        used = self.used
+        asked, said = used["input"] + used["cache_read"], used["output"] - used["reasoning"]
+        usage = {"promptTokenCount": asked, "cachedContentTokenCount": used["cache_read"], "candidatesTokenCount": said}
+        usage.update(thoughtsTokenCount=used["reasoning"], totalTokenCount=asked + used["output"])
         reply = {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "scripted", "responseId": new("r")}
         if ":stream" not in self.path:
             return self.reply(reply)
@@ -395,7 +423,11 @@ class Handler(BaseHTTPRequestHandler):
             arguments = call[1] if isinstance(call[1], str) else json.dumps(call[1])
             function = {"name": call[0], "arguments": arguments}
             calls = [{"index": 0, "id": call_id, "type": "function", "function": function}]
-        usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+        used = self.used
+        asked = used["input"] + used["cache_read"]
+        usage = {"prompt_tokens": asked, "completion_tokens": used["output"], "total_tokens": asked + used["output"]}
+        usage["prompt_tokens_details"] = {"cached_tokens": used["cache_read"]}
+        usage["completion_tokens_details"] = {"reasoning_tokens": used["reasoning"]}
         base = {"id": new("chatcmpl-"), "created": int(time.time()), "model": body.get("model")}
         finish = "tool_calls" if calls else "stop"
         if not body.get("stream"):
@@ -431,8 +463,11 @@ class Handler(BaseHTTPRequestHandler):
                 item["call_id"] = call_id
         base = {"id": new("resp_"), "object": "response", "created_at": int(time.time()), "model": body.get("model")}
         base.update(status="in_progress", output=[])
-        usage = {"input_tokens": 100, "output_tokens": 20, "total_tokens": 120}
-        usage.update(input_tokens_details={"cached_tokens": 0}, output_tokens_details={"reasoning_tokens": 0})
+        used = self.used
+        asked = used["input"] + used["cache_read"]
+        usage = {"input_tokens": asked, "output_tokens": used["output"], "total_tokens": asked + used["output"]}
+        usage["input_tokens_details"] = {"cached_tokens": used["cache_read"]}
+        usage["output_tokens_details"] = {"reasoning_tokens": used["reasoning"]}
         whole = {**base, "status": "completed", "output": items, "usage": usage}
         if not body.get("stream"):
             return self.reply(whole)
