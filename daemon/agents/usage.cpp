@@ -331,6 +331,7 @@ void UsageReader::find_by_ids(FileSystem& files, const UsageSource& source) {
             const std::pair key(pattern.root + "/" + pattern.below, id);
             const auto seen = found_.find(key);
             if (!session.permits(id) || (seen != found_.end() && seen->second == size)) continue;
+            if (size > 0) found_[key] = size;  // where there is nothing, nothing is looked for until a file has grown
             const auto below = with_id(pattern.below, id);
             for (const auto& path : Search(files, root, source.ids, session).find({}, split(below, '/'))) {
                 found_[key] = size;

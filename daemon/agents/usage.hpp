@@ -32,7 +32,7 @@ struct UsageSource {
     Timestamp now;                  ///< the time of a record that has none, and the latest time of any
     std::vector<std::string> ids;   ///< the run's conversations: the id that Orange chose, and those of its events
     std::vector<std::string> told;  ///< paths that its events named, and files that an earlier daemon has counted
-    /// Of `told`, those that an earlier daemon has counted: their ids may be among events that nobody reads again, so
+    /// Those of `told` that an earlier daemon has counted. Their ids may be among events that nobody reads again, so
     /// {session} in a pattern matches any id in them.
     std::vector<std::string> counted = {};
 };

@@ -179,6 +179,112 @@ TEST_CASE("a run's conversation is the first that began in its worktree after it
     for (const char* odd : {"", "{", "{}", "null", "[null]"}) CHECK(session_in(odd, "/ws/a--1", since).empty());
 }
 
+TEST_CASE("a definition says where its program writes what it uses, and every wrong key is refused by name") {
+    const std::string head = k_head + "argv: {full: [--, \"{prompt}\"]}\n";
+    const std::string events = "events: {busy: [a], idle: [b], transcript: path}\n";
+    const std::string binds = "config_binds: [~/.mine/logs, ~/.mine/logs/deep, $MINE_HOME/logs]\n";
+    const auto mine = loaded(head + binds + events +
+                             R"(usage:
+  file: ["~/.mine/logs/*/{session}.jsonl", "~/.mine/logs/deep/{session_8}-*", $MINE_HOME/logs/x, "{transcript}/sub/*",
+         "{run_folder}/{session}.jsonl", "{talk_dir}/a/b"]
+  each: {type: assistant, message.role: one}
+  id: message.id
+  input: message.usage.input
+  input_has_cached: true
+  cache_read: a
+  cache_write: b
+  output: message.usage.output
+  reasoning: c
+  model: message.model
+  money: d
+  time: at
+  window: {each: {type: limits}, percent: used, resets: until}
+  at_most: 1.5M
+)")
+                          .usage;
+    const std::vector<UsageSigns::File> files = {{"~/.mine/logs", "*/{session}.jsonl"},
+                                                 {"~/.mine/logs/deep", "{session_8}-*"},
+                                                 {"$MINE_HOME/logs", "x"},
+                                                 {"{transcript}", "sub/*"},
+                                                 {"{run_folder}", "{session}.jsonl"},
+                                                 {"{talk_dir}", "a/b"}};
+    CHECK(mine.files == files);
+    CHECK(mine.each == std::map<std::string, std::string>{{"type", "assistant"}, {"message.role", "one"}});
+    CHECK(mine.id == "message.id");
+    CHECK(mine.input_has_cached);
+    CHECK(mine.reasoning == "c");
+    CHECK(mine.time == "at");
+    CHECK(mine.window.each.at("type") == "limits");
+    CHECK(mine.window.percent == "used");
+    CHECK(mine.at_most == 1'500'000);
+    CHECK(mine.are_told());
+    CHECK(loaded(head).usage.time == "timestamp");
+    CHECK_FALSE(loaded(head).usage.are_told());
+    CHECK(loaded(head + "usage: {file: events, input: a, output: b}\n").usage.in_events);
+
+    const auto with = [&](const std::string& usage, bool has_transcript = true) {
+        return error_of(head + binds + (has_transcript ? events : "mode: oneshot\n") + "usage: " + usage + "\n");
+    };
+    const auto of_file = [&](const std::string& file, bool has_transcript = true) {
+        return with("{input: a, output: b, file: [" + file + "]}", has_transcript);
+    };
+    CHECK(of_file("~/.mine/logs/x") == "no error");
+    CHECK(of_file("\"~/.mine/logs/{session}\"", false) == "no error");
+    const std::pair<std::string, const char*> wrong[] = {
+        {with("[a]"), "usage"},
+        {with("{}"), "usage.file"},
+        {with("{file: events, output: b}"), "usage.input"},
+        {with("{file: events, input: a}"), "usage.output"},
+        {with("{file: events, input: a, output: b, inputs: c}"), "inputs"},
+        {with("{file: elsewhere, input: a, output: b}"), "usage.file"},
+        {with("{file: [], input: a, output: b}"), "usage.file"},
+        {with("{file: [[a]], input: a, output: b}"), "usage.file"},
+        {with("{file: events, input: a..b, output: b}"), "usage.input"},
+        {with("{file: events, input: .a, output: b}"), "usage.input"},
+        {with("{file: events, input: a, output: b, model: \"b.\"}"), "usage.model"},
+        {with("{file: events, input: a, output: b, time: [c]}"), "usage.time"},
+        {with("{file: events, input: a, output: b, input_has_cached: perhaps}"), "usage.input_has_cached"},
+        {with("{file: events, input: a, output: b, each: type}"), "usage.each"},
+        {with("{file: events, input: a, output: b, each: {type: [x]}}"), "usage.each.type"},
+        {with("{file: events, input: a, output: b, each: {\"a..b\": x}}"), "usage.each"},
+        {with("{file: events, input: a, output: b, window: used}"), "usage.window"},
+        {with("{file: events, input: a, output: b, window: {resets: until}}"), "usage.window.percent"},
+        {with("{file: events, input: a, output: b, window: {percent: a, used: b}}"), "used"},
+        {with("{file: events, input: a, output: b, at_most: many}"), "usage.at_most"},
+        {with("{file: events, input: a, output: b, at_most: 0}"), "usage.at_most"},
+        {of_file("~/.mine/other/x"), "~/.mine/other/x"},
+        {of_file("~/.mine/logs"), "~/.mine/logs"},
+        {of_file("~/.mine/logs2/x"), "~/.mine/logs2/x"},
+        {of_file("/etc/passwd"), "/etc/passwd"},
+        {of_file("~/.mine/logs/../x"), ".."},
+        {of_file("~/.mine/logs/./x"), "~/.mine/logs/./x"},
+        {of_file("~/.mine/logs//x"), "~/.mine/logs//x"},
+        {of_file("~/.mine/logs/"), "~/.mine/logs/"},
+        {of_file("\"~/.mine/logs/{pid}\""), "{session_8}"},
+        {of_file("\"{run_folder}\""), "{run_folder}"},
+        {of_file("\"{worktree}/x\""), "{worktree}/x"},
+        {of_file("\"{transcript}/{session}\"", false), "events.transcript"},
+        {of_file("~/.mine/logs/x", false), "{session}"},
+    };
+    for (const auto& [error, names] : wrong) {
+        INFO(names);
+        CHECK_THAT(error, Holds("mine.yml:"));
+        CHECK_THAT(error, Tells(names));
+    }
+}
+
+TEST_CASE("the form of ids is uuid, or a text with one star") {
+    const auto with = [](const std::string& form) {
+        return error_of(k_head + "argv: {full: [\"{session_args}\", --, \"{prompt}\"]}\n" +
+                        "session: {start: [\"{session}\"], resume: [\"{session}\"], form: " + form + "}\n");
+    };
+    for (const char* form : {"uuid", "ses_*", "\"*\"", "a*z"}) CHECK(with(form) == "no error");
+    for (const char* form : {"\"\"", "any", "\"**\"", "\"-*\"", "a/*", "\"a *\"", "[a]"}) {
+        INFO(form);
+        CHECK_THAT(with(form), Tells("session.form"));
+    }
+}
+
 TEST_CASE("skills are in the first folder whose variable is set") {
     Harness harness;
     harness.skills = {"$MINE_HOME/skills", "~/.mine/skills"};

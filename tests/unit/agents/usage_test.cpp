@@ -18,7 +18,7 @@ using orange::testing::write_text;
 
 namespace {
 
-const std::string k_spender = "name: mine\nprogram: mine\nargv: {full: [--, \"{prompt}\"]}\n";
+const std::string k_spender = "name: mine\nprogram: mine\nargv: {full: [\"{session_args}\", --, \"{prompt}\"]}\n";
 const std::string k_one = "9ef2943c-0000-4000-8000-000000000001", k_two = "9ef2943c-0000-4000-8000-000000000002";
 
 const std::string k_claude = k_spender + R"(
@@ -272,18 +272,15 @@ TEST_CASE("agents of one folder are kept apart, and so is a file of another run"
     one.add(k_second_file, claude_line("msg_b") + claude_line("msg_c"));
     one.read();
     CHECK(one.tokens().requests == 1);
-    two.tell(k_second_file, claude_line("msg_b"));
+    two.tell(k_second_file, claude_line("msg_b"), k_two);
     two.told.push_back((two.folder.path() / k_first_file).string());  // an agent names the file of another one
     two.add(k_first_file, claude_line("msg_a"));
-    two.read();
-    CHECK(two.tokens().requests == 0);
-    two.ids = {k_two};
     two.read();
     CHECK(two.tokens().requests == 1);
 }
 
 TEST_CASE("sub-agents beside a conversation count, and their folder is listed only when the conversation has grown") {
-    Spending run(k_claude);
+    Spending run(replaced(k_claude, "{session}.jsonl", "*.jsonl"));
     run.tell(k_first_file, claude_line("msg_a"));
     run.add(".claude/projects/-ws-shop-1/" + k_one + "/subagents/agent-1.jsonl", claude_line("msg_b"));
     run.read();
@@ -657,7 +654,9 @@ TEST_CASE("a program that names files and ids without end takes no more memory")
 
     Spending other(k_claude);
     std::string lines;
-    for (int i = 0; i < 100'010; ++i) lines += claude_line(std::to_string(i));
+    const auto line = claude_line("<id>");
+    const auto at = line.find("<id>");
+    for (int i = 0; i < 100'010; ++i) lines += line.substr(0, at) + std::to_string(i) + line.substr(at + 4);
     other.tell(k_first_file, lines);
     other.read();
     CHECK(other.reader.is_incomplete());
@@ -685,6 +684,44 @@ TEST_CASE("events name files and ids of conversations, those of a wrong form or 
     for (int i = 0; i < 200; ++i) tell(named(k_one, "/h/" + std::to_string(i)));
     events.read(run.harness, run.disk, run.folder / "run1.events");
     CHECK(events.told_files().size() == EventReader::k_most_told);
+}
+
+TEST_CASE("files of a known id are found without an event, and are looked for again only when something has grown") {
+    const std::string more = "    - ~/.claude/projects/*/more/{session}/*.jsonl\n";
+    auto definition = replaced(k_claude, "    - \"{transcript}", more + "    - \"{transcript}");
+    definition = replaced(definition, "projects/*/{session}.jsonl", "projects/*/*.jsonl");
+    Spending run(replaced(definition, "DIR/projects/*/{session}.jsonl", "DIR/projects/*/*.jsonl"));
+    run.tell(k_first_file, claude_line("msg_a"));
+    run.read();
+    run.read();
+    const auto lists = run.files.lists;
+    run.add(".claude/projects/-ws-shop-1/more/" + k_one + "/agent.jsonl", claude_line("msg_b"));
+    run.add(".claude/projects/-ws-shop-1/more/" + k_two + "/agent.jsonl", claude_line("msg_c"));
+    run.read();
+    CHECK(run.files.lists == lists);
+    CHECK(run.tokens().requests == 1);
+    run.add(k_first_file, claude_line("msg_d"));
+    run.read();
+    CHECK(run.tokens().requests == 3);
+}
+
+TEST_CASE("a model is the one that a file has named last, in whichever line, and a member may be left out of a path") {
+    auto definition = replaced(k_claude, "model: message.model", "model: model");
+    definition = replaced(definition, "input: message.usage", "input: message?.usage");
+    Spending run(replaced(definition, "output: message.usage", "output: message?.usage"));
+    run.tell(k_first_file, "{\"model\":\"one\"}\n" + claude_line("msg_a") + "{\"model\":\"two\"}\n" +
+                               claude_line("msg_b") + claude_line("msg_c"));
+    run.add(k_first_file, replaced(replaced(claude_line("msg_d"), "\"usage\":", "\"other\":"), "\"requestedModel\"",
+                                   "\"usage\":{\"input_tokens\":5,\"output_tokens\":6},\"requestedModel\""));
+    run.read();
+    REQUIRE(run.reader.rows().size() == 2);
+    CHECK(run.reader.rows()[0].model == "one");
+    CHECK(run.reader.rows()[1].model == "two");
+    CHECK(run.reader.rows()[1].tokens.requests == 2);  // a member that is there is not left out
+    run.add(k_first_file, replaced(claude_line("msg_e"), "\"message\":{\"id\":\"msg_e\",\"model\":\"claude-opus-5-5\",",
+                                   "\"message\":{\"id\":\"msg_e\"},\"x\":{"));
+    run.read();
+    CHECK(run.reader.rows()[1].tokens.requests == 2);
 }
 
 TEST_CASE("an id has the form that the definition says") {

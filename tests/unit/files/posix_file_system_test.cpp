@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <limits>
 
 #include "tests/catch.hpp"
 #include "tests/fakes/temporary_folder.hpp"
@@ -231,4 +232,50 @@ TEST_CASE("below a folder that is named to it, no folder on the way to a file ma
     CHECK(files.remove(root / "none/file"));
     CHECK(files.remove(root / "a"));
     CHECK(*files.list(root) == std::vector<std::string>{"dangling"});
+}
+
+TEST_CASE("below a folder of agents only regular files are read, a piece at a time, and no link is followed") {
+    TemporaryFolder folder;
+    write_text(folder / "real/a/file", "0123456789");
+    write_text(folder / "theirs/file", "secret");
+    fs::create_directory_symlink(folder / "real", folder / "root");  // it itself may be a link
+    fs::create_directory_symlink(folder / "theirs", folder / "real/link");
+    fs::create_symlink(folder / "theirs/file", folder / "real/a/link");
+    REQUIRE(::mkfifo((folder / "real/a/fifo").c_str(), 0600) == 0);
+    const Path root = folder / "root";
+    PosixFileSystem files;
+    const auto bytes = [&](std::uintmax_t from, std::size_t size) {
+        auto found = files.read_beneath(root, "a/file", from, size);
+        REQUIRE(found);
+        CHECK(found->size == 10);
+        CHECK(found->inode != 0);
+        CHECK(found->modified == files.facts_of(folder / "real/a/file")->modified);
+        return found->bytes;
+    };
+    CHECK(bytes(0, 0).empty());
+    CHECK(bytes(0, 4) == "0123");
+    CHECK(bytes(4, 100) == "456789");
+    CHECK(bytes(10, 5).empty());
+    CHECK(bytes(11, 5).empty());
+    CHECK(bytes(std::numeric_limits<std::uintmax_t>::max(), 5).empty());
+    CHECK(bytes(1, std::numeric_limits<std::size_t>::max()) == "123456789");
+    for (const Path below : {"link/file", "a/link", "a/fifo", "a", "link", "../theirs/file", "a/../a/file", "a/file/",
+                             "", ".", "a/./file"}) {
+        INFO(below);
+        const auto refused = files.read_beneath(root, below, 0, 10);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == ErrorCode::io);
+    }
+    CHECK_FALSE(files.read_beneath(root, folder / "theirs/file", 0, 10));
+    CHECK_FALSE(files.read_beneath("/dev", "null", 0, 10));
+    CHECK(files.read_beneath(root, "a/none", 0, 10).error().code == ErrorCode::not_found);
+    CHECK(files.read_beneath(root, "none/file", 0, 10).error().code == ErrorCode::not_found);
+    CHECK(files.read_beneath(folder / "none", "file", 0, 10).error().code == ErrorCode::not_found);
+    CHECK(*files.list_beneath(root, "a", 10) == std::vector<std::string>{"fifo", "file", "link"});
+    CHECK(*files.list_beneath(root, "", 10) == std::vector<std::string>{"a", "link"});
+    CHECK(files.list_beneath(root, "a", 2)->size() == 2);
+    CHECK(files.list_beneath(root, "none", 10)->empty());
+    CHECK_FALSE(files.list_beneath(root, "link", 10));
+    CHECK_FALSE(files.list_beneath(root, "../theirs", 10));
+    CHECK_FALSE(files.list_beneath(root, "a/fifo", 10));
 }
