@@ -46,7 +46,8 @@ std::map<std::string, std::string> values_of(const LaunchRequest& request) {
             {"task_file", request.task_file},
             {"session", request.session},
             {"shipped", request.shipped},
-            {"events", request.events}};
+            {"events", request.events},
+            {"talk_dir", request.talk_dir}};
 }
 
 /// Returns the texts once for each check, with the check's command line put in.
@@ -112,6 +113,16 @@ std::string model_note(const Harness& harness, const std::string& model) {
 bool Harness::has_effort() const {
     return !effort_args.empty() || mentions_effort(env) ||
            std::any_of(env_for.begin(), env_for.end(), [](const auto& entry) { return mentions_effort(entry.second); });
+}
+
+bool Harness::keeps_talk() const {
+    const auto names_it = [](const std::vector<std::string>& texts) {
+        return std::ranges::any_of(texts, [](const std::string& text) { return mentions(text, "talk_dir"); });
+    };
+    const auto argv_names_it = [&](const auto& entry) { return names_it(entry.second); };
+    const auto env_names_it = [](const auto& entry) { return mentions(entry.second, "talk_dir"); };
+    return names_it(session.start) || names_it(session.resume) || mentions(session.file, "talk_dir") ||
+           std::ranges::any_of(argv, argv_names_it) || std::ranges::any_of(env, env_names_it);
 }
 
 std::string Harness::how_to_install() const {

@@ -201,6 +201,8 @@ struct Harness {
     bool has_effort() const;
     /// Returns "; get it from …", or the command on a line of its own; empty if neither is known.
     std::string how_to_install() const;
+    /// Returns true if it names the folder for conversations, {talk_dir}.
+    bool keeps_talk() const;
 };
 
 /// Reads one definition. The Error names line and column, and the correct value.
@@ -307,6 +309,7 @@ struct LaunchRequest {
     bool resume = false;              ///< continue that conversation
     std::string shipped = {};         ///< the folder of the shipped definitions and their files
     std::string events = {};          ///< the file for the program's events
+    std::string talk_dir = {};        ///< the folder for conversations, one for all runs of the task
 };
 
 /// The kernel refuses a longer argument (MAX_ARG_STRLEN, with its NUL): a longer prompt has to be in a file. There is

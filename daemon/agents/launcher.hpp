@@ -186,6 +186,9 @@ class Launcher {
     /// Returns the folder that the far side of a run in an executor uses: the files of its shim there, and the agent's
     /// instructions.
     static Path inner_folder(const Path& run_folder, const RunId& run) { return run_folder / run.value; }
+    /// Returns the folder in which a program may keep its conversations: one for all runs of the task, which a run in
+    /// an executor writes to, too.
+    static Path talk_folder(const Path& run_folder) { return run_folder / "talk"; }
     /// Reads a file that the far side writes, where an agent may write, too: at most 64 KiB.
     Result<std::string> read_inner(const Path& file) const;
     /// Returns the record of the shim in the window, or of the one on the far side; nothing if there is neither.

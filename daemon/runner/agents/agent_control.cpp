@@ -13,6 +13,17 @@
 #include "daemon/runner/runner.hpp"
 
 namespace orange {
+namespace {
+
+/// Moves a conversation that an older Orange has in the folder of the runs, where a run behind a wall does not see it.
+void take_over_conversation(FileSystem& files, const Path& path) {
+    const auto old = path.parent_path().parent_path() / path.filename();
+    if (!is_missing(files, path) || is_missing(files, old)) return;
+    const auto text = files.read(old);
+    if (text && files.replace(path, *text)) (void)files.remove(old);
+}
+
+}  // namespace
 
 void AgentControl::drop_held(TaskRecord& record, Role role) {
     std::erase_if(record.held, [role](const DeferredStart& start) { return start.role == role; });
@@ -43,14 +54,19 @@ bool AgentControl::can_resume(const TaskRecord& record, const agents::HarnessEnt
     if (!known->transcript.empty() && !world_.files.facts_of(known->transcript))
         return false;  // nothing was said in it
     if (session.file.empty()) return true;
-    const auto path = agents::filled(session.file, {{"session", known->id}, {"task_dir", launch.task_dir}});
-    const auto text = world_.files.read(path);
-    if (!text) return false;
-    const auto end = text->rfind('\n');
+    const std::map<std::string, std::string> values = {
+        {"session", known->id}, {"task_dir", launch.task_dir}, {"talk_dir", launch.talk_dir}};
+    const Path path = agents::filled(session.file, values);
+    if (path.parent_path() == launch.talk_dir) take_over_conversation(world_.files, path);
+    constexpr std::size_t k_longest_line = std::size_t{8} * 1024 * 1024;  // an image may be in it
+    const auto piece = world_.files.read_before(path, std::nullopt, k_longest_line);
+    if (!piece) return false;
+    const auto& text = piece->bytes;
+    const auto end = text.rfind('\n');
     if (end == std::string::npos) return false;
-    const auto begin = end == 0 ? std::string::npos : text->rfind('\n', end - 1);
+    const auto begin = end == 0 ? std::string::npos : text.rfind('\n', end - 1);
     const auto from = begin == std::string::npos ? 0 : begin + 1;
-    return Json::parse(text->substr(from, end - from), nullptr, false).is_object();
+    return Json::parse(text.substr(from, end - from), nullptr, false).is_object();
 }
 
 Awaitable<void> AgentControl::learn_session(Caller caller) {

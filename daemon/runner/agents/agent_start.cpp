@@ -160,6 +160,7 @@ Awaitable<Result<agents::LaunchRequest>> AgentControl::launch_request(const Task
     launch.model = order.role == Role::reviewer ? task.review_model : task.model;
     launch.task_dir = world_.tasks.folder(record).string();
     launch.task_file = record.task_file;
+    launch.talk_dir = agents::Launcher::talk_folder(run_folder(record)).string();
     launch.worktree = world_.pool.path_of(*task.workspace).string();
     launch.repo = walls::wall_of(world_, task) ? launch.worktree : project.path;
     launch.role = name_of(order.role);
@@ -221,6 +222,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     const auto long_prompt = set_long_prompt_aside(
         launch.prompt, task.executor.empty() ? folder : agents::Launcher::inner_folder(folder, run), run);
     name_channels(harness.harness, folder, launch, request);
+    if (harness.harness.keeps_talk()) CO_TRY(agents::make_talk_folder(launch.talk_dir));
     CO_TRY(auto command, agents::launch(harness.harness, harness.program, launch));
     request.argv = std::move(command.argv);
     request.env = environment(record, std::move(command.env), order.role, run, harness.path_variable);

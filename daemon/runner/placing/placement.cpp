@@ -121,6 +121,9 @@ Result<std::vector<std::string>> bind_words(const World& world, const agents::Ex
         TRY(world.files.replace(request.inbox, ""));
         binds.push_back({agents::in_real_home(request.inbox, request.env)});
     }
+    if (harness.harness.keeps_talk()) {
+        binds.push_back({agents::in_real_home(launch.talk_dir, request.env), agents::Bind::Kind::write});
+    }
     const auto& trust = harness.harness.trust;
     const auto* project = world.projects.find(request.project);
     for (const auto& bind : binds) {

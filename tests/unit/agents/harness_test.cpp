@@ -533,7 +533,10 @@ TEST_CASE("a conversation is begun under a name that Orange chooses, or that the
     CHECK(argv_of("codex").starts_with("x --no-daemon"));
     request.session = "0b1c";
     CHECK_THAT(argv_of("claude"), Holds(" --session-id 0b1c -- [orange] go"));
-    CHECK_THAT(argv_of("pi"), Holds("x -e /pi-events.ts --session /t/run/0b1c.jsonl [orange] go"));
+    request.talk_dir = "/t/run/talk";
+    CHECK_THAT(argv_of("pi"), Holds("x -e /pi-events.ts --session /t/run/talk/0b1c.jsonl [orange] go"));
+    CHECK(shipped("pi").keeps_talk());
+    CHECK_FALSE(shipped("claude").keeps_talk());
     request.resume = true;
     CHECK_THAT(argv_of("claude"), Holds(" --resume 0b1c -- [orange] go"));
     CHECK_THAT(argv_of("codex"), Holds("x resume -C /w 0b1c --no-daemon") && Holds("-- [orange] go"));
