@@ -79,7 +79,7 @@ std::optional<LongPrompt> set_long_prompt_aside(std::string& prompt, const Path&
 /// Names the files by which the program and Orange talk to each other, for a program that can.
 void name_channels(const agents::Harness& harness, const Path& folder, agents::LaunchRequest& launch,
                    agents::StartRequest& request) {
-    if (!harness.events.are_told()) return;
+    if (!harness.events.are_told() && !harness.usage.in_events) return;
     launch.events = agents::events_file(folder, request.run.run).string();
     request.events = launch.events;
     if (harness.inbox) request.inbox = agents::inbox_file(folder, request.run.run).string();

@@ -86,6 +86,7 @@ class Scratch {
     std::string output() const { return read(root / "output"); }
     std::string task() const { return read(root / "repo/TASK.md"); }
     std::string log() const { return read(root / "state/log"); }
+    std::string events() const { return read(root / "state/events"); }
     std::string get(const std::string& file) const {
         auto text = read(root / "state" / file);
         return text.substr(0, text.find('\n'));
@@ -125,6 +126,8 @@ class Scratch {
                                                 "LC_ALL=C",
                                                 "ORANGE_TASK=" + k_task,
                                                 "ORANGE_ROLE=" + role,
+                                                "ORANGE_RUN=r1",
+                                                "ORANGE_EVENTS=" + (root / "state/events").string(),
                                                 "FAKE_ORANGE=" + (root / "state").string()};
         const auto directory = (root / "repo").string();
         const auto output = (root / output_name_).string();
@@ -187,6 +190,22 @@ TEST_CASE("the demo worker fixes what a review found, and stays when it passed",
     scratch.send("[orange] The review passed.\n");
     scratch.wait_for_output("the review passed; waiting");
     CHECK(scratch.commits() == 3);
+}
+
+TEST_CASE("the demo agent tells of the tokens of each turn, as many as the task says") {
+    const auto told = [](const std::string& summary, const std::string& role, const std::string& status) {
+        Scratch scratch(summary, status);
+        scratch.start(role);
+        scratch.wait_until("the end",
+                           [&] { return scratch.get("status") == "reviewing" || scratch.get("round") == "1"; });
+        const auto lines = scratch.events();
+        return lines.substr(0, lines.find(R"(,"timestamp":"20)"));
+    };
+    CHECK(told("x", "worker", "planning") ==
+          R"({"event":"usage","id":"r1-1","input":100,"cache_read":9000,"output":900,"model":"demo")");
+    CHECK(told("x demo:spend=1200", "reviewer", "agent-review") ==
+          R"({"event":"usage","id":"r1-1","input":120000,"cache_read":10800000,"output":1080000,"model":"demo")");
+    CHECK(told("demo:spend=0", "worker", "working").empty());
 }
 
 TEST_CASE("a respawned demo worker goes on where the last one was") {
