@@ -21,6 +21,7 @@
 #include "client/connection/ending.hpp"
 #include "client/connection/wait.hpp"
 #include "client/output/events.hpp"
+#include "client/output/harnesses.hpp"
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -229,6 +230,7 @@ class Trial {
         const bool did = life_.did();
         TRY(try_message());
         TRY(try_news());
+        TRY(try_usage());
         const bool shows = did && options_.executor.empty();  // the demo agent does not show what it does
         if (shows) judge(k_busy);
         if (shows && !oneshot_) judge(k_idle);
@@ -555,6 +557,37 @@ class Trial {
             step("news", Verdict::fail, "Orange would miss above its prompt: " + join(names, ", "), "prompt, screen");
         }
         return keep_news(std::move(missed));
+    }
+
+    /// Judges what Orange has read of the tokens that the program used.
+    Result<void> try_usage() {
+        if (!options_.executor.empty() || life_.last.task.worker != "alive") return {};
+        rpc::HarnessExplain explain;
+        explain.id = id_;
+        explain.role = "worker";
+        Result<rpc::HarnessExplain::Reply> seen = inner_.call(explain);
+        connection::wait_until(steady_clock::now() + k_for_idle, k_pause, [&] {
+            seen = inner_.call(explain);
+            return !seen || !seen->usage || seen->usage->is_told || interrupted();
+        });
+        if (!seen) return seen.error();
+        if (!seen->usage) {
+            step("usage", Verdict::unknown,
+                 "its definition does not say where the program writes how many tokens it uses, so no budget counts "
+                 "them",
+                 "usage");
+        } else if (!seen->usage->is_told) {
+            const auto& files = seen->usage->files;
+            step("usage", Verdict::fail,
+                 files.empty() ? "no file that its definition names is there, so its tokens are not known"
+                               : "there is no record of a request in " + files.front().path,
+                 files.empty() ? "usage.file" : "usage: each, id, input, output");
+        } else {
+            std::string from;
+            for (const auto& file : seen->usage->files) from += (from.empty() ? "" : ", ") + file.path;
+            step("usage", Verdict::pass, output::usage_reading_text(*seen->usage) + ", from " + from);
+        }
+        return {};
     }
 
     /// Writes the result into harness-tests.json of the user's home, which doctor reads.

@@ -146,6 +146,37 @@ std::string told_text(const AgentActivity& told) {
 
 }  // namespace
 
+namespace {
+
+/// Returns the numbers of an agent and the files that they are from; empty if its definition does not name any.
+std::string usage_part(const std::optional<rpc::UsageReading>& usage, const Style& style) {
+    if (!usage) return {};
+    auto out = "\n" + wrapped("tokens: " + usage_reading_text(*usage), "  ", style.width);
+    if (usage->files.empty()) return out + wrapped("No file that its definition names is there.", "  ", style.width);
+    Table table({{"READ"}, {"OF BYTES"}, {"RECORDS"}, {"FILE", 20}});
+    for (const auto& file : usage->files) {
+        table.row({{std::to_string(file.offset), k_plain},
+                   {std::to_string(file.size), k_plain},
+                   {std::to_string(file.records), k_plain},
+                   {file.path, k_plain}});
+    }
+    return out + table.render(style);
+}
+
+}  // namespace
+
+std::string usage_reading_text(const rpc::UsageReading& usage) {
+    if (!usage.is_told) return "– (its program has told nothing)";
+    const auto& sum = usage.sum;
+    auto text = tokens_text(sum.counted) + (sum.doubtful > 0 ? "?" : "") + ": " + tokens_text(sum.tokens.input) +
+                " in, " + tokens_text(sum.tokens.cache_write) + " written to caches, " +
+                tokens_text(sum.tokens.output) + " out; " + tokens_text(sum.tokens.cache_read) + " from caches; " +
+                std::to_string(sum.tokens.requests) + (sum.tokens.requests == 1 ? " request" : " requests");
+    if (!usage.models.empty()) text += " to " + printable(join(usage.models, ", "));
+    if (usage.window) text += "; " + std::to_string(usage.window->percent) + " % of its window used";
+    return text;
+}
+
 std::string explanation_page(const rpc::HarnessExplain::Reply& reply, const Style& style) {
     const auto& reading = reply.reading;
     auto out = style.paint(printable(reply.harness), k_bold) +
@@ -166,7 +197,8 @@ std::string explanation_page(const rpc::HarnessExplain::Reply& reply, const Styl
         table.row({{each.key, look}, {each.text, look}, {each.line.value_or("-"), look}});
         if (each.decides) table.remark("↑ this decides", k_green);
     }
-    return table.empty() ? out + "The definition names no texts.\n" : out + "\n" + table.render(style);
+    out += table.empty() ? "The definition names no texts.\n" : "\n" + table.render(style);
+    return out + usage_part(reply.usage, style);
 }
 
 std::string trust_page(const rpc::HarnessTrust::Reply& reply, const Style& style) {

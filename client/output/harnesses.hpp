@@ -14,6 +14,8 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
 /// Returns a page with the texts that were found on a screen, the activity that Orange concludes, and the texts that
 /// were not found.
 std::string explanation_page(const rpc::HarnessExplain::Reply& reply, const Style& style);
+/// Returns "41k: 30k in, 1k written to caches, 10k out; 200k from caches; 12 requests to opus", or "–" and why.
+std::string usage_reading_text(const rpc::UsageReading& usage);
 
 /// Words as they could be typed, in one line.
 std::string command_words(const std::vector<std::string>& words);

@@ -9,6 +9,7 @@
 #include "common/model/fields.hpp"
 #include "common/rpc/caller_environment.hpp"
 #include "common/rpc/task_view.hpp"
+#include "common/rpc/usage_methods.hpp"
 
 /// Parameters and results of `harness.*`.
 namespace orange::rpc {
@@ -112,6 +113,36 @@ struct HarnessShow {
     };
 };
 
+/// What was read of the tokens that an agent's run has used.
+struct UsageReading {
+    struct File {
+        std::string path;
+        std::int64_t offset = 0;
+        std::int64_t size = 0;
+        std::int64_t records = 0;
+        void describe(auto& v) {
+            v.required("path", path, "of the program");
+            v.required("offset", offset, "bytes that have been read");
+            v.required("size", size, "bytes that it has");
+            v.required("records", records, "of requests to a model, with those that are written more than once");
+        }
+    };
+    bool is_told = false;
+    std::vector<File> files;
+    UsageSum sum;
+    std::vector<std::string> models;
+    std::optional<UsageWindow> window;
+    std::optional<Timestamp> read_at;
+    void describe(auto& v) {
+        v.required("is_told", is_told, "false: no request was found, so nothing is known");
+        v.required("files", files, "that have been read");
+        v.required("sum", sum, "of the run");
+        v.sparse("models", models, "that answered");
+        v.optional("window", window, "how much of its account's window is used, as the program says");
+        v.optional("read_at", read_at, "when they were read last");
+    }
+};
+
 struct HarnessExplain : TaskSelector {
     static constexpr const char* k_name = "harness.explain";
     std::optional<std::string> role;
@@ -157,6 +188,7 @@ struct HarnessExplain : TaskSelector {
         std::string screen;
         std::vector<Text> texts;
         std::vector<News> news;
+        std::optional<UsageReading> usage;
         void describe(auto& v) {
             v.required("harness", harness, "whose definition was used");
             v.optional("measured", measured, "the version of the program with which it was measured");
@@ -166,6 +198,7 @@ struct HarnessExplain : TaskSelector {
             v.required("screen", screen, "what was looked at: bytes of an agent");
             v.required("texts", texts, "each text that the definition names, in the order in which they count");
             v.sparse("news", news, "of an idle agent: the errors that the definition names");
+            v.optional("usage", usage, "the tokens of the agent; absent: its definition does not say where they are");
         }
     };
 };
