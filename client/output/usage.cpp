@@ -41,12 +41,15 @@ std::string money_text(std::int64_t millionths) {
     return "$" + std::to_string(cents / 100) + (rest.size() < 2 ? ".0" : ".") + rest;
 }
 
-/// Returns "31M of 40M (78 %)".
-std::string part_text(const std::string& used_text, std::int64_t used, std::int64_t budget) {
-    constexpr std::int64_t k_most_percent = 9999;
+std::int64_t percent_of(std::int64_t used, std::int64_t budget) {
+    constexpr double k_most_percent = 9999;
     const auto percent = static_cast<double>(std::max<std::int64_t>(0, used)) * 100 / static_cast<double>(budget);
-    const auto shown = percent < k_most_percent ? static_cast<std::int64_t>(percent) : k_most_percent;
-    return used_text + " of " + tokens_text(budget) + " (" + std::to_string(shown) + " %)";
+    return static_cast<std::int64_t>(std::min(percent, k_most_percent));
+}
+
+/// Returns "31M of 40M (77 %)".
+std::string part_text(const std::string& used_text, std::int64_t used, std::int64_t budget) {
+    return used_text + " of " + tokens_text(budget) + " (" + std::to_string(percent_of(used, budget)) + " %)";
 }
 
 /// Returns "Mon 09:00" of the reader's time zone; the day within the next week, or else the date.
@@ -214,12 +217,13 @@ std::string footnotes(const Usage& reply, const Style& style) {
         add("≥: at least this. " + runs_text(reply.total.untold) + " told nothing.");
     }
     if (reply.total.doubtful > 0) {
-        add("?: " + runs_text(reply.total.doubtful) +
-            " told more than is possible; that is in no sum. What was read: orange harness explain " + doubted);
+        add("?: " + runs_text(reply.total.doubtful) + " told more than is possible, which is in no sum. To see it:");
+        out += "  orange harness explain " + doubted + "\n";
     }
     if (reply.unreadable > 0) {
         add(counted(static_cast<std::size_t>(reply.unreadable), "task") +
-            " cannot be read, and no sum has what they used: orange doctor");
+            " cannot be read, and no sum has what they used. To see why:");
+        out += "  orange doctor\n";
     }
     return out.empty() ? out : "\n" + out;
 }
@@ -235,9 +239,9 @@ std::string limits_text(const Usage& reply, Timestamp now, const Style& style) {
     }
     for (const auto& day : reply.days) {
         if (day.budget <= 0) continue;
-        out += wrapped(
-            printable(day.project) + ": " + part_text(tokens_text(day.used), day.used, day.budget) + " tokens today",
-            "", style.width);
+        out += wrapped(printable(day.project) + ": " + tokens_text(day.used) + " of " + tokens_text(day.budget) +
+                           " tokens today (" + std::to_string(percent_of(day.used, day.budget)) + " %)",
+                       "", style.width);
     }
     return out.empty() ? out : "\n" + out;
 }

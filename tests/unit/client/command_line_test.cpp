@@ -661,6 +661,43 @@ TEST_CASE("A list is the project's, or everybody's") {
     CHECK(line.sent({"task", "list", "-p", "shop"})["project"] == "shop");
 }
 
+TEST_CASE("Usage is everybody's, or a task's, and a wrong day or word says which are right") {
+    CommandLine line;
+    const Json sums = {{"tokens", Json::object()}, {"counted", 0}};
+    line.result = {{"by", "project"}, {"groups", Json::array()}, {"total", sums}};
+    CHECK(line.sent({"usage"}) == Json::object());
+    CHECK(line.method == "usage.show");
+    CHECK(line.ran.status == 0);
+    CHECK_THAT(line.ran.out, Holds("Nothing was used"));
+    CHECK(line.sent({"usage", "4f2a", "--by", "day", "-p", "shop", "--since", "7d"}) ==
+          Json{{"id", "4f2a"}, {"by", "day"}, {"project", "shop"}, {"since", "7d"}});
+    CHECK(line.sent({"usage", "--since", "2026-11-30", "--json"})["since"] == "2026-11-30");
+    CHECK(Json::parse(line.ran.out) == line.result);
+    for (const char* since : {"yesterday", "7", "0d", "2026-02-30", "2026-1-1", ""}) {
+        CAPTURE(since);
+        const auto ran = line.run({"usage", "--since", since});
+        CHECK(ran.status == 2);
+        CHECK_THAT(ran.err, Holds("as 7d, or a day, as 2026-11-30"));
+    }
+    const auto ran = line.run({"usage", "--by", "week"});
+    CHECK(ran.status == 2);
+    CHECK_THAT(ran.err, Holds("task, role, project, harness, model or day"));
+}
+
+TEST_CASE("A budget is a number of tokens, none, or as the setting says") {
+    CommandLine line;
+    CHECK(line.sent({"task", "create", "--budget", "1.5M", "S"})["budget"] == "1.5M");
+    CHECK(line.sent({"task", "update", "4f2a", "--budget", "0"})["budget"] == "0");
+    CHECK(line.sent({"task", "update", "4f2a", "--budget", ""})["budget"] == "");
+    CHECK(line.sent({"run", "--budget", "400k", "S"})["budget"] == "400k");
+    for (const char* budget : {"lots", "-5", "5G", "1.5"}) {
+        CAPTURE(budget);
+        const auto ran = line.run({"task", "update", "4f2a", std::string("--budget=") + budget});
+        CHECK(ran.status == 2);
+        CHECK_THAT(ran.err, Holds("as 3M, 1.5M or 400k"));
+    }
+}
+
 TEST_CASE("Tasks are printed a line each in the form that a script wants") {
     CommandLine line;
     auto other = task_json();

@@ -79,6 +79,10 @@ using Words = std::vector<std::string>;
 TEST_CASE("Commands and options are completed from the tables of the command line") {
     Tab tab;
     CHECK(tab.words({"inb"}) == Words{"inbox"});
+    CHECK(tab.words({"usa"}) == Words{"usage"});
+    CHECK(tab.words({"usage", "--by", "m"}) == Words{"model"});
+    CHECK(tab.words({"usage", "--by=da"}) == Words{"--by=day"});
+    CHECK(tab.words({"task", "update", "--bu"}) == Words{"--budget"});
     CHECK(tab.words({"works"}) == Words{"workspace"});
     CHECK(tab.words({"mer"}) == Words{"merge"});
     CHECK(tab.words({"help", "mer"}) == Words{"merge"});
@@ -122,6 +126,7 @@ TEST_CASE("Names are completed from what the daemon knows, and only as what no s
           Words{"4f2a\tworking: Round the total", "4f3b\tworking: Add \\x1b[31mlogin"});
     CHECK(tab.words({"task", "show", "4f2aB"}) == Words{"4f2aBcDeFgHiJkLmNoPqR"});
     CHECK(tab.words({"task", "show", "fix"}) == Words{"fix/total"});
+    CHECK(tab.words({"usage", "4f3"}) == Words{"4f3b"});
     CHECK(tab.words({"merge", "4f2a", "4f3"}) == Words{"4f3b"});
     CHECK(tab.words({"log", "4f3"}) == Words{"4f3b"});
     CHECK(tab.words({"log", "4f3b", "--ro"}) == Words{"--role"});

@@ -103,8 +103,9 @@ struct Desk {
         }
         answer(Purpose::list, written(reply), host);
     }
-    void event(const std::string& task, std::size_t host = 0) {
+    void event(const std::string& task, std::size_t host = 0, Json what = Json::object()) {
         rpc::EventNotification event;
+        event.event = std::move(what);
         event.task = task;
         event.project = "shop";
         take(core.on_event(event, now, host));

@@ -32,6 +32,42 @@ TEST_CASE("Sections follow what tasks need, and the daemon's order stays within 
     CHECK_THAT(text, Holds("1 help  1 review  4 active tasks"));
 }
 
+TEST_CASE("The header shows windows and the day's budget, and asks for them at most once a minute") {
+    auto task = running("work0000");
+    task.usage.emplace().sum = {{3, 40'000, 0, 0, 1'000}, 41'000};
+    Desk desk({task}, 100);
+    desk.pass(std::chrono::milliseconds(1));
+    CHECK(desk.last(Purpose::usage).params == Json{{"by", "project"}, {"since", "1d"}});
+    rpc::UsageShow::Reply usage;
+    usage.by = "project";
+    usage.windows.resize(1);
+    usage.windows[0].harness = "codex";
+    usage.windows[0].window = {62, k_desk_time + std::chrono::minutes(30)};
+    usage.days = {{"shop", 31'000'000, 40'000'000}};
+    desk.answer(Purpose::usage, written(usage));
+    CHECK_THAT(desk.screen(), Holds("codex 62 %, resets ") && Holds("shop today 31M of 40M") && Holds("41k"));
+    const Json told = {{"type", "agent.usage"}, {"role", "worker"}, {"run", "r"}, {"tokens", 50'000}};
+    desk.sent.clear();
+    for (int i = 0; i < 5; ++i) {
+        desk.event("work0000", 0, told);
+        desk.pass(std::chrono::seconds(1));
+    }
+    CHECK(desk.sent.empty());  // neither the list nor usage: an agent that works is no change
+    desk.pass(std::chrono::seconds(6));
+    CHECK(desk.has_sent(Purpose::list));
+    CHECK_FALSE(desk.has_sent(Purpose::usage));
+    desk.pass(std::chrono::seconds(60));
+    CHECK(desk.has_sent(Purpose::usage));
+    desk.pass(std::chrono::minutes(31));  // the window is over, and nobody knows how much of the next one is used
+    CHECK_THAT(desk.screen(), !Holds("codex"));
+}
+
+TEST_CASE("A daemon that tells no tokens is not asked for usage") {
+    Desk desk({running("work0000")});
+    desk.pass(std::chrono::minutes(2));
+    CHECK_FALSE(desk.has_sent(Purpose::usage));
+}
+
 TEST_CASE("The dashboard rings when a task begins to need its human, or needs more, and the title counts them") {
     Desk desk({in_review("a"), running("b")});
     const auto& state = desk.core.state();

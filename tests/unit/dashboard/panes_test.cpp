@@ -186,6 +186,32 @@ TEST_CASE("Another pane shows nothing of the task that it showed last") {
     CHECK_THAT(desk.screen(), !Holds("2026"));
 }
 
+TEST_CASE("The history says what each phase used, newest first, and the task's page what it used in all") {
+    auto task = running("aaaa0000");
+    task.usage.emplace().sum = {{3, 50'000, 0, 0, 0}, 50'000};
+    task.usage->times.worker = 720;
+    Desk desk({task}, 120, 40);
+    desk.press("4");
+    const auto event = [](const char* type, std::int64_t tokens) {
+        return Json{
+            {"timestamp", "2026-11-20T09:00:00.000Z"}, {"type", type}, {"from", "a"}, {"to", "b"}, {"tokens", tokens}};
+    };
+    desk.pass(milliseconds(1));
+    desk.answer(Purpose::history,
+                Json{{"events", Json::array({event("task.created", 0), event("status.changed", 41'000),
+                                             event("status.changed", 50'000)})}});
+    const auto text = desk.screen();
+    REQUIRE(text.find("+9k tokens") != std::string::npos);
+    CHECK(text.find("+9k tokens") < text.find("+41k tokens"));
+    desk.press("3");
+    desk.pass(milliseconds(1));
+    rpc::TaskShow::Reply shown;
+    shown.task = task;
+    shown.history = Json::array();
+    desk.answer(Purpose::task, written(shown));
+    CHECK_THAT(desk.screen(), Holds("50k, 50k in, 3 requests") && Holds("worked on 12m"));
+}
+
 TEST_CASE("An event of the task makes its pane new, an event of another one does not") {
     Desk desk({in_review("aaaa0000"), running("bbbb0000")}, 120, 40);
     desk.press("4");
