@@ -20,6 +20,11 @@ void remark(const std::string& sentence) {
     output::print_error("orange: " + sentence + "\n");
 }
 
+/// Returns true if the event only says how many tokens an agent has used. Such events come as long as an agent works.
+bool is_usage(const rpc::EventNotification& event) {
+    return event.event.is_object() && event.event.value("type", Json()) == Json("agent.usage");
+}
+
 void put_event(const Context& context, const rpc::EventNotification& event) {
     if (context.json) {
         output::put_now(dump(written(event)) + "\n");
@@ -87,7 +92,8 @@ Status task_history(Context& context, rpc::TaskHistory params, bool follow_on) {
     };
     for (const auto& event : history.events) put(event);
     return follow_for_reader(context, stream, [&](const rpc::EventNotification& event) {
-        if (std::ranges::find(history.events, event.event) == history.events.end()) put(event.event);
+        const bool is_line = context.json || !is_usage(event);
+        if (is_line && std::ranges::find(history.events, event.event) == history.events.end()) put(event.event);
     });
 }
 
@@ -167,6 +173,8 @@ Status watch_tasks(Context& context, const rpc::TaskList& params, const std::opt
     follower.enough = [&](const EventStream::Next& came) -> Result<bool> {
         using What = EventStream::What;
         if (output::reader_is_gone()) return true;
+        const bool redraws = !params.needs && output::is_screen();
+        if (came.what == What::event && is_usage(came.event) && !redraws) return false;
         if (came.what == What::lost || (came.what == What::nothing && !shown.is_null())) return false;
         const auto done = show();
         if (!done && done.error().code != ErrorCode::unavailable) return done.error();
