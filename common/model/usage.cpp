@@ -29,7 +29,8 @@ Timestamp next_day(Timestamp time) {
     local.tm_hour = local.tm_min = local.tm_sec = 0;
     ++local.tm_mday;
     local.tm_isdst = -1;
-    return std::chrono::time_point_cast<Timestamp::duration>(std::chrono::system_clock::from_time_t(std::mktime(&local)));
+    return std::chrono::time_point_cast<Timestamp::duration>(
+        std::chrono::system_clock::from_time_t(std::mktime(&local)));
 }
 
 }  // namespace
@@ -72,8 +73,8 @@ void add(std::vector<TimeRow>& rows, const TimeOpen& open, Timestamp until) {
         const auto to = std::min(until, std::max(next_day(from), from + std::chrono::hours(1)));
         const auto day = day_of(from);
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(to - from).count();
-        const auto found = std::ranges::find_if(
-            rows, [&](const TimeRow& row) { return row.day == day && row.what == open.what; });
+        const auto found =
+            std::ranges::find_if(rows, [&](const TimeRow& row) { return row.day == day && row.what == open.what; });
         if (found != rows.end()) {
             found->seconds += seconds;
         } else if (seconds > 0) {
@@ -102,7 +103,7 @@ std::optional<std::int64_t> tokens_in(std::string_view text) {
             behind_point = true;
             continue;
         }
-        if (c < '0' || c > '9' || whole > k_most_tokens || scale >= unit) return std::nullopt;
+        if (c < '0' || c > '9' || whole > k_most_tokens || (behind_point && scale >= unit)) return std::nullopt;
         any = true;
         if (behind_point) {
             part = part * 10 + (c - '0');
@@ -121,7 +122,8 @@ std::string tokens_text(std::int64_t tokens) {
     const auto unit = is_millions ? k_million : k_thousand;
     const auto tenths = (tokens * 10 + unit / 2) / unit;
     const auto text = std::to_string(tenths / 10);
-    if (tenths >= 100 || tenths % 10 == 0) return std::to_string((tokens + unit / 2) / unit) + (is_millions ? "M" : "k");
+    if (tenths >= 100 || tenths % 10 == 0)
+        return std::to_string((tokens + unit / 2) / unit) + (is_millions ? "M" : "k");
     return text + "." + std::to_string(tenths % 10) + (is_millions ? "M" : "k");
 }
 
