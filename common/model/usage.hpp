@@ -113,7 +113,8 @@ struct TimeRow {
 
     void describe(auto& v) {
         v.required("day", day, "the day of this machine");
-        v.required("what", what, "worker or reviewer: it worked; place: it waited for one; you: it waited for its human");
+        v.required("what", what,
+                   "worker or reviewer: it worked; place: it waited for one; you: it waited for its human");
         v.optional("seconds", seconds, "how long");
     }
     bool operator==(const TimeRow&) const = default;

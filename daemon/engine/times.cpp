@@ -11,12 +11,12 @@ namespace {
 constexpr const char *k_for_place = "place", *k_for_you = "you";
 
 /// The notices with which an agent's task stands still until its human does something.
-constexpr NoticeKind k_standstills[] = {NoticeKind::agent_dialog,  NoticeKind::agent_ended,       NoticeKind::session_lost,
-                                        NoticeKind::agent_crashed, NoticeKind::agent_cannot_work, NoticeKind::start_failed};
+constexpr NoticeKind k_standstills[] = {NoticeKind::agent_dialog,      NoticeKind::agent_ended,
+                                        NoticeKind::session_lost,      NoticeKind::agent_crashed,
+                                        NoticeKind::agent_cannot_work, NoticeKind::start_failed};
 
 bool stands_still(const TaskRecord& record) {
-    return std::ranges::any_of(k_standstills,
-                               [&](NoticeKind kind) { return find_notice(record, kind) != nullptr; });
+    return std::ranges::any_of(k_standstills, [&](NoticeKind kind) { return find_notice(record, kind) != nullptr; });
 }
 
 }  // namespace

@@ -106,12 +106,13 @@ void TaskStore::read_spent(const std::vector<TaskId>& ids,
         }
     }
     for (const auto& [project, names] : resting) {
-        files_.read_each(root_ / project, names, k_state, [&](const std::string& name, const Result<std::string>& state) {
-            auto spent = state ? spent_in(*state) : std::nullopt;
-            if (spent) return take(TaskId{name}, std::move(*spent));
-            const auto record = record_from(state, project, name);
-            take(TaskId{name}, record ? Result<Spent>(spent_of(*record)) : record.error());
-        });
+        files_.read_each(root_ / project, names, k_state,
+                         [&](const std::string& name, const Result<std::string>& state) {
+                             auto spent = state ? spent_in(*state) : std::nullopt;
+                             if (spent) return take(TaskId{name}, std::move(*spent));
+                             const auto record = record_from(state, project, name);
+                             take(TaskId{name}, record ? Result<Spent>(spent_of(*record)) : record.error());
+                         });
     }
 }
 

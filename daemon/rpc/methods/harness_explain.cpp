@@ -5,6 +5,7 @@
 #include "daemon/agents/explanation.hpp"
 #include "daemon/agents/news.hpp"
 #include "daemon/rpc/methods/picked_run.hpp"
+#include "daemon/rpc/methods/usage_reading.hpp"
 
 namespace orange::rpc {
 namespace {
@@ -63,6 +64,13 @@ Awaitable<Result<HarnessExplain::Reply>> explain(Api& api, HarnessExplain params
     auto reply = explained(entry.harness, std::move(view), reading, world.clock.now());
     record = world.tasks.awake(id);
     if (record) reply.told = api.runner().activities.of(*record, run.role);
+    if (record && entry.harness.usage.are_told()) {
+        const auto& tokens = api.runner().tokens;
+        const auto* reader = tokens.reader_of(*record, run);
+        const auto* usage = tokens.usage_of(*record, run);
+        reply.usage =
+            usage_reading(reader ? reader->files() : std::vector<agents::UsageFile>(), usage ? *usage : RunUsage{});
+    }
     co_return reply;
 }
 

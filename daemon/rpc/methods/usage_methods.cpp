@@ -28,7 +28,8 @@ Result<std::string> first_day(const std::string& since, Timestamp now) {
                             return b == '0' ? a >= '0' && a <= '9' : a == b;
                         });
     if (is_day) return since;
-    return Error(ErrorCode::invalid_argument, "since must be a number of days as 7d (1d: today), or a day as 2026-11-30");
+    return Error(ErrorCode::invalid_argument,
+                 "since must be a number of days as 7d (1d: today), or a day as 2026-11-30");
 }
 
 void add_time(TimeSum& sum, const TimeRow& row) {
@@ -73,9 +74,8 @@ class Sums {
         reply_.by = by_;
         for (auto& [name, group] : groups_) reply_.groups.push_back(std::move(group));
         if (by_ != "day") {
-            std::ranges::stable_sort(reply_.groups, [](const auto& a, const auto& b) {
-                return a.sum.counted > b.sum.counted;
-            });
+            std::ranges::stable_sort(reply_.groups,
+                                     [](const auto& a, const auto& b) { return a.sum.counted > b.sum.counted; });
         }
         return std::move(reply_);
     }
@@ -139,8 +139,8 @@ Awaitable<Result<UsageShow::Reply>> show(Api& api, UsageShow params, Call call) 
         CO_TRY(one, api.select({params.id, params.cwd}, call));
     }
     if (params.project && !api.world().projects.find(*params.project)) {
-        co_return Error(ErrorCode::not_found, "there is no project " + printable(*params.project) +
-                                                  ". To see them:\n  orange project list");
+        co_return Error(ErrorCode::not_found,
+                        "there is no project " + printable(*params.project) + ". To see them:\n  orange project list");
     }
     const auto by = params.by.value_or(one ? "role" : "project");
     if (std::ranges::find(k_usage_groups, by) == std::end(k_usage_groups)) {

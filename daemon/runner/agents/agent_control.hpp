@@ -111,8 +111,6 @@ class AgentControl : Owner {
     bool alive(const TaskRecord& record) const {
         return alive(record, Role::worker) || alive(record, Role::reviewer);
     }
-    /// Returns the folder in which programs keep conversations that outlive a run.
-    Path talk_folder(const TaskRecord& record) const { return run_folder(record) / "talk"; }
     Path log_file(const TaskRecord& record, const AgentRun& run) const;
 
     /// Returns the whole environment of a task's agent (docs/files.md, "An agent's environment"). `program_path` is the

@@ -170,13 +170,14 @@ void Budgets::mark(TaskRecord& record) const {
     const bool works = state && !record.ended && record.task.workspace && engine::is_for_agent(**definition, *state);
     const auto [budget, names] = works ? of(record) : Standing{};
     auto notice = is_passed(record, budget) ? std::nullopt : engine::notice_of(budget, names);
-    if (notice && notice->kind == NoticeKind::budget_near && record.near_told == near_name(budget, world_.clock.now())) notice.reset();
+    if (notice && notice->kind == NoticeKind::budget_near && record.near_told == near_name(budget, world_.clock.now()))
+        notice.reset();
     for (const auto kind : {NoticeKind::budget, NoticeKind::budget_near}) {
         const auto* standing = engine::find_notice(record, kind);
         const bool is_same = standing && notice && notice->kind == kind && notice->cause == standing->cause;
         if (is_same) return;  // the numbers in it are those of its beginning
-        const bool is_told = kind == NoticeKind::budget_near && standing && !notice &&
-                             engine::state_of(budget) == BudgetState::near;
+        const bool is_told =
+            kind == NoticeKind::budget_near && standing && !notice && engine::state_of(budget) == BudgetState::near;
         if (standing && !is_told) (void)clear(record, kind);
     }
     if (!notice) return;
@@ -206,8 +207,7 @@ Awaitable<Result<void>> Budgets::stop(TaskRecord& record) {
     mark(record);
     record.task.updated_at = world_.clock.now();
     CO_TRY(turns_.try_save(record));
-    world_.journal.write(record, "budget.stopped",
-{{"why", why}});
+    world_.journal.write(record, "budget.stopped", {{"why", why}});
     co_await turns_.show(record);
     co_return Result<void>{};
 }

@@ -84,8 +84,14 @@ bool TokenUse::read_piece(const TaskRecord& record, const AgentRun& run, const a
     if (const auto* session = record.session_of(run.role); session && session->harness == run.harness)
         add_new(reading.ids, {session->id});
     const auto folder = runner_.agents.run_folder(record);
-    const agents::UsageSource source{harness, reading.env,    folder,       runner_.agents.talk_folder(record),
-                                     run.run, run.began_at(), world_.clock.now(), reading.ids,
+    const agents::UsageSource source{harness,
+                                     reading.env,
+                                     folder,
+                                     agents::Launcher::talk_folder(folder),
+                                     run.run,
+                                     run.began_at(),
+                                     world_.clock.now(),
+                                     reading.ids,
                                      reading.told};
     if (reading.reader.read(world_.files, source)) return true;
     reading.is_whole = true;
@@ -152,8 +158,7 @@ Awaitable<std::optional<Tokens>> TokenUse::settle(TaskRecord& record, RunId run_
     const auto harness = world_.harnesses.find(run.harness);
     if (harness && harness->harness.usage.are_told()) {
         agents::EventReader events;
-        events.read(harness->harness, world_.files,
-                    agents::events_file(runner_.agents.run_folder(record), run.run));
+        events.read(harness->harness, world_.files, agents::events_file(runner_.agents.run_folder(record), run.run));
         auto& reading = reading_of(record, run);
         add_new(reading.told, events.told_files());
         add_new(reading.ids, events.told_ids());

@@ -50,6 +50,8 @@ class TokenUse : Owner {
     /// Returns the accounts' windows that programs told last, by harness, with the time of the reading.
     const std::map<std::string, std::pair<UsageWindow, Timestamp>>& windows() const { return windows_; }
 
+    /// Returns what is known of a living run; null: nothing.
+    const RunUsage* usage_of(const TaskRecord& record, const AgentRun& run) const;
     /// Returns the reader of a run, for people; null: nothing was read yet.
     const agents::UsageReader* reader_of(const TaskRecord& record, const AgentRun& run) const;
 
@@ -80,7 +82,6 @@ class TokenUse : Owner {
     bool read_piece(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness, Reading& reading);
     Awaitable<void> catch_up(TaskId id, RunId run);
     void note(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness, Reading& reading);
-    const RunUsage* usage_of(const TaskRecord& record, const AgentRun& run) const;
     const Known& known(const TaskId& id) const;
     void know(const TaskRecord& record) const;
     void saved(const TaskId& id);

@@ -290,8 +290,8 @@ void Reconciler::look_at_holds(engine::View& view) const {
     if (task == tasks_.end()) return;
     const auto& outbox = view.record.outbox;
     for (const auto& [index, attempt] : task->second.attempts) {
-        const bool is_other = !attempt.message.empty() &&
-                              std::ranges::find(outbox, attempt.message, &Message::id) == outbox.end();
+        const bool is_other =
+            !attempt.message.empty() && std::ranges::find(outbox, attempt.message, &Message::id) == outbox.end();
         if (is_other || (attempt.not_before && *attempt.not_before <= async::now())) continue;
         auto& hold = view.holds[index].emplace();
         hold.why = attempt.why;

@@ -334,9 +334,8 @@ bool Capacity::may_start(const TaskRecord& record, Role role) const {
     const auto saved = world_.tasks.awake(record.task.id);
     if (saved && about_to_start(*saved) == role && world_.tasks.runs().tasks().contains(record.task.id)) {
         for (const auto& need : needs) {
-            if (need.what != k_memory && need.what != k_login && need.what != k_executor &&
-                need.what != k_budget && !hold_of(need) &&
-                snapshot.room.contains(need))
+            if (need.what != k_memory && need.what != k_login && need.what != k_executor && need.what != k_budget &&
+                !hold_of(need) && snapshot.room.contains(need))
                 ++snapshot.room[need];
         }
     }
