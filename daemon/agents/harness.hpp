@@ -16,9 +16,9 @@
 
 /// Everything that Orange knows about agent programs such as claude or codex. A harness (this header) describes one of
 /// them as data. The folder also finds the programs (program_search), prepares their environment (login_environment),
-/// starts and ends their processes (launcher), reads what they do (activity, events), decides when text may be typed to
-/// them (typing), and identifies the callers of the daemon (identity). The runner decides when all this happens. No
-/// function here changes a task, and each failure is returned as an Error.
+/// starts and ends their processes (launcher), reads what they do (activity, events) and how many tokens they use
+/// (usage), decides when text may be typed to them (typing), and identifies the callers of the daemon (identity). The
+/// runner decides when all this happens. No function here changes a task, and each failure is returned as an Error.
 namespace orange::agents {
 
 /// Says whether an agent waits for messages after a turn, or ends.
@@ -110,7 +110,8 @@ struct Session {
     bool permits(std::string_view id) const;
 };
 
-/// The lines in which the program writes what it uses (usage.hpp). Members are dotted paths into a line of JSON.
+/// The lines in which the program writes what it uses (usage.hpp). Members are dotted paths into a line of JSON; a name
+/// that ends in "?" is left out of the path if there is no such member.
 struct UsageSigns {
     /// The pattern of a file. The path down to `root` may have links, the rest has none.
     struct File {

@@ -582,7 +582,6 @@ class Loader : DefinitionReader {
     }
 
     void check_usage_file(const std::string& pattern, const Place& place) {
-        constexpr std::string_view k_transcript = "{transcript}";
         List roots = harness_.config_binds;
         for (const char* folder : {"{run_folder}", "{talk_dir}", "{transcript}"}) roots.emplace_back(folder);
         std::string root;
@@ -595,6 +594,7 @@ class Loader : DefinitionReader {
                                       "{talk_dir} or {transcript}, and go on below it");
         }
         const auto below = pattern.substr(root.size() + 1);
+        const bool is_beside = root == "{transcript}";
         for (const auto name : split(below, '/')) {
             if (!name.empty() && name != "." && name != "..") continue;
             problem(place, pattern + R"( of usage.file must not have an empty name, "." or ".." in it)");
@@ -610,10 +610,10 @@ class Loader : DefinitionReader {
         if (rest.find_first_of("{}") != rest.npos) {
             problem(place, pattern + " of usage.file has an unknown placeholder; known: {session}, {session_8}");
         }
-        if (root == k_transcript && harness_.events.transcript.empty()) {
+        if (is_beside && harness_.events.transcript.empty()) {
             problem(place, "{transcript} in usage.file needs events.transcript: the program names the file");
         }
-        if (root != k_transcript && harness_.events.transcript.empty() && !has_session) {
+        if (!is_beside && harness_.events.transcript.empty() && !has_session) {
             problem(place, pattern + " of usage.file has no {session}, so it would count the files of other agents");
         }
         harness_.usage.files.push_back({root, below});

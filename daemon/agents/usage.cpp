@@ -21,7 +21,7 @@ using Texts = std::vector<std::string>;
 constexpr std::string_view k_session = "{session}", k_session_8 = "{session_8}", k_transcript = "{transcript}";
 constexpr std::int64_t k_most_in_record = 1'000'000'000;
 constexpr double k_most_dollars = 1e6, k_millionths = 1e6;
-constexpr std::size_t k_longest_record_id = 200, k_longest_model = 100, k_longest_path = 4096;
+constexpr std::size_t k_longest_record_id = 200, k_longest_model = 100, k_longest_told = 4096;
 constexpr std::size_t k_most_models = 16;  // a program that invents names makes no more rows
 constexpr std::size_t k_most_names = 10'000, k_most_folders = 1000;
 
@@ -295,7 +295,7 @@ void UsageReader::find_told(const UsageSource& source) {
     const auto& session = source.harness.session;
     const auto is_plain = [](const std::string& path) {
         const auto is_control = [](unsigned char c) { return std::iscntrl(c) != 0; };
-        return path.size() <= k_longest_path && std::none_of(path.begin(), path.end(), is_control);
+        return path.size() <= k_longest_told && std::none_of(path.begin(), path.end(), is_control);
     };
     for (const auto& pattern : source.harness.usage.files) {
         const auto root = root_of(pattern, source);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <fstream>
 
 #include "daemon/agents/events.hpp"
@@ -19,9 +20,10 @@ using orange::testing::write_text;
 namespace {
 
 const std::string k_spender = "name: mine\nprogram: mine\nargv: {full: [\"{session_args}\", --, \"{prompt}\"]}\n";
-const std::string k_one = "9ef2943c-0000-4000-8000-000000000001", k_two = "9ef2943c-0000-4000-8000-000000000002";
+const std::string k_talk_one = "9ef2943c-0000-4000-8000-000000000001",
+                  k_talk_two = "9ef2943c-0000-4000-8000-000000000002";
 
-const std::string k_claude = k_spender + R"(
+const std::string k_usage_of_claude = k_spender + R"(
 session: {start: [--session-id, "{session}"], resume: [--resume, "{session}"], form: uuid}
 events: {key: hook_event_name, session: session_id, transcript: transcript_path, busy: [UserPromptSubmit], idle: [Stop]}
 config_binds: [~/.claude/projects, $CLAUDE_CONFIG_DIR/projects]
@@ -39,7 +41,7 @@ usage:
   model: message.model
 )";
 
-const std::string k_codex = k_spender + R"(
+const std::string k_usage_of_codex = k_spender + R"(
 session: {variable: CODEX_THREAD_ID, resume: [resume, "{session}"], form: uuid}
 events: {key: hook_event_name, session: session_id, transcript: transcript_path, busy: [UserPromptSubmit], idle: [Stop]}
 config_binds: [~/.codex/sessions]
@@ -58,7 +60,7 @@ usage:
     resets: payload.rate_limits.primary.resets_at
 )";
 
-const std::string k_gemini = k_spender + R"(
+const std::string k_usage_of_gemini = k_spender + R"(
 session: {start: ["--session-id={session}"], resume: ["--resume={session}"], form: uuid}
 config_binds: [~/.gemini/tmp]
 usage:
@@ -73,7 +75,7 @@ usage:
   model: model
 )";
 
-const std::string k_copilot = k_spender + R"(
+const std::string k_usage_of_copilot = k_spender + R"(
 session: {start: ["--session-id={session}"], resume: ["--resume={session}"], form: uuid}
 config_binds: [~/.copilot/session-state]
 usage:
@@ -89,7 +91,7 @@ usage:
   money: data.usage.cost
 )";
 
-const std::string k_pi = k_spender + R"(
+const std::string k_usage_of_pi = k_spender + R"(
 session: {start: [--session, "{task_dir}/run/{session}.jsonl"], resume: [--session, "{task_dir}/run/{session}.jsonl"]}
 events: {transcript: transcript, busy: [busy], idle: [idle]}
 config_binds: [~/.pi/agent/sessions]
@@ -105,13 +107,13 @@ usage:
   money: message.usage.cost.total
 )";
 
-const std::string k_told_in_events = k_spender + R"(
+const std::string k_usage_in_events = k_spender + R"(
 events: {session: session, busy: [busy], idle: [idle]}
 session: {list: [list], resume: [--session, "{session}"], form: ses_*}
 usage: {file: events, each: {event: usage}, input: input, output: output}
 )";
 
-std::string replaced(std::string text, const std::string& word, const std::string& by) {
+std::string with_text(std::string text, const std::string& word, const std::string& by) {
     const auto at = text.find(word);
     REQUIRE(at != std::string::npos);
     return text.replace(at, word.size(), by);
@@ -123,11 +125,11 @@ std::string claude_line(const std::string& id, int output = 40, const std::strin
         R"("cache_creation_input_tokens":50,"cache_read_input_tokens":300,"output_tokens":<output>,)"
         R"("output_tokens_details":{"thinking_tokens":0}}},"requestedModel":"claude-opus-5-5","timestamp":"<time>",)"
         R"("effort":"medium","version":"2.1.332"})";
-    return replaced(replaced(replaced(recorded, "<id>", id), "<output>", std::to_string(output)), "<time>", time) +
+    return with_text(with_text(with_text(recorded, "<id>", id), "<output>", std::to_string(output)), "<time>", time) +
            "\n";
 }
 
-const std::string k_codex_line =
+const std::string k_line_of_codex =
     R"({"timestamp":"2026-11-28T10:30:00.000Z","ordinal":76,"type":"token_usage_record","payload":{"thread_id":)"
     R"("01a2224b","response_id":"resp_1","usage":{"input_tokens":1300,"cached_input_tokens":300,)"
     R"("cache_write_input_tokens":0,"output_tokens":47,"reasoning_output_tokens":7,"total_tokens":1347},)"
@@ -193,7 +195,7 @@ struct Spending {
         std::ofstream(folder.path() / path, std::ios::app | std::ios::binary) << text;
     }
     /// Adds to a file that the events have named.
-    void tell(const Path& path, const std::string& text, const std::string& id = k_one) {
+    void tell(const Path& path, const std::string& text, const std::string& id = k_talk_one) {
         add(path, text);
         told = {(folder.path() / path).string()};
         ids = {id};
@@ -210,13 +212,13 @@ struct Spending {
     std::vector<std::string> ids, told, counted;
 };
 
-const Path k_first_file = ".claude/projects/-ws-shop-1/" + k_one + ".jsonl";
-const Path k_second_file = ".claude/projects/-ws-shop-1/" + k_two + ".jsonl";
+const Path k_first_file = ".claude/projects/-ws-shop-1/" + k_talk_one + ".jsonl";
+const Path k_second_file = ".claude/projects/-ws-shop-1/" + k_talk_two + ".jsonl";
 
 }  // namespace
 
 TEST_CASE("claude writes a line for each block of an answer, and the answer counts once, with its largest usage") {
-    Spending run(k_claude);
+    Spending run(k_usage_of_claude);
     run.tell(k_first_file, claude_line("msg_a", 1) + claude_line("msg_a", 40) + claude_line("msg_a", 40));
     run.add(k_first_file, claude_line("msg_b", 40) + claude_line("msg_b", 2));
     CHECK_FALSE(run.reader.has_told());
@@ -233,7 +235,7 @@ TEST_CASE("claude writes a line for each block of an answer, and the answer coun
 }
 
 TEST_CASE("what an earlier run wrote into the same conversation does not count, nor does a copy of it") {
-    Spending run(k_claude);
+    Spending run(k_usage_of_claude);
     const auto earlier = claude_line("msg_old", 40, "2026-11-28T09:59:59.999Z");
     run.tell(k_first_file, earlier + claude_line("msg_a", 40, "2026-11-28T10:00:00.000Z"));
     run.read();
@@ -241,25 +243,25 @@ TEST_CASE("what an earlier run wrote into the same conversation does not count, 
     // A fork has all lines of the conversation before.
     run.add(k_second_file, earlier + claude_line("msg_a") + claude_line("msg_b"));
     run.told.push_back((run.folder.path() / k_second_file).string());
-    run.ids.push_back(k_two);
+    run.ids.push_back(k_talk_two);
     run.read();
     CHECK(run.tokens() == Tokens{2, 2000, 600, 100, 80});
 }
 
 TEST_CASE("after /clear the program goes on in another file, and both count") {
-    Spending run(k_claude);
+    Spending run(k_usage_of_claude);
     run.tell(k_first_file, claude_line("msg_a"));
     run.read();
     run.add(k_second_file, claude_line("msg_b"));
     run.told.push_back((run.folder.path() / k_second_file).string());
     run.read();
     CHECK(run.tokens().requests == 1);  // no event has named the id of that file
-    run.ids.push_back(k_two);
+    run.ids.push_back(k_talk_two);
     run.read();
     CHECK(run.tokens().requests == 2);
     // The next daemon does not know the first id any more, but that its file was counted.
     run.reader = UsageReader();
-    run.ids = {k_two};
+    run.ids = {k_talk_two};
     run.counted = run.told;
     run.read();
     CHECK(run.tokens().requests == 2);
@@ -267,12 +269,12 @@ TEST_CASE("after /clear the program goes on in another file, and both count") {
 }
 
 TEST_CASE("agents of one folder are kept apart, and so is a file of another run") {
-    Spending one(k_claude), two(k_claude);
+    Spending one(k_usage_of_claude), two(k_usage_of_claude);
     one.tell(k_first_file, claude_line("msg_a"));
     one.add(k_second_file, claude_line("msg_b") + claude_line("msg_c"));
     one.read();
     CHECK(one.tokens().requests == 1);
-    two.tell(k_second_file, claude_line("msg_b"), k_two);
+    two.tell(k_second_file, claude_line("msg_b"), k_talk_two);
     two.told.push_back((two.folder.path() / k_first_file).string());  // an agent names the file of another one
     two.add(k_first_file, claude_line("msg_a"));
     two.read();
@@ -280,13 +282,13 @@ TEST_CASE("agents of one folder are kept apart, and so is a file of another run"
 }
 
 TEST_CASE("sub-agents beside a conversation count, and their folder is listed only when the conversation has grown") {
-    Spending run(replaced(k_claude, "{session}.jsonl", "*.jsonl"));
+    Spending run(with_text(k_usage_of_claude, "{session}.jsonl", "*.jsonl"));
     run.tell(k_first_file, claude_line("msg_a"));
-    run.add(".claude/projects/-ws-shop-1/" + k_one + "/subagents/agent-1.jsonl", claude_line("msg_b"));
+    run.add(".claude/projects/-ws-shop-1/" + k_talk_one + "/subagents/agent-1.jsonl", claude_line("msg_b"));
     run.read();
     CHECK(run.tokens().requests == 2);
     const auto lists = run.files.lists;
-    run.add(".claude/projects/-ws-shop-1/" + k_one + "/subagents/agent-2.jsonl", claude_line("msg_c"));
+    run.add(".claude/projects/-ws-shop-1/" + k_talk_one + "/subagents/agent-2.jsonl", claude_line("msg_c"));
     run.read();
     run.read();
     CHECK(run.files.lists == lists);
@@ -297,11 +299,11 @@ TEST_CASE("sub-agents beside a conversation count, and their folder is listed on
 }
 
 TEST_CASE("files are found where a variable says, and by the real name of a home that is a link") {
-    Spending run(k_claude);
+    Spending run(k_usage_of_claude);
     std::filesystem::create_directory_symlink(run.folder.path(), run.folder / "link");
     run.env = {{"HOME", (run.folder / "link").string()}, {"CLAUDE_CONFIG_DIR", (run.folder / "elsewhere").string()}};
     run.tell(k_first_file, claude_line("msg_a"));  // by its real name
-    const auto moved = Path("elsewhere/projects/-ws/" + k_one + ".jsonl");
+    const auto moved = Path("elsewhere/projects/-ws/" + k_talk_one + ".jsonl");
     run.add(moved, claude_line("msg_b"));
     run.told.push_back((run.folder.path() / moved).string());
     run.told.push_back((run.folder / "link" / k_first_file).string());  // the same file
@@ -310,7 +312,7 @@ TEST_CASE("files are found where a variable says, and by the real name of a home
 }
 
 TEST_CASE("a file that grows by 100 MB is read in bounded pieces, and nothing of it twice") {
-    Spending run(k_claude);
+    Spending run(k_usage_of_claude);
     const std::string filler = R"({"type":"user","message":{"content":")" + std::string(20'000, 'x') + "\"}}\n";
     std::string lines;
     for (int i = 0; i < 50; ++i) lines += filler;
@@ -338,9 +340,9 @@ TEST_CASE("a file that grows by 100 MB is read in bounded pieces, and nothing of
 }
 
 TEST_CASE("all files get their turn, and a long line that fits is read") {
-    Spending run(k_claude);
+    Spending run(k_usage_of_claude);
     run.tell(k_first_file, "");
-    run.ids = {k_one, k_two};
+    run.ids = {k_talk_one, k_talk_two};
     run.told.push_back((run.folder.path() / k_second_file).string());
     const std::string filler(900'000, ' ');
     for (int i = 0; i < 5; ++i) {
@@ -352,7 +354,7 @@ TEST_CASE("all files get their turn, and a long line that fits is read") {
 }
 
 TEST_CASE("a file that shrank or was replaced is read again, and its sums stay right") {
-    Spending run(k_claude);
+    Spending run(k_usage_of_claude);
     run.tell(k_first_file, claude_line("msg_a") + claude_line("msg_b") + claude_line("msg_c"));
     run.read();
     const auto path = run.folder.path() / k_first_file;
@@ -373,20 +375,20 @@ TEST_CASE("a file that shrank or was replaced is read again, and its sums stay r
 }
 
 TEST_CASE("records without an id count anew when their file is another one") {
-    Spending run(replaced(k_claude, "  id: message.id\n", ""));
+    Spending run(with_text(k_usage_of_claude, "  id: message.id\n", ""));
     run.tell(k_first_file, claude_line("msg_a") + claude_line("msg_a"));
     run.read();
     CHECK(run.tokens().requests == 2);
     write_text(run.folder.path() / k_first_file, claude_line("msg_a"));
     run.read();
     CHECK(run.tokens() == Tokens{1, 1000, 300, 50, 40});
-    run.add(k_first_file, replaced(claude_line("msg_a"), "timestamp", "time"));  // perhaps of another run
+    run.add(k_first_file, with_text(claude_line("msg_a"), "timestamp", "time"));  // perhaps of another run
     run.read();
     CHECK(run.tokens().requests == 1);
 }
 
 TEST_CASE("half a line waits for its other half, and a line that is too long is skipped up to its end") {
-    Spending run(k_claude);
+    Spending run(k_usage_of_claude);
     const auto line = claude_line("msg_a");
     run.tell(k_first_file, line.substr(0, 100));
     CHECK(run.read() == 1);
@@ -404,9 +406,9 @@ TEST_CASE("half a line waits for its other half, and a line that is too long is 
 }
 
 TEST_CASE("codex: input contains cached tokens, output contains reasoning, totals of the thread do not count") {
-    Spending run(k_codex);
-    const Path file = ".codex/sessions/2026/11/28/rollout-2026-11-28T10-00-00-" + k_one + ".jsonl";
-    run.tell(file, k_codex_line + replaced(k_codex_line, "resp_1", "resp_2") + k_codex_line);
+    Spending run(k_usage_of_codex);
+    const Path file = ".codex/sessions/2026/11/28/rollout-2026-11-28T10-00-00-" + k_talk_one + ".jsonl";
+    run.tell(file, k_line_of_codex + with_text(k_line_of_codex, "resp_1", "resp_2") + k_line_of_codex);
     run.read();
     CHECK(run.tokens() == Tokens{2, 2000, 600, 0, 94});
     CHECK_FALSE(run.reader.window());
@@ -414,7 +416,7 @@ TEST_CASE("codex: input contains cached tokens, output contains reasoning, total
         R"({"timestamp":"<time>","type":"event_msg","payload":{"type":"token_count","info":{"model_context_window":)"
         R"(258400},"rate_limits":{"limit_id":"codex","primary":<primary>,"secondary":null,"credits":null}}})";
     const auto says = [&](const std::string& primary, const std::string& time = "2026-11-28T10:31:00Z") {
-        run.add(file, replaced(replaced(event, "<primary>", primary), "<time>", time) + "\n");
+        run.add(file, with_text(with_text(event, "<primary>", primary), "<time>", time) + "\n");
         run.read();
         return run.reader.window();
     };
@@ -431,16 +433,16 @@ TEST_CASE("codex: input contains cached tokens, output contains reasoning, total
 }
 
 TEST_CASE("gemini: reasoning is added to the output, and a message that is written again counts once") {
-    Spending run(k_gemini);
+    Spending run(k_usage_of_gemini);
     const std::string line =
         R"({"id":"ca21","timestamp":"2026-11-28T10:30:00Z","type":"gemini","tokens":{"input":1300,"output":40,)"
         R"("cached":300,"thoughts":7,"tool":0,"total":1347},"model":"gemini-2.5-pro"})"
         "\n";
     const Path chats = ".gemini/tmp/shop-1/chats";
-    run.add(chats / "session-2026-11-28T10-00-1111aaaa.jsonl", replaced(line, "ca21", "other"));
+    run.add(chats / "session-2026-11-28T10-00-1111aaaa.jsonl", with_text(line, "ca21", "other"));
     run.read();
     CHECK_FALSE(run.reader.has_told());  // no id is known
-    run.ids = {k_one};
+    run.ids = {k_talk_one};
     run.read();
     CHECK_FALSE(run.reader.has_told());
     run.add(chats / "session-2026-11-28T10-00-9ef2943c.jsonl", line + line);
@@ -454,17 +456,18 @@ TEST_CASE("gemini: reasoning is added to the output, and a message that is writt
 
 TEST_CASE(
     "copilot: the id that Orange gave names the file, a line without a time counts by its id, and money is kept") {
-    Spending run(k_copilot);
+    Spending run(k_usage_of_copilot);
     const std::string line =
         R"({"type":"session.usage_record","data":{"usage":{"model":"scripted","inputTokens":1300,"outputTokens":47,)"
         R"("cacheReadTokens":300,"cacheWriteTokens":0,"reasoningTokens":7,"cost":0.25,"accounting":{"sequence":10,)"
         R"("usageId":"u1"},"aiCreditsStatus":"unavailable"}}})"
         "\n";
-    run.ids = {k_one, "../" + k_two, "not-a-uuid"};
-    run.add(".copilot/session-state/" + k_one + "/events.jsonl", line + line + replaced(line, "u1", "u2"));
-    run.add(".copilot/session-state/not-a-uuid/events.jsonl", replaced(line, "u1", "u3"));
-    run.add(".copilot/" + k_two + "/events.jsonl", replaced(line, "u1", "u4"));
-    run.add(".copilot/session-state/" + k_one + "/events.jsonl", replaced(replaced(line, "u1", "u5"), "0.25", "-1"));
+    run.ids = {k_talk_one, "../" + k_talk_two, "not-a-uuid"};
+    run.add(".copilot/session-state/" + k_talk_one + "/events.jsonl", line + line + with_text(line, "u1", "u2"));
+    run.add(".copilot/session-state/not-a-uuid/events.jsonl", with_text(line, "u1", "u3"));
+    run.add(".copilot/" + k_talk_two + "/events.jsonl", with_text(line, "u1", "u4"));
+    run.add(".copilot/session-state/" + k_talk_one + "/events.jsonl",
+            with_text(with_text(line, "u1", "u5"), "0.25", "-1"));
     run.read();
     CHECK(run.tokens() == Tokens{2, 2000, 600, 0, 94});
     CHECK(run.reader.rows().at(0).money == 500'000);
@@ -472,18 +475,18 @@ TEST_CASE(
 }
 
 TEST_CASE("pi: conversations are in a folder that outlives a wall, and in pi's own after /new") {
-    Spending run(k_pi);
+    Spending run(k_usage_of_pi);
     const std::string line =
         R"({"type":"message","id":"1e417509","timestamp":"2026-11-28T10:30:00Z","message":{"role":"assistant",)"
         R"("provider":"local","model":"scripted","usage":{"input":1000,"output":47,"cacheRead":300,"cacheWrite":0,)"
         R"("reasoning":7,"totalTokens":1347,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0,)"
         R"("totalFromProvider":false}},"stopReason":"toolUse","durationMs":699}})"
         "\n";
-    const Path mine = "talk/" + k_one + ".jsonl", next = ".pi/agent/sessions/--ws--/2026-11-28_x.jsonl";
+    const Path mine = "talk/" + k_talk_one + ".jsonl", next = ".pi/agent/sessions/--ws--/2026-11-28_x.jsonl";
     run.tell(mine, line);
     run.read();
     CHECK(run.tokens() == Tokens{1, 1000, 300, 0, 47});
-    run.add(next, line + replaced(line, "1e417509", "1e417510"));
+    run.add(next, line + with_text(line, "1e417509", "1e417510"));
     EventReader events;
     run.add("run1.events",
             R"({"event":"conversation","transcript":")" + (run.folder.path() / next).string() + "\"}\nbusy\n");
@@ -495,7 +498,7 @@ TEST_CASE("pi: conversations are in a folder that outlives a wall, and in pi's o
 }
 
 TEST_CASE("a program that tells its tokens in its events file needs neither an id nor a time") {
-    Spending run(k_told_in_events);
+    Spending run(k_usage_in_events);
     run.read();
     CHECK_FALSE(run.reader.has_told());
     run.add("run/run1.events", "busy\n{\"event\":\"usage\",\"input\":1000,\"output\":47}\nidle\n");
@@ -506,9 +509,9 @@ TEST_CASE("a program that tells its tokens in its events file needs neither an i
 }
 
 TEST_CASE("a number that is impossible does not count, and unknown is not 0") {
-    Spending run(k_claude);
+    Spending run(k_usage_of_claude);
     const auto with = [&](const std::string& word, const std::string& by) {
-        run.add(k_first_file, replaced(claude_line("msg_a"), word, by));
+        run.add(k_first_file, with_text(claude_line("msg_a"), word, by));
     };
     run.tell(k_first_file, "\n[]\nnonsense \"output_tokens\"\n{\"output_tokens\":\n");
     with(":1000,", ":-1,");
@@ -527,23 +530,23 @@ TEST_CASE("a number that is impossible does not count, and unknown is not 0") {
     with("\"type\":\"assistant\"", "\"type\":\"user\"");
     with("\"type\":\"assistant\"", "\"type\":{}");
     run.add(k_first_file,
-            replaced(replaced(replaced(claude_line("msg_a", 0), ":1000,", ":0,"), ":50,", ":0,"), ":300,", ":0,"));
+            with_text(with_text(with_text(claude_line("msg_a", 0), ":1000,", ":0,"), ":50,", ":0,"), ":300,", ":0,"));
     run.read();
     CHECK_FALSE(run.reader.has_told());
     CHECK(run.reader.rows().empty());
-    run.add(k_first_file, replaced(claude_line("msg_a"), "\"cache_read_input_tokens\":300,", ""));
+    run.add(k_first_file, with_text(claude_line("msg_a"), "\"cache_read_input_tokens\":300,", ""));
     run.read();
     CHECK(run.tokens() == Tokens{1, 1000, 0, 50, 40});
 
-    Spending codex(k_codex);
-    codex.tell(".codex/sessions/2026/11/28/rollout-x-" + k_one + ".jsonl",
-               replaced(k_codex_line, ":1300,", ":200,"));  // fewer than those that were cached
+    Spending codex(k_usage_of_codex);
+    codex.tell(".codex/sessions/2026/11/28/rollout-x-" + k_talk_one + ".jsonl",
+               with_text(k_line_of_codex, ":1300,", ":200,"));  // fewer than those that were cached
     codex.read();
     CHECK_FALSE(codex.reader.has_told());
 }
 
 TEST_CASE("days are those of the records, a time to come is now, and a program that invents models makes few rows") {
-    Spending run(k_claude);
+    Spending run(k_usage_of_claude);
     run.now = *from_rfc3339("2026-11-30T12:00:00Z");
     run.tell(k_first_file, claude_line("msg_a", 40, "2026-11-28T12:00:00Z") +
                                claude_line("msg_b", 40, "2026-11-29T12:00:00Z") +
@@ -554,7 +557,7 @@ TEST_CASE("days are those of the records, a time to come is now, and a program t
     CHECK(days == std::vector<std::string>{"2026-11-28", "2026-11-29", "2026-11-30"});
     for (int i = 0; i < 50; ++i) {
         const auto n = std::to_string(i);
-        run.add(k_first_file, replaced(claude_line("m" + n), "claude-opus-5-5", "odd\\u001b" + n));
+        run.add(k_first_file, with_text(claude_line("m" + n), "claude-opus-5-5", "odd\\u001b" + n));
     }
     run.read();
     CHECK(run.tokens().requests == 53);
@@ -563,9 +566,9 @@ TEST_CASE("days are those of the records, a time to come is now, and a program t
 }
 
 TEST_CASE("seconds and milliseconds since 1970 are times, too") {
-    Spending run(k_claude);
+    Spending run(k_usage_of_claude);
     const auto line = [](const std::string& id, const std::string& time) {
-        return replaced(claude_line(id, 40, "T"), "\"T\"", time);
+        return with_text(claude_line(id, 40, "T"), "\"T\"", time);
     };
     const auto seconds = std::chrono::floor<std::chrono::seconds>(run.began).time_since_epoch().count();
     run.began += std::chrono::milliseconds(500);
@@ -577,30 +580,31 @@ TEST_CASE("seconds and milliseconds since 1970 are times, too") {
 }
 
 TEST_CASE("only a regular file below the folder of its pattern counts, and no link on the way is followed") {
-    Spending run(k_claude);
+    Spending run(k_usage_of_claude);
     const Path projects = run.folder / ".claude/projects";
-    write_text(run.folder / "secret" / (k_one + ".jsonl"), claude_line("msg_a"));
+    write_text(run.folder / "secret" / (k_talk_one + ".jsonl"), claude_line("msg_a"));
     std::filesystem::create_directories(projects / "file");
     std::filesystem::create_directory_symlink(run.folder / "secret", projects / "folder");
-    std::filesystem::create_symlink(run.folder / "secret" / (k_one + ".jsonl"), projects / "file" / (k_one + ".jsonl"));
-    std::filesystem::create_directories(projects / "both" / (k_one + ".jsonl"));
+    std::filesystem::create_symlink(run.folder / "secret" / (k_talk_one + ".jsonl"),
+                                    projects / "file" / (k_talk_one + ".jsonl"));
+    std::filesystem::create_directories(projects / "both" / (k_talk_one + ".jsonl"));
     std::filesystem::create_directories(projects / "fifo");
-    REQUIRE(::mkfifo((projects / "fifo" / (k_one + ".jsonl")).c_str(), 0600) == 0);
+    REQUIRE(::mkfifo((projects / "fifo" / (k_talk_one + ".jsonl")).c_str(), 0600) == 0);
     std::filesystem::create_directories(projects / "device");
-    std::filesystem::create_symlink("/dev/zero", projects / "device" / (k_one + ".jsonl"));
-    run.ids = {k_one};
+    std::filesystem::create_symlink("/dev/zero", projects / "device" / (k_talk_one + ".jsonl"));
+    run.ids = {k_talk_one};
     const auto below = projects.string();
-    run.told = {below + "/folder/" + k_one + ".jsonl",
-                below + "/file/" + k_one + ".jsonl",
-                below + "/both/" + k_one + ".jsonl",
-                below + "/fifo/" + k_one + ".jsonl",
-                below + "/device/" + k_one + ".jsonl",
-                below + "/../" + k_one + ".jsonl",
-                below + "/x/../../../secret/" + k_one + ".jsonl",
-                below + "//" + k_one + ".jsonl",
-                below + "/x\n/" + k_one + ".jsonl",
-                below + "/deep/er/" + k_one + ".jsonl",
-                (run.folder / "secret" / (k_one + ".jsonl")).string(),
+    run.told = {below + "/folder/" + k_talk_one + ".jsonl",
+                below + "/file/" + k_talk_one + ".jsonl",
+                below + "/both/" + k_talk_one + ".jsonl",
+                below + "/fifo/" + k_talk_one + ".jsonl",
+                below + "/device/" + k_talk_one + ".jsonl",
+                below + "/../" + k_talk_one + ".jsonl",
+                below + "/x/../../../secret/" + k_talk_one + ".jsonl",
+                below + "//" + k_talk_one + ".jsonl",
+                below + "/x\n/" + k_talk_one + ".jsonl",
+                below + "/deep/er/" + k_talk_one + ".jsonl",
+                (run.folder / "secret" / (k_talk_one + ".jsonl")).string(),
                 "/etc/passwd",
                 ""};
     CHECK(run.read() == 1);
@@ -610,36 +614,36 @@ TEST_CASE("only a regular file below the folder of its pattern counts, and no li
     // The folder of the pattern itself may be a link of the user.
     std::filesystem::rename(projects, run.folder / "moved");
     std::filesystem::create_directory_symlink(run.folder / "moved", projects);
-    run.add("moved/plain/" + k_one + ".jsonl", claude_line("msg_b"));
-    run.told = {below + "/plain/" + k_one + ".jsonl"};
+    run.add("moved/plain/" + k_talk_one + ".jsonl", claude_line("msg_b"));
+    run.told = {below + "/plain/" + k_talk_one + ".jsonl"};
     run.read();
     CHECK(run.tokens().requests == 1);
 }
 
 TEST_CASE("a pattern is fitted by whole ids of the right form alone") {
-    Spending run(k_codex);
+    Spending run(k_usage_of_codex);
     const auto put = [&](const std::string& name) {
         const Path path = ".codex/sessions/2026/11/28/" + name;
-        run.add(path, replaced(k_codex_line, "resp_1", name));
+        run.add(path, with_text(k_line_of_codex, "resp_1", name));
         run.told.push_back((run.folder.path() / path).string());
     };
     put("rollout-x-not-a-uuid.jsonl");
-    put("rollout-" + k_one + ".jsonl");
-    put("rollout-x-" + k_one + ".json");
-    put("other-x-" + k_one + ".jsonl");
+    put("rollout-" + k_talk_one + ".jsonl");
+    put("rollout-x-" + k_talk_one + ".json");
+    put("other-x-" + k_talk_one + ".jsonl");
     run.read();
     CHECK_FALSE(run.reader.has_told());
-    put("rollout-x-" + k_two + ".jsonl");  // no id is known: any fits that may be one
+    put("rollout-x-" + k_talk_two + ".jsonl");  // no id is known: any fits that may be one
     run.read();
     CHECK(run.tokens().requests == 1);
     run.reader = UsageReader();
-    run.ids = {k_one};
+    run.ids = {k_talk_one};
     run.read();
     CHECK_FALSE(run.reader.has_told());
 }
 
 TEST_CASE("a program that names files and ids without end takes no more memory") {
-    Spending run(k_claude);
+    Spending run(k_usage_of_claude);
     run.ids.clear();
     for (int i = 0; i < 150; ++i) {
         char id[37] = "";
@@ -652,7 +656,7 @@ TEST_CASE("a program that names files and ids without end takes no more memory")
     CHECK(run.reader.is_incomplete());
     CHECK(run.tokens().requests == 100);
 
-    Spending other(k_claude);
+    Spending other(k_usage_of_claude);
     std::string lines;
     const auto line = claude_line("<id>");
     const auto at = line.find("<id>");
@@ -664,39 +668,39 @@ TEST_CASE("a program that names files and ids without end takes no more memory")
 }
 
 TEST_CASE("events name files and ids of conversations, those of a wrong form or kind do not") {
-    Spending run(k_claude);
+    Spending run(k_usage_of_claude);
     EventReader events;
     const auto tell = [&](const std::string& line) { run.add("run1.events", line + "\n"); };
     const auto named = [](const std::string& id, const std::string& path) {
         return R"({"hook_event_name":"Odd","session_id":")" + id + R"(","transcript_path":")" + path + "\"}";
     };
-    tell(named(k_one, "/h/one.jsonl"));
-    tell(named(k_two, "/h/two.jsonl"));
-    tell(named(k_one, "/h/one.jsonl"));
+    tell(named(k_talk_one, "/h/one.jsonl"));
+    tell(named(k_talk_two, "/h/two.jsonl"));
+    tell(named(k_talk_one, "/h/one.jsonl"));
     tell(named("--version", "h/three.jsonl"));
     tell(named("ses_1", "/h/fo\\nur.jsonl"));
     tell(R"({"transcript_path":"/h/five.jsonl"})");
     tell("{\"transcript_path\":7}\n[]\nbusy");
     events.read(run.harness, run.disk, run.folder / "run1.events");
-    CHECK(events.told_ids() == std::vector<std::string>{k_one, k_two});
+    CHECK(events.told_ids() == std::vector<std::string>{k_talk_one, k_talk_two});
     CHECK(events.told_files() == std::vector<std::string>{"/h/one.jsonl", "/h/two.jsonl", "/h/five.jsonl"});
-    CHECK(events.conversation() == Conversation{k_one, "/h/one.jsonl"});
-    for (int i = 0; i < 200; ++i) tell(named(k_one, "/h/" + std::to_string(i)));
+    CHECK(events.conversation() == Conversation{k_talk_one, "/h/one.jsonl"});
+    for (int i = 0; i < 200; ++i) tell(named(k_talk_one, "/h/" + std::to_string(i)));
     events.read(run.harness, run.disk, run.folder / "run1.events");
     CHECK(events.told_files().size() == EventReader::k_most_told);
 }
 
 TEST_CASE("files of a known id are found without an event, and are looked for again only when something has grown") {
     const std::string more = "    - ~/.claude/projects/*/more/{session}/*.jsonl\n";
-    auto definition = replaced(k_claude, "    - \"{transcript}", more + "    - \"{transcript}");
-    definition = replaced(definition, "projects/*/{session}.jsonl", "projects/*/*.jsonl");
-    Spending run(replaced(definition, "DIR/projects/*/{session}.jsonl", "DIR/projects/*/*.jsonl"));
+    auto definition = with_text(k_usage_of_claude, "    - \"{transcript}", more + "    - \"{transcript}");
+    definition = with_text(definition, "projects/*/{session}.jsonl", "projects/*/*.jsonl");
+    Spending run(with_text(definition, "DIR/projects/*/{session}.jsonl", "DIR/projects/*/*.jsonl"));
     run.tell(k_first_file, claude_line("msg_a"));
     run.read();
     run.read();
     const auto lists = run.files.lists;
-    run.add(".claude/projects/-ws-shop-1/more/" + k_one + "/agent.jsonl", claude_line("msg_b"));
-    run.add(".claude/projects/-ws-shop-1/more/" + k_two + "/agent.jsonl", claude_line("msg_c"));
+    run.add(".claude/projects/-ws-shop-1/more/" + k_talk_one + "/agent.jsonl", claude_line("msg_b"));
+    run.add(".claude/projects/-ws-shop-1/more/" + k_talk_two + "/agent.jsonl", claude_line("msg_c"));
     run.read();
     CHECK(run.files.lists == lists);
     CHECK(run.tokens().requests == 1);
@@ -706,20 +710,21 @@ TEST_CASE("files of a known id are found without an event, and are looked for ag
 }
 
 TEST_CASE("a model is the one that a file has named last, in whichever line, and a member may be left out of a path") {
-    auto definition = replaced(k_claude, "model: message.model", "model: model");
-    definition = replaced(definition, "input: message.usage", "input: message?.usage");
-    Spending run(replaced(definition, "output: message.usage", "output: message?.usage"));
+    auto definition = with_text(k_usage_of_claude, "model: message.model", "model: model");
+    definition = with_text(definition, "input: message.usage", "input: message?.usage");
+    Spending run(with_text(definition, "output: message.usage", "output: message?.usage"));
     run.tell(k_first_file, "{\"model\":\"one\"}\n" + claude_line("msg_a") + "{\"model\":\"two\"}\n" +
                                claude_line("msg_b") + claude_line("msg_c"));
-    run.add(k_first_file, replaced(replaced(claude_line("msg_d"), "\"usage\":", "\"other\":"), "\"requestedModel\"",
-                                   "\"usage\":{\"input_tokens\":5,\"output_tokens\":6},\"requestedModel\""));
+    run.add(k_first_file, with_text(with_text(claude_line("msg_d"), "\"usage\":", "\"other\":"), "\"requestedModel\"",
+                                    "\"usage\":{\"input_tokens\":5,\"output_tokens\":6},\"requestedModel\""));
     run.read();
     REQUIRE(run.reader.rows().size() == 2);
     CHECK(run.reader.rows()[0].model == "one");
     CHECK(run.reader.rows()[1].model == "two");
     CHECK(run.reader.rows()[1].tokens.requests == 2);  // a member that is there is not left out
-    run.add(k_first_file, replaced(claude_line("msg_e"), "\"message\":{\"id\":\"msg_e\",\"model\":\"claude-opus-5-5\",",
-                                   "\"message\":{\"id\":\"msg_e\"},\"x\":{"));
+    run.add(k_first_file,
+            with_text(claude_line("msg_e"), "\"message\":{\"id\":\"msg_e\",\"model\":\"claude-opus-5-5\",",
+                      "\"message\":{\"id\":\"msg_e\"},\"x\":{"));
     run.read();
     CHECK(run.reader.rows()[1].tokens.requests == 2);
 }
@@ -737,9 +742,9 @@ TEST_CASE("an id has the form that the definition says") {
     }
     session.form = "ses_*";
     CHECK(session.permits("ses_ddd9ef4e"));
-    for (const std::string id : {"ses_", "xses_1", "ses_a/b", k_one.c_str()}) CHECK_FALSE(session.permits(id));
+    for (const std::string id : {"ses_", "xses_1", "ses_a/b", k_talk_one.c_str()}) CHECK_FALSE(session.permits(id));
     const std::string list = R"([{"id":"<id>","directory":"/ws","created":5}])";
-    CHECK(session_in(replaced(list, "<id>", "ses_1"), "/ws", {}, session) == "ses_1");
-    CHECK(session_in(replaced(list, "<id>", "other"), "/ws", {}, session).empty());
-    CHECK(session_in(replaced(list, "<id>", "other"), "/ws", {}) == "other");
+    CHECK(session_in(with_text(list, "<id>", "ses_1"), "/ws", {}, session) == "ses_1");
+    CHECK(session_in(with_text(list, "<id>", "other"), "/ws", {}, session).empty());
+    CHECK(session_in(with_text(list, "<id>", "other"), "/ws", {}) == "other");
 }
