@@ -126,6 +126,9 @@ def folder_of(body):
     return "."
 
 
+WINDOW_USED = 62  # percent of the account's window, which only codex is told
+
+
 def new(prefix):
     return prefix + uuid.uuid4().hex[:20]
 
@@ -258,13 +261,13 @@ class Api(ThreadingHTTPServer):
         self.state = model.State()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
-    def spend(self, folder, of_task, name, with_writes):
+    def spend(self, of_task, name, asks, with_writes):
         """The tokens of the next request. Only Anthropic counts those that it writes to its cache."""
         with self.lock:
             numbers = numbers_of(len(self.spent))
             if with_writes:
                 numbers["cache_write"] = 50
-            self.spent.append({"at": time.time(), "folder": folder, "of_task": of_task, "model": name, **numbers})
+            self.spent.append({"at": time.time(), "of_task": of_task, "model": name, "asks": asks, **numbers})
         return numbers
 
     def handle_error(self, request, client_address):
@@ -334,9 +337,9 @@ class Handler(BaseHTTPRequestHandler):
         tools = tools_of(body)
         step = {"text": "A title"}  # programs ask for a title without offering tools
         record = None
-        folder = folder_of(body)
+        turns = read(body)
         if tools:
-            turns = read(body)
+            folder = folder_of(body)
             told = json.dumps(body, ensure_ascii=False)
             step, at = model.next_step(turns, folder, tools, self.server.state, told)
             if at:
@@ -351,14 +354,17 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(step["body"], step["status"], step.get("headers"))
         else:
             named = body.get("model") or path.split("/models/")[-1].split(":")[0]
-            self.used = self.server.spend(folder, record is not None, named, path.endswith("/messages"))
+            asks = next((text for kind, _, text in reversed(turns) if kind == "user"), "")
+            self.used = self.server.spend(record is not None, named, asks, path.endswith("/messages"))
             say(body, step.get("text"), tool_call(step, tools), step.get("id") or new("call_"))
         if record:
             record["done"] = time.time()
 
     # ---- the four ways to say it, as a stream of events or whole
-    def begin_stream(self):
+    def begin_stream(self, headers=None):
         self.send_response(200)
+        for name, text in (headers or {}).items():
+            self.send_header(name, text)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Cache-Control", "no-cache")
         self.send_header("Connection", "close")
@@ -471,7 +477,8 @@ class Handler(BaseHTTPRequestHandler):
         whole = {**base, "status": "completed", "output": items, "usage": usage}
         if not body.get("stream"):
             return self.reply(whole)
-        self.begin_stream()
+        window = {"used-percent": WINDOW_USED, "window-minutes": 300, "reset-at": int(time.time()) + 3600}
+        self.begin_stream({"x-codex-primary-" + name: str(number) for name, number in window.items()})
         number = 0
 
         def event(kind, **fields):

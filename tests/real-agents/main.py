@@ -14,6 +14,7 @@ import traceback
 
 import api
 import model
+import tokens
 import world
 
 WINDOW, COMMAND = "in the window", "by the command"
@@ -26,6 +27,7 @@ ANSWERS_TO_TRUST = {
     "copilot": (WINDOW,),
 }
 NEVER_ASKS = ("gemini",)  # it would end if it were answered in its window, so without consent no task is created
+FORGETS_CLEARED = ("gemini",)  # it tells nobody the id of a conversation that /clear begins
 ALL = ("claude", "codex", "opencode", "pi")
 TRY_SILENTLY = ("gemini", "qwen")  # for minutes, if their provider refuses: Orange sees only that nothing happens
 HAVE_USAGE_LIMITS = ("claude", "codex")
@@ -300,9 +302,7 @@ class Life:
         self.dies(w, task, 1)
         for below in (".claude/projects", ".codex/sessions", ".local/share/opencode"):
             shutil.rmtree(w.home + "/" + below, ignore_errors=True)
-        for name in os.listdir(w.path(task) + "/run"):
-            if name.endswith(".jsonl"):
-                os.unlink(w.path(task) + "/run/" + name)
+        shutil.rmtree(w.path(task) + "/run/talk", ignore_errors=True)
         w.orange("task", "respawn", task)
         again = w.until(60, lambda: w.asked("# Resuming:", tag="lost"))
         self.step("a lost conversation: a new one begins", again and again[0]["earlier"] == 0, w.seen(task))
@@ -555,8 +555,7 @@ class Life:
         self.step("idle when it has ended", w.until(90, lambda: os.path.exists(ended) and
                   w.activity(task)["activity"] == "idle"), w.seen(task))
 
-    def clears(self, w, task):
-        """A person begins a new conversation, which has its own id."""
+    def type_new(self, w, task):
         window = world.Window(w, task)
         time.sleep(1)
         window.type(NEW.get(self.worker, "/clear"))
@@ -564,8 +563,74 @@ class Life:
         window.type("\r")
         time.sleep(5)
         window.leave()
+
+    def clears(self, w, task):
+        """A person begins a new conversation, which has its own id."""
+        self.type_new(w, task)
         w.orange("task", "send", task, "in the new conversation")
         self.arrives(w, task, "a new conversation", "in the new conversation")
+
+    def tokens(self):
+        """A life with a cleared, a killed and a continued conversation: Orange shows what the program has recorded."""
+        w = self.enter()
+        spent = w.api.spent
+        first = len(spent)
+        programs = {self.worker, self.reviewer}
+        task = self.create(w, "play:fail-once play:tag=tokens what does it cost?")
+        self.reaches(w, task, "a life with two reviews", "reviewing", 300, "reviewer")
+        if self.worker not in FORGETS_CLEARED:
+            self.type_new(w, task)
+            w.orange("task", "send", task, "run `echo cleared`")
+            self.told(w, task, "a new conversation", "tokens", "The human says: run `echo cleared`")
+            self.rests(spent)
+        w.kill(task)
+        w.until(30, lambda: w.task(task)["worker"] in ("dead", "none"))
+        done = w.orange("task", "respawn", task)
+        self.step("a worker that was killed is started again", done.returncode == 0, done.stdout + done.stderr)
+        self.told(w, task, "and continues", "tokens", "# Resuming:")
+        self.rests(spent)
+
+        def shown():
+            reply = w.json("usage", task)
+            return tuple(reply["total"]["tokens"].get(name, 0) for name in tokens.NAMES)
+
+        def is_equal():
+            return shown() == tokens.total(tokens.recorded(programs, w))
+
+        w.until(60, is_equal)
+        api_told = [tokens.answered(each) for each in spent[first:]]
+        recorded = tokens.recorded(programs, w)
+        strange = [record for record in recorded if record not in api_told]
+        self.step("the program records only requests that were answered", not strange, strange)
+
+        def why():
+            return shown(), tokens.total(recorded), w.json("harness", "explain", task).get("usage")
+
+        self.step("Orange shows the sums of the %d requests that it records" % len(recorded), is_equal(), why)
+        for line in (tokens.head(), tokens.row("answered", tokens.total(api_told)),
+                     tokens.row("recorded", tokens.total(recorded)), tokens.row("Orange", shown())):
+            print("      " + line, flush=True)
+        for each in spent[first:]:
+            if tokens.answered(each) not in recorded:
+                self.note("not recorded", "%s: %s" % (each["model"], each["asks"].strip()[:100]))
+        names = {group["name"] for group in w.json("usage", task, "--by", "model").get("groups", [])}
+        asked = {each["model"] for each in spent[first:] if tokens.answered(each) in recorded}
+        self.step("it names the models", names == asked, (names, asked))
+        if self.worker == "codex":
+            windows = w.json("usage").get("windows", [])
+            told = [each.get("percent") for each in windows if each.get("harness") == "codex"]
+            self.step("and how much of the account's window is used", told == [api.WINDOW_USED], windows)
+        w.orange("task", "cancel", task, "--yes")
+        w.until(30, lambda: not w.living(w.orange_home + "/workspaces"))
+        self.step("the sums are the same when all has ended", w.until(30, is_equal), why)
+        w.orange("daemon", "restart", cwd="/")
+        self.step("and with the next daemon", w.until(30, is_equal), why)
+
+    def rests(self, spent):
+        """Waits until no request has come for some seconds."""
+        end = time.time() + 60
+        while time.time() < end and time.time() - spent[-1]["at"] < 4:
+            time.sleep(0.5)
 
     def review(self):
         w = self.enter()
@@ -721,8 +786,8 @@ def at(event, key="timestamp"):
 
 
 VERDICTS, TOGETHER = 20, 4
-GROUPS = ("trust", "life", "crash", "resume", "edit", "oneshot", "forget", "limit", "usage", "messages", "typing", "review",
-          "verdicts", "skill", "delegation")
+GROUPS = ("trust", "life", "crash", "resume", "edit", "oneshot", "forget", "limit", "usage", "tokens", "messages", "typing",
+          "review", "verdicts", "skill", "delegation")
 
 
 def main():
