@@ -39,9 +39,11 @@ std::string event_line(const std::vector<std::string>& words, std::string_view o
     const auto said = Json::parse(object, nullptr, false);
     if (!said.is_object() && !is_member) return {};
     Json kept = Json::object();
-    if (is_member) kept[words.front().substr(0, equals)] = words.front().substr(equals + 1);
+    const auto name = is_member ? words.front().substr(0, equals) : std::string();
+    if (is_member) kept[name] = words.front().substr(equals + 1);
     if (!said.is_object()) return line_of(kept);
     for (const auto& [member, value] : said.items()) {
+        if (is_member && member == name) continue;
         if (value.is_array()) kept[member] = value.size();
         if (value.is_string()) {
             const auto text = value.get<std::string>();

@@ -247,8 +247,8 @@ def tool_call(step, tools):
 
 
 class Api(ThreadingHTTPServer):
-    """Every request that belongs to a task is in `served`, in order: what the model saw last, and what it did. Every one
-    that was answered is in `spent`, with its tokens; `of_task` tells whether it belongs to a task.
+    """Every request that belongs to a task is in `served`, in order: what the model saw last, and what it did. Every
+    one that was answered is in `spent`, with its tokens; `of_task` tells whether it belongs to a task.
     """
     daemon_threads = True
 
@@ -405,7 +405,8 @@ class Handler(BaseHTTPRequestHandler):
                 delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
                 event("content_block_delta", index=i, delta=delta)
             event("content_block_stop", index=i)
-        event("message_delta", delta={"stop_reason": stop, "stop_sequence": None}, usage={"output_tokens": used["output"]})
+        said = {"output_tokens": used["output"]}
+        event("message_delta", delta={"stop_reason": stop, "stop_sequence": None}, usage=said)
         event("message_stop")
 
     def say_gemini(self, _, text, call, call_id):

@@ -786,8 +786,8 @@ def at(event, key="timestamp"):
 
 
 VERDICTS, TOGETHER = 20, 4
-GROUPS = ("trust", "life", "crash", "resume", "edit", "oneshot", "forget", "limit", "usage", "tokens", "messages", "typing",
-          "review", "verdicts", "skill", "delegation")
+GROUPS = ("trust", "life", "crash", "resume", "edit", "oneshot", "forget", "limit", "usage", "tokens", "messages",
+          "typing", "review", "verdicts", "skill", "delegation")
 
 
 def main():

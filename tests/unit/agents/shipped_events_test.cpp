@@ -30,6 +30,19 @@ await hooks.config(config);
 console.log(JSON.stringify(config));
 )";
 
+/// Lets the extension begin three conversations of pi, of which one has no file.
+constexpr std::string_view k_driver_of_pi = R"(
+import extension from "./extension.mjs";
+const hooks = {};
+extension({ on: (name, hook) => (hooks[name] = hook), sendUserMessage: () => {} });
+for (const file of ["/t/run/talk/one.jsonl", undefined, "/t/run/talk/two.jsonl"]) {
+    await hooks.session_start({}, { isIdle: () => false, sessionManager: { getSessionFile: () => file } });
+    await hooks.session_shutdown();
+}
+await hooks.session_start({}, { isIdle: () => false });
+await hooks.agent_start();
+)";
+
 std::string installed_node() {
     for (const char* place : {"/usr/bin/node", "/usr/bin/nodejs"}) {
         if (fs::exists(place)) return place;
@@ -57,7 +70,7 @@ TEST_CASE("the events that were captured are understood by the shipped definitio
     CHECK(files >= 3);
 }
 
-TEST_CASE("the plugin of opencode tells turns, questions and errors, and nothing of sub-agents' turns") {
+TEST_CASE("the plugin of opencode tells turns, questions and errors, nothing of sub-agents' turns, and all tokens") {
     TempDir dir;
     fs::copy_file(ORANGE_SOURCE_DIR "/harnesses/opencode-events.js", dir / "plugin.mjs");
     std::ofstream(dir / "driver.mjs") << k_driver;
@@ -78,10 +91,33 @@ TEST_CASE("the plugin of opencode tells turns, questions and errors, and nothing
     std::string told;
     const auto events = text_of(dir / "events");
     for (const auto line : split_lines(events)) {
-        const auto event = Json::parse(line);
+        auto event = Json::parse(line);
         told += "> " + event.at("event").get<std::string>();
+        if (event.at("event") == "usage") {
+            event.erase("event");
+            told += " " + event.dump();
+        }
         if (event.contains("text")) told += " " + event.at("text").get<std::string>();
         told += "\n";
     }
     CHECK(told == expected);
+}
+
+TEST_CASE("the extension of pi tells which file each conversation is in") {
+    TempDir dir;
+    fs::copy_file(ORANGE_SOURCE_DIR "/harnesses/pi-events.ts", dir / "extension.mjs");
+    std::ofstream(dir / "driver.mjs") << k_driver_of_pi;
+    Command command;
+    command.argv = {installed_node(), (dir / "driver.mjs").string()};
+    command.env = {{"ORANGE_EVENTS", (dir / "events").string()}};
+    asio::io_context io;
+    PosixProcessRunner runner;
+    const auto done = run(io, runner.run(std::move(command)));
+    REQUIRE(done);
+    INFO(done->err);
+    EventReader reader;
+    PosixFileSystem files;
+    CHECK(reader.read(shipped("pi"), files, dir / "events"));
+    CHECK(reader.told_files() == std::vector<std::string>{"/t/run/talk/one.jsonl", "/t/run/talk/two.jsonl"});
+    CHECK(reader.last().activity == Activity::busy);
 }

@@ -30,6 +30,10 @@ TEST_CASE("an event is one line: words, or the short texts of an object") {
         Json::parse(event_line({}, Json{{"tasks", {1, 2}}, {"none", Json::array()}, {"path", path}}.dump()));
     CHECK(more == Json{{"tasks", 2}, {"none", 0}, {"path", path}});
     CHECK(event_line({}, "no object").empty());
+    const auto stop = Json::parse(event_line({"event=idle"}, R"({"path":"/x","event":"stop","time":1})"));
+    CHECK(stop == Json{{"event", "idle"}, {"path", "/x"}});
+    CHECK(event_line({"event=idle"}, "") == R"({"event":"idle"})");
+    CHECK(event_line({"a=b", "c"}, "") == "a=b c");
     CHECK(event_line({}, "[1]").empty());
     auto many = Json::object();
     for (int i = 0; i < 100; ++i) many["member" + std::to_string(i)] = std::string(250, 'x');
