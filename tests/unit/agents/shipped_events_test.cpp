@@ -5,6 +5,7 @@
 #include "common/base/text.hpp"
 #include "common/model/json.hpp"
 #include "daemon/agents/events.hpp"
+#include "daemon/files/posix_file_system.hpp"
 #include "daemon/process/environment.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/os_fixture.hpp"
@@ -116,8 +117,8 @@ TEST_CASE("the extension of pi tells which file each conversation is in") {
     REQUIRE(done);
     INFO(done->err);
     EventReader reader;
-    PosixFileSystem files;
-    CHECK(reader.read(shipped("pi"), files, dir / "events"));
+    PosixFileSystem disk;
+    CHECK(reader.read(shipped("pi"), disk, dir / "events"));
     CHECK(reader.told_files() == std::vector<std::string>{"/t/run/talk/one.jsonl", "/t/run/talk/two.jsonl"});
     CHECK(reader.last().activity == Activity::busy);
 }

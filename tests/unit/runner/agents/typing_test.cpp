@@ -385,6 +385,48 @@ TEST_CASE("the conversation that a program named last is continued, and none tha
     }
 }
 
+TEST_CASE("a conversation in the task's own folder is continued, also one that an older Orange has among the runs") {
+    TypingWorld world;
+    const std::string session =
+        "session:\n  start: [-s, \"{talk_dir}/{session}\"]\n  resume: [-r, \"{talk_dir}/{session}\"]\n"
+        "  file: \"{talk_dir}/{session}\"\n";
+    write_file(world.home() / "harnesses/keeps.yml",
+               "name: keeps\nprogram: true\nargv:\n  full: [\"{session_args}\", --, \"{prompt}\"]\n" + session);
+    const auto id = world.start("keeps");
+    const auto folder = world.house().control().run_folder(world.record(id));
+    const auto talk = agents::Launcher::talk_folder(folder);
+    CHECK(std::filesystem::is_directory(talk));
+    REQUIRE(world.record(id).session_of(Role::worker));
+    const auto conversation = world.record(id).session_of(Role::worker)->id;
+    const auto die = [&] {
+        const auto run = world.record(id).run_of(Role::worker)->run;
+        world.kill_agent(id, Role::worker, 1);
+        world.house().go(world.house().runner().exits.agent_exited(id, run));
+        world.house().go(world.house().runner().respawns.respawn(id, Caller{})).value();
+        return *world.record(id).run_of(Role::worker);
+    };
+    SECTION("there is none") {
+        CHECK_FALSE(die().resumed);
+    }
+    SECTION("there is one") {
+        write_file(talk / conversation, "{}\n");
+        const auto again = die();
+        CHECK(again.resumed);
+        CHECK_THAT(read_file(agents::Launcher::spec_file(folder, again.run)),
+                   Holds("\"-r\",\"" + (talk / conversation).string() + "\""));
+    }
+    SECTION("it is from an older Orange") {
+        write_file(folder / conversation, "{}\n");
+        CHECK(die().resumed);
+        CHECK(read_file(talk / conversation) == "{}\n");
+        CHECK_FALSE(std::filesystem::exists(folder / conversation));
+    }
+    SECTION("an agent has put something else in its place") {
+        std::filesystem::create_symlink("/etc/passwd", talk / conversation);
+        CHECK_FALSE(die().resumed);
+    }
+}
+
 TEST_CASE("a dialog that was closed without an event is seen by the title and the prompt, and not without the prompt") {
     TypingWorld world;
     const auto id = world.start("asks");
