@@ -57,13 +57,14 @@ Action usage(CLI::App& app) {
         "fewer columns.\n\n"
         "  –    nothing is known: the program tells no tokens\n"
         "  ≥    at least this: an agent told nothing\n"
-        "  ?    an agent told more than is possible, which is in no sum; see: orange harness explain ID\n\n"
+        "  ?    an agent told more than is possible, which is in no sum\n\n"
         "Below the table is how much of its account's window a program has used, if it says so, and what is used of "
         "the day's budgets.\n\n"
         "Examples:\n"
         "  orange usage --by day --since 7d\n"
         "  orange usage 4f2a\n"
-        "  orange usage --by model --project shop");
+        "  orange usage --by model --project shop\n"
+        "  orange harness explain 4f2a             (which files were read, for a ?)");
     return [params](Context& context) { return commands::usage(context, *params); };
 }
 
@@ -73,7 +74,7 @@ void budget(CLI::App& app, Text& into) {
         ->check(CLI::Validator(
             [](std::string& tokens) {
                 if (tokens.empty() || tokens_in(tokens)) return std::string();
-                return "must be a number of tokens, " + std::string(k_tokens_form) + ", not \"" + tokens + "\"";
+                return "must be a number of tokens, not \"" + tokens + "\"; write it " + std::string(k_tokens_form);
             },
             ""))
         ->type_name("TOKENS");

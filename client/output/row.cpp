@@ -36,8 +36,7 @@ std::string tokens_of(const rpc::TaskView& task) {
     if (!task.usage) return {};
     auto sum = task.usage->sum;
     if (task.usage->is_doubtful) sum.doubtful = std::max<std::int64_t>(1, sum.doubtful);
-    const bool has_run = sum.counted > 0 || sum.tokens.requests > 0 || sum.untold > 0 || sum.doubtful > 0;
-    return has_run ? sum_text(sum) : std::string();
+    return has_run(sum) ? sum_text(sum) : std::string();
 }
 
 void set_agents(Row& row, const rpc::TaskView& task) {

@@ -254,6 +254,10 @@ std::string sum_text(const rpc::UsageSum& sum) {
     return (sum.untold > 0 ? "≥" : "") + tokens_text(sum.counted) + doubt;
 }
 
+bool has_run(const rpc::UsageSum& sum) {
+    return !is_unknown(sum) || sum.untold > 0 || sum.doubtful > 0;
+}
+
 std::string time_text(std::int64_t seconds) {
     constexpr std::int64_t k_whole_hours = 10 * k_hour_seconds, k_days_from = 100 * k_hour_seconds;
     if (seconds <= 0) return {};
@@ -273,8 +277,11 @@ std::string task_tokens_text(const rpc::TaskView& task) {
     if (usage.is_doubtful) sum.doubtful = std::max<std::int64_t>(1, sum.doubtful);
     const auto& tokens = sum.tokens;
     const bool is_family = usage.family > 0 && !task.fields.budget.empty();  // its own budget is its family's, too
+    if (!has_run(sum) && usage.budget <= 0 && usage.family <= 0) return {};
     auto text = sum_text(sum);
-    if (usage.budget > 0 && !is_family) text = part_text(text, sum.counted, usage.budget);
+    if (usage.budget > 0 && !is_family) {
+        text = is_unknown(sum) ? text + " of " + tokens_text(usage.budget) : part_text(text, sum.counted, usage.budget);
+    }
     const auto add = [&](const std::string& number, const char* what) {
         if (!number.empty()) text += ", " + number + what;
     };
@@ -301,12 +308,12 @@ std::string task_times_text(const rpc::TaskView& task) {
     const auto& times = task.usage->times;
     std::vector<std::string> texts;
     const auto add = [&](const std::string& before, std::int64_t seconds, const std::string& behind) {
-        if (const auto time = time_text(seconds); !time.empty()) texts.push_back(before + time + behind);
+        if (seconds >= k_minute_seconds) texts.push_back(before + time_text(seconds) + behind);
     };
     add("worked on ", times.worker, "");
     add("reviewed ", times.reviewer, "");
     add("waited ", times.place, " for a place");
-    add(times.place > 0 ? "" : "waited ", times.you, " for you");
+    add(times.place >= k_minute_seconds ? "" : "waited ", times.you, " for you");
     return join(texts, ", ");
 }
 

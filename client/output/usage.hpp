@@ -16,12 +16,14 @@ namespace orange::output {
 
 /// Returns "1.2M"; "≥1.2M" if runs told nothing, "1.2M?" if runs told more than is possible, "–" if nothing is known.
 std::string sum_text(const rpc::UsageSum& sum);
+/// Returns true if the sum is of any run; otherwise there is nothing to show, not even that it is unknown.
+bool has_run(const rpc::UsageSum& sum);
 /// Returns "45s", "12m", "3h05m", "26h", "5d"; empty for 0.
 std::string time_text(std::int64_t seconds);
 
-/// Returns "1.2M of 3M (40 %), 1.1M in, 90k out, 20M from caches, 310 requests"; empty if the task has no usage.
+/// Returns "1.2M of 3M (40 %), 1.1M in, 90k out, 20M from caches, 310 requests"; empty if there is nothing to say.
 std::string task_tokens_text(const rpc::TaskView& task);
-/// Returns "worked on 3h05m, reviewed 12m, waited 2m for a place, 1h for you"; empty if there is nothing to say.
+/// Returns "worked on 3h05m, reviewed 12m, waited 2m for a place, 1h00m for you"; without times of less than a minute.
 std::string task_times_text(const rpc::TaskView& task);
 
 /// Returns true if what a program said of its window can still be right.

@@ -23,7 +23,8 @@ TEST_CASE("Every command's help is in the voice folder") {
             if (!name.empty()) CHECK_THAT(all, Holds("$ " + command + " " + std::string(name) + " --help\n"));
         }
     }
-    for (const char* name : {"dashboard", "run", "events", "log", "doctor", "demo", "version", "install", "uninstall"})
+    for (const char* name :
+         {"dashboard", "run", "events", "usage", "log", "doctor", "demo", "version", "install", "uninstall"})
         CHECK_THAT(all, Holds("$ orange " + std::string(name) + " --help\n"));
 }
 

@@ -157,11 +157,13 @@ TEST_CASE("A task's page and why say its tokens, its budget and its times") {
     rpc::TaskShow::Reply shown;
     shown.task = task_with(usage);
     const auto page = output::task_page(shown, k_usage_time, {});
-    CHECK_THAT(page, Tells("1.2M of 3M (39 %), 1.1M in, 90k out, 22M from caches, 12 requests"));
-    CHECK_THAT(page, Tells("worked on 3h05m, reviewed 12m, waited 2m for a place, 1h00m for you"));
+    CHECK(output::task_tokens_text(shown.task) == "1.2M of 3M (39 %), 1.1M in, 90k out, 22M from caches, 12 requests");
+    CHECK(output::task_times_text(shown.task) == "worked on 3h05m, reviewed 12m, waited 2m for a place, 1h00m for you");
+    CHECK_THAT(page, Holds("tokens     1.2M of 3M (39 %)") && Holds("time       worked on 3h05m"));
     rpc::TaskWhy::Reply why;
     why.task = shown.task;
-    CHECK_THAT(output::Style{}.paint(output::why_lines(why, {})), Tells("tokens: 1.2M of 3M") && Tells("time: worked"));
+    CHECK_THAT(output::Style{}.paint(output::why_lines(why, {})),
+               Holds("tokens: 1.2M of 3M") && Holds("time: worked on"));
     shown.task.usage->family = 2'400'000;
     CHECK_THAT(output::task_tokens_text(shown.task), Holds("1.2M of 3M (39 %)") && Holds("with its sub-tasks 2.4M"));
     shown.task.fields.budget = "3M";  // its own budget counts its family
@@ -169,8 +171,16 @@ TEST_CASE("A task's page and why say its tokens, its budget and its times") {
     shown.task.usage->is_doubtful = true;
     CHECK_THAT(output::task_tokens_text(shown.task), Holds("1.2M?") && Holds("orange harness explain 4f2a"));
     CHECK(output::task_tokens_text(task_with(std::nullopt)).empty());
-    CHECK(output::task_tokens_text(task_with(rpc::TaskUsage{})) == "–");
+    rpc::TaskUsage silent;
+    CHECK(output::task_tokens_text(task_with(silent)).empty());  // no agent has begun
+    silent.budget = 3'000'000;
+    CHECK(output::task_tokens_text(task_with(silent)) == "– of 3M");
+    silent.sum.untold = 1;
+    silent.budget = 0;
+    CHECK(output::task_tokens_text(task_with(silent)) == "–; 1 run told nothing");
     CHECK(output::task_times_text(task_with(rpc::TaskUsage{})).empty());
+    usage.times = {59, 60, 59, 120};
+    CHECK(output::task_times_text(task_with(usage)) == "reviewed 1m, waited 2m for you");
 }
 
 TEST_CASE("A list has tokens where an agent has begun, if there is room") {
