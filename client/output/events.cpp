@@ -157,6 +157,7 @@ constexpr Named k_simple[] = {
     {"agent.queued", "waits for resources at", "executor"},
     {"agent.begun", "the agent has begun in", "executor"},
     {"budget.changed", "its budget is", "to"},
+    {"budget.stopped", "its agents were stopped:", "why"},
     {"executor.changed", "its agents run in", "to"},
     {"executor.returned", "a run that was ended is shown again, and is ended again, in", "executor"},
     {"executor.stopped", "ended what was left of a run in", "executor"},

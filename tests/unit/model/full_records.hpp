@@ -120,6 +120,7 @@ inline TaskRecord full_record() {
                       {{"run_command", {}, {"echo", "a b"}}, true, "it ended with 3", true}};
     intent.at = k_full_time;
     intent.workspace = "shop--1";
+    intent.tokens = 5'000'000;
     record.intent = intent;
     AgentRun run;
     run.run.value = "run1";
@@ -150,7 +151,7 @@ inline TaskRecord full_record() {
                          "token",     "TIMEOUT"};
     run.place->hides = true;
     run.place->over = {"COMPLETED"};
-    run.usage = RunUsage{{full_usage_row()}, {"/h/0b1c.jsonl"}, k_full_time, true, UsageWindow{62, k_full_time}};
+    run.usage = RunUsage{{full_usage_row()}, {"/h/0b1c.jsonl"}, k_full_time, true, true, UsageWindow{62, k_full_time}};
     record.checked = CheckRecord{"abcdef0123456789",         "cccc",       false, k_full_time, "make test",
                                  "ended with exit status 2", "line\nline", 12,    "dddd",      "origin/main"};
     record.merge_checked = record.checked;
@@ -175,7 +176,8 @@ inline TaskRecord full_record() {
     record.usage = {full_usage_row()};
     record.times = {{"2026-11-21", "worker", 300}};
     record.time_open = TimeOpen{"you", k_full_time};
-    record.usage_told = 5'000'000;
+    record.budget_pass = BudgetPass{"2026-11-21", 5'000'000, 40'000'000};
+    record.near_told = "5000000 40000000 2026-11-21";
     return record;
 }
 

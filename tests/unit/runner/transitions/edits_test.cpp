@@ -159,7 +159,7 @@ TEST_CASE("a budget is set, and taken away by an empty one") {
     edit.budget = " 1.5M ";
     REQUIRE(change(world, id, edit));
     CHECK(world.record(id).task.budget == "1.5M");
-    CHECK_THAT(world.task_text(id), Holds("\nbudget: 1.5M\n"));
+    CHECK_THAT(world.task_text(id), Holds("\nbudget: \"1.5M\"\n"));
     CHECK_THAT(world.history_text(id), Holds("budget.changed"));
     edit.budget = "0";  // no limit, whatever the setting says
     REQUIRE(change(world, id, edit));
