@@ -66,7 +66,7 @@ struct UsageWindow {
 
     void describe(auto& v) {
         v.required("percent", percent, "used, from 0 to 100");
-        v.optional("resets", resets, "when it begins anew");
+        v.optional("resets", resets, "when it begins again");
     }
     bool operator==(const UsageWindow&) const = default;
 };

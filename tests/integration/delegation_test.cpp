@@ -1,3 +1,4 @@
+#include "common/base/text.hpp"
 #include "common/rpc/project_methods.hpp"
 #include "common/rpc/task_queries.hpp"
 #include "common/rpc/watch_methods.hpp"
