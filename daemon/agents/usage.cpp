@@ -331,7 +331,12 @@ void UsageReader::find_by_ids(FileSystem& files, const UsageSource& source) {
             const std::pair key(pattern.root + "/" + pattern.below, id);
             const auto seen = found_.find(key);
             if (!session.permits(id) || (seen != found_.end() && seen->second == size)) continue;
-            if (size > 0) found_[key] = size;  // where there is nothing, nothing is looked for until a file has grown
+            // A conversation that has a file may have none of this pattern: it is looked for when a file has grown.
+            const auto short_id = id.substr(0, 8);
+            const auto is_of_id = [&](const Place& place) {
+                return place.below.native().find(short_id) != std::string::npos;
+            };
+            if (std::ranges::any_of(places_, is_of_id)) found_[key] = size;
             const auto below = with_id(pattern.below, id);
             for (const auto& path : Search(files, root, source.ids, session).find({}, split(below, '/'))) {
                 found_[key] = size;

@@ -709,6 +709,24 @@ TEST_CASE("files of a known id are found without an event, and are looked for ag
     CHECK(run.tokens().requests == 3);
 }
 
+TEST_CASE("the file of a new conversation is found also if it appears late, and no other one grows") {
+    Spending run(k_usage_of_copilot);
+    const std::string line =
+        R"({"type":"session.usage_record","data":{"usage":{"inputTokens":1300,"outputTokens":47,"accounting":)"
+        R"({"usageId":"u1"}}}})"
+        "\n";
+    const std::string other = "01a2224b-aaaa-4bbb-8ccc-0123456789ab";
+    run.ids = {k_talk_one};
+    run.add(".copilot/session-state/" + k_talk_one + "/events.jsonl", line);
+    run.read();
+    run.ids.push_back(other);
+    run.read();
+    run.read();
+    run.add(".copilot/session-state/" + other + "/events.jsonl", with_text(line, "u1", "u2"));
+    run.read();
+    CHECK(run.tokens().requests == 2);
+}
+
 TEST_CASE("a model is the one that a file has named last, in whichever line, and a member may be left out of a path") {
     auto definition = with_text(k_usage_of_claude, "model: message.model", "model: model");
     definition = with_text(definition, "input: message.usage", "input: message?.usage");
