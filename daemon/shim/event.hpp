@@ -16,9 +16,9 @@ inline constexpr std::string_view k_event_option = "--event";
 namespace orange::shim {
 
 /// Returns the words as one line. Without words, returns the texts of the JSON object: long ones are cut, except paths.
-/// A list is replaced by the number of its items, and other values are omitted. Empty if there is neither. A single word
-/// NAME=VALUE is a member that is added to the object. The line is short enough to be written at once, so that the lines
-/// of two hooks do not mix.
+/// A list is replaced by the number of its items, and other values are omitted. Empty if there is neither. A single
+/// word NAME=VALUE is a member that is added to the object. The line is short enough to be written at once, so that the
+/// lines of two hooks do not mix.
 std::string event_line(const std::vector<std::string>& words, std::string_view object);
 
 /// Appends the line of `words`, or of the object on stdin, to the file; a file that has become too large is emptied
