@@ -51,7 +51,7 @@ TokenUse::Reading& TokenUse::reading_of(const TaskRecord& record, const AgentRun
     const auto harness = world_.harnesses.find(run.harness);
     if (harness) reading.env = runner_.agents.environment(record, harness->harness.env, run.role, run.run);
     if (run.usage) {
-        reading.told = run.usage->files;
+        reading.told = reading.counted = run.usage->files;
         reading.usage = *run.usage;
     }
     reading.base = counted_in(reading.usage.rows);
@@ -84,15 +84,16 @@ bool TokenUse::read_piece(const TaskRecord& record, const AgentRun& run, const a
     if (const auto* session = record.session_of(run.role); session && session->harness == run.harness)
         add_new(reading.ids, {session->id});
     const auto folder = runner_.agents.run_folder(record);
-    const agents::UsageSource source{harness,
-                                     reading.env,
-                                     folder,
-                                     agents::Launcher::talk_folder(folder),
-                                     run.run,
-                                     run.began_at(),
-                                     world_.clock.now(),
-                                     reading.ids,
-                                     reading.told};
+    agents::UsageSource source{harness,
+                               reading.env,
+                               folder,
+                               agents::Launcher::talk_folder(folder),
+                               run.run,
+                               run.began_at(),
+                               world_.clock.now(),
+                               reading.ids,
+                               reading.told};
+    source.counted = reading.counted;
     if (reading.reader.read(world_.files, source)) return true;
     reading.is_whole = true;
     note(record, run, harness, reading);

@@ -61,6 +61,7 @@ class TokenUse : Owner {
         agents::UsageReader reader;
         std::map<std::string, std::string> env;
         std::vector<std::string> ids, told;
+        std::vector<std::string> counted;  ///< files that an earlier daemon has counted
         RunUsage usage;
         bool is_whole = false;        ///< all that there was has been read
         bool is_catching_up = false;  ///< the rest is being read in the background
