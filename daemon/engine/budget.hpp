@@ -8,7 +8,7 @@
 #include "common/base/orange_command.hpp"
 #include "common/model/notice_kinds.hpp"
 
-/// What a task and its project may still use, and what its human is told of it. Pure: the caller counts the tokens.
+/// Decides whether a task has used up its budget, and what its human is told. Pure: the caller counts the tokens.
 /// docs/usage.md describes budgets.
 namespace orange::engine {
 
