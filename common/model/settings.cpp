@@ -45,10 +45,10 @@ constexpr SettingRule k_settings[] = {
     {"executor", "NAME", "local", "where the agents of new tasks run"},
     {"executor_options", "WORDS", "", "words for the executor of new tasks, as '-p gpu'"},
     {"resume_after_limit", "true|false|HOURS", "true", "go on after a usage limit: at once, never, within 08:00-20:00"},
-    {"budget.task", "TOKENS", "0", "tokens that each task may use, as 3M or 400k; 0: no limit"},
-    {"budget.day", "TOKENS", "0", "tokens that all tasks of the project may use on one day; 0: no limit"},
-    {"budget.task_stop", "PERCENT|never", "150", "percent of a task's budget at which its agents are stopped"},
-    {"budget.day_stop", "PERCENT|never", "120", "percent of the day's budget at which agents are stopped"},
+    {"budget.task", "TOKENS", "0", "tokens for each task, as 3M or 400k; 0: no limit"},
+    {"budget.day", "TOKENS", "0", "tokens for all tasks of a day; 0: no limit"},
+    {"budget.task_stop", "PERCENT|never", "150", "percent of that at which agents are stopped"},
+    {"budget.day_stop", "PERCENT|never", "120", "percent of that at which agents are stopped"},
 };
 
 using Argv = std::vector<std::string>;

@@ -28,7 +28,8 @@ struct StartWait {
                    "role_limit: the project's limit for the role; harness_limit: the limit for the harness; "
                    "usage_limit: the harness is at its usage limit; resume: that limit is over, and the setting "
                    "resume_after_limit holds the agent back; memory: memory is short; login: another agent of the "
-                   "harness has just been started; executor: its executor has not ended the run before; budget: the task's budget, or "
+                   "harness has just been started; executor: its executor has not ended the run before; budget: the "
+                   "task's budget, or "
                    "that of the day, is used up; order: others "
                    "start first");
         v.sparse("running", running, "how many run that count for that limit");

@@ -9,7 +9,7 @@
 #include "common/base/clock.hpp"
 #include "common/model/role.hpp"
 
-/// What agents use: tokens, as their own programs report them, and time. docs/usage.md says what counts.
+/// The use of agents: tokens, as their own programs report them, and time. docs/usage.md says what counts.
 namespace orange {
 
 /// Tokens of requests to a model. Each token is in one of the four numbers.
@@ -35,7 +35,7 @@ struct Tokens {
     bool operator==(const Tokens&) const = default;
 };
 
-/// What the agents of one role used on one day, with one program and model.
+/// The tokens of the agents of one role on one day, with one program and model.
 struct UsageRow {
     std::string day;
     Role role = Role::worker;
@@ -59,7 +59,7 @@ struct UsageRow {
     bool operator==(const UsageRow&) const = default;
 };
 
-/// How much of its account's window a program has used, as it says itself.
+/// The used part of a program's account's window, as the program says it itself.
 struct UsageWindow {
     std::int64_t percent = 0;
     std::optional<Timestamp> resets = {};
@@ -71,7 +71,7 @@ struct UsageWindow {
     bool operator==(const UsageWindow&) const = default;
 };
 
-/// What a run has used so far, in its record.
+/// The use of a run so far, in its record.
 struct RunUsage {
     std::vector<UsageRow> rows;
     std::vector<std::string> files;
@@ -120,7 +120,7 @@ struct TimeRow {
     bool operator==(const TimeRow&) const = default;
 };
 
-/// What a task does at the moment, and since when: the beginning of the next TimeRow.
+/// The present occupation of a task, and since when: the beginning of the next TimeRow.
 struct TimeOpen {
     std::string what;
     Timestamp since{};

@@ -113,7 +113,7 @@ struct HarnessShow {
     };
 };
 
-/// What was read of the tokens that an agent's run has used.
+/// The tokens that an agent's run has used, as far as they were read.
 struct UsageReading {
     struct File {
         std::string path;

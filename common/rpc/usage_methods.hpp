@@ -46,7 +46,7 @@ struct TimeSum {
     bool operator==(const TimeSum&) const = default;
 };
 
-/// What one task has used, for task.show and task.list.
+/// The use of one task, for task.show and task.list.
 struct TaskUsage {
     UsageSum sum;
     TimeSum times;

@@ -119,7 +119,7 @@ struct UsageSigns {
         std::string below;  ///< components with {session}, {session_8} and "*"
         bool operator==(const File&) const = default;
     };
-    /// How much of its account's window the program has used.
+    /// The used part of its account's window.
     struct Window {
         std::map<std::string, std::string> each;  ///< members that a line has to have, and their texts
         std::string percent;                      ///< empty: the program does not say it

@@ -32,8 +32,8 @@ struct UsageSource {
     Timestamp now;                  ///< the time of a record that has none, and the latest time of any
     std::vector<std::string> ids;   ///< the run's conversations: the id that Orange chose, and those of its events
     std::vector<std::string> told;  ///< paths that its events named, and files that an earlier daemon has counted
-    /// Those of `told` that an earlier daemon has counted. Their ids may be among events that nobody reads again, so
-    /// {session} in a pattern matches any id in them.
+    /// The files of `told` that an earlier daemon has counted. Their ids may be among events that nobody reads again,
+    /// so {session} in a pattern matches any id in them.
     std::vector<std::string> counted = {};
 };
 
@@ -107,7 +107,7 @@ class UsageReader {
         std::vector<UsageRow> unnamed = {};  ///< the sums of its records without an id
     };
 
-    /// How much of a file is left to be read; of a long line, its file has to be read first next time.
+    /// The rest of a file that is left to be read; of a long line, its file has to be read first next time.
     enum class Left { nothing, more, long_line };
 
     void find_files(const UsageSource& source);

@@ -52,7 +52,8 @@ void add_row(UsageSum& sum, const UsageRow& row) {
 /// Adds up the rows of tasks by one of their properties.
 class Sums {
   public:
-    Sums(std::string by, std::string since) : by_(std::move(by)), since_(std::move(since)) {}
+    Sums(const store::TaskStore& tasks, std::string by, std::string since)
+        : tasks_(tasks), by_(std::move(by)), since_(std::move(since)) {}
 
     void add(const store::Brief& task, const store::Spent& spent) {
         for (const auto& row : spent.usage) {
@@ -91,10 +92,14 @@ class Sums {
         if (by_ == "day") name = day;
         auto& group = groups_[name];
         group.name = name;
-        if (by_ == "task") group.summary = task.summary;
+        if (by_ == "task") {
+            group.short_id = tasks_.short_id(task.id);
+            group.summary = task.summary;
+        }
         return group;
     }
 
+    const store::TaskStore& tasks_;
     std::string by_, since_;
     std::map<std::string, UsageShow::Group> groups_;
     UsageShow::Reply reply_;
@@ -151,7 +156,7 @@ Awaitable<Result<UsageShow::Reply>> show(Api& api, UsageShow params, Call call) 
     if (params.since) {
         CO_TRY(since, first_day(*params.since, api.world().clock.now()));
     }
-    Sums sums(by, since);
+    Sums sums(api.world().tasks, by, since);
     const auto ids = tasks_of(api, one, params.project, since);
     for (std::size_t i = 0; i < ids.size(); i += k_spent_at_once) {
         const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(i);

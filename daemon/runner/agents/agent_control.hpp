@@ -108,9 +108,7 @@ class AgentControl : Owner {
     }
     Path run_folder(const TaskRecord& record) const { return world_.tasks.folder(record) / "run"; }
     /// Returns true if an agent of the task lives.
-    bool alive(const TaskRecord& record) const {
-        return alive(record, Role::worker) || alive(record, Role::reviewer);
-    }
+    bool alive(const TaskRecord& record) const { return alive(record, Role::worker) || alive(record, Role::reviewer); }
     Path log_file(const TaskRecord& record, const AgentRun& run) const;
 
     /// Returns the whole environment of a task's agent (docs/files.md, "An agent's environment"). `program_path` is the

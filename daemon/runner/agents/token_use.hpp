@@ -14,7 +14,7 @@
 
 namespace orange {
 
-/// What agents use, as their programs report it (docs/usage.md).
+/// Counts what agents use, as their programs report it (docs/usage.md).
 ///
 /// A living run is read whenever Orange looks at it anyway (look()), and its sums are in memory. mark() puts them into
 /// its record, at most once a minute; a daemon that starts reads the same files again and comes to the same sums. When

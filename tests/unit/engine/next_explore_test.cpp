@@ -55,7 +55,7 @@ struct Small {
     Byte idle_notice = 0, reminded = 0;
     Byte to_tell = 0;
     Byte left = 0;                  ///< an executor may still have something of an earlier run
-    std::array<Byte, 2> filling{};  ///< in place of padding
+    std::array<Byte, 1> filling{};  ///< in place of padding
     std::array<Held, k_step_count> holds{};
 
     bool operator==(const Small&) const = default;
@@ -99,7 +99,7 @@ constexpr std::array<std::string_view, k_step_count> k_names = {
     "NoteBlockers", "NoteChildren", "TellOfChildren", "WaitForChildren", "GoOnAfterChildren",
     "StopSpent",    "StopLeft",     "StartAgents",    "Deliver",         "Acknowledge",
     "ClearIdle",    "Remind",       "Notify"};
-enum Index { blockers, children, tell, wait, go_on, stop, start, deliver, acknowledge, clear, remind, notify };
+enum Index { blockers, children, tell, wait, go_on, spend, stop, start, deliver, acknowledge, clear, remind, notify };
 
 constexpr milliseconds k_hold_time = 1s;
 using Wait = std::optional<milliseconds>;
@@ -131,6 +131,8 @@ Wait wanted(const Small& w, int step, bool lifted = false) {
                           ((w.status == Status::waiting && w.queued) || w.failed == Failed::tried_again));
         case go_on:
             return due_if(may_move && w.have_come_back() && !w.queued && (lifted || w.failed != Failed::for_good));
+        case spend:
+            return std::nullopt;  // no budget here
         case stop:
             return due_if(w.left);
         case start:
@@ -291,6 +293,7 @@ class Performed {
                 return add(w);
             case go_on:
                 return go_on_after_children(w);
+            case spend:
             case stop:
                 w.left = 0;
                 return add(w);
