@@ -581,13 +581,13 @@ class Life:
         if self.worker not in FORGETS_CLEARED:
             self.type_new(w, task)
             w.orange("task", "send", task, "run `echo cleared`")
-            self.told(w, task, "a new conversation", "tokens", "The human says: run `echo cleared`")
+            self.told(w, task, "a new conversation", None, "The human says: run `echo cleared`")
             self.rests(spent)
         w.kill(task)
         w.until(30, lambda: w.task(task)["worker"] in ("dead", "none"))
         done = w.orange("task", "respawn", task)
         self.step("a worker that was killed is started again", done.returncode == 0, done.stdout + done.stderr)
-        self.told(w, task, "and continues", "tokens", "# Resuming:")
+        self.told(w, task, "and continues", None, "# Resuming:")
         self.rests(spent)
 
         def shown():

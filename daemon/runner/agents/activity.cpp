@@ -648,9 +648,9 @@ bool Activities::mark(TaskRecord& record) {
         if (const auto* seen = known(record, run))
             runner_.agents.learn_conversation(record, run, seen->events.conversation());
     }
-    runner_.tokens.mark(record);
     runner_.budgets.mark(record);
     keep_time(world_, turns_, record);
+    runner_.tokens.mark(record, !(record == before));
     return record == before;
 }
 

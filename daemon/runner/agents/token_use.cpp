@@ -23,6 +23,16 @@ std::int64_t counted_in(const std::vector<UsageRow>& rows) {
     return sum;
 }
 
+/// Returns nothing if there is no row: then nothing is known.
+std::optional<Tokens> sum_of(const std::vector<UsageRow>& rows) {
+    std::optional<Tokens> sum;
+    for (const auto& row : rows) {
+        if (!sum) sum.emplace();
+        *sum += row.tokens;
+    }
+    return sum;
+}
+
 void add_new(std::vector<std::string>& all, const std::vector<std::string>& more) {
     for (const auto& each : more) {
         if (std::ranges::find(all, each) == all.end()) all.push_back(each);
@@ -64,6 +74,16 @@ const TokenUse::Reading* TokenUse::known_reading(const TaskRecord& record, const
     if (task == readings_.end()) return nullptr;
     const auto found = task->second.find(run.run);
     return found == task->second.end() ? nullptr : &found->second;
+}
+
+void TokenUse::begin(const TaskRecord& record) {
+    for (const auto& run : record.runs) {
+        const auto harness = world_.harnesses.find(run.harness);
+        if (!harness || (run.usage && run.usage->is_settled)) continue;
+        agents::EventReader events;
+        events.read(harness->harness, world_.files, agents::events_file(runner_.agents.run_folder(record), run.run));
+        look(record, run, events);
+    }
 }
 
 void TokenUse::look(const TaskRecord& record, const AgentRun& run, const agents::EventReader& events) {
@@ -154,8 +174,9 @@ void TokenUse::note(const TaskRecord& record, const AgentRun& run, const agents:
 
 Awaitable<std::optional<Tokens>> TokenUse::settle(TaskRecord& record, RunId run_id) {
     const auto find = [&] { return std::ranges::find(record.runs, run_id, &AgentRun::run); };
-    if (find() == record.runs.end() || (find()->usage && find()->usage->is_settled)) co_return std::nullopt;
+    if (find() == record.runs.end()) co_return std::nullopt;
     const auto run = *find();
+    if (run.usage && run.usage->is_settled) co_return sum_of(run.usage->rows);
     const auto harness = world_.harnesses.find(run.harness);
     if (harness && harness->harness.usage.are_told()) {
         agents::EventReader events;
@@ -174,23 +195,20 @@ Awaitable<std::optional<Tokens>> TokenUse::settle(TaskRecord& record, RunId run_
     const auto* reading = known_reading(record, run);
     const bool is_nothing = (reading && !reading->reader.files().empty()) || !run.has_begun() ||
                             world_.clock.now() - run.began_at() < k_least_run;
-    Tokens sum;
-    for (const auto& row : usage.rows) {
-        add(record.usage, row);
-        sum += row.tokens;
-    }
+    const auto sum = sum_of(usage.rows);
+    for (const auto& row : usage.rows) add(record.usage, row);
     if (!has_told && !is_nothing) {
         UsageRow untold{day_of(run.began_at()), run.role, run.harness, run.model, {}};
         untold.untold = 1;
         add(record.usage, untold);
     }
-    usage.rows.clear();
     usage.is_settled = true;
     find()->usage = std::move(usage);
-    co_return has_told ? std::optional(sum) : std::nullopt;
+    if (has_told) turns_.save(record, Durability::atomic);  // the events file goes before the run does
+    co_return sum;
 }
 
-void TokenUse::mark(TaskRecord& record) {
+void TokenUse::mark(TaskRecord& record, bool is_saved_anyway) {
     std::string doubtful;
     for (auto& run : record.runs) {
         const auto* reading = known_reading(record, run);
@@ -199,7 +217,7 @@ void TokenUse::mark(TaskRecord& record) {
         const auto& now = reading->usage;
         if (now.is_doubtful) doubtful = name_text(run.role);
         if (run.usage && now.rows == run.usage->rows && now.window == run.usage->window) continue;
-        const bool is_due = !run.usage || now.is_doubtful != run.usage->is_doubtful ||
+        const bool is_due = is_saved_anyway || !run.usage || now.is_doubtful != run.usage->is_doubtful ||
                             now.read_at - run.usage->read_at >= k_save_again || now.read_at < run.usage->read_at;
         if (is_due && (!now.rows.empty() || now.window)) run.usage = now;
     }

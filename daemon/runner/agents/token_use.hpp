@@ -24,6 +24,8 @@ class TokenUse : Owner {
   public:
     explicit TokenUse(Runner& runner);
 
+    /// Reads the agents of a task that this daemon sees for the first time, before it begins anything.
+    void begin(const TaskRecord& record);
     /// Reads what the program has reported since the last call: at most a mebibyte, and the rest in the background.
     void look(const TaskRecord& record, const AgentRun& run, const agents::EventReader& events);
 
@@ -31,9 +33,9 @@ class TokenUse : Owner {
     /// nothing if the program has told nothing. The caller saves the record.
     Awaitable<std::optional<Tokens>> settle(TaskRecord& record, RunId run);
 
-    /// Puts the sums of living runs into the record if those there are a minute old, and raises the notice of a run
-    /// that told more than is possible. The caller saves the record.
-    void mark(TaskRecord& record);
+    /// Puts the sums of living runs into the record if those there are a minute old, or if it `is_saved_anyway`, and
+    /// raises the notice of a run that told more than is possible. The caller saves the record.
+    void mark(TaskRecord& record, bool is_saved_anyway);
 
     /// Returns what the task's agents have used, those of living ones included.
     std::vector<UsageRow> rows_of(const TaskRecord& record) const;

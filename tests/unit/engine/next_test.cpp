@@ -144,6 +144,7 @@ const std::vector<Row>& rows() {
              fail_to_go_on(s, k_tried_again);
          },
          3},
+        {"an agent has used far more than its budget", [](Scene& s) { s.view.stops_spent = true; }, 5},
         {"all sub-tasks are done", [](Scene& s) { waits_for_children(s, ChildState::done); }, 4},
         {"all sub-tasks are done, and the task is in the queue",
          [](Scene& s) {
@@ -173,20 +174,20 @@ const std::vector<Row>& rows() {
              s.record.held = {DeferredStart{}};
              s.view.has_room = true;
          },
-         5},
+         6},
         {"an executor may have something of a run, and the task has ended",
          [](Scene& s) {
              s.view.ended = true;
              s.record.left = {LeftRun{}};
          },
-         5},
+         6},
         {"an agent may start",
          [](Scene& s) {
              s.record.held = {DeferredStart{}};
              s.view.has_room = true;
          },
-         6},
-        {"a message waits", [](Scene& s) { s.record.outbox = {message()}; }, 7},
+         7},
+        {"a message waits", [](Scene& s) { s.record.outbox = {message()}; }, 8},
         {"a message waits, and the daemon is not on duty",
          [](Scene& s) {
              s.record.outbox = {message()};
@@ -218,7 +219,7 @@ const std::vector<Row>& rows() {
              s.record.outbox.back().from = Role::human;
              s.view.budget_spent = true;
          },
-         7},
+         8},
         {"a sub-task is done, and the budget is spent",
          [](Scene& s) {
              waits_for_children(s, ChildState::done);
@@ -231,17 +232,17 @@ const std::vector<Row>& rows() {
              s.view.needs = {Need::help, "", {}, k_start};
              s.view.budget_spent = true;
          },
-         11},
+         12},
         {"a message was typed just now", [](Scene& s) { type(s, 0ms); }, k_none, 2000ms},
-        {"a message was typed in what is the future now", [](Scene& s) { type(s, -1h); }, 8},
-        {"a message was typed a while ago", [](Scene& s) { type(s, 5s); }, 8},
+        {"a message was typed in what is the future now", [](Scene& s) { type(s, -1h); }, 9},
+        {"a message was typed a while ago", [](Scene& s) { type(s, 5s); }, 9},
         {"a message was typed long ago, and the agent works", [](Scene& s) { type(s, 31s); }},
         {"a message was typed long ago, and the agent is idle",
          [](Scene& s) {
              be_idle(s, 40s);
              type(s, 31s);
          },
-         8},
+         9},
         {"a message was seen",
          [](Scene& s) {
              type(s, 5s);
@@ -251,9 +252,9 @@ const std::vector<Row>& rows() {
          [](Scene& s) {
              engine::raise(s.record, {NoticeKind::agent_idle, "it is idle", "", "", k_start});
          },
-         9},
+         10},
         {"an agent is idle", [](Scene& s) { be_idle(s, 10s); }, k_none, 50'000ms},
-        {"an agent is idle for long", [](Scene& s) { be_idle(s, 60s); }, 10},
+        {"an agent is idle for long", [](Scene& s) { be_idle(s, 60s); }, 11},
         {"an agent is idle for long, and its human stopped it",
          [](Scene& s) {
              be_idle(s, 60s);
@@ -275,12 +276,12 @@ const std::vector<Row>& rows() {
              s.view.agent->activity = Activity::unknown;
              s.view.now = k_start + 360s;
          },
-         10},
+         11},
         {"the task needs a review",
          [](Scene& s) {
              s.view.needs = {Need::review, "", {}, k_start};
          },
-         11},
+         12},
         {"the task needs a start",
          [](Scene& s) {
              s.view.needs = {Need::start, "", {}, k_start};
@@ -295,13 +296,13 @@ const std::vector<Row>& rows() {
              s.view.needs = {Need::help, "", {}, k_start};
              s.view.needed_before = Need::review;
          },
-         11},
+         12},
         {"the task needed help and needs a review now",
          [](Scene& s) {
              s.view.needs = {Need::review, "", {}, k_start};
              s.view.needed_before = Need::help;
          }},
-        {"the workflow has something to say", [](Scene& s) { s.view.has_untold_text = true; }, 11},
+        {"the workflow has something to say", [](Scene& s) { s.view.has_untold_text = true; }, 12},
         {"the task needs help while a merge is not finished",
          [](Scene& s) {
              s.view.needs = {Need::help, "", {}, k_start};

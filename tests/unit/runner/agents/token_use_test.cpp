@@ -175,6 +175,21 @@ TEST_CASE("a run whose program told nothing is not known, and not 0") {
     CHECK(world.record(id).usage[0].tokens == Tokens{});
 }
 
+TEST_CASE("what was told between the last look and the death of the daemon is known before anything begins") {
+    SpendingWorld world;
+    const auto id = world.start("100k");
+    world.spends_and_is_seen(id, 1000);
+    world.spends(id, 100 * k_thousand);
+    world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
+    world.move(id, "working", Role::worker).value();
+    world.append_body(id, "\n## Handoff\nDONE: all of it\n");
+    world.boot();
+    world.recover();
+    CHECK(world.counted(id) == 101 * k_thousand);
+    world.move(id, "agent-review", Role::worker).value();
+    CHECK_FALSE(runs(world, id, Role::reviewer));
+}
+
 TEST_CASE("more tokens than the program can use are doubtful: they are the task's own, and its human is told") {
     SpendingWorld world;
     const auto id = world.start();
@@ -309,6 +324,7 @@ TEST_CASE("the day's tokens of a task that was deleted stay counted") {
     const auto id = world.start();
     world.spends_and_is_seen(id, 5000);
     CHECK(world.tokens().counted_today("shop") == 5000);
+    world.move(id, "cancelled").value();
     world.house().go(world.house().runner().requests.remove(id, a_human(), true)).value();
     CHECK(world.tokens().counted_today("shop") == 5000);
 }
