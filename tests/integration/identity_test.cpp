@@ -49,6 +49,7 @@ std::map<std::string, Method> methods() {
         {"task.log", {anyone, no_task, k_not_found}},
         {"task.wait", {anyone, no_task, k_not_found}},
         {"log.tail", {anyone, "{}", 0}},
+        {"usage.show", {anyone, "{}", 0}},
         {"task.attach", {anyone, no_task, k_not_found}},
         {"task.peek", {anyone, no_task, k_not_found}},
         {"task.send", {human, R"({"id":"zzzzzzzzzzzzzzzzzzzzz","text":"x"})", k_not_found}},
