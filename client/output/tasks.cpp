@@ -30,6 +30,8 @@ std::string related_text(const std::vector<rpc::RelatedTask>& tasks) {
 
 /// Returns "waits for 4f2a, 7b1c" or "waits for a reviewer (2 of 2 run)"; empty if the status shows it.
 std::string waits_of(const rpc::TaskView& task, Timestamp now) {
+    // The need says the same of a budget.
+    if (task.start_wait && task.start_wait->reason == "budget" && task.needs.kind == Need::help) return {};
     if (task.start_wait) return printable(task.start_wait->text);
     for (const auto& place : task.places) {
         if (place.state != "queued") continue;
@@ -157,6 +159,16 @@ std::string pull_text(const PullRequest& pull) {
 Span marked_status_of(const rpc::TaskView& task) {
     const auto row = row_of(task);
     return marked(row, status_of(row));
+}
+
+/// Names the models that answered beside those that were asked for, if they are others.
+std::string models_of(const rpc::TaskView& task) {
+    if (!task.usage || task.usage->models.empty()) return {};
+    const auto is_asked = [&](const std::string& model) {
+        return model == task.fields.model.value_or("") || model == task.fields.review_model.value_or("");
+    };
+    if (std::ranges::all_of(task.usage->models, is_asked)) return {};
+    return "; answers by " + printable(join(task.usage->models, ", "));
 }
 
 std::string agents_of(const Task& task) {
@@ -449,7 +461,7 @@ Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style&
     if (!task.merges_into.empty()) fields.more("merge into", task.merges_into + ", the branch of its parent");
     fields.add("workflow", known.workflow + ", review round " + std::to_string(known.review_round()) + ", crashes " +
                                std::to_string(known.crash_count()));
-    fields.add("agents", agents_of(known));
+    fields.add("agents", agents_of(known) + models_of(task));
     fields.more("processes", "worker " + process_text(task.worker, task.worker_activity, now) + ", reviewer " +
                                  process_text(task.reviewer, task.reviewer_activity, now));
     if (!known.executor.empty()) {

@@ -20,6 +20,7 @@ struct StartWait {
     bool for_human = false;
     std::int64_t place = 0;
     std::string text;
+    std::string command = {};
 
     void describe(auto& v) {
         v.required("role", role, "worker or reviewer");
@@ -37,6 +38,7 @@ struct StartWait {
         v.sparse("until", until, "when the agent may start: after the usage limit, as resume_after_limit says");
         v.sparse("for_human", for_human, "it does not start by itself then: its human starts it");
         v.required("place", place, "1: it is the next of those that wait for the same");
+        v.sparse("command", command, "what raises the budget that it waits for");
         v.required("text", text, "the same for people: \"waits for a reviewer (2 of 2 run)\"");
     }
     bool operator==(const StartWait&) const = default;

@@ -70,7 +70,8 @@ void add(std::vector<TimeRow>& rows, const TimeOpen& open, Timestamp until) {
     constexpr int k_most_days = 3660;  // a clock that was wrong does not fill the record
     auto from = open.since;
     for (int days = 0; from < until && days < k_most_days; ++days) {
-        const auto to = std::min(until, std::max(next_day(from), from + std::chrono::hours(1)));
+        const auto end = next_day(from);
+        const auto to = std::min(until, end > from ? end : from + std::chrono::hours(1));
         const auto day = day_of(from);
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(to - from).count();
         const auto found =
@@ -84,8 +85,15 @@ void add(std::vector<TimeRow>& rows, const TimeOpen& open, Timestamp until) {
     }
 }
 
-std::string day_of(Timestamp time) {
-    const auto local = local_time(time);
+std::string day_of(Timestamp time, int before) {
+    constexpr int k_noon = 12;  // exists on every day
+    auto local = local_time(time);
+    if (before > 0) {
+        local.tm_hour = k_noon;
+        local.tm_mday -= before;
+        local.tm_isdst = -1;
+        (void)std::mktime(&local);
+    }
     char text[32] = "";
     (void)std::strftime(text, sizeof text, "%F", &local);
     return text;

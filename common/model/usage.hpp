@@ -77,6 +77,7 @@ struct RunUsage {
     std::vector<std::string> files;
     Timestamp read_at{};
     bool is_doubtful = false;
+    bool is_told = false;
     bool is_settled = false;
     std::optional<UsageWindow> window = {};
 
@@ -85,6 +86,7 @@ struct RunUsage {
         v.sparse("files", files, "its program's files that were counted");
         v.optional("read_at", read_at, "when its program's files were read last");
         v.sparse("doubtful", is_doubtful, "it grew faster than its harness says is possible");
+        v.sparse("told", is_told, "its human was told of that");
         v.sparse("settled", is_settled, "the run has ended, and its sums are in those of the task");
         v.optional("window", window, "how much of its account's window is used, as its program says");
     }
@@ -94,13 +96,19 @@ struct RunUsage {
 /// A human's start of something for a task whose budget is used up: it may use a part of the budget more.
 struct BudgetPass {
     std::string day;
+    std::string task;
+    std::int64_t task_limit = 0;
     std::int64_t task_used = 0;
+    std::int64_t day_limit = 0;
     std::int64_t day_used = 0;
 
     void describe(auto& v) {
         v.required("day", day, "the day of the start");
-        v.optional("task_used", task_used, "what the task had used");
-        v.optional("day_used", day_used, "what its project had used that day");
+        v.sparse("task", task, "whose budget was used up: the task, or one above it");
+        v.sparse("task_limit", task_limit, "that budget; absent: it was not used up");
+        v.sparse("task_used", task_used, "what was used of it");
+        v.sparse("day_limit", day_limit, "the day's budget; absent: it was not used up");
+        v.sparse("day_used", day_used, "what its project had used that day");
     }
     bool operator==(const BudgetPass&) const = default;
 };
@@ -137,8 +145,8 @@ void add(std::vector<UsageRow>& rows, const UsageRow& row);
 /// Adds the time from `open.since` to `until` to the rows, a row for each day.
 void add(std::vector<TimeRow>& rows, const TimeOpen& open, Timestamp until);
 
-/// Returns the day of this machine: "2026-11-30".
-std::string day_of(Timestamp time);
+/// Returns the day of this machine: "2026-11-30"; with `before`, so many days earlier.
+std::string day_of(Timestamp time, int before = 0);
 
 /// Parses a number of tokens such as "3M", "1.5M", "400k" or "25000"; nothing for another text. 0: no limit.
 std::optional<std::int64_t> tokens_in(std::string_view text);

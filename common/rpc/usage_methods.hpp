@@ -53,11 +53,13 @@ struct TaskUsage {
     std::int64_t family = 0;
     std::int64_t budget = 0;
     bool is_doubtful = false;
+    std::vector<std::string> models;
     void describe(auto& v) {
         sum.describe(v);
         v.optional("times", times, "how long it was worked on and waited");
         v.sparse("family", family, "`counted` of it and all its sub-tasks, if it has some");
         v.sparse("budget", budget, "its budget; absent: it has none");
+        v.sparse("models", models, "that answered, as programs name them");
         v.sparse("is_doubtful", is_doubtful, "an agent told more than its harness says is possible");
     }
 };
@@ -74,7 +76,7 @@ struct UsageShow {
         v.optional("cwd", cwd, "the caller's directory, for `id`");
         v.optional("project", project, "only this project's tasks");
         v.optional("by", by, "task, role, project, harness, model or day; absent: project, of one task: role");
-        v.optional("since", since, "from this day on, as 7d or 2026-11-30; 1d: today; absent: everything");
+        v.optional("since", since, "from this day on, as 7d, 2026-11-30 or today; absent: everything");
     }
     /// The tasks that share a value of `by`.
     struct Group {

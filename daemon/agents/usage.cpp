@@ -246,6 +246,10 @@ void take_off(std::vector<UsageRow>& rows, const UsageRow& row) {
 bool UsageReader::read(FileSystem& files, const UsageSource& source) {
     constexpr std::size_t k_least = 4096;
     if (!source.harness.usage.are_told()) return false;
+    if (bytes_ >= k_most_bytes) {
+        is_incomplete_ = true;
+        return false;
+    }
     find_files(source);
     const auto known = places_.size();
     std::size_t budget = k_most_at_once;
@@ -395,6 +399,7 @@ UsageReader::Left UsageReader::read_place(FileSystem& files, const UsageSource& 
     if (!piece) return Left::nothing;
     if (piece->device != place.device || piece->inode != place.inode) return Left::more;  // replaced just now
     budget -= std::min(budget, piece->bytes.size());
+    bytes_ += piece->bytes.size();
     place.read_to = place.at + piece->bytes.size();
     const bool is_end = place.read_to >= facts->size;
     const auto left = take_bytes(source, piece->bytes, place);
@@ -470,6 +475,7 @@ void UsageReader::take_lines(const UsageSource& source, std::string_view lines, 
         if (!may_count || !has_texts(line, signs.each)) continue;
         const auto tokens = tokens_in_line(signs, line);
         const auto money = money_at(line, signs.money);
+        if (!tokens || !money) is_incomplete_ = true;
         if (!tokens || !money || total_of(*tokens) == 0) continue;
         Record record{text_at(line, signs.id), day_of(at), {}, *tokens, *money};
         const bool is_named = !record.id.empty() && record.id.size() <= k_longest_record_id;

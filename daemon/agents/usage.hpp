@@ -50,7 +50,8 @@ struct UsageFile {
 /// more.
 class UsageReader {
   public:
-    static constexpr std::size_t k_most_at_once = 1 << 20;  ///< bytes, of all files
+    static constexpr std::size_t k_most_at_once = 1 << 20;                   ///< bytes, of all files
+    static constexpr std::uintmax_t k_most_bytes = std::uintmax_t{1} << 30;  ///< of a run, in the life of a daemon
     static constexpr std::size_t k_most_ids = 100'000;
     static constexpr std::size_t k_most_files = 100;
 
@@ -73,9 +74,11 @@ class UsageReader {
     const std::vector<UsageRow>& rows() const { return rows_; }
     /// Returns what the program said last about its account's window.
     const std::optional<UsageWindow>& window() const { return window_; }
+    /// Returns when it said that.
+    Timestamp window_at() const { return window_at_; }
     /// True if a record has counted. Otherwise it is not known what the run has used, which is not 0.
     bool has_told() const { return has_told_; }
-    /// True if there were more ids or files than are counted: the sums are too low.
+    /// True if there was more than is counted, or a number that cannot be right: the sums are too low.
     bool is_incomplete() const { return is_incomplete_; }
     /// Returns the files that exist, in the order in which they were found.
     std::vector<UsageFile> files() const;
@@ -135,6 +138,7 @@ class UsageReader {
     std::vector<UsageRow> rows_;
     std::optional<UsageWindow> window_;
     Timestamp window_at_{};
+    std::uintmax_t bytes_ = 0;  ///< read so far
     bool has_told_ = false;
     bool is_incomplete_ = false;
 };

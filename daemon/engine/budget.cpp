@@ -23,8 +23,8 @@ BudgetState state_of_limit(std::int64_t limit, std::int64_t used, int stop) {
 std::string task_sentence(const Budget& budget, const BudgetOf& of) {
     const auto used = tokens_text(budget.task_used), limit = tokens_text(budget.task);
     if (of.is_relatives) {
-        return "task " + of.task + ", which it is a part of, has used " + used + " of its " + limit +
-               " tokens with all its sub-tasks";
+        return "task " + (of.shown.empty() ? of.task : of.shown) + ", which it is a part of, has used " + used +
+               " of its " + limit + " tokens with all its sub-tasks";
     }
     return (of.has_family ? "it and its sub-tasks have used " : "it has used ") + used + " of " +
            (of.has_family ? "their " : "its ") + limit + " tokens";
@@ -93,9 +93,9 @@ std::optional<Notice> notice_of(const Budget& budget, const BudgetOf& of) {
 }
 
 std::int64_t more_than(std::int64_t limit, std::int64_t used) {
-    constexpr std::int64_t k_steps[] = {1, 2, 3, 5, 8};
+    constexpr std::int64_t k_steps[] = {1, 2, 3, 4, 6, 8};
     constexpr std::int64_t k_most = 1'000'000 * k_mega;  // of tokens_in()
-    constexpr std::int64_t k_ten = 10, k_left = 6;
+    constexpr std::int64_t k_ten = 10, k_left = 4;
     for (std::int64_t scale = k_kilo; scale < k_most; scale *= k_ten) {
         for (const auto step : k_steps) {
             const auto tokens = step * scale;

@@ -40,6 +40,7 @@ struct BudgetOf {
     bool is_relatives = false;     ///< the limit is that of a task above it
     bool has_family = false;       ///< the limit is for sub-tasks, too, and there are some
     std::int64_t family_used = 0;  ///< what the task and its sub-tasks have used, if that is more than `task_used`
+    std::string shown = {};        ///< the short id of `task`
 };
 
 /// Returns the state of the task's limit, and that of the day's.
@@ -60,7 +61,7 @@ OrangeCommand command_of(const Budget& budget, const BudgetOf& of);
 /// the numbers in the text have grown.
 std::optional<Notice> notice_of(const Budget& budget, const BudgetOf& of);
 
-/// Returns a round number of tokens above the limit that leaves a sixth or more of itself to use.
+/// Returns a round number of tokens above the limit that leaves a quarter of itself or more to use.
 std::int64_t more_than(std::int64_t limit, std::int64_t used);
 /// Returns a number of tokens as tokens_in() reads it, without rounding: "5M", "400k", "25001".
 std::string exact_tokens(std::int64_t tokens);

@@ -63,7 +63,7 @@ struct StartAgents {};
 /// A message waits in the outbox.
 struct Deliver {
     std::string message;       ///< its id
-    bool only_humans = false;  ///< messages of Orange itself wait
+    bool without_own = false;  ///< messages of Orange itself wait
 };
 
 /// A typed message waits for a sign that the agent took it.

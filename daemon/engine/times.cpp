@@ -26,6 +26,7 @@ std::string occupation_of(const Definition& definition, const TaskRecord& record
     if (state == nullptr || state->terminal || record.ended) return {};
     if (record.unapproved || record.stopped) return k_for_you;
     if (record.blocked()) return {};
+    if (find_notice(record, NoticeKind::budget)) return k_for_you;
     if (record.queued || !record.held.empty()) return k_for_place;
     if (state->children || state->needs == Need::nothing) return {};
     if (state->meaning == Meaning::clarification || !is_for_agent(definition, *state)) return k_for_you;

@@ -223,6 +223,7 @@ void say_decisions(const engine::Definition& definition, const Task& task, TaskW
 /// Says what the task needs (engine/needs.hpp decides it), as a sentence behind its status.
 std::string situation_text(Api& api, const TaskRecord& record, const TaskView& view) {
     if (view.needs.kind != Need::nothing) return "you: " + view.needs.text;
+    if (view.start_wait && view.start_wait->reason == "budget") return view.start_wait->text;
     if (view.start_wait) return "waits for " + wait_text(*view.start_wait, record.task, api.world().clock.now());
     return view.needs.text;
 }
@@ -246,6 +247,7 @@ void say_how_to_start(Api& api, const TaskRecord& record, TaskWhy::Reply& reply)
             hints.push_back("To start it now:\n  " + task_command(verb, id).text());
             hints.emplace_back("To let all that the limit has held go on now:\n  orange daemon reload");
         }
+        if (wait->reason == "budget") hints.push_back("To raise the budget:\n  " + wait->command);
         const auto command = command_for_more(*wait, record.task.project);
         if (!command.empty()) hints.push_back("To let one more run:\n  " + command);
     } else if (record.queued) {

@@ -16,20 +16,22 @@ constexpr std::size_t k_spent_at_once = 200;
 
 /// Returns the first day of a period such as "7d", or the day itself.
 Result<std::string> first_day(const std::string& since, Timestamp now) {
+    if (since == "today") return day_of(now);
     int days = 0;
     const auto* end = since.data() + since.size();
     const auto [at, error] = std::from_chars(since.data(), end, days);
     constexpr int k_most_days = 36'500;
     if (error == std::errc{} && at + 1 == end && *at == 'd' && days > 0 && days <= k_most_days) {
-        return day_of(now - std::chrono::hours(24) * (days - 1));
+        return day_of(now, days - 1);
     }
     constexpr std::string_view k_form = "0000-00-00";
     const bool is_day = since.size() == k_form.size() && std::ranges::equal(since, k_form, [](char a, char b) {
                             return b == '0' ? a >= '0' && a <= '9' : a == b;
                         });
-    if (is_day) return since;
-    return Error(ErrorCode::invalid_argument,
-                 "since must be a number of days as 7d (1d: today), or a day as 2026-11-30");
+    const bool exists = is_day && since.substr(5, 2) <= "12" && since.substr(8, 2) <= "31";
+    if (exists && since <= day_of(now)) return since;
+    if (exists) return Error(ErrorCode::invalid_argument, "since must not be in the future");
+    return Error(ErrorCode::invalid_argument, "since must be a number of days as 7d, a day as 2026-11-30, or today");
 }
 
 void add_time(TimeSum& sum, const TimeRow& row) {
@@ -162,7 +164,7 @@ Awaitable<Result<UsageShow::Reply>> show(Api& api, UsageShow params, Call call) 
         const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(i);
         const auto count = static_cast<std::ptrdiff_t>(std::min(k_spent_at_once, ids.size() - i));
         api.world().tasks.read_spent({begin, begin + count}, [&](const TaskId& id, Result<store::Spent> spent) {
-            if (api.is_shown(id, call)) add_task(api, id, std::move(spent), sums);
+            add_task(api, id, std::move(spent), sums);
         });
         co_await async::yield();
     }
@@ -190,16 +192,19 @@ store::Spent Api::spent_of(const TaskRecord& record) const {
 
 std::optional<TaskUsage> Api::usage_of(const TaskRecord& record) const {
     const auto spent = spent_of(record);
-    if (spent.usage.empty() && spent.times.empty()) return std::nullopt;
     TaskUsage usage;
+    usage.budget = runner_.budgets.limit_of(record);
+    const bool has_family = !world_.tasks.children_of(record.task.id).empty();
+    if (spent.usage.empty() && spent.times.empty() && usage.budget == 0 && !has_family) return std::nullopt;
     for (auto row : spent.usage) {
         usage.is_doubtful = usage.is_doubtful || row.doubtful > 0;
         row.doubtful = 0;  // a task's own numbers have them
         add_row(usage.sum, row);
+        const bool is_known = row.model.empty() || std::ranges::find(usage.models, row.model) != usage.models.end();
+        if (!is_known) usage.models.push_back(row.model);
     }
     for (const auto& row : spent.times) add_time(usage.times, row);
-    if (!world_.tasks.children_of(record.task.id).empty()) usage.family = runner_.tokens.counted_of_family(record);
-    usage.budget = runner_.budgets.limit_of(record);
+    if (has_family) usage.family = runner_.tokens.counted_of_family(record);
     return usage;
 }
 

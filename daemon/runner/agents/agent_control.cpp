@@ -175,11 +175,16 @@ Awaitable<bool> AgentControl::reap_dead(TaskRecord& record, Role role) {
     if (!dead) co_return false;
     const auto old = *dead;
     learn_last_conversation(record, old);
-    co_await runner_.tokens.settle(record, old.run);
+    const auto used = co_await runner_.tokens.settle(record, old.run);
     co_await world_.launcher.reap(old, run_folder(record), log_file(record, old), worktree_of(record));
     co_await runner_.placements.leave(record, old);
     forget_run(record, role);
     record.died.insert(role);
+    if (used) {
+        std::map<std::string, Scalar> fields = {{"role", name_text(role)}, {"run", old.run.value}};
+        add_fields(fields, *used);
+        world_.journal.note_once(record, "agent.exited", std::move(fields));
+    }
     co_return true;
 }
 

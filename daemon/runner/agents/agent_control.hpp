@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -107,8 +108,11 @@ class AgentControl : Owner {
         return world_.pool.path_of(*record.task.workspace);
     }
     Path run_folder(const TaskRecord& record) const { return world_.tasks.folder(record) / "run"; }
-    /// Returns true if an agent of the task lives.
-    bool alive(const TaskRecord& record) const { return alive(record, Role::worker) || alive(record, Role::reviewer); }
+    /// Returns true if an agent of the task lives, or its end has begun and not come to an end.
+    bool any_may_live(const TaskRecord& record) const {
+        return std::ranges::any_of(record.runs,
+                                   [&](const AgentRun& run) { return agents::may_live(liveness(record, run.role)); });
+    }
     Path log_file(const TaskRecord& record, const AgentRun& run) const;
 
     /// Returns the whole environment of a task's agent (docs/files.md, "An agent's environment"). `program_path` is the

@@ -78,6 +78,7 @@ Budgets::Standing Budgets::of(const TaskRecord& record) const {
     budget.task_stop = percent_of(world_, *project, &ProjectSettings::budget_task_stop);
     budget.day_stop = percent_of(world_, *project, &ProjectSettings::budget_day_stop);
     names.task = record.task.id.value;
+    names.shown = world_.tasks.short_id(record.task.id);
     names.project = project->name;
     budget.task = limit_of(record);
     if (budget.task > 0) use_of(record, !record.task.budget.empty(), standing);
@@ -95,6 +96,7 @@ Budgets::Standing Budgets::of(const TaskRecord& record) const {
         budget.task = other.budget.task;
         budget.task_used = other.budget.task_used;
         names.task = above->task.id.value;
+        names.shown = world_.tasks.short_id(above->task.id);
         names.is_relatives = true;
         names.has_family = true;
         names.family_used = other.of.family_used;
@@ -113,115 +115,152 @@ void Budgets::use_of(const TaskRecord& record, bool is_for_family, Standing& sta
     budget.task_used = is_for_family ? family : runner_.tokens.counted_of(record);
 }
 
-bool Budgets::is_passed(const TaskRecord& record, const engine::Budget& budget) const {
+bool Budgets::is_passed(const TaskRecord& record, const Standing& standing) const {
     const auto& pass = record.budget_pass;
+    const auto& [budget, names] = standing;
     if (!pass) return false;
     const bool is_task_spent = budget.task > 0 && budget.task_used >= budget.task;
     const bool is_day_spent = budget.day > 0 && budget.day_used >= budget.day;
-    const auto for_task = pass->task_used + part_of(budget.task, budget.task_stop);
-    const auto for_day = pass->day_used + part_of(budget.day, budget.day_stop);
-    if (is_task_spent && budget.task_used >= for_task) return false;
-    return !is_day_spent || (pass->day == day_of(world_.clock.now()) && budget.day_used < for_day);
+    const bool may_task = pass->task == names.task && pass->task_limit == budget.task &&
+                          budget.task_used < pass->task_used + part_of(budget.task, budget.task_stop);
+    const bool may_day = pass->day == day_of(world_.clock.now()) && pass->day_limit == budget.day &&
+                         budget.day_used < pass->day_used + part_of(budget.day, budget.day_stop);
+    return (!is_task_spent || may_task) && (!is_day_spent || may_day);
 }
 
-bool Budgets::any() const {
-    const auto has_budget = [&](const Project& project) {
-        return day_limit_of(project) > 0 || tokens_of(world_, project, &ProjectSettings::budget_task) > 0;
-    };
-    if (std::ranges::any_of(world_.projects.list(), has_budget)) return true;
-    return std::ranges::any_of(world_.tasks.active(), [&](const TaskId& id) {
-        const auto record = world_.tasks.awake(id);
-        return record && !record->task.budget.empty();
-    });
-}
-
-std::string Budgets::sentence_of(const TaskId& id) const {
+std::pair<std::string, std::string> Budgets::sentence_of(const TaskId& id) const {
     const auto record = world_.tasks.awake(id);
     if (!record) return {};
-    const auto standing = of(*record);
-    return engine::sentence_of(standing.budget, standing.of);
+    const auto [budget, names] = of(*record);
+    return {engine::sentence_of(budget, names), engine::command_of(budget, names).text()};
 }
 
 bool Budgets::may_begin(const TaskRecord& record) const {
-    const auto budget = of(record).budget;
-    const auto state = engine::state_of(budget);
-    return state == BudgetState::free || state == BudgetState::near || is_passed(record, budget);
+    const auto standing = of(record);
+    return engine::state_of(standing.budget) < BudgetState::spent || is_passed(record, standing);
 }
 
 bool Budgets::is_stop_due(const TaskRecord& record) const {
-    const auto budget = of(record).budget;
-    return engine::state_of(budget) == BudgetState::stop && !is_passed(record, budget);
+    const auto standing = of(record);
+    return engine::state_of(standing.budget) == BudgetState::stop && !is_passed(record, standing) && is_at_work(record);
+}
+
+/// True if an agent works in the task's state.
+bool Budgets::is_at_work(const TaskRecord& record) const {
+    const auto definition = turns_.definition_of(record.task);
+    const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
+    return state && !record.ended && record.task.workspace && engine::is_for_agent(**definition, *state);
 }
 
 std::string Budgets::let_pass(TaskRecord& record) const {
-    const auto [budget, names] = of(record);
-    const auto state = engine::state_of(budget);
-    if (state == BudgetState::free || state == BudgetState::near || is_passed(record, budget)) return {};
-    record.budget_pass = BudgetPass{day_of(world_.clock.now()), budget.task_used, budget.day_used};
+    const auto standing = of(record);
+    const auto& [budget, names] = standing;
+    if (engine::state_of(budget) < BudgetState::spent || is_passed(record, standing)) return {};
+    BudgetPass pass;
+    pass.day = day_of(world_.clock.now());
+    if (engine::task_state_of(budget) >= BudgetState::spent) {
+        pass.task = names.task;
+        pass.task_limit = budget.task;
+        pass.task_used = budget.task_used;
+    }
+    if (engine::day_state_of(budget) >= BudgetState::spent) {
+        pass.day_limit = budget.day;
+        pass.day_used = budget.day_used;
+    }
+    record.budget_pass = std::move(pass);
     (void)clear(record, NoticeKind::budget);
-    return engine::sentence_of(budget, names) +
-           ". It goes on for a while, because you say so. To raise the budget:\n  " +
-           engine::command_of(budget, names).text();
+    const auto more = engine::task_state_of(budget) >= BudgetState::spent ? part_of(budget.task, budget.task_stop)
+                                                                          : part_of(budget.day, budget.day_stop);
+    return engine::sentence_of(budget, names) + ". Because you say so, it may use " + tokens_text(more) +
+           " more. To raise the budget:\n  " + engine::command_of(budget, names).text();
 }
 
 void Budgets::mark(TaskRecord& record) const {
-    const auto definition = turns_.definition_of(record.task);
-    const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
-    const bool works = state && !record.ended && record.task.workspace && engine::is_for_agent(**definition, *state);
-    const auto [budget, names] = works ? of(record) : Standing{};
-    auto notice = is_passed(record, budget) ? std::nullopt : engine::notice_of(budget, names);
+    // Of the tasks that wait for a day's budget, only the first tells its human.
+    const bool waits = record.queued && !record.kept_back();
+    const auto standing = is_at_work(record) || waits ? of(record) : Standing{};
+    const auto& [budget, names] = standing;
+    if (engine::state_of(budget) < BudgetState::spent) record.budget_pass.reset();
+    auto notice = is_passed(record, standing) ? std::nullopt : engine::notice_of(budget, names);
+    const bool is_of_day = engine::task_state_of(budget) < BudgetState::spent;
+    if (notice && waits && (notice->kind == NoticeKind::budget_near || (is_of_day && !is_first(record))))
+        notice.reset();
     if (notice && notice->kind == NoticeKind::budget_near && record.near_told == near_name(budget, world_.clock.now()))
         notice.reset();
     for (const auto kind : {NoticeKind::budget, NoticeKind::budget_near}) {
-        const auto* standing = engine::find_notice(record, kind);
-        const bool is_same = standing && notice && notice->kind == kind && notice->cause == standing->cause;
+        const auto* known = engine::find_notice(record, kind);
+        const bool is_same = known && notice && notice->kind == kind && notice->cause == known->cause;
         if (is_same) return;  // the numbers in it are those of its beginning
         const bool is_told =
-            kind == NoticeKind::budget_near && standing && !notice && engine::state_of(budget) == BudgetState::near;
-        if (standing && !is_told) (void)clear(record, kind);
+            kind == NoticeKind::budget_near && known && !notice && engine::state_of(budget) == BudgetState::near;
+        if (known && !is_told) (void)clear(record, kind);
     }
     if (!notice) return;
-    if (notice->kind == NoticeKind::budget_near) record.near_told = near_name(budget, world_.clock.now());
+    if (notice->kind == NoticeKind::budget_near) {
+        record.near_told = near_name(budget, world_.clock.now());
+        record.to_tell = notice->text;
+    }
     raise(world_, record, notice->kind, notice->text, notice->command, notice->cause);
 }
 
+bool Budgets::is_first(const TaskRecord& record) const {
+    const auto queue = world_.tasks.queue(record.task.project);
+    return !queue.empty() && queue.front() == record.task.id;
+}
+
+void Budgets::wait_again(TaskRecord& record, Role role) const {
+    const auto definition = turns_.definition_of(record.task);
+    const auto need = definition ? engine::respawn_need(**definition, record.task, record.queued) : Error{};
+    if (!need || need->role != role || record.stopped || record.held_start(role) || !is_stop_due(record)) return;
+    SpawnOrder order;
+    order.role = role;
+    order.prompt = need->prompt;
+    order.respawn = true;
+    order.resume = true;
+    runner_.agents.put_off(record, order);
+}
+
 Awaitable<Result<void>> Budgets::stop(TaskRecord& record) {
-    CO_TRY(const auto definition, turns_.definition_of(record.task));
-    const auto need = engine::respawn_need(*definition, record.task, record.queued);
-    const bool goes_on = need && runner_.agents.alive(record, need->role);
-    const auto [budget, names] = of(record);
-    const auto why = engine::sentence_of(budget, names);
+    const auto why = sentence_of(record.task.id).first;
     for (const Role role : {Role::reviewer, Role::worker}) {
-        if (!runner_.agents.alive(record, role)) continue;
+        if (record.run_of(role) == nullptr) continue;
         CO_TRY(co_await runner_.agents.end(record, role));
-    }
-    if (goes_on) {
-        SpawnOrder order;
-        order.role = need->role;
-        order.prompt = need->prompt;
-        order.respawn = true;
-        order.resume = true;
-        runner_.agents.put_off(record, order);
+        wait_again(record, role);
+        CO_TRY(turns_.try_save(record, Durability::atomic));
     }
     engine::clear_for_agents(record);
     mark(record);
     record.task.updated_at = world_.clock.now();
     CO_TRY(turns_.try_save(record));
-    world_.journal.write(record, "budget.stopped", {{"why", why}});
+    world_.journal.write(record, "budget.stopped", {{"text", why}});
     co_await turns_.show(record);
     co_return Result<void>{};
+}
+
+void Budgets::has_grown(const TaskId& id) {
+    constexpr std::chrono::seconds k_soon{1};
+    if (!is_set_) return;
+    runner_.reconciler.wake(id);
+    if (std::exchange(looks_soon_, true)) return;
+    async::spawn(world_.executor, "budgets", look_in(k_soon));
+}
+
+Awaitable<void> Budgets::look_in(std::chrono::milliseconds time) {
+    co_await async::sleep(time);
+    looks_soon_ = false;
+    look();
 }
 
 void Budgets::look() {
     std::map<TaskId, std::string> seen;
     world_.tasks.each_awake([&](const TaskRecord& record) {
         if (record.ended || !is_any_set(record)) return;
-        const auto budget = of(record).budget;
+        const auto standing = of(record);
+        const auto& budget = standing.budget;
         if (budget.task == 0 && budget.day == 0) return;
-        const auto state = std::to_string(static_cast<int>(engine::state_of(budget))) +
-                           (is_passed(record, budget) ? "+ " : " ") + std::to_string(budget.task) + " " +
-                           std::to_string(budget.day);
-        seen[record.task.id] = state;
+        seen[record.task.id] = std::to_string(static_cast<int>(engine::state_of(budget))) +
+                               (is_passed(record, standing) ? "+ " : " ") + std::to_string(budget.task) + " " +
+                               std::to_string(budget.day);
     });
     std::vector<TaskId> changed;
     for (const auto& [id, state] : seen) {
@@ -231,6 +270,10 @@ void Budgets::look() {
     for (const auto& [id, state] : seen_) {
         if (!seen.contains(id)) changed.push_back(id);
     }
+    is_set_ =
+        !seen.empty() || !changed.empty() || std::ranges::any_of(world_.projects.list(), [&](const Project& project) {
+            return day_limit_of(project) > 0 || tokens_of(world_, project, &ProjectSettings::budget_task) > 0;
+        });
     seen_ = std::move(seen);
     if (changed.empty()) return;
     runner_.reconciler.room_changed();

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "common/model/project.hpp"
 #include "daemon/engine/budget.hpp"
@@ -30,10 +32,10 @@ class Budgets : Owner {
     /// Returns the budget that the task is under. If a task above it has one for its family, that one counts if more of
     /// it is used.
     Standing of(const TaskRecord& record) const;
-    /// Returns true if any project has a budget for its tasks or days, or any active task has one of its own.
-    bool any() const;
-    /// Returns a sentence about the task's budget.
-    std::string sentence_of(const TaskId& id) const;
+    /// Returns true if there is a budget anywhere, as look() saw it last.
+    bool any() const { return is_set_; }
+    /// Returns a sentence about the task's budget, and the command that raises it.
+    std::pair<std::string, std::string> sentence_of(const TaskId& id) const;
     /// Returns true if Orange may begin something for the task by itself: its budget is not used up, or a human has
     /// started something for it since.
     bool may_begin(const TaskRecord& record) const;
@@ -50,16 +52,27 @@ class Budgets : Owner {
     /// Stops the task's agents. That of its state waits, and goes on in its conversation when there is a budget again.
     Awaitable<Result<void>> stop(TaskRecord& record);
 
+    /// An agent has ended that Orange was ending: if that was because of the budget, it waits until it may go on, also
+    /// after a daemon that died meanwhile. The caller saves the record.
+    void wait_again(TaskRecord& record, Role role) const;
+
+    /// The task has used more. look() follows within a second.
+    void has_grown(const TaskId& id);
     /// Lets tasks look at what they may do whose budget was reached, was changed, or begins anew with the day. Costs
     /// nothing if there is no budget.
     void look();
 
   private:
     bool is_any_set(const TaskRecord& record) const;
-    bool is_passed(const TaskRecord& record, const engine::Budget& budget) const;
+    bool is_passed(const TaskRecord& record, const Standing& standing) const;
+    bool is_at_work(const TaskRecord& record) const;
+    bool is_first(const TaskRecord& record) const;
+    Awaitable<void> look_in(std::chrono::milliseconds time);
     void use_of(const TaskRecord& record, bool is_for_family, Standing& standing) const;
     const Project* project_of(const TaskRecord& record) const;
 
+    bool is_set_ = false;
+    bool looks_soon_ = false;
     std::map<TaskId, std::string> seen_;  ///< what each task may do, when look() looked last
 };
 

@@ -322,6 +322,7 @@ void Exits::keep_for_later(const TaskId& id, Role role, const std::string& probl
 void Exits::end_without_rule(TaskRecord& record, const End& end, const std::string& problem) {
     const auto role = name_text(end.run.role);
     forget_run(record, end.run, !end.run.ending);
+    if (end.run.ending) runner_.budgets.wait_again(record, end.run.role);
     if (end.is_lost && !end.run.ending) {
         raise(world_, record, NoticeKind::session_lost, "the tmux server ended, and the " + role + " with it", {},
               role);

@@ -164,10 +164,10 @@ Awaitable<bool> Outbox::is_held_by_limit(AgentRun run, bool is_attended) {
     co_return true;
 }
 
-Awaitable<Result<std::optional<engine::Hold>>> Outbox::deliver_next(TaskRecord& record, Tries tries, bool only_humans) {
+Awaitable<Result<std::optional<engine::Hold>>> Outbox::deliver_next(TaskRecord& record, Tries tries, bool without_own) {
     std::map<Role, std::string> next;
     for (const auto& message : record.outbox) {
-        if (!only_humans || message.from != Role::system) next.emplace(message.to, message.id);
+        if (!without_own || message.from != Role::system) next.emplace(message.to, message.id);
     }
     std::optional<engine::Hold> first;
     for (auto& [role, id] : next) {

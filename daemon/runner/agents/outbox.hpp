@@ -40,10 +40,10 @@ class Outbox : Owner {
 
     /// Types the first message of the outbox that can be typed into its agent's window, or drops it if it is out of
     /// date; the messages to one agent keep their order. `record` is that of the task's turn and has a message. Returns
-    /// a Hold if none can be typed yet. If a message waits for long, the human gets a notice. With `only_humans`, the
+    /// a Hold if none can be typed yet. If a message waits for long, the human gets a notice. With `without_own`, the
     /// messages of Orange itself stay in the outbox.
     Awaitable<Result<std::optional<engine::Hold>>> deliver_next(TaskRecord& record, Tries tries,
-                                                                bool only_humans = false);
+                                                                bool without_own = false);
 
     /// Looks whether the agents have taken the typed messages. A message that an idle program swallowed is typed once
     /// more; if that does not help, the human gets a notice. Returns a Hold for the time in which nothing more can be

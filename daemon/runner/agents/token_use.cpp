@@ -1,6 +1,7 @@
 #include "daemon/runner/agents/token_use.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "daemon/engine/notices.hpp"
 #include "daemon/runner/attention/attention.hpp"
@@ -31,6 +32,13 @@ std::optional<Tokens> sum_of(const std::vector<UsageRow>& rows) {
         *sum += row.tokens;
     }
     return sum;
+}
+
+/// Returns the row of a run whose program has told nothing: that is not 0.
+UsageRow untold_by(const AgentRun& run) {
+    UsageRow row{day_of(run.began_at()), run.role, run.harness, run.model, {}};
+    row.untold = 1;
+    return row;
 }
 
 void add_new(std::vector<std::string>& all, const std::vector<std::string>& more) {
@@ -76,7 +84,7 @@ const TokenUse::Reading* TokenUse::known_reading(const TaskRecord& record, const
     return found == task->second.end() ? nullptr : &found->second;
 }
 
-void TokenUse::begin(const TaskRecord& record) {
+void TokenUse::look_at_all(const TaskRecord& record) {
     for (const auto& run : record.runs) {
         const auto harness = world_.harnesses.find(run.harness);
         if (!harness || (run.usage && run.usage->is_settled)) continue;
@@ -114,10 +122,9 @@ bool TokenUse::read_piece(const TaskRecord& record, const AgentRun& run, const a
                                reading.ids,
                                reading.told};
     source.counted = reading.counted;
-    if (reading.reader.read(world_.files, source)) return true;
-    reading.is_whole = true;
+    const bool is_more = reading.reader.read(world_.files, source);
     note(record, run, harness, reading);
-    return false;
+    return is_more;
 }
 
 Awaitable<void> TokenUse::catch_up(TaskId id, RunId run_id) {
@@ -135,7 +142,7 @@ Awaitable<void> TokenUse::catch_up(TaskId id, RunId run_id) {
     }
 }
 
-/// Takes over the sums of a reader that has come to the end of all files. Sums that were higher stay: a file is gone.
+/// Takes over the sums of the reader. Higher ones stay: a file is gone, or this daemon has not come to its end yet.
 void TokenUse::note(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness, Reading& reading) {
     const auto now = world_.clock.now();
     auto& usage = reading.usage;
@@ -143,10 +150,11 @@ void TokenUse::note(const TaskRecord& record, const AgentRun& run, const agents:
     for (auto& row : rows) {
         row.role = run.role;
         row.harness = run.harness;
-        row.untold = reading.reader.is_incomplete() ? 1 : 0;
     }
+    if (!rows.empty() && reading.reader.is_incomplete()) rows.front().untold = 1;
     const auto counted = counted_in(rows), before = counted_in(usage.rows);
-    const auto minutes = std::chrono::ceil<std::chrono::minutes>(now - std::min(reading.base_at, now)).count() + 1;
+    if (now < reading.base_at) reading.base_at = now;  // the clock was set back
+    const auto minutes = std::chrono::ceil<std::chrono::minutes>(now - reading.base_at).count() + 1;
     const auto at_most = harness.usage.at_most;
     if (at_most > 0 && (counted - reading.base) / minutes > at_most) usage.is_doubtful = true;
     if (now - reading.base_at >= k_save_again) {
@@ -160,11 +168,12 @@ void TokenUse::note(const TaskRecord& record, const AgentRun& run, const agents:
     for (const auto& file : reading.reader.files()) usage.files.push_back(file.path);
     if (const auto& window = reading.reader.window()) {
         usage.window = window;
-        windows_[run.harness] = {*window, now};
+        auto& known = windows_[run.harness];
+        if (reading.reader.window_at() >= known.second) known = {*window, reading.reader.window_at()};
     }
     if (counted <= before) return;
     know(record);
-    runner_.budgets.look();
+    runner_.budgets.has_grown(record.task.id);
     if (now - reading.told_at < k_tell_again && now >= reading.told_at) return;
     reading.told_at = now;
     HistoryEvent event{"agent.usage", now, {}};
@@ -192,15 +201,11 @@ Awaitable<std::optional<Tokens>> TokenUse::settle(TaskRecord& record, RunId run_
     const auto* known = usage_of(record, run);
     auto usage = known ? *known : RunUsage{};
     const bool has_told = !usage.rows.empty();
-    const auto* reading = known_reading(record, run);
-    const bool is_nothing = (reading && !reading->reader.files().empty()) || !run.has_begun() ||
-                            world_.clock.now() - run.began_at() < k_least_run;
+    const bool is_nothing = !run.has_begun() || world_.clock.now() - run.began_at() < k_least_run;
     const auto sum = sum_of(usage.rows);
     for (const auto& row : usage.rows) add(record.usage, row);
     if (!has_told && !is_nothing) {
-        UsageRow untold{day_of(run.began_at()), run.role, run.harness, run.model, {}};
-        untold.untold = 1;
-        add(record.usage, untold);
+        add(record.usage, untold_by(run));
     }
     usage.is_settled = true;
     find()->usage = std::move(usage);
@@ -209,36 +214,42 @@ Awaitable<std::optional<Tokens>> TokenUse::settle(TaskRecord& record, RunId run_
 }
 
 void TokenUse::mark(TaskRecord& record, bool is_saved_anyway) {
-    std::string doubtful;
     for (auto& run : record.runs) {
-        const auto* reading = known_reading(record, run);
-        if (run.usage && run.usage->is_doubtful) doubtful = name_text(run.role);
-        if (!reading || !reading->is_whole || (run.usage && run.usage->is_settled)) continue;
-        const auto& now = reading->usage;
-        if (now.is_doubtful) doubtful = name_text(run.role);
-        if (run.usage && now.rows == run.usage->rows && now.window == run.usage->window) continue;
-        const bool is_due = is_saved_anyway || !run.usage || now.is_doubtful != run.usage->is_doubtful ||
-                            now.read_at - run.usage->read_at >= k_save_again || now.read_at < run.usage->read_at;
-        if (is_due && (!now.rows.empty() || now.window)) run.usage = now;
+        if (run.usage && run.usage->is_settled) continue;
+        if (const auto* reading = known_reading(record, run)) {
+            auto now = reading->usage;
+            now.is_told = run.usage && run.usage->is_told;
+            const bool is_news = !run.usage || now.rows != run.usage->rows || now.window != run.usage->window;
+            const bool is_due = is_saved_anyway || !run.usage || now.is_doubtful != run.usage->is_doubtful ||
+                                now.read_at - run.usage->read_at >= k_save_again || now.read_at < run.usage->read_at;
+            if (is_news && is_due && (!now.rows.empty() || now.window)) run.usage = std::move(now);
+        }
+        if (!run.usage || !run.usage->is_doubtful || std::exchange(run.usage->is_told, true)) continue;
+        raise(world_, record, NoticeKind::usage_doubtful,
+              "the " + name_text(run.role) +
+                  " told more tokens than its program can use in that time. They count for no other task",
+              "orange harness explain " + record.task.id.value, name_text(run.role));
     }
-    if (doubtful.empty() || engine::find_notice(record, NoticeKind::usage_doubtful)) return;
-    raise(world_, record, NoticeKind::usage_doubtful,
-          "the " + doubtful + " told more tokens than its program can use in that time. They count for no other task",
-          "orange harness explain " + record.task.id.value, doubtful);
 }
 
 const RunUsage* TokenUse::usage_of(const TaskRecord& record, const AgentRun& run) const {
     if (run.usage && run.usage->is_settled) return nullptr;
     const auto* reading = known_reading(record, run);
-    if (reading && reading->is_whole) return &reading->usage;
+    if (reading) return &reading->usage;
     return run.usage ? &*run.usage : nullptr;
 }
 
 std::vector<UsageRow> TokenUse::rows_of(const TaskRecord& record) const {
     auto rows = record.usage;
+    const auto now = world_.clock.now();
     for (const auto& run : record.runs) {
+        if (run.usage && run.usage->is_settled) continue;
         const auto* usage = usage_of(record, run);
-        for (const auto& row : usage ? usage->rows : std::vector<UsageRow>()) add(rows, row);
+        if (usage && !usage->rows.empty()) {
+            for (const auto& row : usage->rows) add(rows, row);
+        } else if (run.has_begun() && now - run.began_at() >= k_least_run) {
+            add(rows, untold_by(run));
+        }
     }
     return rows;
 }
@@ -276,7 +287,10 @@ void TokenUse::know(const TaskRecord& record) const {
 const TokenUse::Known& TokenUse::known(const TaskId& id) const {
     const auto found = known_.find(id);
     if (found != known_.end()) return found->second;
-    if (const auto record = world_.tasks.read(id)) know(**record);
+    static const Known none;
+    const auto record = world_.tasks.read(id);
+    if (!record) return none;  // perhaps only now
+    know(**record);
     return known_[id];
 }
 

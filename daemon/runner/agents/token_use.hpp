@@ -24,8 +24,8 @@ class TokenUse : Owner {
   public:
     explicit TokenUse(Runner& runner);
 
-    /// Reads the agents of a task that this daemon sees for the first time, before it begins anything.
-    void begin(const TaskRecord& record);
+    /// Reads all agents of a task: before a new daemon begins anything, and before a transition.
+    void look_at_all(const TaskRecord& record);
     /// Reads what the program has reported since the last call: at most a mebibyte, and the rest in the background.
     void look(const TaskRecord& record, const AgentRun& run, const agents::EventReader& events);
 
@@ -37,7 +37,7 @@ class TokenUse : Owner {
     /// raises the notice of a run that told more than is possible. The caller saves the record.
     void mark(TaskRecord& record, bool is_saved_anyway);
 
-    /// Returns what the task's agents have used, those of living ones included.
+    /// Returns what the task's agents have used, living ones included. One that has told nothing yet has a row, too.
     std::vector<UsageRow> rows_of(const TaskRecord& record) const;
     /// Returns the tokens of the task that count, as far as they are known; also doubtful ones.
     std::int64_t counted_of(const TaskRecord& record) const;
@@ -46,9 +46,6 @@ class TokenUse : Owner {
     /// Returns the tokens that count of a project's tasks today, without doubtful ones. The first call of a day reads
     /// the tasks that have ended today.
     std::int64_t counted_today(const std::string& project) const;
-    /// Returns true for a task of which something is known.
-    bool is_known(const TaskRecord& record) const { return !rows_of(record).empty(); }
-
     /// Returns the accounts' windows that programs told last, by harness, with the time of the reading.
     const std::map<std::string, std::pair<UsageWindow, Timestamp>>& windows() const { return windows_; }
 
@@ -65,12 +62,10 @@ class TokenUse : Owner {
         std::vector<std::string> ids, told;
         std::vector<std::string> counted;  ///< files that an earlier daemon has counted
         RunUsage usage;
-        bool is_whole = false;        ///< all that there was has been read
         bool is_catching_up = false;  ///< the rest is being read in the background
         std::int64_t base = 0;        ///< the tokens at `base_at`, for at_most
         Timestamp base_at{};
         Timestamp told_at{};  ///< of the last agent.usage
-        std::int64_t told_tokens = 0;
     };
     /// The tokens of a task that count for others.
     struct Known {

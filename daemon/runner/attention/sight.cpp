@@ -84,7 +84,7 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
         sight.held_back = "the " + name_text(record.held.front().role) + " is being started";
     } else if (state && state->children && engine::have_come_back(**definition, task, sight.children) &&
                !runner.budgets.may_begin(record)) {
-        sight.held_back = runner.budgets.sentence_of(task.id);
+        sight.held_back = runner.budgets.sentence_of(task.id).first;
         sight.held_for_human = true;
     }
     if (record.queued) {

@@ -59,7 +59,7 @@ struct Reconciler::Performer {
         return finish(runner.queue.start_held(record));
     }
     Awaitable<Result<Held>> operator()(engine::step::Deliver deliver) const {
-        return runner.outbox.deliver_next(record, tries, deliver.only_humans);
+        return runner.outbox.deliver_next(record, tries, deliver.without_own);
     }
     Awaitable<Result<Held>> operator()(engine::step::Acknowledge) const { return runner.outbox.acknowledge(record); }
     Awaitable<Result<Held>> operator()(engine::step::ClearIdle) const {
@@ -253,7 +253,7 @@ Reconciler::Snapshot Reconciler::look_at(const TaskRecord& record, bool on_duty)
     view.blockers = blockers_of(world_, record);
     view.children = children_of(world_, record);
     view.is_merging = !Merges::under_way(record).empty();
-    view.stops_spent = runner_.budgets.is_stop_due(record) && runner_.agents.alive(record);
+    view.stops_spent = runner_.agents.any_may_live(record) && runner_.budgets.is_stop_due(record);
     view.budget_spent = !runner_.budgets.may_begin(record);
     view.has_room = runner_.queue.has_room(record.task.id);
     view.is_on_duty = on_duty;

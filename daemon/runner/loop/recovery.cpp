@@ -14,7 +14,7 @@ Awaitable<void> Recovery::resume(TaskId id) {
     if (auto told = young ? runner_.creation.tell_created(record) : Result<void>{}; !told)
         log::warn("runner", told.error().message);
     co_await runner_.agents.settle_starting(record);
-    runner_.tokens.begin(record);
+    runner_.tokens.look_at_all(record);
     if (record.intent) {
         log::info("runner", "resuming an interrupted transition",
                   {{"task", id.value}, {"from", record.intent->from}, {"to", record.intent->to}});

@@ -310,6 +310,7 @@ queue::Snapshot Capacity::snapshot() const {
 }
 
 bool Capacity::may_start(const TaskRecord& record, Role role) const {
+    if (!runner_.budgets.may_begin(record)) return false;  // it may have been used up since the start began
     if (starting_.contains(record.task.id)) return true;
     const auto definition = turns_.definition_of(record.task);
     if (definition && !engine::is_at_work(**definition, record.task, role)) return true;
@@ -389,8 +390,10 @@ void Capacity::explain(StartWait& wait, const queue::Resource& full, int running
         wait.reason = "executor";
         wait.text = "waits until " + full.of + " has ended the run before";
     } else if (full.what == k_budget) {
+        const auto [sentence, command] = runner_.budgets.sentence_of(TaskId{full.of});
         wait.reason = "budget";
-        wait.text = "waits, because " + runner_.budgets.sentence_of(TaskId{full.of});
+        wait.text = "waits, because " + sentence;
+        wait.command = command;
     } else if (full.what == k_login) {
         wait.reason = "login";
         wait.text = "waits for " + wait.harness + " (another one starts)";
@@ -428,6 +431,7 @@ std::int64_t Capacity::held_place(const TaskRecord& record, const Resources& for
 }
 
 std::string waits_sentence(const StartWait& wait, const std::string& project) {
+    if (wait.reason == "budget") return "it " + wait.text + ". To raise the budget:\n  " + wait.command;
     if (wait.reason == "usage_limit") {
         return "it " + wait.text + (wait.for_human ? "" : " and starts by itself then") +
                ". If the limit has reset already:\n  orange daemon reload";

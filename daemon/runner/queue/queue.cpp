@@ -81,7 +81,7 @@ class Queue::Preparing {
 };
 
 Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
-    std::string project;
+    std::string project, pass;
     {
         CO_TRY(auto turn, co_await runner_.transitions.begin_turn(id));
         auto& record = turn.record;
@@ -92,7 +92,8 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
             co_return engine::spawn_target(*definition, record.task).error();
         }
         if (std::exchange(record.unapproved, false)) CO_TRY(turns_.try_save(record));  // a human starts it
-        if (by.role == Role::human && !runner_.budgets.let_pass(record).empty()) CO_TRY(turns_.try_save(record));
+        if (by.role == Role::human) pass = runner_.budgets.let_pass(record);
+        if (!pass.empty()) CO_TRY(turns_.try_save(record));
         if (record.queued && runner_.capacity.is_paused(record)) {  // after a usage limit, the human lets it continue
             enqueue(record);
             CO_TRY(turns_.try_save(record));
@@ -102,6 +103,7 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
             auto started = co_await start_pending(record, by);
             if (!started && started.error().code != ErrorCode::pool_exhausted) schedule(project);
             if (started && !started->spawn_error.empty()) stalled_.insert(project);
+            if (started && !pass.empty()) started->notes.push_back(pass);
             if (started || started.error().code != ErrorCode::pool_exhausted) co_return started;
             CO_TRY(record, turns_.record_of(id));
         }

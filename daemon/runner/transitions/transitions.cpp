@@ -215,6 +215,7 @@ Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Lib
     engine::enter(changed, *definition, decision,
                   {random_id(12), by, world_.clock.now(), synced.artifacts.hashes(), std::move(synced.notices_before)});
     changed.intent->workspace = prepared.workspace;
+    runner_.tokens.look_at_all(changed);
     runner_.tokens.mark(changed, true);
     changed.intent->tokens = runner_.tokens.counted_of(changed);
     if (!same.empty()) {

@@ -102,14 +102,14 @@ TEST_CASE("Of the task's limit and the day's the worse one counts, also at the l
 TEST_CASE("The sentence names the limit that is worse, the command raises that one") {
     auto budget = of_task(3 * k_mio, 2'500'000);
     CHECK(sentence_of(budget, of_shop()) == "it has used 2.5M of its 3M tokens");
-    CHECK(command_of(budget, of_shop()).text() == "orange task update 4f2a --budget 5M");
+    CHECK(command_of(budget, of_shop()).text() == "orange task update 4f2a --budget 4M");
     budget.day = 40 * k_mio;
     budget.day_used = 41 * k_mio;
     CHECK(sentence_of(budget, of_shop()) == "its project shop has used 41M of today's 40M tokens");
-    CHECK(command_of(budget, of_shop()).text() == "orange project update shop --set budget.day=50M");
+    CHECK(command_of(budget, of_shop()).text() == "orange project update shop --set budget.day=60M");
     budget.task_used = 3 * k_mio;  // equally bad: the human needs to raise both
     CHECK_THAT(sentence_of(budget, of_shop()), Holds("its 3M tokens") && Holds("today's 40M"));
-    CHECK(command_of(budget, of_shop()) == task_command("update", "4f2a", "--budget 5M"));
+    CHECK(command_of(budget, of_shop()) == task_command("update", "4f2a", "--budget 4M"));
 }
 
 TEST_CASE("A limit that is unset is in no sentence and in no command") {
@@ -126,7 +126,7 @@ TEST_CASE("A sub-task is told of the budget of the task above it, which the comm
     of.task = "9c1d";
     of.is_relatives = true;
     CHECK_THAT(sentence_of(of_task(3 * k_mio, 3 * k_mio), of), Holds("task 9c1d") && Holds("sub-tasks"));
-    CHECK(command_of(of_task(3 * k_mio, 3 * k_mio), of) == task_command("update", "9c1d", "--budget 5M"));
+    CHECK(command_of(of_task(3 * k_mio, 3 * k_mio), of) == task_command("update", "9c1d", "--budget 4M"));
 }
 
 TEST_CASE("The command's value has room for the whole family, which --budget counts and budget.task does not") {
@@ -136,15 +136,15 @@ TEST_CASE("The command's value has room for the whole family, which --budget cou
 }
 
 TEST_CASE("A higher budget is a round number that leaves room, and that Orange reads") {
-    CHECK(more_than(3 * k_mio, 3'100'000) == 5 * k_mio);
-    CHECK(more_than(3 * k_mio, 2'500'000) == 5 * k_mio);
-    CHECK(more_than(40 * k_mio, 41 * k_mio) == 50 * k_mio);
+    CHECK(more_than(3 * k_mio, 3'100'000) == 6 * k_mio);
+    CHECK(more_than(3 * k_mio, 2'500'000) == 4 * k_mio);
+    CHECK(more_than(40 * k_mio, 41 * k_mio) == 60 * k_mio);
     CHECK(more_than(5 * k_mio, 5 * k_mio) == 8 * k_mio);
-    CHECK(more_than(5 * k_mio, 40 * k_mio) == 50 * k_mio);
-    CHECK(more_than(5 * k_mio, 45 * k_mio) == 80 * k_mio);
-    CHECK(more_than(80 * k_mio, 81 * k_mio) == 100 * k_mio);
+    CHECK(more_than(5 * k_mio, 40 * k_mio) == 60 * k_mio);
+    CHECK(more_than(5 * k_mio, 45 * k_mio) == 60 * k_mio);
+    CHECK(more_than(80 * k_mio, 81 * k_mio) == 200 * k_mio);
     CHECK(more_than(100, 120) == 1000);
-    CHECK(more_than(400'000, 400'000) == 500'000);
+    CHECK(more_than(400'000, 400'000) == 600'000);
     for (std::int64_t used = 1; used < 1'000'000 * k_mio; used = used * 3 + 1) {
         CAPTURE(used);
         const auto more = more_than(used, used);
@@ -172,7 +172,7 @@ TEST_CASE("A budget that is near is said once and needs no help, a spent one nee
     CHECK(near->kind == NoticeKind::budget_near);
     CHECK_FALSE(rule_of(near->kind).help);
     CHECK(near->text == "it has used 2.5M of its 3M tokens");
-    CHECK(near->command == "orange task update 4f2a --budget 5M");
+    CHECK(near->command == "orange task update 4f2a --budget 4M");
     const auto spent = notice_of(of_task(3 * k_mio, 3 * k_mio), of_shop());
     REQUIRE(spent);
     CHECK(spent->kind == NoticeKind::budget);

@@ -336,10 +336,10 @@ TEST_CASE("With a spent budget the human's message overtakes those of Orange, wh
     scene.record.outbox[1].from = Role::human;
     const auto due = [&] { return std::get<step::Deliver>(std::get<Step>(engine::next(scene.view))); };
     CHECK(due().message == "m0");
-    CHECK_FALSE(due().only_humans);
+    CHECK_FALSE(due().without_own);
     scene.view.budget_spent = true;
     CHECK(due().message == "m1");
-    CHECK(due().only_humans);
+    CHECK(due().without_own);
 }
 
 TEST_CASE("The most urgent step is due first, and one that is held lets the others pass") {

@@ -151,7 +151,7 @@ inline TaskRecord full_record() {
                          "token",     "TIMEOUT"};
     run.place->hides = true;
     run.place->over = {"COMPLETED"};
-    run.usage = RunUsage{{full_usage_row()}, {"/h/0b1c.jsonl"}, k_full_time, true, true, UsageWindow{62, k_full_time}};
+    run.usage = RunUsage{{full_usage_row()}, {"/h/0b1c.jsonl"}, k_full_time, true, true, true, UsageWindow{62, k_full_time}};
     record.checked = CheckRecord{"abcdef0123456789",         "cccc",       false, k_full_time, "make test",
                                  "ended with exit status 2", "line\nline", 12,    "dddd",      "origin/main"};
     record.merge_checked = record.checked;
@@ -176,7 +176,7 @@ inline TaskRecord full_record() {
     record.usage = {full_usage_row()};
     record.times = {{"2026-11-21", "worker", 300}};
     record.time_open = TimeOpen{"you", k_full_time};
-    record.budget_pass = BudgetPass{"2026-11-21", 5'000'000, 40'000'000};
+    record.budget_pass = BudgetPass{"2026-11-21", "4f2a", 3'000'000, 5'000'000, 40'000'000, 41'000'000};
     record.near_told = "5000000 40000000 2026-11-21";
     return record;
 }
