@@ -34,4 +34,11 @@ Awaitable<void> end_left_by_daemons(Path worktree, std::string mark) {
     co_await end_all(std::move(ending), "ending what a killed daemon left", std::move(fields));
 }
 
+Awaitable<void> end_left_by_command(std::string mark) {
+    process::Ending ending([mark] { return process::of_mark(mark); });
+    log::Fields fields;
+    fields["mark"] = mark;
+    co_await end_all(std::move(ending), "ending what a command left", std::move(fields));
+}
+
 }  // namespace orange::agents

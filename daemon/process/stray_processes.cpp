@@ -86,13 +86,18 @@ std::string shown(const std::vector<StrayProcess>& processes) {
     return join(texts, ", ");
 }
 
+std::vector<StrayProcess> of_mark(const std::string& mark) {
+    return those_of(all_pids(), [&](std::int64_t pid) { return environ_of(pid, k_daemon_variable) == mark; });
+}
+
 std::vector<StrayProcess> left_by_daemons(const std::string& worktree, const std::string& own_mark) {
     const auto home = own_mark.substr(0, own_mark.rfind('@') + 1);
     std::vector<std::int64_t> marked;
     std::set<std::int64_t> sessions;
     for (const auto pid : all_pids()) {
         const auto mark = environ_of(pid, k_daemon_variable);
-        if (!mark || !mark->starts_with(home) || *mark == own_mark) continue;
+        if (!mark || !mark->starts_with(home)) continue;
+        if (*mark == own_mark || mark->starts_with(own_mark + "/")) continue;
         marked.push_back(pid);
         const auto session = session_of(pid);
         if (session && works_in(pid, worktree)) sessions.insert(*session);

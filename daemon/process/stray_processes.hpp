@@ -40,8 +40,11 @@ std::vector<StrayProcess> of_ended_runs(const std::string& home, const std::set<
 std::string shown(const std::vector<StrayProcess>& processes);
 
 /// The variable that marks what a daemon runs in a workspace (setup commands, git): `<home>@<random id of this
-/// daemon>`.
+/// daemon>`. A command with a mark of its own has `/` and a name behind that.
 inline constexpr const char* k_daemon_variable = "ORANGE_DAEMON";
+
+/// Returns the processes that have exactly this mark.
+std::vector<StrayProcess> of_mark(const std::string& mark);
 
 /// Returns the left-over processes of killed daemons: those with a mark of the same home other than `own_mark` that
 /// work in `worktree`, or are in the session of such a process. A home has one daemon at a time, so any other daemon of

@@ -101,6 +101,7 @@ const std::map<std::string, std::vector<std::string>>& allowed() {
                                                         "daemon/process/proc_info.hpp",
                                                         "daemon/process/environment.hpp",
                                                         "daemon/process/group.hpp",
+                                                        "daemon/process/listening.hpp",
                                                         "daemon/process/scopes.hpp",
                                                         "daemon/process/umask.hpp",
                                                         "daemon/files/file_system.hpp",
