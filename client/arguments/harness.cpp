@@ -27,7 +27,8 @@ Action harness_trust(CLI::App& app) {
         bool yes = false;
     };
     auto a = std::make_shared<Arguments>();
-    app.add_option("NAME", a->params.name, "Name of the harness, or .orange/setup, .orange/teardown or core.sshCommand")
+    app.add_option("NAME", a->params.name,
+                   "Name of the harness, or .orange/setup, .orange/teardown, .orange/dev or core.sshCommand")
         ->required();
     auto* path = app.add_option("PATH", a->params.cwd, "Directory in the repository; default: this one");
     text(app, "--project", a->params.project, "Project, instead of PATH")->excludes(path)->option_text("TEXT");
@@ -36,7 +37,7 @@ Action harness_trust(CLI::App& app) {
         "Asks for confirmation and stores the answer with the project. Orange then starts the "
         "agent with the options that make it trust the repository. If the agent takes no such "
         "option, this command shows the lines to add to the agent's own file.\n\n"
-        "With .orange/setup or .orange/teardown, it shows this file of the repository, and stores "
+        "With .orange/setup, .orange/teardown or .orange/dev, it shows this file of the repository, and stores "
         "that you agree to its text. Orange then runs it in the worktrees of tasks. With "
         "core.sshCommand, it does the same with this value of the repository's configuration, with "
         "which git then reaches the remotes.\n\n"

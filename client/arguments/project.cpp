@@ -15,6 +15,14 @@ CLI::Option* setup(CLI::App& app, std::vector<std::string>& into) {
         ->option_text(k_command_words);
 }
 
+CLI::Option* dev(CLI::App& app, std::vector<std::string>& into) {
+    return app
+        .add_option("--dev", into,
+                    "Command with which 'orange try' runs a task's work, for example --dev npm run dev; it finds its "
+                    "port in ORANGE_PORT")
+        ->option_text(k_command_words);
+}
+
 Action project_add(CLI::App& app) {
     auto params = std::make_shared<rpc::ProjectAdd>();
     app.add_option("PATH", params->path, "Git repository; default: the one that contains this directory");
@@ -24,6 +32,7 @@ Action project_add(CLI::App& app) {
     text(app, "--workflow", params->workflow, "Workflow of new tasks");
     text(app, "--harness", params->harness, "Harness of new tasks");
     setup(app, params->setup);
+    dev(app, params->dev);
     app.footer("Example:\n  orange project add ~/src/shop --pool-size 3 --setup npm ci");
     return [params](Context& context) { return commands::project_add(context, *params); };
 }
@@ -49,8 +58,8 @@ std::string settings_help() {
 Action project_update(CLI::App& app) {
     struct Arguments {
         rpc::ProjectUpdate params;
-        std::vector<std::string> setup, set, unset, checks;
-        bool no_setup = false, no_checks = false;
+        std::vector<std::string> setup, dev, set, unset, checks;
+        bool no_setup = false, no_dev = false, no_checks = false;
     };
     auto a = std::make_shared<Arguments>();
     text(app, "NAME", a->params.name, "Project; default: the one of this directory");
@@ -61,6 +70,8 @@ Action project_update(CLI::App& app) {
     text(app, "--harness", a->params.harness, "Harness of new tasks; '' selects the first installed one");
     setup(app, a->setup);
     app.add_flag("--no-setup", a->no_setup, "Run no setup command");
+    dev(app, a->dev);
+    app.add_flag("--no-dev", a->no_dev, "Have no command for 'orange try'");
     words(app, "--set", "KEY=VALUE", a->set, "Give the project a value of its own for a setting");
     words(app, "--unset", "KEY", a->unset, "Use the value of config.yml for a setting again");
     words(app, "--check", "COMMAND", a->checks,
@@ -69,6 +80,7 @@ Action project_update(CLI::App& app) {
     app.footer(settings_help());
     return [a](Context& context) {
         if (!a->setup.empty() || a->no_setup) a->params.setup = a->setup;
+        if (!a->dev.empty() || a->no_dev) a->params.dev = a->dev;
         if (!a->checks.empty() || a->no_checks) a->params.settings["checks"] = a->checks;
         for (const auto& key : a->unset) a->params.settings[key] = nullptr;
         return commands::project_update(context, a->params, a->set);

@@ -72,6 +72,7 @@ std::string project_page(const rpc::ProjectReply& reply, const Style& style) {
                         printable(project.workflow.value_or("default"));
     if (project.harness) facts += ", harness " + printable(*project.harness);
     if (!project.setup.empty()) facts += ", setup: " + printable(join(project.setup, " "));
+    if (!project.dev.empty()) facts += ", dev: " + printable(join(project.dev, " "));
     out += wrapped(facts, "  ", style.width);
     const auto settings = settings_text(project);
     if (!settings.empty()) out += wrapped(printable(settings), "  ", style.width);

@@ -25,6 +25,7 @@ struct Project {
     std::map<std::string, std::string> env;
     std::vector<std::string> trusted;
     ProjectSettings settings = {};
+    std::vector<std::string> dev = {};
 
     void describe_but_settings(auto& v) {
         v.required("name", name, "the project's name, in paths and in names of tmux sessions");
@@ -34,6 +35,7 @@ struct Project {
         v.sparse("workflow", workflow, "workflow for new tasks; absent: default");
         v.sparse("harness", harness, "harness for new tasks; absent: the first installed");
         v.sparse("setup", setup, "argv run in a workspace before its agent starts; absent: none");
+        v.sparse("dev", dev, "argv with which a human tries a task's work; absent: none");
         v.sparse("env", env, "variables for its agents");
         v.sparse("trusted", trusted, "harnesses that a human let trust the repository");
     }

@@ -223,7 +223,8 @@ struct HarnessTrust {
     bool dry_run = false;
     std::optional<std::string> hash;
     void describe(auto& v) {
-        v.required("name", name, "which harness; or the repository's own .orange/setup or .orange/teardown");
+        v.required("name", name,
+                   "which harness; or the repository's own .orange/setup, .orange/teardown or .orange/dev");
         v.optional("project", project, "the project that it is to trust");
         v.optional("cwd", cwd, "a directory of the repository that it is to trust");
         v.optional("dry_run", dry_run, "only say what would be recorded");

@@ -52,6 +52,7 @@ struct ProjectAdd {
     std::optional<std::string> workflow;
     std::optional<std::string> harness;
     std::vector<std::string> setup;
+    std::vector<std::string> dev;
     void describe(auto& v) {
         v.required("path", path, "absolute path of a git repository, or of any directory in it");
         v.optional("name", name, "project name; the folder's name where absent");
@@ -60,6 +61,7 @@ struct ProjectAdd {
         v.optional("workflow", workflow, "workflow of new tasks");
         v.optional("harness", harness, "harness of new tasks");
         v.optional("setup", setup, "argv run in a workspace before its agent starts");
+        v.sparse("dev", dev, "argv with which a human tries a task's work");
     }
 };
 
@@ -88,6 +90,7 @@ struct ProjectUpdate {
     std::optional<std::string> workflow;
     std::optional<std::string> harness;
     std::optional<std::vector<std::string>> setup;
+    std::optional<std::vector<std::string>> dev;
     std::map<std::string, Json> settings;
     void describe(auto& v) {
         v.optional("name", name, "which project; else the one that cwd is in");
@@ -98,6 +101,7 @@ struct ProjectUpdate {
         v.optional("workflow", workflow, "workflow of new tasks; empty: default");
         v.optional("harness", harness, "harness of new tasks; empty: first installed");
         v.optional("setup", setup, "argv run in a workspace before its agent starts; empty: none");
+        v.optional("dev", dev, "argv with which a human tries a task's work; empty: none");
         v.sparse("settings", settings, "name → value, a text or of its own type; null: as config.yml says");
     }
 };

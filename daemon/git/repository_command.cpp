@@ -25,7 +25,7 @@ void trust_ssh(Project& project, const std::string& value) {
 }
 
 bool is_repository_command(const std::string& name) {
-    return name == ".orange/setup" || name == ".orange/teardown";
+    return name == ".orange/setup" || name == ".orange/teardown" || name == ".orange/dev";
 }
 
 std::optional<RepositoryCommand> repository_command(int folder, const std::string& name) {

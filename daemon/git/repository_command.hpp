@@ -6,8 +6,8 @@
 
 #include "common/model/project.hpp"
 
-/// Commands that a repository itself brings for its worktrees: the files `.orange/setup` and `.orange/teardown`. A
-/// command runs only if a person has agreed to exactly its text.
+/// Commands that a repository itself brings for its worktrees: the files `.orange/setup`, `.orange/teardown` and
+/// `.orange/dev`. A command runs only if a person has agreed to exactly its text.
 namespace orange::git {
 
 struct RepositoryCommand {

@@ -68,9 +68,10 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
     CO_TRY(check_pool_size(project.pool_size));
     if (params.workflow) project.workflow = params.workflow->empty() ? std::nullopt : params.workflow;
     if (params.harness) project.harness = params.harness->empty() ? std::nullopt : params.harness;
-    if (params.setup) {
-        project.setup = *params.setup;
-        CO_TRY(check_setup(world.files, project, "orange project update " + shell_word(project.name)));
+    if (params.setup) project.setup = *params.setup;
+    if (params.dev) project.dev = *params.dev;
+    if (params.setup || params.dev) {
+        CO_TRY(check_commands(world.files, project, "orange project update " + shell_word(project.name)));
     }
     for (const auto& [name, value] : params.settings) CO_TRY(set_setting(project.settings, name, value));
     // Check the names now, not when the first task fails.

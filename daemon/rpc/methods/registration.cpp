@@ -32,30 +32,37 @@ Result<void> check_one_line(const std::string& path) {
                 printable(path)};
 }
 
-/// Returns `command` as words behind --setup: its own words, or a call of sh if it needs a shell.
-std::string as_words(const std::string& command) {
+/// Returns `command` as words behind an option: its own words, or a call of sh if it needs a shell.
+std::string as_words(const std::string& option, const std::string& command) {
     const auto own = shell_words(command);
     if (!own) return " sh -c " + shell_word(command);
     std::string text;
-    for (const auto& word : *own) text += (word.starts_with("--") ? " --setup=" : " ") + shell_word(word);
+    for (const auto& word : *own) text += (word.starts_with("--") ? " " + option + "=" : " ") + shell_word(word);
     return text;
+}
+
+/// `name`: "setup", of the option as well.
+Result<void> check_words(FileSystem& files, const Project& project, std::vector<std::string>& words,
+                         const std::string& name, const std::string& command) {
+    if (words == std::vector<std::string>{""}) words.clear();
+    if (words.empty()) return {};
+    const auto& program = words.front();
+    if (program.empty()) {
+        return {ErrorCode::invalid_argument, "the " + name + " command's first word, its program, must not be empty"};
+    }
+    // A name with blanks is most likely a whole command in quotes, unless a program has that very name.
+    const bool is_file = !is_missing(files, Path(project.path) / program);
+    if (words.size() > 1 || is_file || program.find_first_of(" \t\n") == std::string::npos) return {};
+    return {ErrorCode::invalid_argument, "there is no program \"" + printable(program) + "\". Give each word of the " +
+                                             name + " command as its own argument:\n  " + command + " --" + name +
+                                             as_words("--" + name, program)};
 }
 
 }  // namespace
 
-Result<void> check_setup(FileSystem& files, Project& project, const std::string& command) {
-    if (project.setup == std::vector<std::string>{""}) project.setup.clear();
-    if (project.setup.empty()) return {};
-    const auto& program = project.setup.front();
-    if (program.empty()) {
-        return {ErrorCode::invalid_argument, "the setup command's first word, its program, must not be empty"};
-    }
-    // A name with blanks is most likely a whole command in quotes, unless a program has that very name.
-    const bool is_file = !is_missing(files, Path(project.path) / program);
-    if (project.setup.size() > 1 || is_file || program.find_first_of(" \t\n") == std::string::npos) return {};
-    return {ErrorCode::invalid_argument, "there is no program \"" + printable(program) +
-                                             "\". Give each word of the setup command as its own argument:\n  " +
-                                             command + " --setup" + as_words(program)};
+Result<void> check_commands(FileSystem& files, Project& project, const std::string& command) {
+    TRY(check_words(files, project, project.setup, "setup", command));
+    return check_words(files, project, project.dev, "dev", command);
 }
 
 Result<void> check_pool_size(int size) {
@@ -123,7 +130,8 @@ Awaitable<Result<NewProject>> new_project(Api& api, ProjectAdd params) {
     project.workflow = params.workflow;
     project.harness = params.harness;
     project.setup = params.setup;
-    CO_TRY(check_setup(api.world().files, project, "orange project add " + shell_word(root)));
+    project.dev = params.dev;
+    CO_TRY(check_commands(api.world().files, project, "orange project add " + shell_word(root)));
     CO_TRY(check_names(api.world(), project));
     std::string on_other_branch;
     if (!is_known) on_other_branch = co_await other_branch(world.git, project);

@@ -26,8 +26,9 @@ Awaitable<Result<std::string>> repository_at(Api& api, std::string path);
 
 Awaitable<Result<void>> check_default_branch(Api& api, std::string repo, std::string branch);
 Result<void> check_pool_size(int size);
-/// Clears a setup command that is one empty word. Refuses one that begins with an empty word, and a whole command in
-/// one word if no program has that name. `command`: what a person runs to change the project, for the message.
-Result<void> check_setup(FileSystem& files, Project& project, const std::string& command);
+/// Checks the setup and dev commands of a project. Clears one that is a single empty word. Refuses one that begins with
+/// an empty word, and a whole command in one word if no program has that name. `command`: what a person runs to change
+/// the project, for the message.
+Result<void> check_commands(FileSystem& files, Project& project, const std::string& command);
 
 }  // namespace orange::rpc
