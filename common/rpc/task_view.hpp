@@ -93,6 +93,18 @@ struct PlacedRun {
     }
 };
 
+/// The state of the command with which a task's human tries its work (`task.try`).
+struct PreviewView {
+    std::string state;
+    std::string url;
+    std::optional<Timestamp> since;
+    void describe(auto& v) {
+        v.required("state", state, "starting, running (something listens at its URL) or ended");
+        v.sparse("url", url, "where it can be opened on the daemon's machine; absent: nothing listens yet");
+        v.optional("since", since, "since when it is in this state");
+    }
+};
+
 /// A task as programs see it: TASK.md's fields and what the daemon knows beside them.
 struct TaskView {
     Task fields;                                     ///< the frontmatter (docs/files.md)
@@ -125,6 +137,7 @@ struct TaskView {
     std::int64_t children_done = 0;           ///< the number of done sub-tasks
     std::optional<TaskUsage> usage = {};      ///< absent: nothing is known
     std::string merges_into;                  ///< its parent's branch, if it is or was merged into that
+    std::optional<PreviewView> preview = {};  ///< absent: its human has not tried its work
     void describe(auto& v) {
         v.required("fields", fields, "TASK.md's frontmatter");
         v.optional("short_id", short_id, "the shortest beginning of its id, at least four characters, that names it");
@@ -162,6 +175,7 @@ struct TaskView {
         v.optional("usage", usage, "what its agents have used, and how long it took; absent: nothing is known");
         v.sparse("merges_into", merges_into,
                  "the branch of its parent, if it is merged into that, or was; absent: into the default branch");
+        v.optional("preview", preview, "the command with which its human tries the work; absent: none was started");
     }
 };
 

@@ -508,12 +508,15 @@ class App {
         runner_.reconciler.stop();
         runner_.gates.stop();
         runner_.checks.stop_all();
+        runner_.previews.stop_all();
         runner_.pull_sync.stop();
         replies_.stop();
         cluster_.stop();
         server_.stop();
         async::spawn(io_.get_executor(), "last notifications", notifier_.send_waiting());
-        const auto is_busy = [this] { return server_.busy() > 0 || !notifier_.is_idle(); };
+        const auto is_busy = [this] {
+            return server_.busy() > 0 || !notifier_.is_idle() || runner_.previews.any_running();
+        };
         for (std::chrono::milliseconds waited{}; waited < k_shutdown_patience && is_busy(); waited += k_shutdown_step) {
             co_await async::sleep(k_shutdown_step);
         }
@@ -534,14 +537,15 @@ class App {
         }
     }
 
-    /// Returns true if no transition, merge, check or preparation is under way and the new program prints its version.
+    /// Returns true if no transition, merge, check, try or preparation is under way and the new program prints its
+    /// version.
     Awaitable<bool> should_restart() {
         if (stopping_ || !world_.settings.auto_restart || !program_.may_be_restarted()) co_return false;
         const auto is_quiet = [this] {
             bool intents = false;
             tasks_.each_awake([&](const TaskRecord& record) { intents = intents || record.intent; });
             return !intents && task_locks_.idle() && repositories_.idle() && !runner_.checks.any_under_way() &&
-                   notifier_.is_idle();
+                   !runner_.previews.any_running() && notifier_.is_idle();
         };
         if (!is_quiet()) co_return false;
         Command ask;

@@ -128,7 +128,9 @@ class Question {
     }
     Needs review() const {
         if (can_be_merged_from(definition_, status())) {
-            return here(Need::review, "the work is ready for your review", command("diff"));
+            const auto& url = sight_.preview_url;
+            return here(Need::review, "the work is ready for your review" + (url.empty() ? url : "; it runs at " + url),
+                        command("diff"));
         }
         if (approval_target(definition_, record_.task) != nullptr) {
             const auto section = handed_over();

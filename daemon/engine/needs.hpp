@@ -28,6 +28,7 @@ struct NeedFacts {
     bool parent_there = false;        ///< the parent exists and has not ended, so that its human looks at it
     std::string continued_by;         ///< the task that goes on with its work, as people type it
     std::vector<std::string> living;  ///< names of the roles whose agents live
+    std::string preview_url;          ///< where its human can try the work; empty: it does not run
 };
 
 /// True if an agent works in this state. A workflow that does not say so with `agent` has an exit rule for the state

@@ -52,6 +52,7 @@ class Offers {
         }
         if (begun && !record_.task.pr_url && !sight_.into_parent) add("create_pr");
         if (begun && record_.task.workspace && !sight_.works) add("update_branch");
+        if (begun && record_.task.workspace && sight_.has_dev) add("try");
         if (begun && has_other_step()) add("move");
         if (!edges_to(Meaning::cancelled).empty()) add("cancel");
     }

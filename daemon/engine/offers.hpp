@@ -17,6 +17,7 @@ struct Offering {
     bool needs_answer = false;
     bool shows_dialog = false;
     bool into_parent = false;          ///< it is merged into its parent's branch, without a pull request
+    bool has_dev = false;              ///< there is a command with which its human can try its work
     bool children_unapproved = false;  ///< some of its sub-tasks wait for their human's approval
 };
 

@@ -201,6 +201,7 @@ Awaitable<Result<Released>> Pool::release_if(Project project, Task task, std::fu
     if (claims_.holder_of(name) != task.id || !still()) co_return Released{};
     const InUse in_use(in_use_, name);
     Released released;
+    if (before_release_) co_await before_release_(task.id);
     if (!is_missing(files_, path_of(name))) {
         const auto worktree = co_await open(project, name);
         if (!worktree) co_return in_context("releasing " + name, worktree.error());

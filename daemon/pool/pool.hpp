@@ -118,11 +118,13 @@ class Pool {
 
     /// Sets the function that says behind which wall setup and teardown run.
     void run_behind(BehindWall wall) { wall_ = std::move(wall); }
+    /// Sets the function that ends what else runs in a task's workspace, before its release looks for processes there.
+    void before_release(std::function<Awaitable<void>(TaskId)> end) { before_release_ = std::move(end); }
     /// Sets the function that returns the Surroundings of a workspace, before setup and teardown run.
     void surround(Surround surround) { surround_ = std::move(surround); }
 
-    /// Returns the program `.orange/setup` or `.orange/teardown` of a worktree if a human has agreed to its text.
-    /// Otherwise empty, with a note if the program exists.
+    /// Returns the program `.orange/setup`, `.orange/teardown` or `.orange/dev` of a worktree if a human has agreed to
+    /// its text. Otherwise empty, with a note if the program exists.
     static std::vector<std::string> consented(const Project& project, const git::Pinned& worktree,
                                               const std::string& name, std::vector<std::string>& notes);
     /// Copies the files that .worktreeinclude of the project names into a worktree. Returns sentences about those that
@@ -308,6 +310,7 @@ class Pool {
     std::set<std::string> in_use_;  ///< workspaces on which an operation works: gc and claims skip them
     Surround surround_ = [](const Project&, const TaskId&, const std::string&) { return Surroundings{}; };
     BehindWall wall_;
+    std::function<Awaitable<void>(TaskId)> before_release_;
     TellKeeping tell_keeping_ = [](const TaskId&, const Keeping&) {};
     Keepings keepings_;
     OnRestored on_restored_ = [](const TaskId&, const std::string&, const git::RestoredFile&) {};

@@ -189,6 +189,9 @@ TaskView Api::view(const TaskRecord& record) const {
     view.checking = runner_.checks.running_for(record.task.id);
     if (record.asked) view.asked = record.asked->to;
     view.usage = usage_of(record);
+    if (const auto* preview = runner_.previews.of(record.task.id)) {
+        view.preview = PreviewView{preview->state, preview->url, preview->since};
+    }
     if (auto alarm = alarm_of(record); !alarm.empty()) view.alarm = std::move(alarm);
     return view;
 }

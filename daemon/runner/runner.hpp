@@ -15,6 +15,7 @@
 #include "daemon/runner/branch/committed.hpp"
 #include "daemon/runner/checks/checks.hpp"
 #include "daemon/runner/checks/gates.hpp"
+#include "daemon/runner/checks/previews.hpp"
 #include "daemon/runner/loop/reconciler.hpp"
 #include "daemon/runner/merging/merges.hpp"
 #include "daemon/runner/placing/placement.hpp"
@@ -52,6 +53,7 @@ struct Runner {
     Transitions transitions{*this};
     Checks checks{*this};
     Gates gates{*this};
+    Previews previews{*this};
     Merges merges{*this};
     Workspaces workspaces{*this};
     agents::Versions versions{world.processes, world.executor, world.files, world.paths.home / "versions.json"};

@@ -103,6 +103,7 @@ Awaitable<Result<void>> release_workspace(Context& context, const Action&) {
     for (const Role role : {Role::reviewer, Role::worker}) {
         CO_TRY(co_await context.runner.agents.end(record, role));
     }
+    (void)co_await context.runner.previews.end(record.task.id);
     if (!record.left.empty()) {
         co_return Error(ErrorCode::unavailable,
                         "the workspace is kept: executor " + record.left.front().executor + " has not ended the run " +

@@ -21,6 +21,15 @@ bool lacks_repository(const Runner& runner, const TaskRecord& record) {
     return project != nullptr && !store::has_ended(record) && runner.missing_repositories.contains(project->path);
 }
 
+/// Returns true if the project has a command with which its tasks' work can be tried. The text of the repository's own
+/// one may be another by now, which its start checks.
+bool has_dev(const Runner& runner, const TaskRecord& record) {
+    const auto* project = runner.world.projects.find(record.task.project);
+    if (project == nullptr) return false;
+    const auto is_own = [](const std::string& entry) { return entry.starts_with(".orange/dev "); };
+    return !project->dev.empty() || std::ranges::any_of(project->trusted, is_own);
+}
+
 }  // namespace
 
 void look_for_repositories(Runner& runner) {
@@ -68,6 +77,7 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
         sight.under_way = std::move(checks);
         if (record.asked) sight.under_way += "; the task moves to " + record.asked->to + " when they pass";
     }
+    sight.preview_url = runner.previews.url_of(task.id);
     if (!record.continued_by.empty()) sight.continued_by = runner.world.tasks.short_id(record.continued_by);
     if (runner.queue.is_starting(task.id)) sight.under_way = "its workspace is being prepared (fetch, checkout, setup)";
     if (record.blocked()) {
@@ -111,6 +121,7 @@ std::vector<std::string> offers_of(const Runner& runner, const TaskRecord& recor
     sight.into_parent = record.into_parent && !has_lost_its_target(runner.world, record);
     sight.children_unapproved =
         std::ranges::any_of(children_of(runner.world, record), [](const auto& child) { return child.unapproved; });
+    sight.has_dev = has_dev(runner, record) || runner.previews.of(record.task.id) != nullptr;
     sight.needs_answer = needs.kind == Need::answer;
     sight.shows_dialog = std::ranges::any_of(
         record.notices, [](const Notice& notice) { return notice.kind == NoticeKind::agent_dialog; });
