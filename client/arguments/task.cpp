@@ -334,6 +334,35 @@ Action task_create_pr(CLI::App& app) {
         k_forge_names + " the branch is pushed, and you open the pull request there.");
     return [params](Context& context) { return commands::task_create_pr(context, *params); };
 }
+Action task_try(CLI::App& app) {
+    struct Arguments {
+        rpc::TaskTry params;
+        commands::TryOptions options;
+    };
+    auto a = std::make_shared<Arguments>();
+    id(app, a->params.id);
+    auto* open = app.add_flag("--open", a->options.open, "Open its URL in a browser");
+    auto* follow = app.add_flag("-f,--follow", a->options.follow, "Print its output until it ends");
+    auto* no_wait = app.add_flag("--no-wait", a->options.no_wait, "Do not wait until something listens on its port")
+                        ->excludes(open);
+    app.add_flag("--stop", a->params.stop, "End it")->excludes(open)->excludes(follow)->excludes(no_wait);
+    app.add_option("-n,--lines", a->params.lines, "Number of its last lines to print if it fails; default: 20")
+        ->type_name("N")
+        ->check(between(0, 5000));
+    app.add_option("--tunnel", a->options.tunnel,
+                   "Also print the ssh command that brings its port from HOST; orange --host adds this option")
+        ->type_name("HOST");
+    app.footer(
+        "Runs the project's command (orange project update --dev npm run dev), or .orange/dev of the repository if you "
+        "agreed to it, in the task's worktree with ORANGE_PORT. It runs until --stop, and ends with the task, with its "
+        "worktree and with the daemon.\n\n"
+        "Exit status: 0 if it can be opened or has ended with 0, 1 if it has failed.\n\n"
+        "Examples:\n"
+        "  orange try 4f2a --open\n"
+        "  orange try 4f2a --follow\n"
+        "  orange try 4f2a --stop");
+    return [a](Context& context) { return commands::task_try(context, a->params, a->options); };
+}
 Action task_cancel(CLI::App& app) {
     auto a = std::make_shared<Ending<rpc::TaskCancel>>();
     ids(app, a->ids);
@@ -404,6 +433,7 @@ constexpr Command k_task_commands[] = {
     {"task", "approve", "Approve the plan, or the sub-tasks that the task's agent created", only_id<rpc::TaskApprove>},
     {"task", "ack", "Clear the task's notices and alarms", task_ack},
     {"task", "check", "Run the project's checks on the task's branch", only_id<rpc::TaskCheck, commands::task_check>},
+    {"task", "try", "Run the work in the task's worktree, to look at it before the merge", task_try},
     {"task", "merge", "Merge the branch and finish the task", task_merge},
     {"task", "create-pr", "Push the branch and open a pull request", task_create_pr},
     {"task", "update-branch", "Merge the default branch into the task's branch",

@@ -148,11 +148,24 @@ std::string host_of_environment() {
     return variable && *variable && !connection::inside_agent() ? variable : "";
 }
 
+namespace {
+
+/// Lets `orange try` on the host say how its port is reached from here.
+std::vector<std::string> with_tunnel(std::vector<std::string> words, const Host& host) {
+    const auto begin = std::ranges::find_if(words, [](const auto& word) { return word != "--json"; });
+    if (words.end() - begin >= 2 && *begin == "task" && *(begin + 1) == "try") {
+        words.insert(begin + 2, "--tunnel=" + host.ssh);
+    }
+    return words;
+}
+
+}  // namespace
+
 Status on_host(Context& context, const std::string& name, const std::vector<std::string>& words) {
     TRY(check_human(context.paths));
     TRY(const auto host, find_host(context.paths, name));
     const bool terminal = !context.json && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
-    TRY(const auto ended, hosts::run_on(host, words, terminal));
+    TRY(const auto ended, hosts::run_on(host, with_tunnel(words, host), terminal));
     if (ended.trouble) fail(context, *ended.trouble);
     if (ended.status == k_wrong_usage && !context.json) {
         output::print_error("orange: this is the answer of " + host.name +

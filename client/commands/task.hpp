@@ -62,6 +62,15 @@ Status task_update(Context& context, rpc::TaskUpdate params);
 
 /// Returns 1 if a check failed.
 Status task_check(Context& context, rpc::TaskCheck params);
+struct TryOptions {
+    bool open = false;    ///< open the URL in a browser
+    bool follow = false;  ///< print the output until the command has ended
+    bool no_wait = false;
+    std::string tunnel;  ///< how the caller's ssh names this machine, if the caller is on another one
+};
+/// Starts or ends the command with which a human tries the work, and waits until it can be opened. Returns 1 if it has
+/// failed before that.
+Status task_try(Context& context, rpc::TaskTry params, const TryOptions& options);
 Status task_merge(Context& context, rpc::TaskMerge params, bool yes);
 /// Returns the ids of the tasks of this project that can be merged without force and wait for that, oldest first;
 /// not_found if there is none.

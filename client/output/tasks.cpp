@@ -390,6 +390,8 @@ class ListTable {
     void add_remarks(Table& table, const rpc::TaskView& task) const {
         if (const auto waits = waits_of(task, now_); !waits.empty()) table.remark(waits, k_dim);
         if (!task.checking.empty()) table.remark(checks_text(task, now_), k_dim);
+        const auto url = task.preview ? task.preview->url : std::string();
+        if (!url.empty()) table.remark("it runs at " + url, k_dim);
         if (task.unreadable) table.remark("! " + *task.unreadable, k_red);
         const bool is_of_project = !task.fields.project.empty() && task.needs.command.about == task.fields.project;
         if (is_of_project) table.remark("! " + task.needs.text, k_yellow);
@@ -480,6 +482,9 @@ Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style&
     fields.add("worktree", task.worktree);
     if (reply.changes) fields.more("changes", changes_text(*reply.changes));
     fields.more("checks", checks_text(task, now), task.checked && !task.checked->passed ? k_yellow : k_plain);
+    if (const auto& preview = task.preview) {
+        fields.add("try", preview->url.empty() ? preview->state : preview->url);
+    }
     fields.more("session", known.tmux_session.value_or(""));
     if (task.pull_request) fields.add("PR", pull_text(*task.pull_request));
     fields.add(task.pull_request ? "" : "PR", known.pr_url.value_or(""));
