@@ -146,8 +146,8 @@ bool Core::overlay_key(const Key& key) {
 
 /// Handles Esc when nothing is open: it closes what covers the list, then clears marks, the search, the filter.
 void Core::back(Moment now) {
-    auto& screen = state_.panes[Pane::screen];
-    if (state_.pane == Pane::screen && screen.scroll > 0 && layout_of(state_).pane.height > 0) {
+    auto& screen = state_.panes[state_.pane];
+    if (is_from_end(state_.pane) && screen.scroll > 0 && layout_of(state_).pane.height > 0) {
         screen.scroll = 0;
     } else if (state_.pane_open && layout_of(state_).list.height == 0) {
         state_.pane_open = false;

@@ -144,6 +144,8 @@ class Core {
     void edit_task_file(Effects& effects, Moment now);
     /// Runs `orange WORDS ID` for the selected task.
     void client(Effects& effects, std::vector<std::string> words, bool pauses = false);
+    void try_work(Effects& effects);
+    std::string outcome_text(const Request& request, const Answer& answer) const;
     bool refuse(const Row& task, const Binding& key, Moment now);
     std::vector<const Row*> targets(const Key& key, Moment now, Question& question);
     void act(Effects& effects, Request request);
@@ -265,6 +267,10 @@ struct PaneKey {
 };
 std::span<const PaneKey> pane_keys();
 
+/// Returns the number of panes. The last one is there while the selected task has been tried, or while it is shown.
+int panes_of(const State& state);
+/// Returns true for a pane that is shown from its bottom, and scrolled back from there.
+bool is_from_end(Pane pane);
 /// Returns the pane that is shown below a short list: what changed, or beside that TASK.md.
 Pane second_pane(const State& state);
 

@@ -53,6 +53,10 @@ std::string why_not(const Row& task, const Binding& key) {
             return "has nothing that waits for your approval";
         case Action::move_to:
             return "cannot be moved by you from " + status + " now; 5 shows every way out";
+        case Action::try_work:
+            if (!task.has_worktree) return "has no worktree now";
+            return "cannot be tried, because its project has no command for that:\n  orange project update " +
+                   clean(task.project) + " --dev npm run dev";
         case Action::update_branch:
             return is_alive(task) ? "is being worked on: its agent merges, or S stops it first" : "has no worktree now";
         default:
@@ -99,7 +103,7 @@ int Core::half_a_page() const {
 }
 
 void Core::show_next_pane() {
-    const auto next = (static_cast<int>(state_.pane) + 1) % k_panes;
+    const auto next = (static_cast<int>(state_.pane) + 1) % panes_of(state_);
     show_pane(pane_is_visible() ? static_cast<Pane>(next) : state_.pane);
 }
 
@@ -154,6 +158,17 @@ void Core::client(Effects& effects, std::vector<std::string> words, bool pauses)
     words.insert(words.begin(), "orange");
     words.push_back(id_for_commands(state_, *selected()));
     effects.outside.push_back({Outside::What::run, std::move(words), {}, pauses});
+}
+
+/// Starts the work, whose output is then shown, or ends it.
+void Core::try_work(Effects& effects) {
+    const auto& task = *selected();
+    rpc::TaskTry params;
+    params.stop = is_tried(task);
+    params.lines = 0;
+    if (!params.stop && pane_is_visible()) show_pane(Pane::preview);
+    act(effects, action_of(params, task.id, params.stop ? "ending" : "starting",
+                           params.stop ? "not tried any more" : "being tried; T ends that"));
 }
 
 void Core::enter(Effects& effects) {

@@ -56,8 +56,7 @@ PaneView view_of(const State& state) {
     view.all = found->second.lines.size();
     const auto most = view.all > view.rows ? view.all - view.rows : 0;
     const auto scroll = std::min(found->second.scroll, most);
-    // The agent's screen is shown from its bottom, and scrolled back from there.
-    view.top = state.pane == Pane::screen ? most - scroll : scroll;
+    view.top = is_from_end(state.pane) ? most - scroll : scroll;
     return view;
 }
 
@@ -65,7 +64,7 @@ void Core::show_row(std::size_t row) {
     const auto view = view_of(state_);
     const auto most = view.all > view.rows ? view.all - view.rows : 0;
     const auto top = std::min(row, most);
-    state_.panes[state_.pane].scroll = state_.pane == Pane::screen ? most - top : top;
+    state_.panes[state_.pane].scroll = is_from_end(state_.pane) ? most - top : top;
 }
 
 void Core::go_to_mark(bool of_files, bool down, Moment now) {

@@ -195,7 +195,8 @@ void Core::click(const Input& input, Moment now, Effects& effects) {
                input.column < box.column + box.width;
     };
     if (inside(layout.pane) && input.row == layout.pane.row) {
-        if (const auto tab = tab_at(input.column - layout.pane.column); tab >= 0) show_pane(static_cast<Pane>(tab));
+        const auto tab = tab_at(state_, input.column - layout.pane.column);
+        if (tab >= 0) show_pane(static_cast<Pane>(tab));
         return;
     }
     if (!inside(layout.list)) return;

@@ -13,9 +13,10 @@ namespace orange::dashboard {
 namespace {
 
 constexpr std::chrono::milliseconds k_screen_interval{250};
+constexpr std::chrono::milliseconds k_preview_interval{500};
 constexpr std::chrono::milliseconds k_between{40};       ///< between requests for panes, while the selection moves
 constexpr std::chrono::milliseconds k_slow_answer{150};  ///< a slower answer does not delay the next task any longer
-constexpr int k_history = 300, k_log_lines = 200;
+constexpr int k_history = 300, k_log_lines = 200, k_preview_lines = 300;
 constexpr std::size_t k_not_wrapped = 10'000;  ///< columns of a row that is cut at the pane's edge
 
 Request screen_request(const Row& task, int lines) {
@@ -51,6 +52,12 @@ Request request_for(Pane pane, const Row& task, int lines) {
             history.limit = k_history;
             return request_about(std::move(history), Purpose::history, id);
         }
+        case Pane::preview: {
+            rpc::TaskTry look;
+            look.look = true;
+            look.lines = k_preview_lines;
+            return request_about(std::move(look), Purpose::preview, id);
+        }
         case Pane::why:
             break;
     }
@@ -67,6 +74,8 @@ Pane pane_of(Purpose purpose) {
             return Pane::history;
         case Purpose::why:
             return Pane::why;
+        case Purpose::preview:
+            return Pane::preview;
         default:
             return Pane::screen;
     }
@@ -76,6 +85,16 @@ Pane pane_of(Purpose purpose) {
 
 Pane second_pane(const State& state) {
     return state.pane == Pane::diff ? Pane::task : Pane::diff;
+}
+
+int panes_of(const State& state) {
+    const auto* task = selected_in(state);
+    const bool is_there = state.pane == Pane::preview || (task != nullptr && task->preview != Row::Preview::none);
+    return static_cast<int>(Pane::preview) + (is_there ? 1 : 0);
+}
+
+bool is_from_end(Pane pane) {
+    return pane == Pane::screen || pane == Pane::preview;
 }
 
 bool Core::pane_is_visible() const {
@@ -101,9 +120,7 @@ void Core::scroll_pane(long by) {
     auto& text = state_.panes[state_.pane];
     const auto rows = static_cast<long>(box.height - 1);
     const auto most = std::max(0L, static_cast<long>(text.lines.size()) - rows);
-    // The agent's screen is shown from its bottom, and scrolled back from there.
-    const bool from_end = state_.pane == Pane::screen;
-    const auto wanted = static_cast<long>(text.scroll) + (from_end ? -by : by);
+    const auto wanted = static_cast<long>(text.scroll) + (is_from_end(state_.pane) ? -by : by);
     text.scroll = static_cast<std::size_t>(std::clamp(wanted, 0L, most));
 }
 
@@ -192,10 +209,12 @@ void Core::request_pane(Moment now, Effects& effects) {
     if (text.task != state_.selected) begin_pane(text, shown == state_.pane, now);
     const bool is_watched = !is_live || feeds_[task->host].screen_wanted == task->id;
     if (text.live != is_live || !is_watched) text.stale = true;  // its agent has started, ended or written since
+    const bool is_preview = state_.pane == Pane::preview && is_tried(*task);
+    if (is_preview && text.came != Time{}) text.stale = true;  // no event says that it has printed more
     const std::pair wanted(state_.pane, state_.selected);
-    if (pane_asked_ == wanted || !text.stale || (is_live && text.scroll > 0)) return;
-    const auto soon = text.came + k_screen_interval;
-    if (is_live && text.came != Time{} && soon > now.steady) pane_due_ = soon;
+    if (pane_asked_ == wanted || !text.stale || ((is_live || is_preview) && text.scroll > 0)) return;
+    const auto soon = text.came + (is_live ? k_screen_interval : k_preview_interval);
+    if ((is_live || is_preview) && text.came != Time{} && soon > now.steady) pane_due_ = soon;
     if (pane_due_ && *pane_due_ > now.steady) return;
     pane_due_.reset();
     if (is_live) watch_screen(task, effects);

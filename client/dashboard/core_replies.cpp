@@ -223,6 +223,16 @@ void Core::next_of_many(Effects& effects, Moment now) {
     state_.many_count = 0;
 }
 
+std::string Core::outcome_text(const Request& request, const Answer& answer) const {
+    auto text = outcome_of(request, answer);
+    const bool is_away = request.method == rpc::TaskTry::k_name && request.host > 0;
+    if (is_away && !request.params.value("stop", false)) {
+        text += "\nIts port is on that machine. To see how to reach it from here:\n  orange --host " +
+                state_.hosts[request.host - 1].name + " try " + request.task;
+    }
+    return text;
+}
+
 void Core::act_reply(const Request& request, Result<Answer> reply, Moment now, Effects& effects) {
     state_.busy.erase(request.task);
     auto title = request.title.empty() ? std::string("The task") : request.title;
@@ -258,7 +268,7 @@ void Core::act_reply(const Request& request, Result<Answer> reply, Moment now, E
         if (state_.filter == Filter::ended) show_filter(Filter::active);
         state_.selected = next->id;
     }
-    say(title + ": " + outcome_of(request, *reply), has_spawn_error(reply->json), now);
+    say(title + ": " + outcome_text(request, *reply), has_spawn_error(reply->json), now);
 }
 
 void Core::list_answered(std::size_t host, Result<Answer> answer, const Result<Json>& reply, Moment now) {

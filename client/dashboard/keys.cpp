@@ -120,6 +120,9 @@ std::span<const Binding> Core::keys() {
          [](Core& c, Effects& effects, Moment) {
              c.act(effects, action_of(rpc::TaskUpdateBranch{}, c.state_.selected, "updating", "branch updated"));
          }},
+        {"T", Action::try_work, k_of_task | k_changes, "try",
+         "Run the task's work in its worktree, to look at it before the merge; again: end it", "try", "task try",
+         [](Core& c, Effects& effects, Moment) { c.try_work(effects); }},
         {"U", Action::restore, k_of_task | k_changes, "go on", "Undo a cancel: go on with the kept work in a new task",
          "restore", "task restore", [](Core& c, Effects&, Moment now) { c.restore(now); }},
         {"d", Action::remove, k_of_task | k_changes | k_on_marked, "delete",
@@ -171,6 +174,8 @@ std::span<const Binding> Core::keys() {
          [](Core& c, Effects&, Moment) { c.focus_pane(Pane::history); }},
         {"5", Action::pane_5, k_of_list, "", "Pane: why the task is where it is, and every way out", "", "task why",
          [](Core& c, Effects&, Moment) { c.focus_pane(Pane::why); }},
+        {"6", Action::pane_6, k_of_list, "", "Pane: the last lines of the work that is tried", "", "",
+         [](Core& c, Effects&, Moment) { c.focus_pane(Pane::preview); }},
         {"j Down", Action::down, k_of_list, "", "Next task", "", "", [](Core& c, Effects&, Moment) { c.move(1); }},
         {"k Up", Action::up, k_of_list, "", "Previous task", "", "", [](Core& c, Effects&, Moment) { c.move(-1); }},
         {"g Home", Action::first, k_of_list, "", "First task", "", "",
@@ -299,6 +304,7 @@ std::string label_of(const Row* task, const Binding& binding) {
     }
     if (binding.action == Action::merge && can(*task, "force_merge")) return "force merge";
     if (binding.action == Action::pull_request) return !task->pr_url.empty() ? "open PR" : "create PR";
+    if (binding.action == Action::try_work) return is_tried(*task) ? "end try" : "try";
     if (binding.action == Action::stop) return can(*task, "stop") ? "stop" : "restart";
     if (binding.action == Action::respawn && !can(*task, "respawn"))
         return "";  // for a living agent it is only in the help

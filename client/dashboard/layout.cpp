@@ -81,6 +81,8 @@ std::vector<Line> need_lines(const State& state, const Row& task) {
     const bool is_needy = task.needs != Need::nothing;
     auto first = is_needy ? name_text(task.needs) + ":" : std::string();
     auto text = clean(task.needs_text);
+    if (!task.preview_url.empty() && text.find(clean(task.preview_url)) == std::string::npos)
+        text += (text.empty() ? "it runs at " : "; it runs at ") + clean(task.preview_url);
     if (!task.unreadable.empty()) first = "unreadable:", text = clean(task.unreadable);
     if (!task.alarm.empty()) first = "!", text = clean(task.alarm);
     const bool is_bad = !task.unreadable.empty() || !task.alarm.empty();

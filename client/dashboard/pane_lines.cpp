@@ -1,4 +1,4 @@
-// The rows of a pane: the agent's screen, the diff, TASK.md, the history, why.
+// The rows of a pane: the agent's screen, the diff, TASK.md, the history, why, the work that is tried.
 #include <algorithm>
 #include <initializer_list>
 
@@ -184,6 +184,27 @@ Lines why_lines(const Json& reply, std::size_t width) {
     return lines;
 }
 
+/// Returns the output, and below it how the command fares: the pane is shown from its bottom.
+Lines preview_lines(const Json& reply, std::size_t width) {
+    const auto tried = read_as<rpc::TaskTry::Reply>(reply, "", UnknownKeys::ignore);
+    if (!tried || tried->state == "none") return {Line("Its work is not tried; T starts it.", k_dim)};
+    Lines lines;
+    for (const auto row : split_lines(tried->output)) add_wrapped(lines, Line(clean(without_tabs(row))), width);
+    if (!lines.empty()) lines.emplace_back();
+    const auto command = "`" + tried->command + "` ";
+    if (tried->state == "ended") {
+        const bool is_good = tried->exit_status == 0 || !tried->exit_status;
+        add_rows(lines, command + tried->why + "; T starts it again", width, is_good ? k_dim : k_red);
+    } else if (tried->url.empty()) {
+        const auto port = tried->port == 0 ? std::string() : " on port " + std::to_string(tried->port);
+        add_rows(lines, command + "is running, and nothing listens" + port + " yet; T ends it", width, k_yellow);
+    } else {
+        add_rows(lines, command + "is running; T ends it", width, k_green);
+        add_rows(lines, tried->url, width, k_bold);
+    }
+    return lines;
+}
+
 }  // namespace
 
 std::vector<Line> about_lines(const About& about, std::size_t width) {
@@ -239,6 +260,8 @@ std::vector<Line> pane_lines(Pane pane, const PaneText& text, std::size_t width)
             return task_lines(text.reply, width);
         case Pane::history:
             return history_lines(text.reply, width);
+        case Pane::preview:
+            return preview_lines(text.reply, width);
         case Pane::why:
             break;
     }

@@ -11,7 +11,7 @@ namespace orange::dashboard {
 namespace {
 
 constexpr const char* k_spinner[] = {"|", "/", "-", "\\"};
-constexpr const char* k_tabs[] = {"1 screen", "2 diff", "3 TASK.md", "4 history", "5 why"};
+constexpr const char* k_tabs[] = {"1 screen", "2 diff", "3 TASK.md", "4 history", "5 why", "6 try"};
 constexpr std::size_t k_title_room = 22;   ///< that the other columns leave to a task's name, or half of the row
 constexpr std::size_t k_least_status = 9;  ///< "reviewing"
 constexpr std::size_t k_most_project = 12;
@@ -145,7 +145,7 @@ Line section_row(const Item& item, bool more, std::size_t width) {
 
 Line tab_row(const State& state, std::size_t width) {
     Line line;
-    for (int i = 0; i < k_panes; ++i) {
+    for (int i = 0; i < panes_of(state); ++i) {
         const bool shown = static_cast<int>(state.pane) == i;
         line.add(shown ? std::string("[") + k_tabs[i] + "]" : std::string(" ") + k_tabs[i] + " ",
                  !shown                 ? k_dim
@@ -159,9 +159,9 @@ std::string_view name_of(Pane pane) {
     return std::string_view(k_tabs[static_cast<std::size_t>(pane)]).substr(2);
 }
 
-int tab_at(int column) {
+int tab_at(const State& state, int column) {
     int begin = 0;
-    for (int i = 0; i < k_panes; ++i) {
+    for (int i = 0; i < panes_of(state); ++i) {
         const int end = begin + static_cast<int>(std::string_view(k_tabs[i]).size()) + 2;
         if (column >= begin && column < end) return i;
         begin = end;

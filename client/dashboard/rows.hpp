@@ -17,7 +17,7 @@ Line section_row(const Item& item, bool more, std::size_t width);
 Line tab_row(const State& state, std::size_t width);
 /// Returns "diff", "TASK.md" …
 std::string_view name_of(Pane pane);
-int tab_at(int column);
+int tab_at(const State& state, int column);
 
 /// Returns at most `room` rows for the space below the last task: which keys to press if there is no task, and today's
 /// ended tasks if nothing needs the person.

@@ -27,8 +27,7 @@ struct Moment {
 
 enum class Filter { active, needs, all, ended };
 enum class Section { needs_you, running, waiting, ended };
-enum class Pane { screen, diff, task, history, why };
-inline constexpr int k_panes = 5;
+enum class Pane { screen, diff, task, history, why, preview };
 enum class Overlay { none, help, workspaces };
 
 /// The purpose of a request, which decides how its reply is handled.
@@ -47,6 +46,7 @@ enum class Purpose {
     task,
     history,
     why,
+    preview,
     about,
     act,
     create,

@@ -139,7 +139,9 @@ void draw_pane(Canvas& canvas, const State& state, const Layout& layout, const R
     auto tabs = tab_row(state, static_cast<std::size_t>(box.width));
     const auto found = state.panes.find(state.pane);
     if (!beside && layout.list.height == 0 && task != nullptr) {
-        tabs = tab_row(state, 50).add(" " + title_of(*task), k_bold);
+        constexpr std::size_t k_room = 50, k_room_of_last = 7;
+        const bool has_last = panes_of(state) > static_cast<int>(Pane::preview);
+        tabs = tab_row(state, k_room + (has_last ? k_room_of_last : 0)).add(" " + title_of(*task), k_bold);
     }
     canvas.put(box.row, box.column, box.width, std::move(tabs));
     if (found == state.panes.end() || task == nullptr) return;
@@ -151,7 +153,7 @@ void draw_pane(Canvas& canvas, const State& state, const Layout& layout, const R
         return;
     }
     const auto [top, rows, all] = view_of(state);
-    const bool is_back = state.pane == Pane::screen && top + rows < all && !pane_has_keys(state);
+    const bool is_back = is_from_end(state.pane) && top + rows < all && !pane_has_keys(state);
     for (std::size_t i = 0; i < rows && top + i < text.lines.size(); ++i) {
         auto line = text.lines[top + i];
         if (text.found == top + i) line = line.fit(static_cast<std::size_t>(box.width)).reversed();

@@ -13,8 +13,8 @@ namespace {
 
 /// The names of TaskView::can that keys need; each is a bit of Row::offers.
 constexpr std::string_view k_offer_names[] = {
-    "attach", "send",   "stop",  "restore",     "ack",  "delete", "spawn",     "respawn",       "restart",
-    "reply",  "reject", "merge", "force_merge", "move", "cancel", "create_pr", "update_branch", "approve"};
+    "attach", "send",  "stop",        "restore", "ack",    "delete",    "spawn",         "respawn", "restart", "reply",
+    "reject", "merge", "force_merge", "move",    "cancel", "create_pr", "update_branch", "approve", "try"};
 
 std::uint32_t offer_bit(std::string_view name) {
     const auto found = std::ranges::find(k_offer_names, name);
@@ -37,6 +37,13 @@ std::string tokens_of(const rpc::TaskView& task) {
     auto sum = task.usage->sum;
     if (task.usage->is_doubtful) sum.doubtful = std::max<std::int64_t>(1, sum.doubtful);
     return has_run(sum) ? sum_text(sum) : std::string();
+}
+
+void set_preview(Row& row, const rpc::PreviewView& preview) {
+    row.preview = preview.state == "starting"  ? Row::Preview::starting
+                  : preview.state == "running" ? Row::Preview::running
+                                               : Row::Preview::ended;
+    row.preview_url = preview.url;
 }
 
 void set_agents(Row& row, const rpc::TaskView& task) {
@@ -106,6 +113,7 @@ Row row_of(const rpc::TaskView& task) {
     row.noted = !row.ended && std::ranges::any_of(task.notices, [&](const Notice& notice) {
         return first_line(notice.text) != first_line(task.needs.text);
     });
+    if (task.preview) set_preview(row, *task.preview);
     set_agents(row, task);
     return row;
 }

@@ -17,6 +17,7 @@ namespace orange::output {
 /// must fit into a few megabytes.
 struct Row {
     enum class Agents : std::uint8_t { none, dead, alive, unknown };
+    enum class Preview : std::uint8_t { none, starting, running, ended };
     struct Pull {
         int number = 0;
         PullState state = PullState::open;
@@ -35,6 +36,7 @@ struct Row {
     std::string merges_into;      ///< its parent's branch, if it is merged into that
     std::string after;            ///< the task, or the number of tasks, that it waits for before its start; empty: none
     std::string tokens;           ///< what its agents used, as lists show it; empty: no agent of it has begun
+    std::string preview_url;      ///< where its human can try its work; empty: it does not run
     std::string unreadable;       ///< why its files cannot be read, one line; empty: they can
     Timestamp updated_at{}, needs_since{}, active_since{};
     std::optional<Pull> pull;
@@ -44,6 +46,7 @@ struct Row {
     std::int16_t children = 0, children_done = 0;  ///< the number of its sub-tasks, and of the done ones
     Need needs = Need::nothing;
     Agents worker = Agents::none, reviewer = Agents::none;
+    Preview preview = Preview::none;        ///< the command with which its human tries its work
     Activity activity = Activity::unknown;  ///< of the living agent
     bool ended = false;
     bool initial = false;      ///< it has not started
@@ -64,6 +67,10 @@ void forbid(Row& task, std::string_view what);
 
 inline bool is_alive(const Row& task) {
     return task.worker == Row::Agents::alive || task.reviewer == Row::Agents::alive;
+}
+/// Returns true while its human tries its work.
+inline bool is_tried(const Row& task) {
+    return task.preview == Row::Preview::starting || task.preview == Row::Preview::running;
 }
 /// Returns false if the dead agent is not needed, because the other one works, or a human decides.
 inline bool is_dead(const Row& task) {
