@@ -69,6 +69,7 @@ std::map<std::string, Method> methods() {
         {"task.restore", {human, no_task, k_not_found}},
         {"task.merge", {human, no_task, k_not_found}},
         {"task.check", {human, no_task, k_not_found}},
+        {"task.try", {human, no_task, k_not_found}},
         {"task.cancel", {human, no_task, k_not_found}},
         {"task.delete", {human, no_task, k_not_found}},
         {"project.add", {human, wrong, k_invalid}},

@@ -778,6 +778,87 @@ TEST_CASE("A project is added from here or from a relative path, with its setup 
     CHECK(line.sent({"project", "remove", "shop", "--clean"}) == Json{{"name", "shop"}, {"clean", true}});
 }
 
+TEST_CASE("A project has a command with which its tasks' work is tried") {
+    CommandLine line;
+    CHECK(line.sent({"project", "add", "../x", "--setup", "make", "--dev", "npm", "run", "dev"}) ==
+          Json{{"path", "/tmp/x"}, {"setup", Json::array({"make"})}, {"dev", {"npm", "run", "dev"}}});
+    CHECK(line.sent({"project", "update", "shop", "--dev", "sh", "-c", "make run"}) ==
+          Json{{"name", "shop"}, {"dev", {"sh", "-c", "make run"}}});
+    CHECK(line.sent({"project", "update", "shop", "--no-dev"}) == Json{{"name", "shop"}, {"dev", Json::array()}});
+}
+
+TEST_CASE("orange try starts the work and waits until it can be opened, or says why it has failed") {
+    CommandLine line;
+    Json result = line.result;
+    const auto answers = [&](const std::string& state, const Json& more) {
+        auto reply = result;
+        reply["state"] = state;
+        reply["command"] = "npm run dev";
+        reply["port"] = 20010;
+        reply.update(more);
+        line.reply_lines.push_back(dump({{"jsonrpc", "2.0"}, {"result", reply}}));
+    };
+    const std::string url = "http://localhost:20010";
+    answers("starting", Json::object());
+    answers("running", {{"url", url}});
+    auto ran = line.run({"try", "4f2a"});
+    CHECK(ran.status == 0);
+    CHECK_THAT(ran.out, Tells("4f2aBcDe") && Holds(url));
+    auto requests = line.daemon.requests();
+    REQUIRE(requests.size() == 2);
+    CHECK(requests[0]["method"] == "task.try");
+    CHECK(requests[0]["params"] == Json{{"id", "4f2a"}, {"lines", 20}});
+    CHECK(requests[1]["params"] ==
+          Json{{"id", "4f2aBcDeFgHiJkLmNoPqR"}, {"look", true}, {"wait", true}, {"lines", 20}});
+    answers("starting", Json::object());
+    answers("ended", {{"exit_status", 3}, {"why", "ended with exit status 3"}, {"output", "it is \x1b[31mbroken\n"}});
+    ran = line.run({"try", "4f2a"});
+    CHECK(ran.status == 1);
+    CHECK_THAT(ran.out, Holds("broken") && !Holds("\x1b") && Holds("3"));
+    answers("running", {{"url", url}});  // it runs already
+    ran = line.run({"try", "4f2a", "--json"});
+    CHECK(ran.status == 0);
+    CHECK(Json::parse(ran.out)["url"] == url);
+    answers("running", {{"url", url}});
+    ran = line.run({"try", "4f2a", "--tunnel", "me@big box", "--open"});
+    CHECK_THAT(ran.out, Holds("ssh -L 20010:localhost:20010 'me@big box'"));
+    answers("running", {{"url", "https://localhost/app"}});
+    CHECK_THAT(line.run({"try", "4f2a", "--tunnel", "box"}).out, Holds("ssh -L 443:localhost:443 box"));
+    answers("running", {{"url", url}});
+    CHECK(line.run({"try", "4f2a", "--open"}).status == 0);  // there is no browser on the PATH of tests
+    const auto before = line.daemon.requests().size();
+    answers("starting", Json::object());
+    CHECK(line.run({"try", "4f2a", "--no-wait"}).status == 0);
+    CHECK(line.daemon.requests().size() == before + 1);
+    answers("ended", {{"why", "was stopped"}});
+    CHECK(line.run({"try", "4f2a", "--stop"}).status == 0);
+    CHECK(line.daemon.requests().back()["params"] == Json{{"id", "4f2a"}, {"stop", true}, {"lines", 20}});
+    CHECK(line.run({"try", "4f2a", "--stop", "--follow"}).status == 2);
+}
+
+TEST_CASE("orange try --follow prints what the command prints until it ends") {
+    CommandLine line;
+    const auto answers = [&](const std::string& state, const std::string& output, int printed, const Json& more) {
+        auto reply = line.result;
+        reply["state"] = state;
+        reply["output"] = output;
+        reply["printed"] = printed;
+        reply.update(more);
+        line.reply_lines.push_back(dump({{"jsonrpc", "2.0"}, {"result", reply}}));
+    };
+    const Json url = Json{{"url", "http://localhost:20010"}};
+    answers("running", "one\n", 4, url);
+    answers("running", "one\ntwo\n", 8, url);
+    answers("ended", "three\n", 14, {{"exit_status", 0}, {"why", "ended with exit status 0"}});
+    const auto ran = line.run({"try", "4f2a", "--follow"});
+    CHECK(ran.status == 0);
+    CHECK_THAT(ran.out, Holds("one\ntwo\nthree\n"));
+    const auto requests = line.daemon.requests();
+    REQUIRE(requests.size() == 3);
+    CHECK(requests[1]["params"]["after"] == 0);
+    CHECK(requests[2]["params"]["after"] == 8);
+}
+
 TEST_CASE("A project's settings are given one by one, its checks as a list") {
     CommandLine line;
     const auto sent = [&](std::vector<std::string> words) {

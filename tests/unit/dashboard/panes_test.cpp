@@ -212,6 +212,55 @@ TEST_CASE("The history says what each phase used, newest first, and the task's p
     CHECK_THAT(desk.screen(), Holds("50k, 50k in, 3 requests") && Holds("worked on 12m"));
 }
 
+TEST_CASE("T tries the work of a task and ends that, and its output is read again while it runs") {
+    auto task = in_review("aaaa0000");
+    Desk none({task}, 120, 40);
+    none.press("T");
+    CHECK(none.methods().empty());
+    CHECK_THAT(none.screen(), Tells("orange project update shop --dev npm run dev") && !Holds("6 try"));
+    task.can.emplace_back("try");
+    Desk desk({task}, 120, 40);
+    desk.press("T");
+    auto act = desk.last(Purpose::act);
+    CHECK(act.method == "task.try");
+    CHECK_FALSE(act.params.contains("stop"));
+    CHECK(desk.core.state().pane == dashboard::Pane::preview);
+    rpc::TaskTry::Reply reply;
+    reply.task = task;
+    reply.state = "starting";
+    reply.command = "npm run dev";
+    reply.port = 20010;
+    desk.answer(Purpose::act, written(reply));
+    task.preview = rpc::PreviewView{"running", "http://localhost:20010", k_desk_time};
+    desk.list({task});
+    desk.pass(milliseconds(1));
+    CHECK(desk.last(Purpose::preview).params["look"] == true);
+    reply.state = "running";
+    reply.url = task.preview->url;
+    reply.output = "compiled\n";
+    desk.answer(Purpose::preview, written(reply));
+    CHECK_THAT(desk.screen(), Holds("compiled") && Holds("http://localhost:20010") && Holds("6 try"));
+    desk.sent.clear();
+    desk.pass(milliseconds(600));
+    CHECK(desk.has_sent(Purpose::preview));
+    desk.answer(Purpose::preview, written(reply));
+    desk.press("T");
+    act = desk.last(Purpose::act);
+    CHECK(act.method == "task.try");
+    CHECK(act.params["stop"] == true);
+    reply.state = "ended";
+    reply.url.clear();
+    reply.why = "was stopped";
+    desk.answer(Purpose::act, written(reply));
+    task.preview = rpc::PreviewView{"ended", "", k_desk_time};
+    desk.list({task});
+    desk.pass(milliseconds(600));
+    while (desk.has_sent(Purpose::preview)) desk.answer(Purpose::preview, written(reply));
+    desk.pass(milliseconds(600));
+    CHECK_FALSE(desk.has_sent(Purpose::preview));
+    CHECK_THAT(desk.screen(), !Holds("http://localhost:20010"));
+}
+
 TEST_CASE("An event of the task makes its pane new, an event of another one does not") {
     Desk desk({in_review("aaaa0000"), running("bbbb0000")}, 120, 40);
     desk.press("4");

@@ -52,6 +52,15 @@ TEST_CASE("An agent at work needs nothing, whoever does not run has to be starte
     CHECK(task.needs().command == task_command("restart", "4f2a"));
 }
 
+TEST_CASE("A review names the URL at which the work runs") {
+    AskedTask task("reviewing");
+    const std::string url = "http://localhost:20010";
+    CHECK_THAT(task.needs().text, !Holds(url));
+    task.sight.preview_url = url;
+    CHECK(task.needs().kind == Need::review);
+    CHECK_THAT(task.needs().text, Holds(url));
+}
+
 TEST_CASE("In a state that does not name its agent, as in the seed, a living agent needs nothing, a dead one a start") {
     AskedTask task("working");
     for (auto& state : task.definition.states) state.agent.reset();

@@ -126,6 +126,18 @@ TEST_CASE("A step of a human is offered if no other name stands for it and its c
     CHECK(task.has("move"));
 }
 
+TEST_CASE("Work is tried if there is a command for it and a worktree") {
+    Offered task("reviewing");
+    CHECK_FALSE(task.has("try"));
+    task.sight.has_dev = true;
+    CHECK(task.has("try"));
+    task.record.task.workspace.reset();
+    CHECK_FALSE(task.has("try"));
+    Offered pending("pending");
+    pending.sight.has_dev = true;
+    CHECK_FALSE(pending.has("try"));
+}
+
 TEST_CASE("A branch is updated while nobody works in its worktree") {
     Offered task("working");
     CHECK(task.has("update_branch"));
