@@ -215,7 +215,8 @@ inline Project full_project() {
                                    "40M",
                                    "200",
                                    "never"};
-    return {"shop", "/src/shop", "main", 3, "relay", "demo", {"npm", "ci"}, {{"A", "b"}}, {"codex"}, settings, {"npm", "run", "dev"}};
+    return {"shop",   "/src/shop",          "main", 3, "relay", "demo", {"npm", "ci"}, {{"A", "b"}}, {"codex"},
+            settings, {"npm", "run", "dev"}};
 }
 
 }  // namespace orange::test
