@@ -42,7 +42,7 @@ TEST_CASE("A key is shown exactly if the daemon offers what it does, and then it
           Case{"create_pr", "p", "task.create_pr", true}, Case{"ack", "!", "task.ack", false},
           Case{"approve", "A", "task.approve", true}, Case{"update_branch", "u", "task.update_branch", false},
           Case{"stop", "S", "task.stop", true}, Case{"restart", "S", "task.restart", false},
-          Case{"delete", "d", "task.delete", true}}) {
+          Case{"try", "T", "task.try", false}, Case{"delete", "d", "task.delete", true}}) {
         INFO(each.offer << " " << each.key);
         Desk desk({offering(each.offer)}, 200);
         CHECK_THAT(desk.footer(), Holds(" " + std::string(each.key) + " "));
