@@ -83,7 +83,7 @@ struct Previews::Running : Preview {
     /// Returns how many bytes of `output` can be told: whole lines, and the last one once there can be no more.
     std::size_t told() const {
         if (is_over) return output.size();
-        const auto line_end = output.rfind('\n');
+        const auto line_end = output.find_last_of("\r\n");
         return line_end == std::string::npos ? 0 : line_end + 1;
     }
     std::int64_t printed() const { return dropped + static_cast<std::int64_t>(told()); }
