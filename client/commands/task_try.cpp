@@ -10,7 +10,7 @@
 namespace orange::commands {
 namespace {
 
-using Tried = rpc::TaskTry::Reply;
+using Tried = rpc::PreviewReply;
 
 constexpr int k_https_port = 443, k_http_port = 80;
 
@@ -66,11 +66,11 @@ int status_of(const Tried& tried) {
 }
 
 /// Prints the output as it comes, until the command has ended.
-Status follow_output(Context& context, rpc::TaskTry look) {
+Status follow_output(Context& context, rpc::TaskPreview look) {
     look.after = 0;
     for (;;) {
-        TRY(const auto json, context.call_json(rpc::TaskTry::k_name, written(look)));
-        TRY(const auto tried, connection::reply_as<Tried>(rpc::TaskTry::k_name, json));
+        TRY(const auto json, context.call_json(rpc::TaskPreview::k_name, written(look)));
+        TRY(const auto tried, connection::reply_as<Tried>(rpc::TaskPreview::k_name, json));
         if (context.json) {
             put_json(json);
         } else {
@@ -91,9 +91,9 @@ Status task_try(Context& context, rpc::TaskTry params, const TryOptions& options
     complete_with_cwd(context, params, params.id.has_value());
     TRY(auto json, context.call_json(rpc::TaskTry::k_name, written(params)));
     TRY(auto tried, connection::reply_as<Tried>(rpc::TaskTry::k_name, json));
-    rpc::TaskTry look;
+    rpc::TaskPreview look;
     look.id = tried.task.fields.id.value;
-    look.look = look.wait = true;
+    look.wait = true;
     look.lines = params.lines;
     const bool waits = !params.stop && !options.no_wait && tried.state == "starting";
     if (!context.json) {
@@ -103,8 +103,8 @@ Status task_try(Context& context, rpc::TaskTry params, const TryOptions& options
         }
     }
     if (waits) {
-        TRY(json, context.call_json(rpc::TaskTry::k_name, written(look)));
-        TRY(tried, connection::reply_as<Tried>(rpc::TaskTry::k_name, json));
+        TRY(json, context.call_json(rpc::TaskPreview::k_name, written(look)));
+        TRY(tried, connection::reply_as<Tried>(rpc::TaskPreview::k_name, json));
     }
     const bool follows = options.follow && !params.stop;
     if (context.json && !follows) {

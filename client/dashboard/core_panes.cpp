@@ -53,8 +53,7 @@ Request request_for(Pane pane, const Row& task, int lines) {
             return request_about(std::move(history), Purpose::history, id);
         }
         case Pane::preview: {
-            rpc::TaskTry look;
-            look.look = true;
+            rpc::TaskPreview look;
             look.lines = k_preview_lines;
             return request_about(std::move(look), Purpose::preview, id);
         }

@@ -186,7 +186,7 @@ Lines why_lines(const Json& reply, std::size_t width) {
 
 /// Returns the output, and below it how the command fares: the pane is shown from its bottom.
 Lines preview_lines(const Json& reply, std::size_t width) {
-    const auto tried = read_as<rpc::TaskTry::Reply>(reply, "", UnknownKeys::ignore);
+    const auto tried = read_as<rpc::PreviewReply>(reply, "", UnknownKeys::ignore);
     if (!tried || tried->state == "none") return {Line("Its work is not tried; T starts it.", k_dim)};
     Lines lines;
     for (const auto row : split_lines(tried->output)) add_wrapped(lines, Line(clean(without_tabs(row))), width);

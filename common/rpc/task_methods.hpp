@@ -190,48 +190,59 @@ struct TaskCheck : TaskSelector {
     };
 };
 
+/// The command with which a task's human tries its work.
+struct PreviewReply {
+    TaskView task;
+    std::string state;
+    std::string command;
+    std::int64_t port = 0;
+    std::string url;
+    std::optional<Timestamp> since;
+    std::optional<int> exit_status;
+    std::string why;
+    std::string output;
+    std::int64_t printed = 0;
+    std::vector<std::string> notes;
+    void describe(auto& v) {
+        v.required("task", task, "the task as it is now");
+        v.required("state", state, "none, starting, running or ended");
+        v.sparse("command", command, "the command, as a shell reads it");
+        v.sparse("port", port, "ORANGE_PORT of the command; absent: the workspace has no ports");
+        v.sparse("url", url, "where it can be opened on the daemon's machine; absent: nothing listens yet");
+        v.optional("since", since, "since when it is in this state");
+        v.optional("exit_status", exit_status, "of a command that has ended by itself");
+        v.sparse("why", why, "how it ended, as a clause");
+        v.sparse("output", output, "its last lines, without colours");
+        v.sparse("printed", printed, "how many bytes of its output this reply knows, for `after`");
+        v.sparse("notes", notes, "sentences for a human: what was done");
+    }
+};
+
 struct TaskTry : TaskSelector {
     static constexpr const char* k_name = "task.try";
+    using Reply = PreviewReply;
     bool stop = false;
-    bool look = false;
+    int lines = 20;
+    void describe(auto& v) {
+        TaskSelector::describe(v);
+        v.sparse("stop", stop, "end the command");
+        v.optional("lines", lines, "how many of its last lines, 0 to 5000");
+    }
+};
+
+struct TaskPreview : TaskSelector {
+    static constexpr const char* k_name = "task.preview";
+    using Reply = PreviewReply;
     bool wait = false;
     std::optional<std::int64_t> after;
     int lines = 20;
     void describe(auto& v) {
         TaskSelector::describe(v);
-        v.sparse("stop", stop, "end the command");
-        v.sparse("look", look, "start nothing, and end nothing");
         v.sparse("wait", wait,
                  "reply when something listens at its URL or it has ended; with `after`, when it has printed more");
         v.optional("after", after, "the output behind so many bytes (`printed`), instead of the last lines");
         v.optional("lines", lines, "how many of its last lines, 0 to 5000");
     }
-    struct Reply {
-        TaskView task;
-        std::string state;
-        std::string command;
-        std::int64_t port = 0;
-        std::string url;
-        std::optional<Timestamp> since;
-        std::optional<int> exit_status;
-        std::string why;
-        std::string output;
-        std::int64_t printed = 0;
-        std::vector<std::string> notes;
-        void describe(auto& v) {
-            v.required("task", task, "the task as it is now");
-            v.required("state", state, "none, starting, running or ended");
-            v.sparse("command", command, "the command, as a shell reads it");
-            v.sparse("port", port, "ORANGE_PORT of the command; absent: the workspace has no ports");
-            v.sparse("url", url, "where it can be opened on the daemon's machine; absent: nothing listens yet");
-            v.optional("since", since, "since when it is in this state");
-            v.optional("exit_status", exit_status, "of a command that has ended by itself");
-            v.sparse("why", why, "how it ended, as a clause");
-            v.sparse("output", output, "its last lines, without colours");
-            v.sparse("printed", printed, "how many bytes of its output this reply knows, for `after`");
-            v.optional("notes", notes, "sentences for a human");
-        }
-    };
 };
 
 struct TaskCreatePr : TaskSelector {

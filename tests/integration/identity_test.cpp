@@ -52,6 +52,7 @@ std::map<std::string, Method> methods() {
         {"usage.show", {anyone, "{}", 0}},
         {"task.attach", {anyone, no_task, k_not_found}},
         {"task.peek", {anyone, no_task, k_not_found}},
+        {"task.preview", {anyone, no_task, k_not_found}},
         {"task.send", {human, R"({"id":"zzzzzzzzzzzzzzzzzzzzz","text":"x"})", k_not_found}},
         {"task.update", {agent, R"({"id":"zzzzzzzzzzzzzzzzzzzzz","status":"working"})", k_not_found}},
         {"task.complete", {agent, no_task, k_not_found}},

@@ -374,9 +374,16 @@ Awaitable<Result<TaskCheck::Reply>> check(Api& api, TaskCheck params, Call call)
     co_return reply;
 }
 
-TaskTry::Reply tried(Api& api, const TaskId& id, const TaskTry& params) {
+Result<void> check_lines(int lines) {
+    constexpr int k_most_lines = 5000;
+    if (lines >= 0 && lines <= k_most_lines) return {};
+    return {ErrorCode::invalid_argument, "lines must be from 0 to 5000"};
+}
+
+Result<PreviewReply> preview_of(Api& api, const TaskId& id, int lines, std::optional<std::int64_t> after) {
     const auto& previews = api.runner().previews;
-    TaskTry::Reply reply;
+    PreviewReply reply;
+    TRY(reply.task, api.view(id));
     reply.state = "none";
     const auto* preview = previews.of(id);
     if (preview == nullptr) return reply;
@@ -387,32 +394,33 @@ TaskTry::Reply tried(Api& api, const TaskId& id, const TaskTry& params) {
     reply.since = preview->since;
     reply.exit_status = preview->exit_status;
     reply.why = preview->why;
-    auto output = previews.output_of(id, static_cast<std::size_t>(params.lines), params.after);
+    auto output = previews.output_of(id, static_cast<std::size_t>(lines), after);
     reply.output = std::move(output.text);
     reply.printed = output.printed;
     return reply;
 }
 
-Awaitable<Result<TaskTry::Reply>> try_work(Api& api, TaskTry params, Call call) {
-    constexpr int k_most_lines = 5000;
-    if (params.lines < 0 || params.lines > k_most_lines) {
-        co_return Error(ErrorCode::invalid_argument, "lines must be from 0 to 5000");
-    }
-    if (params.stop && params.look) co_return Error(ErrorCode::invalid_argument, "give either stop or look");
+Awaitable<Result<PreviewReply>> try_work(Api& api, TaskTry params, Call call) {
+    CO_TRY(check_lines(params.lines));
     CO_TRY(const auto id, api.select(params, call));
     auto& previews = api.runner().previews;
     std::vector<std::string> notes;
     if (params.stop) {
         const bool did_run = co_await previews.end(id);
         notes.emplace_back(did_run ? "it was stopped" : "it does not run");
-    } else if (!params.look) {
+    } else {
         CO_TRY(notes, co_await previews.start(id));
     }
-    if (params.wait) co_await previews.wait(id, params.after);
-    auto reply = tried(api, id, params);
-    CO_TRY(reply.task, api.view(id));
+    CO_TRY(auto reply, preview_of(api, id, params.lines, std::nullopt));
     reply.notes = std::move(notes);
     co_return reply;
+}
+
+Awaitable<Result<PreviewReply>> preview(Api& api, TaskPreview params, Call call) {
+    CO_TRY(check_lines(params.lines));
+    CO_TRY(const auto id, api.select(params, call));
+    if (params.wait) co_await api.runner().previews.wait(id, params.after);
+    co_return preview_of(api, id, params.lines, params.after);
 }
 
 Awaitable<Result<TaskDelete::Reply>> remove(Api& api, TaskDelete params, Call call) {
@@ -502,6 +510,8 @@ void add_task_methods(MethodTable& table, Api& api) {
                          {not_found, conflict, external_failed}, api, check);
     table.add<TaskTry>(Access::human, "Runs the project's dev command in a task's worktree, or ends it.",
                        {not_found, conflict, invalid_argument, external_failed}, api, try_work);
+    table.add<TaskPreview>(Access::read, "How the dev command of a task fares, and what it has printed.",
+                           {not_found, invalid_argument}, api, preview);
     table.add<TaskDelete>(Access::human, "Removes an ended task's files.", {not_found, needs_force, conflict}, api,
                           remove);
     table.add<TaskSend>(Access::human, "Sends a message to a living agent.", {not_found, conflict, forbidden}, api,

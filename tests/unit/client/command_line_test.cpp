@@ -808,8 +808,8 @@ TEST_CASE("orange try starts the work and waits until it can be opened, or says 
     REQUIRE(requests.size() == 2);
     CHECK(requests[0]["method"] == "task.try");
     CHECK(requests[0]["params"] == Json{{"id", "4f2a"}, {"lines", 20}});
-    CHECK(requests[1]["params"] ==
-          Json{{"id", "4f2aBcDeFgHiJkLmNoPqR"}, {"look", true}, {"wait", true}, {"lines", 20}});
+    CHECK(requests[1]["method"] == "task.preview");
+    CHECK(requests[1]["params"] == Json{{"id", "4f2aBcDeFgHiJkLmNoPqR"}, {"wait", true}, {"lines", 20}});
     answers("starting", Json::object());
     answers("ended", {{"exit_status", 3}, {"why", "ended with exit status 3"}, {"output", "it is \x1b[31mbroken\n"}});
     ran = line.run({"try", "4f2a"});

@@ -225,7 +225,7 @@ TEST_CASE("T tries the work of a task and ends that, and its output is read agai
     CHECK(act.method == "task.try");
     CHECK_FALSE(act.params.contains("stop"));
     CHECK(desk.core.state().pane == dashboard::Pane::preview);
-    rpc::TaskTry::Reply reply;
+    rpc::PreviewReply reply;
     reply.task = task;
     reply.state = "starting";
     reply.command = "npm run dev";
@@ -234,7 +234,7 @@ TEST_CASE("T tries the work of a task and ends that, and its output is read agai
     task.preview = rpc::PreviewView{"running", "http://localhost:20010", k_desk_time};
     desk.list({task});
     desk.pass(milliseconds(1));
-    CHECK(desk.last(Purpose::preview).params["look"] == true);
+    CHECK(desk.last(Purpose::preview).method == "task.preview");
     reply.state = "running";
     reply.url = task.preview->url;
     reply.output = "compiled\n";
