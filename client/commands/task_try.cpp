@@ -60,7 +60,7 @@ std::string ready_page(const Tried& tried, const TryOptions& options, const outp
     return page;
 }
 
-int status_of(const Tried& tried) {
+int status_after(const Tried& tried) {
     const bool has_failed = tried.state == "ended" && tried.exit_status.value_or(1) != 0;
     return has_failed ? 1 : 0;
 }
@@ -80,7 +80,7 @@ Status follow_output(Context& context, rpc::TaskPreview look) {
         if (output::reader_is_gone()) return 0;
         if (tried.state != "starting" && tried.state != "running") {
             if (!context.json) output::put(ended_page(tried, context.style));
-            return status_of(tried);
+            return status_after(tried);
         }
     }
 }
@@ -109,13 +109,13 @@ Status task_try(Context& context, rpc::TaskTry params, const TryOptions& options
     const bool follows = options.follow && !params.stop;
     if (context.json && !follows) {
         put_json(json);
-        return params.stop ? 0 : status_of(tried);
+        return params.stop ? 0 : status_after(tried);
     }
     if (!context.json && tried.state == "running") output::put_now(ready_page(tried, options, context.style));
     if (follows) return follow_output(context, look);
     if (params.stop || tried.state != "ended") return 0;
     output::put(output_page(tried) + ended_page(tried, context.style));
-    return status_of(tried);
+    return status_after(tried);
 }
 
 }  // namespace orange::commands

@@ -20,7 +20,7 @@ namespace orange {
 namespace {
 
 constexpr std::size_t k_kept_of_preview = 64 << 10;  ///< bytes of output
-constexpr std::chrono::milliseconds k_no_deadline = std::chrono::hours(24 * 365);
+constexpr std::chrono::milliseconds k_deadline_of_preview = std::chrono::hours(24 * 365);
 constexpr std::chrono::milliseconds k_between_connections{500}, k_time_to_connect{20};
 constexpr const char* k_own_dev = ".orange/dev";
 
@@ -185,7 +185,7 @@ Awaitable<Result<Command>> Previews::command_for(TaskRecord record, RunningPtr r
     auto env = runner_.agents.environment(record, {}, Role::system, RunId{});
     env[process::k_daemon_variable] = running->mark;
     command.env = std::move(env);
-    command.deadline = k_no_deadline;
+    command.deadline = k_deadline_of_preview;
     command.as_log = true;
     command.on_output = [running](std::string_view text) { running->take(text); };
     command.stop = running->stop;
@@ -195,7 +195,7 @@ Awaitable<Result<Command>> Previews::command_for(TaskRecord record, RunningPtr r
 Awaitable<void> Previews::run(TaskId id, RunningPtr running, Command command) {
     auto done = co_await world_.processes.run(std::move(command));
     co_await agents::end_left_by_command(running->mark);
-    const auto end = checked::end_of(std::move(done), k_no_deadline);
+    const auto end = checked::end_of(std::move(done), k_deadline_of_preview);
     if (running->stop->requested()) {
         running->why = "was stopped";
     } else if (end) {
