@@ -1,10 +1,12 @@
 #pragma once
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -15,7 +17,8 @@ namespace orange::test {
 /// Listens on a port of 127.0.0.1, in place of a server that a command has started.
 class LocalListener {
   public:
-    explicit LocalListener(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    explicit LocalListener(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+        ::fcntl(socket_.get(), F_SETFD, FD_CLOEXEC);
         const int on = 1;
         ::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
         sockaddr_in address{};
