@@ -94,10 +94,15 @@ def of_gemini(world):
 
 
 def of_qwen(world):
-    """Of its account of all requests; Orange counts those in the files of the conversations."""
+    """Of its conversations. It also keeps an account of all its requests, with its suggestions and compactions, in one
+    file for all agents of a user: an agent behind a wall could write there for others, so Orange does not read it."""
     found = []
-    for line in lines(world.home + "/.qwen/usage/token-usage-*.jsonl"):
-        found.append((line["id"], with_cached(line["inputTokens"], line["cachedTokens"], 0, line["outputTokens"])))
+    for line in lines(world.home + "/.qwen/projects/*/chats/*.jsonl", world.home + "/.qwen/projects/*/subagents/*/*.jsonl"):
+        used = line.get("usageMetadata") if line.get("type") == "assistant" else None
+        if used and used.get("totalTokenCount"):
+            record = with_cached(used["promptTokenCount"], used.get("cachedContentTokenCount", 0), 0,
+                                 used["candidatesTokenCount"])
+            found.append((line["uuid"], record))
     return largest(found)
 
 
