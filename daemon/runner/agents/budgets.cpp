@@ -1,6 +1,8 @@
 #include "daemon/runner/agents/budgets.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "common/base/try.hpp"
 #include "daemon/engine/decide.hpp"
@@ -253,6 +255,11 @@ Awaitable<void> Budgets::look_in(std::chrono::milliseconds time) {
 
 void Budgets::look() {
     std::map<TaskId, std::string> seen;
+    std::set<TaskId> first;
+    for (const auto& project : world_.projects.list()) {
+        const auto queue = world_.tasks.queue(project.name);
+        if (!queue.empty()) first.insert(queue.front());
+    }
     world_.tasks.each_awake([&](const TaskRecord& record) {
         if (record.ended || !is_any_set(record)) return;
         const auto standing = of(record);
@@ -260,7 +267,7 @@ void Budgets::look() {
         if (budget.task == 0 && budget.day == 0) return;
         seen[record.task.id] = std::to_string(static_cast<int>(engine::state_of(budget))) +
                                (is_passed(record, standing) ? "+ " : " ") + std::to_string(budget.task) + " " +
-                               std::to_string(budget.day);
+                               std::to_string(budget.day) + (first.contains(record.task.id) ? " first" : "");
     });
     std::vector<TaskId> changed;
     for (const auto& [id, state] : seen) {
