@@ -16,7 +16,7 @@ constexpr int k_https_port = 443, k_http_port = 80;
 
 /// Returns the port of a URL that the daemon has made or checked.
 std::string port_in(const std::string& url) {
-    const auto path = url.find('/', url.find("//") + 2);
+    const auto path = url.find_first_of("/?#", url.find("//") + 2);
     const auto host = url.substr(0, path);
     const auto colon = host.rfind(':');
     const auto number = whole_number(host.substr(colon + 1));
@@ -41,6 +41,7 @@ std::string output_page(const Tried& tried) {
 }
 
 std::string ended_page(const Tried& tried, const output::Style& style) {
+    if (tried.state == "none") return "  It has ended, as its task has, or with its worktree\n";
     const auto how = tried.why.empty() ? std::string("has ended") : tried.why;
     return output::wrapped("`" + printable(tried.command) + "` " + printable(how), "  ", style.width);
 }
@@ -61,8 +62,8 @@ std::string ready_page(const Tried& tried, const TryOptions& options, const outp
 }
 
 int status_after(const Tried& tried) {
-    const bool has_failed = tried.state == "ended" && tried.exit_status.value_or(1) != 0;
-    return has_failed ? 1 : 0;
+    const bool has_ended = tried.state == "ended" || tried.state == "none";
+    return has_ended && tried.exit_status.value_or(1) != 0 ? 1 : 0;
 }
 
 /// Prints the output as it comes, until the command has ended.
@@ -113,7 +114,7 @@ Status task_try(Context& context, rpc::TaskTry params, const TryOptions& options
     }
     if (!context.json && tried.state == "running") output::put_now(ready_page(tried, options, context.style));
     if (follows) return follow_output(context, look);
-    if (params.stop || tried.state != "ended") return 0;
+    if (params.stop || tried.state == "starting" || tried.state == "running") return 0;
     output::put(output_page(tried) + ended_page(tried, context.style));
     return status_after(tried);
 }
