@@ -35,7 +35,7 @@ Awaitable<void> end_left_by_daemons(Path worktree, std::string mark) {
 }
 
 Awaitable<void> end_left_by_command(std::string mark) {
-    process::Ending ending([mark] { return process::of_mark(mark); });
+    process::Ending ending([mark] { return process::of_command(mark); });
     log::Fields fields;
     fields["mark"] = mark;
     co_await end_all(std::move(ending), "ending what a command left", std::move(fields));

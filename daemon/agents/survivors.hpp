@@ -12,7 +12,7 @@ namespace orange::agents {
 
 Awaitable<void> end_survivors(AgentRun run, Path worktree);
 Awaitable<void> end_left_by_daemons(Path worktree, std::string mark);
-/// Ends what a command with a mark of its own (process::of_mark()) has left.
+/// Ends what a command with a mark of its own (process::of_command()) has left.
 Awaitable<void> end_left_by_command(std::string mark);
 
 }  // namespace orange::agents

@@ -86,8 +86,13 @@ std::string shown(const std::vector<StrayProcess>& processes) {
     return join(texts, ", ");
 }
 
-std::vector<StrayProcess> of_mark(const std::string& mark) {
-    return those_of(all_pids(), [&](std::int64_t pid) { return environ_of(pid, k_daemon_variable) == mark; });
+std::vector<StrayProcess> of_command(const std::string& mark) {
+    const auto home = mark.substr(0, mark.rfind('@') + 1);
+    const auto name = mark.substr(mark.rfind('/'));
+    return those_of(all_pids(), [&](std::int64_t pid) {
+        const auto its = environ_of(pid, k_daemon_variable);
+        return its && its->starts_with(home) && its->ends_with(name);
+    });
 }
 
 std::vector<StrayProcess> left_by_daemons(const std::string& worktree, const std::string& own_mark) {

@@ -43,8 +43,9 @@ std::string shown(const std::vector<StrayProcess>& processes);
 /// daemon>`. A command with a mark of its own has `/` and a name behind that.
 inline constexpr const char* k_daemon_variable = "ORANGE_DAEMON";
 
-/// Returns the processes that have exactly this mark.
-std::vector<StrayProcess> of_mark(const std::string& mark);
+/// Returns the processes of the command that has this mark, also those that a killed daemon of the same home has
+/// started under the same name.
+std::vector<StrayProcess> of_command(const std::string& mark);
 
 /// Returns the left-over processes of killed daemons: those with a mark of the same home other than `own_mark` that
 /// work in `worktree`, or are in the session of such a process. A home has one daemon at a time, so any other daemon of

@@ -419,7 +419,18 @@ Awaitable<Result<PreviewReply>> try_work(Api& api, TaskTry params, Call call) {
 Awaitable<Result<PreviewReply>> preview(Api& api, TaskPreview params, Call call) {
     CO_TRY(check_lines(params.lines));
     CO_TRY(const auto id, api.select(params, call));
-    if (params.wait) co_await api.runner().previews.wait(id, params.after);
+    if (params.wait) {
+        const auto waiter = std::make_shared<Previews::Waiter>(api.world().executor);
+        const int end = call.sink->on_end([waiter] {
+            waiter->is_gone = true;
+            waiter->woken.notify();
+        });
+        co_await api.runner().previews.wait(id, params.after, waiter);
+        call.sink->forget(end);
+        if (waiter->is_gone) {
+            co_return Error(ErrorCode::unavailable, "the daemon stopped while task.preview was waiting; ask again");
+        }
+    }
     co_return preview_of(api, id, params.lines, params.after);
 }
 
@@ -511,7 +522,7 @@ void add_task_methods(MethodTable& table, Api& api) {
     table.add<TaskTry>(Access::human, "Runs the project's dev command in a task's worktree, or ends it.",
                        {not_found, conflict, invalid_argument, external_failed}, api, try_work);
     table.add<TaskPreview>(Access::read, "How the dev command of a task fares, and what it has printed.",
-                           {not_found, invalid_argument}, api, preview);
+                           {not_found, invalid_argument, unavailable}, api, preview);
     table.add<TaskDelete>(Access::human, "Removes an ended task's files.", {not_found, needs_force, conflict}, api,
                           remove);
     table.add<TaskSend>(Access::human, "Sends a message to a living agent.", {not_found, conflict, forbidden}, api,

@@ -144,13 +144,17 @@ Awaitable<Result<std::vector<std::string>>> Previews::start(TaskId id) {
     const auto& record = turn.record;
     if (store::has_ended(record) || !record.task.workspace) co_return has_no_workspace(record);
     const auto running = std::make_shared<Running>();
-    CO_TRY(auto command, co_await command_for(record, running));
+    prepared_[id] = running->stop;
+    auto command = co_await command_for(record, running);
+    prepared_.erase(id);
+    if (!command) co_return command.error();
     if (ended_) co_return Error(ErrorCode::conflict, "the daemon ends");
+    if (running->stop->requested()) co_return Error(ErrorCode::conflict, "it was stopped before it had begun");
     all_[id] = running;
     change_state(*running, "starting");
     publish(id, *running, "preview.started",
             {{"command", running->command}, {"port", static_cast<std::int64_t>(running->port)}});
-    async::spawn(world_.executor, "preview", run(id, running, std::move(command)));
+    async::spawn(world_.executor, "preview", run(id, running, std::move(*command)));
     async::spawn(world_.executor, "looking for a listener", look_for_listener(id, running));
     co_return words("started: " + running->command);
 }
@@ -167,7 +171,8 @@ Awaitable<Result<Command>> Previews::command_for(TaskRecord record, RunningPtr r
     running->workspace = *task.workspace;
     running->mark = world_.pool.mark() + "/try-" + task.id.value;
     running->port = first_port(world_.settings, world_.pool.ports_of(*task.workspace));
-    co_await agents::end_left_by_daemons(worktree.path(), world_.pool.mark());
+    // Only its own: the checks of the task may run in this worktree, and have the mark of no daemon.
+    co_await agents::end_left_by_command(running->mark);
     const bool is_taken = co_await is_listened_on(running->port);
     if (is_taken) {
         co_return Error(ErrorCode::conflict,
@@ -256,6 +261,10 @@ Awaitable<void> Previews::next_change(RunningPtr running) {
 }
 
 Awaitable<bool> Previews::end(TaskId id) {
+    if (const auto found = prepared_.find(id); found != prepared_.end()) {
+        found->second->request();
+        co_return true;
+    }
     const auto running = running_of(id);
     if (!running || running->is_over) co_return false;
     running->stop->request();
@@ -263,13 +272,18 @@ Awaitable<bool> Previews::end(TaskId id) {
     co_return true;
 }
 
-Awaitable<void> Previews::wait(TaskId id, std::optional<std::int64_t> after) {
+Awaitable<void> Previews::wait(TaskId id, std::optional<std::int64_t> after, std::shared_ptr<Waiter> waiter) {
     const auto running = running_of(id);
     const auto is_waited_for = [&] {
-        if (!running || running->is_over) return false;
+        if (!running || running->is_over || waiter->is_gone) return false;
         return after ? running->printed() <= *after : running->state == "starting";
     };
-    for (bool waits = is_waited_for(); waits; waits = is_waited_for()) co_await next_change(running);
+    const std::shared_ptr<async::Wakeup> woken(waiter, &waiter->woken);
+    for (bool waits = is_waited_for(); waits; waits = is_waited_for()) {
+        running->waiting.push_back(woken);
+        co_await woken->wait();
+    }
+    if (running) std::erase(running->waiting, woken);  // of one that is gone
 }
 
 Previews::Output Previews::output_of(const TaskId& id, std::size_t lines, std::optional<std::int64_t> after) const {

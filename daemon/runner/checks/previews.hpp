@@ -9,6 +9,7 @@
 
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
+#include "daemon/async/async.hpp"
 #include "daemon/process/process_runner.hpp"
 #include "daemon/runner/transitions/turns.hpp"
 
@@ -37,7 +38,8 @@ class Previews : Owner {
     /// if there is no command, no workspace or no consent, or if another program listens on the port.
     Awaitable<Result<std::vector<std::string>>> start(TaskId id);
 
-    /// Ends the command with all that it has started, and waits for that. Returns false if none ran.
+    /// Ends the command with all that it has started, and waits for that; one that start() prepares does not begin.
+    /// Returns false if there is none.
     Awaitable<bool> end(TaskId id);
     /// Tells all commands to end, because the daemon ends. None starts after that.
     void stop_all();
@@ -57,8 +59,15 @@ class Previews : Owner {
     /// Returns the last lines, or with `after` the whole lines behind so many bytes.
     Output output_of(const TaskId& id, std::size_t lines, std::optional<std::int64_t> after) const;
 
-    /// Waits until the command does not start any more; with `after`, until output_of() has more or it has ended.
-    Awaitable<void> wait(TaskId id, std::optional<std::int64_t> after);
+    /// A client that waits. The call that it has made sets `is_gone`, and wakes it, if the client is there no more.
+    struct Waiter {
+        explicit Waiter(const async::Executor& executor) : woken(executor) {}
+        async::Wakeup woken;
+        bool is_gone = false;
+    };
+    /// Waits until the command does not start any more; with `after`, until output_of() has more or it has ended. In
+    /// any case only until the waiter is gone.
+    Awaitable<void> wait(TaskId id, std::optional<std::int64_t> after, std::shared_ptr<Waiter> waiter);
 
   private:
     struct Running;
@@ -74,6 +83,7 @@ class Previews : Owner {
     void saved(const TaskId& id);
 
     std::map<TaskId, RunningPtr> all_;
+    std::map<TaskId, std::shared_ptr<Stop>> prepared_;  ///< by start(), and not in all_ yet
     bool ended_ = false;
     int observer_ = 0;
 };
