@@ -3,6 +3,7 @@
 #include "common/base/text.hpp"
 #include "daemon/git/repository_command.hpp"
 #include "daemon/process/proc_info.hpp"
+#include "daemon/process/stray_processes.hpp"
 #include "daemon/runner/attention/attention.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/local_listener.hpp"
@@ -33,7 +34,15 @@ struct TriedTask {
         project.dev = {"sh", "-c", script};
         world.house().world().projects.put(project).value();
     }
-    Result<std::vector<std::string>> start(const TaskId& task) { return world.house().go(previews().start(task)); }
+    /// Runs the coroutine to its end, while what is tried goes on: House::go() waits for that, too.
+    template <class T>
+    T within(Awaitable<T> coroutine) {
+        std::optional<T> result;
+        world.house().begin(std::move(coroutine), result);
+        until([&] { return result.has_value(); });
+        return std::move(*result);
+    }
+    Result<std::vector<std::string>> start(const TaskId& task) { return within(previews().start(task)); }
     Result<std::vector<std::string>> start() { return start(id); }
     Error refused() {
         const auto started = start();
@@ -41,7 +50,8 @@ struct TriedTask {
         CHECK(previews().of(id) == nullptr);
         return started.error();
     }
-    bool end() { return world.house().go(previews().end(id)); }
+    bool end(const TaskId& task) { return within(previews().end(task)); }
+    bool end() { return end(id); }
     Preview preview(const TaskId& task) {
         const auto* known = previews().of(task);
         return known != nullptr ? *known : Preview{"none", {}, 0, {}, {}, {}, {}};
@@ -175,7 +185,7 @@ TEST_CASE("the work of two tasks is tried at once, each on its own port") {
     CHECK(f.preview().state == "starting");
     CHECK(f.end());
     CHECK(f.preview(other).state == "running");
-    CHECK(f.world.house().go(f.previews().end(other)));
+    CHECK(f.end(other));
 }
 
 TEST_CASE("a tried command ends with its task, before the workspace is released") {
@@ -248,12 +258,77 @@ TEST_CASE("checks in the worktree do not end what is tried there") {
     f.world.house().world().projects.put(project).value();
     REQUIRE(f.start());
     const auto pid = f.pid_in("pid");
-    const auto checked = f.world.house().go(f.world.house().runner().checks.run(f.id, CheckOrder{}));
+    const auto checked = f.within(f.world.house().runner().checks.run(f.id, CheckOrder{}));
     REQUIRE(checked);
     CHECK(checked->passed());
     CHECK(process::start_time(pid));
     CHECK(f.preview().state == "starting");
     CHECK(f.end());
+}
+
+TEST_CASE("a try that begins does not end the checks that run in the worktree") {
+    TriedTask f;
+    std::filesystem::remove(f.tree / "untracked");
+    f.dev(std::string("true") + k_stays);
+    const auto go_on = f.file("go-on").string();
+    auto project = shop(f.world);
+    project.settings.checks = std::vector<std::vector<std::string>>{
+        {"sh", "-c", "echo $$ >'" + f.file("pid").string() + "'; while [ ! -e '" + go_on + "' ]; do sleep 0.02; done"}};
+    f.world.house().world().projects.put(project).value();
+    std::optional<Result<CheckReport>> checked;
+    f.world.house().begin(f.world.house().runner().checks.run(f.id, CheckOrder{}), checked);
+    const auto pid = f.pid_in("pid");
+    REQUIRE(f.start());
+    CHECK(process::start_time(pid));
+    write_file(go_on, "");
+    f.until([&] { return checked.has_value(); });
+    REQUIRE(*checked);
+    CHECK((*checked)->passed());
+    CHECK(f.preview().state == "starting");
+    CHECK(f.end());
+}
+
+TEST_CASE("nobody waits for a tried command once its client is gone") {
+    TriedTask f;
+    f.dev(std::string("true") + k_stays);
+    REQUIRE(f.start());
+    auto& house = f.world.house();
+    const auto waiter = std::make_shared<Previews::Waiter>(house.world().executor);
+    std::optional<bool> is_over;
+    const auto waiting = [](Previews& previews, TaskId id, std::shared_ptr<Previews::Waiter> by) -> Awaitable<bool> {
+        co_await previews.wait(std::move(id), std::nullopt, std::move(by));
+        co_return true;
+    };
+    house.begin(waiting(f.previews(), f.id, waiter), is_over);
+    house.io.run_for(std::chrono::milliseconds(50));
+    CHECK_FALSE(is_over);
+    waiter->is_gone = true;
+    waiter->woken.notify();
+    f.until([&] { return is_over.has_value(); });
+    CHECK(f.preview().state == "starting");
+    CHECK(f.end());
+}
+
+TEST_CASE("a try first ends what it left under a killed daemon, and can be stopped meanwhile") {
+    TriedTask f;
+    f.dev("touch '" + f.file("begun").string() + "'" + k_stays);
+    auto& house = f.world.house();
+    const auto own = house.world().pool.mark();
+    Command left;
+    left.argv = {"sh", "-c", "echo $$ >'" + f.file("pid").string() + "'; exec sleep 300"};
+    left.env = house.world().base_environment;
+    (*left.env)[process::k_daemon_variable] = own.substr(0, own.rfind('@')) + "@killed/try-" + f.id.value;
+    std::optional<Result<Completed>> is_left;
+    house.begin(house.world().processes.run(std::move(left)), is_left);
+    const auto pid = f.pid_in("pid");
+    std::optional<Result<std::vector<std::string>>> started;
+    house.begin(f.previews().start(f.id), started);
+    CHECK(f.end());
+    f.until([&] { return started.has_value() && is_left.has_value(); });
+    CHECK_FALSE(*started);
+    CHECK(f.previews().of(f.id) == nullptr);
+    CHECK_FALSE(process::start_time(pid));
+    CHECK_FALSE(std::filesystem::exists(f.file("begun")));
 }
 
 TEST_CASE("of the output of a tried command the last part is kept") {
