@@ -102,7 +102,8 @@ void Tour::on_event(const rpc::EventNotification& came) {
     const auto& event = came.event;
     const bool is_child = options_.delegate && !id_.empty() && came.task != id_;
     const auto type = output::text_of(event, "type");
-    if (type == "changes.counted" || type == "task.needs") return;  // the demo's own sentences cover both
+    if (type == "changes.counted" || type == "task.needs" || type == "agent.usage")
+        return;  // the demo's own sentences cover both
     const auto from = output::text_of(event, "from"), to = output::text_of(event, "to");
     std::string sentence = output::event_sentence(event);
     if (!to.empty() && is_child && to == "reviewing") reviewed_[came.task] = came.short_id;
