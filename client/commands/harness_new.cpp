@@ -57,6 +57,7 @@ constexpr Explained k_explained[] = {
     {"delivery",
      "How a message reaches the program. keys: Orange types it into the prompt. inbox: the program reads it from a\n"
      "file, and says so with an event."},
+    {"usage", "Where the program writes how many tokens it uses (docs/usage.md). Remove it if it does not."},
     {"usage_limit",
      "Texts of a usage limit that ends by itself: until then Orange starts no other agent of this harness. Remove\n"
      "it if the program has none."},
