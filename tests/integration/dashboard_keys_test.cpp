@@ -295,15 +295,15 @@ class KeyTable {
 
     /// A program that has the terminal until `leave`, or until it ends by itself.
     void open(const std::string& key, const std::string& text, const std::string& leave) {
-        const auto before = stage_->traced("shows ");
         stage_->press({key});
-        bool left = false;
+        std::optional<std::size_t>
+            left;  // the screens that were drawn until then: it may be drawn before it is given away
         const bool back = stage_->patient([&] {
             if (!left && holds(stage_->shown(), text)) {
-                left = true;
+                left = stage_->traced("shows ");
                 stage_->screen({"send-keys", "-t", "stage:", leave});
             }
-            return stage_->traced("shows ") > before;
+            return left && stage_->traced("shows ") > *left;
         });
         if (!back) box.fail(key + " never gave the terminal back:\n" + stage_->shown());
         stage_->wait_for("[all]");
