@@ -298,8 +298,8 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         CO_TRY(hand_over_prompt(record, order.role, request.typed, id));
     }
     if (!record.held_start(order.role)) co_return Result<void>{};
-    drop_held(record, order.role);
-    keep_time(world_, turns_, record);  // last: if the daemon dies before, the next one comes here again
+    drop_held(record, order.role);  // last: if the daemon dies before, the next one comes here again
+    keep_time(world_, turns_, record);
     co_return turns_.try_save(record, Durability::atomic);
 }
 

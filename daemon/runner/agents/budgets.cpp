@@ -178,7 +178,7 @@ std::string Budgets::let_pass(TaskRecord& record) const {
 }
 
 void Budgets::mark(TaskRecord& record) const {
-    // Of the tasks that wait for a day's budget, only the first tells its human.
+    // Only the first of the tasks that wait for a day's budget tells its human.
     const bool waits = record.queued && !record.kept_back();
     const auto standing = is_at_work(record) || waits ? of(record) : Standing{};
     const auto& [budget, names] = standing;
