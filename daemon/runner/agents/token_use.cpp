@@ -123,7 +123,7 @@ bool TokenUse::read_piece(const TaskRecord& record, const AgentRun& run, const a
                                reading.told};
     source.counted = reading.counted;
     const bool is_more = reading.reader.read(world_.files, source);
-    note(record, run, harness, reading);
+    note(record, run, harness, reading, !is_more);
     return is_more;
 }
 
@@ -143,7 +143,9 @@ Awaitable<void> TokenUse::catch_up(TaskId id, RunId run_id) {
 }
 
 /// Takes over the sums of the reader. Higher ones stay: a file is gone, or this daemon has not come to its end yet.
-void TokenUse::note(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness, Reading& reading) {
+/// Before it has, a growth says nothing: it is that of a long time.
+void TokenUse::note(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness, Reading& reading,
+                    bool is_whole) {
     const auto now = world_.clock.now();
     auto& usage = reading.usage;
     auto rows = reading.reader.rows();
@@ -156,8 +158,8 @@ void TokenUse::note(const TaskRecord& record, const AgentRun& run, const agents:
     if (now < reading.base_at) reading.base_at = now;  // the clock was set back
     const auto minutes = std::chrono::ceil<std::chrono::minutes>(now - reading.base_at).count() + 1;
     const auto at_most = harness.usage.at_most;
-    if (at_most > 0 && (counted - reading.base) / minutes > at_most) usage.is_doubtful = true;
-    if (now - reading.base_at >= k_save_again) {
+    if (is_whole && at_most > 0 && (counted - reading.base) / minutes > at_most) usage.is_doubtful = true;
+    if (is_whole && now - reading.base_at >= k_save_again) {
         reading.base = counted;
         reading.base_at = now;
     }

@@ -79,7 +79,8 @@ class TokenUse : Owner {
     const Reading* known_reading(const TaskRecord& record, const AgentRun& run) const;
     bool read_piece(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness, Reading& reading);
     Awaitable<void> catch_up(TaskId id, RunId run);
-    void note(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness, Reading& reading);
+    void note(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness, Reading& reading,
+              bool is_whole);
     const Known& known(const TaskId& id) const;
     void know(const TaskRecord& record) const;
     void saved(const TaskId& id);

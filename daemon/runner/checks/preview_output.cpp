@@ -56,7 +56,7 @@ std::optional<LocalUrl> url_at(std::string_view text) {
         if (!port || *port < 1 || *port > k_largest_port) return std::nullopt;
         url.port = static_cast<int>(*port);
     }
-    // What follows may make it a user's name, or the beginning of another host.
+    // The text behind it may make it a user's name, or the beginning of another host.
     constexpr std::string_view k_of_host = ".-_:@%";
     if (is_word(rest()) || k_of_host.find(rest()) != std::string_view::npos) return std::nullopt;
     if (rest() == '/' || rest() == '?' || rest() == '#') {

@@ -205,6 +205,25 @@ TEST_CASE("more tokens than the program can use are doubtful: they are the task'
     CHECK(world.tokens().counted_today("shop") == 0);
 }
 
+TEST_CASE("a long run that a daemon reads for the first time, in pieces, is not doubtful") {
+    SpendingWorld world;
+    const auto id = world.start();
+    const auto run = world.record(id).run_of(Role::worker)->run;
+    const auto file = agents::events_file(world.house().control().run_folder(world.record(id)), run);
+    constexpr int k_requests = 12'000;  // more than is read at once
+    std::string lines;
+    for (int i = 0; i < k_requests; ++i) {
+        lines += R"({"event":"usage","id":"m)" + std::to_string(i) + R"(","in":1000000,"out":0,"cached":7,)" +
+                 R"("model":"large","timestamp":")" + to_rfc3339(world.outside.clock.now()) + "\"}\n";
+    }
+    write_file(file, lines);
+    world.outside.clock.pass(3h);
+    world.look(id);
+    CHECK(comes_true(world, [&] { return world.counted(id) == k_requests * k_thousand * k_thousand; }));
+    world.look(id);
+    CHECK_FALSE(world.notice(id, NoticeKind::usage_doubtful));
+}
+
 TEST_CASE("a task whose budget is used up goes on when the budget is raised, and nothing begins before") {
     SpendingWorld world;
     const auto id = world.start("100k");
