@@ -332,6 +332,7 @@ struct TaskRecord {
     std::vector<TimeRow> times = {};
     std::optional<TimeOpen> time_open = {};  ///< what is not in `times` yet
     std::optional<BudgetPass> budget_pass = {};
+    std::int64_t comment_step = 0;  ///< the last step of its comments that has happened (comment.hpp)
     std::string near_told = {};  ///< the budget that its human was told is nearly used up, with its day if it has one
 
     void describe(auto& v);

@@ -354,7 +354,9 @@ struct TaskReject : TaskSelector {
     std::string feedback;
     void describe(auto& v) {
         TaskSelector::describe(v);
-        v.required("feedback", feedback, "what to change; it becomes ## Feedback of TASK.md");
+        v.optional("feedback", feedback,
+                   "what to change; it becomes ## Feedback of TASK.md, above the comments that are not sent yet; may "
+                   "be empty if there are some");
     }
 };
 

@@ -7,6 +7,7 @@
 
 #include "common/model/fields.hpp"
 #include "common/model/group_use.hpp"
+#include "common/rpc/comment_methods.hpp"
 #include "common/rpc/task_view.hpp"
 
 /// Parameters and results of the `task.*` methods that only read.
@@ -69,8 +70,10 @@ struct TaskDiff : TaskSelector {
     bool patch = false;
     bool since_review = false;
     bool merge = false;
+    bool comments = false;
     void describe(auto& v) {
         TaskSelector::describe(v);
+        v.sparse("comments", comments, "also the comments on files, and what the reviewer says about lines");
         v.sparse("merge", merge, "also what its merge would ask and where it would conflict, as far as is known here");
         v.sparse("since_review", since_review, "only what came after the commit that was reviewed last");
         v.sparse("patch", patch, "show the changes, too: `stat` and `text`");
@@ -88,7 +91,11 @@ struct TaskDiff : TaskSelector {
         std::string concerns;
         std::string confirms;
         std::vector<std::string> conflicts;
+        std::vector<CommentView> comments;
+        std::vector<RemarkView> remarks;
         void describe(auto& v) {
+            v.sparse("comments", comments, "with `comments`: those on files, at their places between `base` and `tip`");
+            v.sparse("remarks", remarks, "with `comments`: lines of ## Review that name lines, and are not taken over");
             v.sparse("concerns", concerns, "with `merge`: what a human has to confirm before `commit` is merged");
             v.sparse("confirms", confirms,
                      "with `merge`: what task.merge takes as `confirmed`, once `concerns` were shown");
@@ -139,8 +146,10 @@ struct AgentUse {
 struct TaskShow : TaskSelector {
     static constexpr const char* k_name = "task.show";
     bool changes = false;
+    bool comments = false;
     void describe(auto& v) {
         TaskSelector::describe(v);
+        v.sparse("comments", comments, "also the comments on sections of TASK.md");
         v.optional("changes", changes, "count what its branch changes, too, which asks git");
     }
     struct Reply {
@@ -153,9 +162,11 @@ struct TaskShow : TaskSelector {
         std::vector<RelatedTask> children;
         std::vector<AgentUse> agents;
         Json history = Json::array();
+        std::vector<CommentView> comments;
         void describe(auto& v) {
             v.required("task", task, "the task");
             v.required("body", body, "TASK.md below the frontmatter");
+            v.sparse("comments", comments, "with `comments`: those on sections, at their places in `body`");
             v.sparse("kept", kept, "files with lines that went from TASK.md, oldest first");
             v.optional("messages", messages, "the last messages to its agents, oldest first");
             v.optional("changes", changes, "what its branch changes, committed and not; absent: git cannot say");
