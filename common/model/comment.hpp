@@ -61,7 +61,8 @@ struct CommentTurn {
     void describe(auto& v) {
         v.required("text", text, "what the human wrote");
         v.optional("at", at, "when it was written or changed last");
-        v.sparse("sent", sent, "the step of the task's comments with which it was sent; not above comment_step: it was");
+        v.sparse("sent", sent,
+                 "the step of the task's comments with which it was sent; not above comment_step: it was");
         v.sparse("answer", answer, "what the worker wrote");
         v.sparse("answered", answered, "the step with which the answer was taken; not above comment_step: it was");
         v.optional("answered_at", answered_at, "when that was");

@@ -91,8 +91,9 @@ struct NewComment {
         v.optional("section", section, "instead of a file: the heading of a section of TASK.md, as Plan");
         v.required("line", line, "the first line, counted from 1; in a section, from the line below its heading");
         v.optional("end", end, "the last line; absent: the first one");
-        v.optional("quoted", quoted,
-                   "the lines as the caller has seen them; if others stand there now, the call is refused with conflict");
+        v.optional(
+            "quoted", quoted,
+            "the lines as the caller has seen them; if others stand there now, the call is refused with conflict");
         v.required("text", text, "the comment; any Markdown, at most 16 KiB");
         v.optional("origin", origin, "review: it is taken over from ## Review");
     }

@@ -13,8 +13,8 @@
 /// The human's comments on lines: which are sent and answered, the list that the worker reads, and its answers.
 ///
 /// A text is sent, and an answer is taken, by a transition. comments.json is written first, with the next step of the
-/// task; the transition's own write of state.json then makes that step the task's `comment_step`. What has a higher step
-/// does not count, so a daemon that is killed between the two writes has sent and taken nothing.
+/// task; the transition's own write of state.json then makes that step the task's `comment_step`. What has a higher
+/// step does not count, so a daemon that is killed between the two writes has sent and taken nothing.
 namespace orange::engine {
 
 enum class CommentState { draft, sent, answered, resolved, outside };
