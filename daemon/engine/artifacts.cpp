@@ -4,6 +4,7 @@
 
 #include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
+#include "daemon/engine/comments.hpp"
 #include "daemon/engine/edges.hpp"
 
 namespace orange::engine {
@@ -217,7 +218,12 @@ std::optional<std::string> gate_problem(const Gate& gate, const Artifacts& artif
                ". If it says the same as before, add a line that names the commit";
     }
     if (auto problem = verdict_problem(gate, section.text)) return problem;
-    return field_problem(gate, section.text);
+    if (auto problem = field_problem(gate, section.text)) return problem;
+    if (!gate.comments) return std::nullopt;
+    if (!artifacts.comments_unread.empty()) return artifacts.comments_unread;
+    auto problem = answer_problem(gate.section, section.text, artifacts.unanswered);
+    if (problem.empty()) return std::nullopt;
+    return problem;
 }
 
 }  // namespace orange::engine

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -24,6 +25,10 @@ struct Artifacts {
     std::map<std::string, int> swallowed_by_fence;  ///< heading → line of the fence
     /// Headings whose section was written since the current state was entered, even if the words are the same.
     std::set<std::string> rewritten = {};
+    /// The numbers of the comments that the worker has to answer, each with its last answer, which does not count
+    /// again.
+    std::map<std::int64_t, std::string> unanswered = {};
+    std::string comments_unread = {};  ///< why the comments cannot be read: no gate on them holds
 
     /// Returns the hash of each section by its heading. It is saved when a state is entered.
     std::map<std::string, std::string> hashes() const;

@@ -27,18 +27,22 @@ constexpr std::string_view name_of(CommentState state) {
     return k_comment_states[static_cast<std::size_t>(state)].name;
 }
 
+/// Returns the state in words: "not sent yet".
+std::string_view text_of(CommentState state);
+
 /// Returns the state of a comment of a task that is at this step.
 CommentState state_of(const Comment& comment, std::int64_t step);
 CommentCounts counts_of(const CommentList& list, std::int64_t step);
-/// Returns the numbers that the worker has to answer.
-std::vector<std::int64_t> open_comments(const CommentList& list, std::int64_t step);
-
 /// Returns the numbers that the worker has to answer, each with its last answer, which does not count again; empty if
 /// there is none.
 std::map<std::int64_t, std::string> unanswered(const CommentList& list, std::int64_t step);
 
-/// Gives each draft the step after `step`: the texts are sent when the task has that step.
-void send_drafts(CommentList& list, std::int64_t step);
+/// The drafts to send: those of a pull request alone, when Orange sends a task back by itself.
+enum class Drafts { all, of_pull_request };
+bool is_meant(const Comment& comment, std::int64_t step, Drafts which);
+
+/// Gives these drafts the step after `step`: they are sent when the task has that step.
+void send_drafts(CommentList& list, std::int64_t step, Drafts which);
 
 /// Puts the answers that stand in a section's text under the comments that wait for one, with the step after `step`.
 /// Returns false if there was none.
@@ -58,10 +62,10 @@ std::string answers_section(const Definition& definition, std::string_view to);
 /// Returns the section from which the transition takes answers; empty if it takes none.
 std::string taken_section(const Definition& definition, std::string_view from, std::string_view to);
 
-/// Returns the text of ## Feedback: the human's free text, and below it the drafts of the list as numbered items, with
-/// place, quoted lines and text. Every text of the comments is indented as far as code is, so that no line of it is
-/// read as a heading or a fence. `places`: where each comment stands now, as "src/cart.py:12".
-std::string feedback_text(std::string_view free, const CommentList& list, std::int64_t step,
+/// Returns the text of ## Feedback: the human's free text, and below it these drafts of the list as numbered items,
+/// with place, quoted lines and text. Every text of the comments is indented as far as code is, so that no line of it
+/// is read as a heading or a fence. `places`: where each comment stands now, as "src/cart.py:12".
+std::string feedback_text(std::string_view free, const CommentList& list, std::int64_t step, Drafts which,
                           const std::map<std::int64_t, std::string>& places, const std::string& section);
 
 /// A line of ## Review that names lines of a file.

@@ -23,8 +23,12 @@ std::string awaited(const Definition& definition, const TransitionFacts& given) 
         if (rule.status != given.task.status || !rule.has_artifact) continue;
         const auto& section = rule.has_artifact->section;
         const std::string heading = "## " + section;
-        const std::string verb =
-            given.artifacts.sections.contains(section) ? " without changing " : " without writing ";
+        auto without_answers = *rule.has_artifact;
+        without_answers.comments = false;
+        const bool lacks_answers = !gate_problem(without_answers, given.artifacts, given.entry_sections);
+        const std::string verb = lacks_answers                                ? " without an answer to each comment in "
+                                 : given.artifacts.sections.contains(section) ? " without changing "
+                                                                              : " without writing ";
         if (text.find(heading) == std::string::npos) text += (text.empty() ? verb : " or ") + heading;
     }
     return text;

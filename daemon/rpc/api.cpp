@@ -14,6 +14,7 @@ void Api::add_to(MethodTable& table) {
     add_task_create(table, *this);
     add_task_methods(table, *this);
     add_task_answers(table, *this);
+    add_task_comments(table, *this);
     add_task_list(table, *this);
     add_task_views(table, *this);
     add_project_methods(table, *this);
@@ -192,6 +193,7 @@ TaskView Api::view(const TaskRecord& record) const {
     if (const auto* preview = runner_.previews.of(record.task.id)) {
         view.preview = PreviewView{preview->state, preview->url, preview->since};
     }
+    if (const auto comments = runner_.comments.counts(record); comments.any()) view.comments = comments;
     if (auto alarm = alarm_of(record); !alarm.empty()) view.alarm = std::move(alarm);
     return view;
 }

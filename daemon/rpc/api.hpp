@@ -99,10 +99,16 @@ class Api {
 /// Returns the counts of `changes` for a reply.
 ChangeCounts counts_of(const Changes& changes);
 
+/// The comments on a task's lines, for replies (methods/task_comments.cpp).
+CommentView comment_view(const PlacedComment& placed, std::int64_t step);
+/// Returns what ## Review says about lines, without what became a comment.
+std::vector<RemarkView> remark_views(std::string_view body, const CommentList& list);
+
 /// Each of these functions adds the methods of its file in methods/ to the table.
 void add_task_create(MethodTable& table, Api& api);
 void add_task_methods(MethodTable& table, Api& api);
 void add_task_answers(MethodTable& table, Api& api);
+void add_task_comments(MethodTable& table, Api& api);
 void add_task_views(MethodTable& table, Api& api);
 void add_project_methods(MethodTable& table, Api& api);
 void add_workspace_methods(MethodTable& table, Api& api);

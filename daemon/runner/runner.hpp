@@ -24,6 +24,7 @@
 #include "daemon/runner/queue/memory.hpp"
 #include "daemon/runner/queue/queue.hpp"
 #include "daemon/runner/queue/workspaces.hpp"
+#include "daemon/runner/review/comments.hpp"
 #include "daemon/runner/transitions/creation.hpp"
 #include "daemon/runner/transitions/edits.hpp"
 #include "daemon/runner/transitions/requests.hpp"
@@ -54,6 +55,7 @@ struct Runner {
     Checks checks{*this};
     Gates gates{*this};
     Previews previews{*this};
+    Comments comments{*this};
     Merges merges{*this};
     Workspaces workspaces{*this};
     agents::Versions versions{world.processes, world.executor, world.files, world.paths.home / "versions.json"};

@@ -61,6 +61,7 @@ std::string need_text(const Transition& transition) {
     if (gate.verdict) text += ": " + std::string(engine::name_of(*gate.verdict));
     if (!gate.fields.empty()) text += " with " + printable(join(gate.fields, " or "));
     if (gate.fresh) text += ", fresh";
+    if (gate.comments) text += ", with an answer to each comment";
     return facts.empty() ? text : text + "; " + facts;
 }
 

@@ -99,7 +99,8 @@ std::optional<std::string> Reader::choice(const Node& node, const std::string& w
 
 namespace {
 
-constexpr const char* k_of_section[] = {"section", "required", "fields", "verdict", "verdict_line", "fresh"};
+constexpr const char* k_of_section[] = {"section",      "required", "fields",  "verdict",
+                                        "verdict_line", "fresh",    "comments"};
 constexpr const char* k_of_branch[] = {"commits", "clean", "checks", "merges", "reviewed_head", "children"};
 
 }  // namespace
@@ -120,8 +121,8 @@ std::optional<engine::Gate> Reader::gate(const Node& node, const std::string& wh
     if (!map(node, what)) return std::nullopt;
     const auto before = count();
     only_keys(node, what,
-              {"section", "required", "fields", "verdict", "verdict_line", "fresh", "commits", "clean", "checks",
-               "merges", "reviewed_head", "children"});
+              {"section", "required", "fields", "verdict", "verdict_line", "fresh", "comments", "commits", "clean",
+               "checks", "merges", "reviewed_head", "children"});
     engine::Gate gate;
     read_facts(node, gate, places);
     const bool needs_section =
@@ -146,6 +147,7 @@ void Reader::read_section(const Node& node, engine::Gate& gate) {
     }
     if (const Node* needed = node.find("required")) gate.required = boolean(*needed, "required").value_or(true);
     if (const Node* fresh = node.find("fresh")) gate.fresh = boolean(*fresh, "fresh").value_or(false);
+    if (const Node* answers = node.find("comments")) gate.comments = boolean(*answers, "comments").value_or(false);
     if (const Node* fields = node.find("fields")) read_fields(*fields, gate);
     read_verdict(node, gate);
 }

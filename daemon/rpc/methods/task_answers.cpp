@@ -4,6 +4,7 @@
 #include "common/rpc/task_queries.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/runner/branch/branch.hpp"
+#include "daemon/store/task_texts.hpp"
 
 /// Calls of a human about a task that needs attention: answers, rejects, looks at the work, stops and restarts agents.
 namespace orange::rpc {
@@ -62,13 +63,32 @@ Awaitable<Result<TaskReply>> answer(Api& api, TaskAnswer params, Call call) {
     co_return api.reply(id, std::move(started));
 }
 
+bool has_drafts(Api& api, const TaskId& id) {
+    const auto record = api.runner().turns.record_of(id);
+    return record && api.runner().comments.counts(*record).drafts > 0;
+}
+
 Awaitable<Result<TaskReply>> reject(Api& api, TaskReject params, Call call) {
-    CO_TRY(const auto id, api.select_for_text(params, call, params.feedback, "reject"));
-    if (trim(params.feedback).empty()) co_return Error(ErrorCode::invalid_argument, "the feedback is empty");
+    // A task alone is enough if it has comments to send.
+    auto selected = api.select_for_text(params, call, params.feedback, "reject");
+    if (!selected && !params.id) {
+        TaskSelector named;
+        named.id = params.feedback;
+        if (const auto task = api.select(named, call); task && has_drafts(api, *task)) {
+            selected = *task;
+            params.feedback.clear();
+        }
+    }
+    CO_TRY(const auto id, std::move(selected));
+    if (trim(params.feedback).empty() && !has_drafts(api, id)) {
+        co_return Error(ErrorCode::invalid_argument, "say what should change:\n  orange task reject " + id.value +
+                                                         " \"...\"\nOr comment on its lines first:\n  orange comment " +
+                                                         id.value + " FILE:LINE \"...\"");
+    }
     engine::Request request;
     request.goal = engine::Goal::rejected;
     Edit edit;
-    edit.feedback = params.feedback;
+    if (!trim(params.feedback).empty()) edit.feedback = params.feedback;
     CO_TRY(auto moved, co_await api.runner().requests.move(id, request, call.caller, std::move(edit)));
     co_return api.reply(id, std::move(moved));
 }
@@ -112,6 +132,16 @@ Awaitable<Result<TaskDiff::Reply>> diff(Api& api, TaskDiff params, Call call) {
     reply.tip = changes.tip;
     reply.commit = changes.commit;
     reply.changes = counts_of(changes);
+    if (params.comments) {
+        CO_TRY(const auto now, api.runner().turns.record_of(id));
+        CO_TRY(auto list, api.runner().comments.read(now));
+        const auto step = now.comment_step;
+        std::erase_if(list.comments, [](const Comment& comment) { return !comment.anchor.section.empty(); });
+        auto body = store::read_body(api.world().files, api.world().tasks.folder(now) / "TASK.md").value_or("");
+        reply.remarks = remark_views(body, list);
+        const auto placed = co_await api.runner().comments.placed(std::move(list), changes, std::move(body));
+        for (const auto& each : placed) reply.comments.push_back(comment_view(each, step));
+    }
     if (!params.patch) co_return reply;
     CO_TRY(auto patch, co_await patch_of(api.world(), changes));
     reply.stat = std::move(patch.stat);

@@ -54,6 +54,13 @@ Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
     }
     reply.agents = uses_of(world, *record);
     reply.body = store::read_body(world.files, world.tasks.folder(*record) / "TASK.md").value_or("");
+    if (params.comments) {
+        CO_TRY(auto list, api.runner().comments.read(*record));
+        std::erase_if(list.comments, [](const Comment& comment) { return comment.anchor.section.empty(); });
+        std::optional<Changes> none;
+        const auto placed = co_await api.runner().comments.placed(std::move(list), std::move(none), reply.body);
+        for (const auto& each : placed) reply.comments.push_back(comment_view(each, record->comment_step));
+    }
     reply.kept = store::kept_texts(world.files, world.tasks.folder(*record));
     if (params.changes && !store::has_ended(*record)) {
         auto known = api.runner().committed.known(id);

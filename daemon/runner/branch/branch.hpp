@@ -71,13 +71,13 @@ Awaitable<Result<Changes>> committed_changes(World& world, std::string repositor
 Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record, Changes known, bool since_review = false);
 
 /// The text of changes, as git prints it without colours.
-struct Patch {
+struct PatchText {
     std::string stat;
     std::string text;  ///< at most k_largest_patch bytes, whole lines
     bool cut = false;
 };
 inline constexpr std::size_t k_largest_patch = std::size_t{512} << 10;
-Awaitable<Result<Patch>> patch_of(World& world, Changes changes);
+Awaitable<Result<PatchText>> patch_of(World& world, Changes changes);
 
 /// `orange task update-branch`: merges the default branch (base_of(), refs.hpp) into the task's branch in its worktree.
 /// conflict if the task has no worktree, if an agent works or something is uncommitted there, or if files conflict.

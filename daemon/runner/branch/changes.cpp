@@ -131,12 +131,12 @@ Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record, Changes k
     co_return changes;
 }
 
-Awaitable<Result<Patch>> patch_of(World& world, Changes changes) {
-    Patch patch;
+Awaitable<Result<PatchText>> patch_of(World& world, Changes changes) {
+    PatchText patch;
     const auto shown = [&](const char* form) {
-        return git_in(changes.repository,
-                      {"diff", form, "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short",
-                       "--ignore-submodules=none", changes.base, changes.tip, "--"});
+        return git_in(changes.repository, {"diff", form, "--no-color", "--src-prefix=a/", "--dst-prefix=b/",
+                                           "--no-ext-diff", "--no-textconv", "--submodule=short",
+                                           "--ignore-submodules=none", changes.base, changes.tip, "--"});
     };
     auto stat = shown("--stat=100");
     CO_TRY(patch.stat, co_await git_output(world.git, std::move(stat)));

@@ -5,6 +5,7 @@
 #include "common/base/shown_path.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/engine/comments.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/merge.hpp"
 #include "daemon/git/removed.hpp"
@@ -13,6 +14,7 @@
 #include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/family/family.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
+#include "daemon/store/comment_file.hpp"
 
 namespace orange {
 namespace {
@@ -158,6 +160,15 @@ Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRe
         concerns.push_back({"branch " + task.branch + " has no commits of its own, so there is nothing to merge",
                             "Finish the task without a merge?",
                             "Cancel the task\n  orange task cancel " + task.id.value});
+    }
+    if (const auto comments = store::read_comments(world.files, world.tasks.folder(record))) {
+        const auto drafts = engine::counts_of(*comments, record.comment_step).drafts;
+        if (drafts > 0) {
+            concerns.push_back({counted(static_cast<std::size_t>(drafts), "comment") + " on its lines " +
+                                    (drafts == 1 ? "was" : "were") + " not sent to the worker",
+                                "Merge without sending your comments?",
+                                "Send the work back with them\n  orange task reject " + task.id.value});
+        }
     }
     for (const auto& notice : all_notices(record)) {
         // A merge uses no tokens. It checks the causes of the other notices again, or is what they ask for.

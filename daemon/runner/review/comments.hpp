@@ -85,14 +85,14 @@ class Comments : Owner {
                                    std::string text);
 
     /// Returns the comments with the places of their lines between `changes.base` and `changes.tip`, and in `body`. A
-    /// place that cannot be found out is outdated.
-    Awaitable<std::vector<PlacedComment>> placed(TaskRecord record, CommentList list, Changes changes,
-                                                 std::string body);
+    /// place that cannot be found out is outdated; without `changes`, that of each file.
+    Awaitable<std::vector<PlacedComment>> placed(CommentList list, std::optional<Changes> changes, std::string body);
 
-    /// Called in a turn before a rejection: gives the drafts the next step, in the file, and sets the step in `record`,
-    /// which the caller saves with the transition to `to`. Returns the text of ## Feedback. Without drafts that is
-    /// `free`, and nothing is written. invalid_argument if both are empty.
-    Awaitable<Result<std::string>> send(TaskRecord& record, std::string free, std::string to);
+    /// Called in a turn before the task goes back to its worker in the state `to`: gives these drafts the next step, in
+    /// the file, and sets the step in `record`, which the caller saves with the transition. Returns the text of
+    /// ## Feedback; without drafts that is `free`, and nothing is written. `body` is TASK.md's.
+    Awaitable<Result<std::string>> send(TaskRecord& record, std::string free, std::string to, std::string body,
+                                        engine::Drafts which);
     /// Called in a turn before a transition is saved: puts the answers of its section into the file, and sets the step
     /// in `record`. Does nothing for a task whose comments were never sent.
     Result<void> take_answers(TaskRecord& record, const engine::Definition& definition, const engine::Artifacts& now,
@@ -104,6 +104,7 @@ class Comments : Owner {
 
   private:
     Result<void> write(const TaskRecord& record, const CommentList& list);
+    Awaitable<Result<void>> find_lines(TaskRecord& record, std::vector<NewCommentText>& texts);
 
     std::map<TaskId, CommentCounts> counts_;  ///< of active tasks that were asked for
     int observer_ = 0;

@@ -119,8 +119,22 @@ Awaitable<Result<Outcome>> Transitions::request(TaskRecord record, engine::Reque
         remember_readiness(record, *definition, by, *refusal);
         co_return explained(*refusal, *definition, given, by);
     }
+    const auto* back = engine::rejection_target(*definition, record.task);
+    if (back != nullptr && back->name == request.to) {
+        CO_TRY(co_await send_comments(record, edit, by, request.to, synced.body));
+    }
     co_return co_await perform(std::move(record), definition, std::get<engine::Decision>(std::move(outcome)),
                                std::move(synced), std::move(by), std::move(edit));
+}
+
+/// What goes back to the worker takes the comments with it: of a human all, of Orange those of the pull request.
+Awaitable<Result<void>> Transitions::send_comments(TaskRecord& record, Edit& edit, const Caller& by, std::string to,
+                                                   std::string body) {
+    const auto which = by.role == Role::human ? engine::Drafts::all : engine::Drafts::of_pull_request;
+    auto free = edit.feedback.value_or(std::string());
+    CO_TRY(auto text, co_await runner_.comments.send(record, std::move(free), std::move(to), std::move(body), which));
+    if (!text.empty()) edit.feedback = std::move(text);
+    co_return Result<void>{};
 }
 
 /// Reads TASK.md for a transition. A cancel does not depend on it, and an end not on all of it.
@@ -212,6 +226,11 @@ Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Lib
         synced.artifacts = store::parse_sections(store::with_section(synced.body, "Feedback", *edit.feedback));
     }
     const auto same = same_verdict(*definition, changed, decision, synced.artifacts);
+    if (auto taken = runner_.comments.take_answers(changed, *definition, synced.artifacts, decision.from, decision.to);
+        !taken) {
+        co_await undo(std::move(prepared));
+        co_return taken.error();
+    }
     engine::enter(changed, *definition, decision,
                   {random_id(12), by, world_.clock.now(), synced.artifacts.hashes(), std::move(synced.notices_before)});
     changed.intent->workspace = prepared.workspace;

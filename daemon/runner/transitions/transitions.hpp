@@ -60,6 +60,8 @@ class Transitions : Owner {
         std::string workspace;  ///< taken for the transition; empty: none was needed
         std::vector<std::string> notes;
     };
+    Awaitable<Result<void>> send_comments(TaskRecord& record, Edit& edit, const Caller& by, std::string to,
+                                          std::string body);
     Awaitable<Result<SyncedBodies>> read_bodies(TaskRecord& record, const engine::Definition& definition,
                                                 const engine::Request& request);
     void remember_readiness(TaskRecord& record, const engine::Definition& definition, const Caller& by,

@@ -3,10 +3,12 @@
 #include "common/base/sha256.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
+#include "daemon/engine/comments.hpp"
 #include "daemon/engine/times.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/runner.hpp"
+#include "daemon/store/comment_file.hpp"
 #include "daemon/store/sections.hpp"
 
 namespace orange {
@@ -71,6 +73,11 @@ Awaitable<Result<SyncedBodies>> Turns::sync_bodies(TaskRecord& record) {
         if (record.entered_at && time > *record.entered_at) synced.artifacts.rewritten.insert(heading);
     }
     record.unwritten_feedback.clear();
+    if (record.comment_step > 0) {
+        const auto comments = store::read_comments(world_.files, world_.tasks.folder(record));
+        if (comments) synced.artifacts.unanswered = engine::unanswered(*comments, record.comment_step);
+        if (!comments) synced.artifacts.comments_unread = comments.error().message;
+    }
     const auto asked = synced.artifacts.sections.find(k_questions);
     const auto questions = asked == synced.artifacts.sections.end() ? std::string() : asked->second.text;
     if (questions.empty()) record.questions.clear();

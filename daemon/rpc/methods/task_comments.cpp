@@ -1,0 +1,167 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "common/rpc/comment_methods.hpp"
+#include "daemon/rpc/api.hpp"
+#include "daemon/runner/review/comments.hpp"
+#include "daemon/store/sections.hpp"
+#include "daemon/store/task_texts.hpp"
+
+/// The human's comments on the lines of a task's work.
+namespace orange::rpc {
+namespace {
+
+constexpr const char* k_of_review = "review";
+
+std::string body_of(Api& api, const TaskRecord& record) {
+    return store::read_body(api.world().files, api.world().tasks.folder(record) / "TASK.md").value_or("");
+}
+
+/// Returns the work as git has it now, and why that is not known in `unknown`.
+Awaitable<std::optional<Changes>> work_of(Api& api, TaskRecord record, std::string& unknown) {
+    auto known = api.runner().committed.known(record.task.id);
+    auto changes = co_await changes_of(api.world(), std::move(record), std::move(known));
+    if (changes) co_return std::move(*changes);
+    unknown = changes.error().message;
+    co_return std::nullopt;
+}
+
+Awaitable<Result<TaskComments::Reply>> comments(Api& api, TaskComments params, Call call) {
+    CO_TRY(const auto id, api.select(params, call));
+    CO_TRY(const auto record, api.world().tasks.read(id));
+    CO_TRY(const auto list, api.runner().comments.read(*record));
+    TaskComments::Reply reply;
+    reply.task = api.view(*record);
+    auto body = body_of(api, *record);
+    reply.remarks = remark_views(body, list);
+    const bool has_files =
+        std::ranges::any_of(list.comments, [](const Comment& comment) { return comment.anchor.section.empty(); });
+    std::optional<Changes> changes;
+    if (has_files) changes = co_await work_of(api, *record, reply.unplaced);
+    const auto step = record->comment_step;
+    const auto placed = co_await api.runner().comments.placed(list, std::move(changes), std::move(body));
+    for (const auto& each : placed) reply.comments.push_back(comment_view(each, step));
+    api.hide(reply.task, call);
+    co_return reply;
+}
+
+/// Returns the task and these of its comments.
+Awaitable<Result<TaskComment::Reply>> changed_comments(Api& api, TaskId id, std::vector<std::int64_t> numbers,
+                                                       Call call) {
+    TaskComments all;
+    all.id = id.value;
+    CO_TRY(auto now, co_await comments(api, std::move(all), std::move(call)));
+    TaskComment::Reply reply;
+    reply.task = std::move(now.task);
+    for (auto& comment : now.comments) {
+        if (std::ranges::find(numbers, comment.number) != numbers.end()) reply.comments.push_back(std::move(comment));
+    }
+    co_return reply;
+}
+
+Result<NewCommentText> text_from(const NewComment& params) {
+    if (params.path.has_value() == params.section.has_value()) {
+        return Error(ErrorCode::invalid_argument, "a comment is about a path or about a section, one of both");
+    }
+    if (params.origin && *params.origin != k_of_review) {
+        return Error(ErrorCode::invalid_argument, "origin is review, or it is not given");
+    }
+    NewCommentText text;
+    text.anchor.path = params.path.value_or("");
+    if (text.anchor.path.starts_with("./")) text.anchor.path.erase(0, 2);
+    text.anchor.section = params.section.value_or("");
+    text.anchor.side = params.side;
+    text.anchor.line = params.line;
+    text.anchor.end = params.end.value_or(params.line);
+    text.anchor.text = params.quoted.value_or("");
+    text.has_seen = params.quoted.has_value();
+    text.text = params.text;
+    text.origin = params.origin.value_or("");
+    return text;
+}
+
+Awaitable<Result<TaskComment::Reply>> comment(Api& api, TaskComment params, Call call) {
+    CO_TRY(const auto id, api.select(params, call));
+    std::vector<NewCommentText> texts;
+    for (const auto& each : params.comments) {
+        CO_TRY(auto text, text_from(each));
+        texts.push_back(std::move(text));
+    }
+    CO_TRY(auto numbers, co_await api.runner().comments.add(id, std::move(texts)));
+    co_return co_await changed_comments(api, id, std::move(numbers), std::move(call));
+}
+
+Awaitable<Result<TaskComment::Reply>> change(Api& api, TaskCommentChange params, Call call) {
+    CO_TRY(const auto id, api.select(params, call));
+    const auto change = from_name(params.change, CommentChange());
+    if (!change) {
+        std::vector<std::string> names;
+        for (const auto& each : k_comment_changes) names.emplace_back(each.name);
+        co_return Error(ErrorCode::invalid_argument,
+                        "change is one of " + join(names, ", ") + ", not \"" + printable(params.change) + "\"");
+    }
+    CO_TRY(co_await api.runner().comments.change(id, params.numbers, *change, params.text));
+    co_return co_await changed_comments(api, id, std::move(params.numbers), std::move(call));
+}
+
+}  // namespace
+
+CommentView comment_view(const PlacedComment& placed, std::int64_t step) {
+    const auto& [comment, place] = placed;
+    const auto& anchor = comment.anchor;
+    CommentView view;
+    view.number = comment.number;
+    view.state = name_of(engine::state_of(comment, step));
+    view.place = name_of(place.kind);
+    view.path = place.path;
+    view.side = anchor.side;
+    view.section = anchor.section;
+    view.line = place.line;
+    view.end = place.end;
+    view.quoted = anchor.text;
+    if (place.kind == CommentPlace::Kind::moved) {
+        view.was = (anchor.section.empty() ? anchor.path : "## " + anchor.section) + ":" + std::to_string(anchor.line);
+    }
+    for (const auto& turn : comment.turns) {
+        CommentTurnView shown{turn.text, turn.at, {}, {}};
+        if (turn.answered > 0 && turn.answered <= step) {
+            shown.answer = turn.answer;
+            shown.answered_at = turn.answered_at;
+        }
+        view.turns.push_back(std::move(shown));
+    }
+    view.author = comment.author;
+    view.origin = comment.origin;
+    return view;
+}
+
+std::vector<RemarkView> remark_views(std::string_view body, const CommentList& list) {
+    const auto artifacts = store::parse_sections(body);
+    const auto review = artifacts.sections.find("Review");
+    if (review == artifacts.sections.end()) return {};
+    std::vector<RemarkView> views;
+    for (auto& remark : engine::remarks_in(review->second.text)) {
+        const auto is_it = [&](const Comment& comment) {
+            return comment.origin == k_of_review && comment.anchor.path == remark.path &&
+                   comment.anchor.line == remark.line && comment.turns.front().text == trim(remark.text);
+        };
+        if (std::ranges::any_of(list.comments, is_it)) continue;
+        views.push_back({std::move(remark.path), remark.line, remark.end, std::move(remark.text)});
+    }
+    return views;
+}
+
+void add_task_comments(MethodTable& table, Api& api) {
+    using enum ErrorCode;
+    table.add<TaskComments>(Access::read, "The comments on a task's lines, at their places in the work as it is now.",
+                            {not_found, io}, api, comments);
+    table.add<TaskComment>(Access::human, "Makes comments on lines of a task's work; task.reject sends them.",
+                           {not_found, conflict, invalid_argument, io}, api, comment);
+    table.add<TaskCommentChange>(Access::human, "Edits, removes, resolves or asks again comments on lines.",
+                                 {not_found, conflict, invalid_argument, io}, api, change);
+}
+
+}  // namespace orange::rpc

@@ -1,0 +1,183 @@
+#include "daemon/runner/review/comment_places.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "common/base/shown_path.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "common/model/json.hpp"
+#include "common/model/patch.hpp"
+
+namespace orange::review {
+namespace {
+
+/// So many letters and digits make lines that stand once in a file those that were commented on.
+constexpr std::ptrdiff_t k_distinct = 8;
+
+std::vector<std::string_view> rows_of(std::string_view text) {
+    std::vector<std::string_view> rows;
+    while (!text.empty()) {
+        const auto end = text.find('\n');
+        rows.push_back(text.substr(0, end));
+        if (end == std::string_view::npos) break;
+        text.remove_prefix(end + 1);
+    }
+    return rows;
+}
+
+CommentPlace outdated(const CommentAnchor& anchor) {
+    return {CommentPlace::Kind::outdated, anchor.path, anchor.line, anchor.end};
+}
+
+CommentPlace standing(const CommentAnchor& anchor, const std::string& path, std::int64_t line) {
+    const bool is_here = path == anchor.path && line == anchor.line;
+    return {is_here ? CommentPlace::Kind::here : CommentPlace::Kind::moved, path, line,
+            line + anchor.end - anchor.line};
+}
+
+/// Returns the line that the anchor's first line has after the change, if all of its lines stand together there.
+std::int64_t line_now(const PatchFile& file, const CommentAnchor& anchor) {
+    const auto first = line_after(file, anchor.line);
+    for (auto line = anchor.line; first > 0 && line <= anchor.end; ++line) {
+        if (line_after(file, line) != first + line - anchor.line) return 0;
+    }
+    return first;
+}
+
+Awaitable<CommentPlace> place_after(Git& git, std::string repository, std::string target, const Patch& patch,
+                                    CommentAnchor anchor) {
+    const auto changed = std::ranges::find(patch.files, anchor.path, &PatchFile::before);
+    if (changed == patch.files.end()) co_return standing(anchor, anchor.path, anchor.line);
+    const auto path = changed->now;
+    if (path.empty() || changed->is_binary) co_return outdated(anchor);
+    if (const auto line = line_now(*changed, anchor); line > 0) co_return standing(anchor, path, line);
+    const auto text = co_await file_in(git, std::move(repository), std::move(target), path);
+    const auto line = text ? only_place_of(as_text(*text), anchor.text) : 0;
+    if (line == 0) co_return outdated(anchor);
+    co_return standing(anchor, path, line);
+}
+
+/// Returns what differs between two commits or trees, with no line around; nullopt if git cannot say.
+Awaitable<std::optional<std::string>> difference(Git& git, std::string repository, std::string from, std::string to) {
+    GitCommand command;
+    command.place = std::move(repository);
+    command.args = {"-c",
+                    "diff.renameLimit=1000",
+                    "diff",
+                    "--patch",
+                    "--unified=0",
+                    "--inter-hunk-context=0",
+                    "-M",
+                    "--no-color",
+                    "--no-ext-diff",
+                    "--no-textconv",
+                    "--src-prefix=a/",
+                    "--dst-prefix=b/",
+                    "--ignore-submodules=all",
+                    "--end-of-options",
+                    from,
+                    to,
+                    "--"};
+    const auto text = co_await git_output(git, std::move(command));
+    if (!text) co_return std::nullopt;
+    co_return *text;
+}
+
+}  // namespace
+
+std::optional<std::string> lines_of(std::string_view text, std::int64_t first, std::int64_t last) {
+    const auto rows = rows_of(text);
+    if (first < 1 || last < first || static_cast<std::size_t>(last) > rows.size()) return std::nullopt;
+    std::string lines;
+    for (auto line = first; line <= last; ++line) {
+        lines += (line == first ? "" : "\n") + std::string(rows[static_cast<std::size_t>(line) - 1]);
+    }
+    return lines;
+}
+
+std::int64_t only_place_of(std::string_view text, std::string_view lines) {
+    const auto is_word = [](unsigned char c) {
+        return c >= 0x80 || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+    };
+    if (std::ranges::count_if(lines, is_word) < k_distinct) return 0;
+    std::int64_t found = 0;
+    for (std::size_t at = text.find(lines); at != std::string_view::npos; at = text.find(lines, at + 1)) {
+        const auto end = at + lines.size();
+        if ((at > 0 && text[at - 1] != '\n') || (end < text.size() && text[end] != '\n')) continue;
+        if (found > 0) return 0;
+        found = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    }
+    return found;
+}
+
+std::string as_text(std::string text) {
+    if (is_valid_utf8(text)) return text;
+    const auto parsed = parse_json(dump(Json(text)));
+    return parsed && parsed->is_string() ? parsed->get<std::string>() : std::string();
+}
+
+bool is_file_path(std::string_view path) {
+    if (path.empty() || path.find_first_of(std::string_view("\n\0", 2)) != std::string_view::npos) return false;
+    while (true) {
+        const auto end = path.find('/');
+        const auto name = path.substr(0, end);
+        if (name.empty() || name == "." || name == "..") return false;
+        if (end == std::string_view::npos) return true;
+        path.remove_prefix(end + 1);
+    }
+}
+
+Awaitable<Result<std::string>> file_in(Git& git, std::string repository, std::string tree, std::string path) {
+    GitCommand command;
+    command.place = std::move(repository);
+    command.args = {"cat-file", "blob", tree + ":" + path};
+    CO_TRY(auto read, co_await git.run(std::move(command)));
+    const auto shown = shown_path(path);
+    if (!read.ok()) {
+        co_return Error(ErrorCode::invalid_argument,
+                        "the task's work has no file " + shown + "; paths begin at the root of the repository");
+    }
+    if (read.out.find('\0') != std::string::npos) {
+        co_return Error(ErrorCode::invalid_argument,
+                        shown + " is binary and has no lines; say what you think of it in the text of the rejection");
+    }
+    co_return std::move(read.out);
+}
+
+Awaitable<std::vector<CommentPlace>> places_in(Git& git, std::string repository, std::string target,
+                                               std::vector<CommentAnchor> anchors) {
+    std::map<std::string, std::optional<std::string>> differences;  // from → what differs
+    std::map<std::string, Patch> patches;
+    std::vector<CommentPlace> places;
+    for (const auto& anchor : anchors) {
+        if (anchor.commit == target) {
+            places.push_back(standing(anchor, anchor.path, anchor.line));
+            continue;
+        }
+        if (!differences.contains(anchor.commit)) {
+            std::optional<std::string> text;
+            if (!anchor.commit.empty() && !target.empty()) {
+                text = co_await difference(git, repository, anchor.commit, target);
+            }
+            const auto& kept = differences[anchor.commit] = std::move(text);
+            if (kept) patches[anchor.commit] = parse_patch(*kept);
+        }
+        const auto patch = patches.find(anchor.commit);
+        if (patch == patches.end()) {
+            places.push_back(outdated(anchor));
+        } else {
+            places.push_back(co_await place_after(git, repository, target, patch->second, anchor));
+        }
+    }
+    co_return places;
+}
+
+CommentPlace place_in_section(const CommentAnchor& anchor, std::string_view section) {
+    if (lines_of(section, anchor.line, anchor.end) == anchor.text) return standing(anchor, "", anchor.line);
+    const auto line = only_place_of(section, anchor.text);
+    if (line == 0) return outdated(anchor);
+    return standing(anchor, "", line);
+}
+
+}  // namespace orange::review
