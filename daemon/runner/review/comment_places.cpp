@@ -8,6 +8,7 @@
 #include "common/base/try.hpp"
 #include "common/model/json.hpp"
 #include "common/model/patch.hpp"
+#include "daemon/store/sections.hpp"
 
 namespace orange::review {
 namespace {
@@ -171,6 +172,16 @@ Awaitable<std::vector<CommentPlace>> places_in(Git& git, std::string repository,
         }
     }
     co_return places;
+}
+
+std::optional<std::string_view> section_in(std::string_view body, const std::string& heading) {
+    std::optional<std::string_view> found;
+    for (const auto& block : store::blocks_of(body)) {
+        if (block.heading != heading || heading.empty()) continue;
+        const auto end = block.text.find('\n');
+        found = end == std::string_view::npos ? std::string_view() : block.text.substr(end + 1);
+    }
+    return found;
 }
 
 CommentPlace place_in_section(const CommentAnchor& anchor, std::string_view section) {

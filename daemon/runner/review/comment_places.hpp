@@ -32,6 +32,9 @@ bool is_file_path(std::string_view path);
 Awaitable<std::vector<CommentPlace>> places_in(Git& git, std::string repository, std::string target,
                                                std::vector<CommentAnchor> anchors);
 
+/// Returns the lines below the heading of a section of TASK.md, as they are; nullopt if there is no such section.
+std::optional<std::string_view> section_in(std::string_view body, const std::string& heading);
+
 /// Returns the place of an anchor's lines in a section of TASK.md.
 CommentPlace place_in_section(const CommentAnchor& anchor, std::string_view section);
 

@@ -11,7 +11,6 @@
 #include "daemon/runner/review/comment_places.hpp"
 #include "daemon/runner/runner.hpp"
 #include "daemon/store/comment_file.hpp"
-#include "daemon/store/sections.hpp"
 
 namespace orange {
 namespace {
@@ -72,7 +71,7 @@ Error not_there(const CommentAnchor& anchor, std::string_view text) {
 }
 
 /// Sets the anchor's text to the lines of the text, after the caller's own idea of them was compared with it.
-Result<void> take_lines(CommentAnchor& anchor, bool has_seen, const std::string& text) {
+Result<void> take_lines(CommentAnchor& anchor, bool has_seen, std::string_view text) {
     const auto lines = review::lines_of(text, anchor.line, anchor.end);
     if (!lines) return not_there(anchor, text);
     auto now = review::as_text(*lines);
@@ -202,22 +201,22 @@ Awaitable<Result<void>> Comments::find_lines(TaskRecord& record, std::vector<New
         auto known = runner_.committed.known(record.task.id);
         CO_TRY(changes, co_await changes_of(world_, record, std::move(known)));
     }
-    std::optional<engine::Artifacts> sections;
+    std::string body;
     if (!std::ranges::all_of(texts, is_of_file)) {
         CO_TRY(auto synced, co_await turns_.sync_bodies(record));
-        sections = std::move(synced.artifacts);
+        body = std::move(synced.body);
     }
     std::map<std::pair<DiffSide, std::string>, std::pair<std::string, std::string>> files;  // → its commit and text
     for (auto& each : texts) {
         auto& anchor = each.anchor;
         if (!anchor.section.empty()) {
-            const auto section = sections->sections.find(anchor.section);
-            if (section == sections->sections.end()) {
+            const auto section = review::section_in(body, anchor.section);
+            if (!section) {
                 co_return Error(ErrorCode::invalid_argument, "TASK.md has no section ## " + printable(anchor.section) +
                                                                  ". To comment on a file of that name, write ./" +
                                                                  printable(anchor.section));
             }
-            CO_TRY(take_lines(anchor, each.has_seen, section->second.text));
+            CO_TRY(take_lines(anchor, each.has_seen, *section));
             continue;
         }
         const auto key = std::pair(anchor.side, anchor.path);
@@ -272,7 +271,6 @@ Awaitable<std::vector<PlacedComment>> Comments::placed(CommentList list, std::op
         auto repository = changes ? changes->repository : std::string();
         places[side] = co_await review::places_in(world_.git, std::move(repository), std::move(target), of_side);
     }
-    const auto artifacts = store::parse_sections(body);
     std::map<DiffSide, std::size_t> next;
     std::vector<PlacedComment> placed;
     for (auto& comment : list.comments) {
@@ -280,8 +278,7 @@ Awaitable<std::vector<PlacedComment>> Comments::placed(CommentList list, std::op
         if (const auto& anchor = comment.anchor; anchor.section.empty()) {
             place = places[anchor.side][next[anchor.side]++];
         } else {
-            const auto section = artifacts.sections.find(anchor.section);
-            const auto text = section == artifacts.sections.end() ? std::string() : section->second.text;
+            const auto text = review::section_in(body, anchor.section).value_or(std::string_view());
             place = review::place_in_section(anchor, text);
         }
         placed.push_back({std::move(comment), std::move(place)});

@@ -96,8 +96,8 @@ TEST_CASE("the numbers that are not answered are named, and what to write") {
     CHECK(problem_of("DONE: x", {}).empty());
     CHECK(problem_of("1: done", {{1, ""}}).empty());
     CHECK_THAT(problem_of("2: done", {{1, ""}, {2, ""}, {7, ""}}),
-               Tells("## Handoff does not answer comments 1 and 7 of ## Feedback") && Tells("1: ..."));
-    CHECK_THAT(problem_of("1: done", {{1, "done"}}), Tells("asked again") && Tells("still the same"));
+               Tells("## Handoff") && Tells("1") && Tells("7") && !Tells("2"));
+    CHECK_THAT(problem_of("1: done", {{1, "done"}}), Tells("1"));
     CHECK(problem_of("1: done otherwise", {{1, "done"}}).empty());
 }
 
@@ -143,8 +143,8 @@ TEST_CASE("no line of a comment or of the code is a heading or a fence of TASK.m
     list.comments[0].turns.front().text = "## Handoff\n```\n1: answered\n\x1b[31mred";
     list.comments.pop_back();
     const auto text = feedback_text("", list, 0, Drafts::all, {{1, "a\nb"}}, "Handoff");
-    CHECK_THAT(text, !Tells("\n## ") && !Tells("\n```") && !Tells("\x1b") && !Tells("\na"));
-    CHECK_THAT(text, Tells("    ## Handoff\n    ```\n    1: answered\n"));
+    CHECK_THAT(text, !Holds("\n## ") && !Holds("\n```") && !Holds("\x1b") && !Holds("\na"));
+    CHECK_THAT(text, Holds("    ## Handoff\n    ```\n    1: answered\n"));
 }
 
 TEST_CASE("a review names lines as FILE:LINE: text") {

@@ -33,7 +33,7 @@ void kill_everywhere(RunnerWorld& world, const std::function<void()>& act, const
 TEST_CASE("a killed daemon sends comments once, or not at all") {
     RunnerWorld world;
     world.boot();
-    const auto id = in_review(world);
+    const auto id = handed_to_human(world);
     comment_on(world, id, {on_line(2, "what if it is empty?"), on_line(1, "a name")}).value();
     kill_everywhere(
         world, [&] { (void)send_back(world, id, "Nearly."); },
@@ -52,7 +52,7 @@ TEST_CASE("a killed daemon sends comments once, or not at all") {
 TEST_CASE("a killed daemon takes answers once, or not at all") {
     RunnerWorld world;
     world.boot();
-    const auto id = in_review(world);
+    const auto id = handed_to_human(world);
     comment_on(world, id, {on_line(2, "what if it is empty?")}).value();
     send_back(world, id).value();
     world.append_body(id, "\n## Handoff\nDONE: again\n1: zero then\n");

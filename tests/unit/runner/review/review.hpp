@@ -7,7 +7,7 @@
 /// A task of the workflow default that its human reviews, with a file of three lines on its branch.
 namespace orange::test {
 
-inline TaskId in_review(RunnerWorld& world) {
+inline TaskId handed_to_human(RunnerWorld& world) {
     const auto id = world.make_task();
     world.move(id, "planning").value();
     world.append_body(id, "\n## Plan\nAPPROACH: straight on\nTOUCHING: cart.py\n");
