@@ -140,6 +140,7 @@ TEST_CASE("relay is seed 003's workflow with nothing but keys added") {
                          "transitions[2].by",  // nobody but a human cancels
                          "transitions[4].by",
                          "transitions[5].gate.fresh",
+                         "transitions[5].gate.comments",
                          "transitions[5].gate.checks",
                          "transitions[8].by",
                          "transitions[9].gate.fresh",
@@ -154,6 +155,7 @@ TEST_CASE("relay is seed 003's workflow with nothing but keys added") {
                          "transitions[20]",
                          "transitions[21]",
                          "exit_monitoring.rules[0].has_artifact.fresh",
+                         "exit_monitoring.rules[0].has_artifact.comments",
                          "exit_monitoring.rules[2].has_artifact.fresh",
                          "exit_monitoring.rules[3].has_artifact.fresh",
                          "prompts.integrate"});
@@ -215,9 +217,10 @@ TEST_CASE("careful is default with a human between planning and working") {
 
 TEST_CASE("minimal is seed 003's example with nothing but keys added") {
     const auto added = additions("tests/data/workflows/minimal_003.yml", "workflows/minimal.yml");
-    CHECK(added == Names{"states.working.agent", "transitions[1].gate.fresh", "transitions[2].by", "transitions[3].by",
-                         "transitions[4].by", "transitions[5].by", "transitions[6]",
-                         "exit_monitoring.rules[0].has_artifact.fresh"});
+    CHECK(added == Names{"states.working.agent", "transitions[1].gate.fresh", "transitions[1].gate.comments",
+                         "transitions[2].by", "transitions[3].by", "transitions[4].by", "transitions[5].by",
+                         "transitions[6]", "exit_monitoring.rules[0].has_artifact.fresh",
+                         "exit_monitoring.rules[0].has_artifact.comments"});
     const auto minimal = loaded(content("workflows/minimal.yml"), "minimal");
     CHECK(minimal.targets_from("working") == Names{"reviewing", "cancelled", "done"});
     CHECK(minimal.between("working", "done").front()->force);

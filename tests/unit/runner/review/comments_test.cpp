@@ -153,7 +153,7 @@ TEST_CASE("comments on sections stand where their lines are") {
     RunnerWorld world;
     world.boot();
     const auto id = handed_to_human(world);
-    auto comment = on_line(2, "why so?");
+    auto comment = on_line(1, "why so?");
     comment.anchor.path.clear();
     comment.anchor.section = "Plan";
     comment_on(world, id, {comment}).value();
@@ -165,12 +165,12 @@ TEST_CASE("comments on sections stand where their lines are") {
             .front()
             .place;
     };
-    CHECK(placed("## Plan\n\nAPPROACH: straight on\n").kind == CommentPlace::Kind::here);
+    CHECK(placed("## Plan\nAPPROACH: straight on\n").kind == CommentPlace::Kind::here);
     CHECK(placed("## Plan\n\nmore\n\nAPPROACH: straight on\n").line == 4);
     CHECK(placed("## Plan\nAPPROACH: another\n").kind == CommentPlace::Kind::outdated);
     CHECK(placed("## Other\nAPPROACH: straight on\n").kind == CommentPlace::Kind::outdated);
     send_back(world, id).value();
-    CHECK_THAT(world.task_text(id), Holds("1. ## Plan:2\n    > APPROACH: straight on\n    why so?"));
+    CHECK_THAT(world.task_text(id), Holds("1. ## Plan:1\n    > APPROACH: straight on\n    why so?"));
 }
 
 TEST_CASE("a file of comments that cannot be read is never overwritten, and keeps the gate closed") {
