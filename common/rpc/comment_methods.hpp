@@ -63,11 +63,13 @@ struct CommentView {
 
 /// A line of `## Review` that names a line of a file: "src/cart.py:12: text".
 struct RemarkView {
+    std::string place;
     std::string path;
     std::int64_t line = 0;
     std::int64_t end = 0;
     std::string text;
     void describe(auto& v) {
+        v.required("place", place, "here, moved or outdated, as of a comment, since the commit that was reviewed");
         v.required("path", path, "a file of the branch");
         v.required("line", line, "the first line");
         v.required("end", end, "the last line");

@@ -101,8 +101,9 @@ ChangeCounts counts_of(const Changes& changes);
 
 /// The comments on a task's lines, for replies (methods/task_comments.cpp).
 CommentView comment_view(const PlacedComment& placed, std::int64_t step);
-/// Returns what ## Review says about lines, without what became a comment.
-std::vector<RemarkView> remark_views(std::string_view body, const CommentList& list);
+/// Returns what ## Review says about lines, at their places in the work as it is now, without what became a comment.
+Awaitable<std::vector<RemarkView>> remark_views(Api& api, TaskRecord record, CommentList list,
+                                                std::optional<Changes> changes, std::string body);
 
 /// Each of these functions adds the methods of its file in methods/ to the table.
 void add_task_create(MethodTable& table, Api& api);

@@ -136,10 +136,10 @@ Awaitable<Result<TaskDiff::Reply>> diff(Api& api, TaskDiff params, Call call) {
         CO_TRY(const auto now, api.runner().turns.record_of(id));
         CO_TRY(auto list, api.runner().comments.read(now));
         const auto step = now.comment_step;
-        std::erase_if(list.comments, [](const Comment& comment) { return !comment.anchor.section.empty(); });
         auto body = store::read_body(api.world().files, api.world().tasks.folder(now) / "TASK.md").value_or("");
-        reply.remarks = remark_views(body, list);
-        const auto placed = co_await api.runner().comments.placed(std::move(list), changes, std::move(body));
+        reply.remarks = co_await remark_views(api, now, list, changes, std::move(body));
+        std::erase_if(list.comments, [](const Comment& comment) { return !comment.anchor.section.empty(); });
+        const auto placed = co_await api.runner().comments.placed(std::move(list), changes, std::string());
         for (const auto& each : placed) reply.comments.push_back(comment_view(each, step));
     }
     if (!params.patch) co_return reply;

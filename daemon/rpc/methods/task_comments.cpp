@@ -15,6 +15,7 @@ namespace orange::rpc {
 namespace {
 
 constexpr const char* k_of_review = "review";
+constexpr const char* k_review = "Review";
 
 std::string body_of(Api& api, const TaskRecord& record) {
     return store::read_body(api.world().files, api.world().tasks.folder(record) / "TASK.md").value_or("");
@@ -36,11 +37,13 @@ Awaitable<Result<TaskComments::Reply>> comments(Api& api, TaskComments params, C
     TaskComments::Reply reply;
     reply.task = api.view(*record);
     auto body = body_of(api, *record);
-    reply.remarks = remark_views(body, list);
-    const bool has_files =
-        std::ranges::any_of(list.comments, [](const Comment& comment) { return comment.anchor.section.empty(); });
+    const auto is_of_file = [](const Comment& comment) { return comment.anchor.section.empty(); };
     std::optional<Changes> changes;
-    if (has_files) changes = co_await work_of(api, *record, reply.unplaced);
+    if (!list.comments.empty() || store::parse_sections(body).sections.contains(k_review)) {
+        changes = co_await work_of(api, *record, reply.unplaced);
+    }
+    if (std::ranges::none_of(list.comments, is_of_file)) reply.unplaced.clear();
+    reply.remarks = co_await remark_views(api, *record, list, changes, body);
     const auto step = record->comment_step;
     const auto placed = co_await api.runner().comments.placed(list, std::move(changes), std::move(body));
     for (const auto& each : placed) reply.comments.push_back(comment_view(each, step));
@@ -138,20 +141,32 @@ CommentView comment_view(const PlacedComment& placed, std::int64_t step) {
     return view;
 }
 
-std::vector<RemarkView> remark_views(std::string_view body, const CommentList& list) {
-    const auto artifacts = store::parse_sections(body);
-    const auto review = artifacts.sections.find("Review");
-    if (review == artifacts.sections.end()) return {};
+Awaitable<std::vector<RemarkView>> remark_views(Api& api, TaskRecord record, CommentList list,
+                                                std::optional<Changes> changes, std::string body) {
     std::vector<RemarkView> views;
+    const auto artifacts = store::parse_sections(body);
+    const auto review = artifacts.sections.find(k_review);
+    if (review == artifacts.sections.end()) co_return views;
+    CommentList said;  // the reviewer saw the lines in that commit
     for (auto& remark : engine::remarks_in(review->second.text)) {
-        const auto is_it = [&](const Comment& comment) {
-            return comment.origin == k_of_review && comment.anchor.path == remark.path &&
-                   comment.anchor.line == remark.line && comment.turns.front().text == trim(remark.text);
-        };
-        if (std::ranges::any_of(list.comments, is_it)) continue;
-        views.push_back({std::move(remark.path), remark.line, remark.end, std::move(remark.text)});
+        Comment comment;
+        comment.anchor.commit = record.reviewed_commit;
+        comment.anchor.path = std::move(remark.path);
+        comment.anchor.line = remark.line;
+        comment.anchor.end = remark.end;
+        comment.turns.push_back({std::move(remark.text), {}});
+        said.comments.push_back(std::move(comment));
     }
-    return views;
+    const auto placed = co_await api.runner().comments.placed(std::move(said), std::move(changes), std::string());
+    for (const auto& [comment, place] : placed) {
+        const auto& text = comment.turns.front().text;
+        const auto is_taken = [&](const Comment& each) {
+            return each.origin == k_of_review && each.anchor.path == place.path && each.turns.front().text == text;
+        };
+        if (std::ranges::any_of(list.comments, is_taken)) continue;
+        views.push_back({name_text(place.kind), place.path, place.line, place.end, text});
+    }
+    co_return views;
 }
 
 void add_task_comments(MethodTable& table, Api& api) {
