@@ -86,7 +86,8 @@ struct Comment {
         v.required("turns", turns, "what was asked and answered, oldest first");
         v.sparse("resolved", resolved, "the human is content");
         v.sparse("author", author, "who wrote it, if not the task's human");
-        v.sparse("origin", origin, "review: taken over from ## Review; or the address of the remark in a pull request");
+        v.sparse("origin", origin,
+                 "\"review\" with a hash: taken over from ## Review; or the address of the remark in a pull request");
         v.sparse("thread", thread, "the thread of the pull request that it is");
         v.sparse("outside", outside, "by somebody who may not push: it is sent only if the human takes it over");
     }
@@ -105,7 +106,7 @@ struct CommentList {
     bool operator==(const CommentList&) const = default;
 };
 
-/// How many comments a task has in each state that is not over.
+/// The number of comments that a task has in each state that is not over.
 struct CommentCounts {
     std::int64_t drafts = 0;
     std::int64_t sent = 0;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-/// What `git diff --patch` prints, with the place of each line in its file. Any bytes are taken: a line that is no
+/// The lines that `git diff --patch` prints, with the place of each line in its file. Any bytes are taken: a line that is no
 /// part of a diff is a row of the kind `other`.
 namespace orange {
 

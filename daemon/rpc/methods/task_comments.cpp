@@ -17,6 +17,11 @@ namespace {
 constexpr const char* k_of_review = "review";
 constexpr const char* k_review = "Review";
 
+/// The origin of a comment that was a remark of ## Review, which it names whatever becomes of the comment's text.
+std::string taken_from_review(std::string_view remark) {
+    return std::string(k_of_review) + " " + fast_hash(trim(remark));
+}
+
 std::string body_of(Api& api, const TaskRecord& record) {
     return store::read_body(api.world().files, api.world().tasks.folder(record) / "TASK.md").value_or("");
 }
@@ -82,7 +87,7 @@ Result<NewCommentText> text_from(const NewComment& params) {
     text.anchor.text = params.quoted.value_or("");
     text.has_seen = params.quoted.has_value();
     text.text = params.text;
-    text.origin = params.origin.value_or("");
+    if (params.origin) text.origin = taken_from_review(params.text);
     return text;
 }
 
@@ -137,7 +142,7 @@ CommentView comment_view(const PlacedComment& placed, std::int64_t step) {
         view.turns.push_back(std::move(shown));
     }
     view.author = comment.author;
-    view.origin = comment.origin;
+    view.origin = comment.origin.starts_with(std::string(k_of_review) + " ") ? k_of_review : comment.origin;
     return view;
 }
 
@@ -160,9 +165,7 @@ Awaitable<std::vector<RemarkView>> remark_views(Api& api, TaskRecord record, Com
     const auto placed = co_await api.runner().comments.placed(std::move(said), std::move(changes), std::string());
     for (const auto& [comment, place] : placed) {
         const auto& text = comment.turns.front().text;
-        const auto is_taken = [&](const Comment& each) {
-            return each.origin == k_of_review && each.anchor.path == place.path && each.turns.front().text == text;
-        };
+        const auto is_taken = [&](const Comment& each) { return each.origin == taken_from_review(text); };
         if (std::ranges::any_of(list.comments, is_taken)) continue;
         views.push_back({name_text(place.kind), place.path, place.line, place.end, text});
     }
