@@ -90,7 +90,6 @@ std::vector<std::string> meant_by(std::string_view word) {
         {"pr", {"create-pr"}},
         {"config", {"project update", "project list"}},
         {"rename", {"update"}},
-        {"review", {"diff", "inbox"}},
         {"status", {"list", "daemon status", "service status"}},
         {"undo", {"restore"}},
     };

@@ -22,6 +22,10 @@ using Text = std::optional<std::string>;
 
 /// Shown by help as the value of an option that takes the words of a command.
 inline constexpr const char* k_command_words = "ARG...";
+/// Shown by help as positionals whose first word may be a task. take_hosts_of_tasks() knows which word that is.
+inline constexpr const char* k_task_and_needed_text = "[ID] TEXT";
+inline constexpr const char* k_task_and_text = "[ID] [TEXT]";
+inline constexpr const char* k_task_and_lines = "[ID] FILE:LINE[-LINE] TEXT";
 
 struct Command {
     const char* group;  ///< empty: `orange NAME`

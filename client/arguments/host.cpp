@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "client/arguments/completion.hpp"
+#include "client/commands/comment_place.hpp"
 #include "client/commands/everywhere.hpp"
 #include "client/commands/host.hpp"
 #include "common/base/text.hpp"
@@ -47,16 +48,23 @@ constexpr Command k_host_commands[] = {
     {"host", "test", "Connect to a machine, and say what is missing there", named<commands::host_test>, false, true},
 };
 
-/// Returns the values of options that name tasks. In a text only the first word may be a task, and only if other words
-/// follow.
+/// Keeps of the words of a command those that name tasks. Before a text that is needed, one word alone is the text.
+void keep_task(const std::string& shown, std::vector<std::string>& words) {
+    const bool is_first = shown == k_task_and_needed_text ? words.size() > 1
+                          : shown == k_task_and_lines     ? commands::begins_with_task(words)
+                                                          : shown == k_task_and_text;
+    const bool is_text = shown == k_task_and_needed_text || shown == k_task_and_lines || shown == k_task_and_text;
+    if (is_text) words.resize(is_first && !words.empty() ? 1 : 0);
+}
+
+/// Returns the values of options that name tasks. In a text only the first word may be a task.
 std::vector<std::string> tasks_in(const Command& command, const CLI::App& app) {
     std::vector<std::string> tasks;
     for (const auto* option : app.get_options()) {
         if (option->count() == 0 || !names_tasks(command.group, *option)) continue;
         if (option->get_name() == "--any") continue;  // this command contacts several hosts itself
         auto values = option->results();
-        const bool is_text = option->get_option_text() == "[ID] TEXT";
-        if (is_text) values.resize(values.size() > 1 ? 1 : 0);
+        keep_task(option->get_option_text(), values);
         for (const auto& value : values) {
             for (const auto part : split(value, ',')) tasks.emplace_back(part);
         }

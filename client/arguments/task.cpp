@@ -3,6 +3,7 @@
 #include "client/arguments/command.hpp"
 #include "client/arguments/usage.hpp"
 #include "client/arguments/watch.hpp"
+#include "client/commands/comments.hpp"
 #include "common/base/forges.hpp"
 #include "common/base/ids.hpp"
 #include "common/base/try.hpp"
@@ -214,7 +215,7 @@ Action task_send(CLI::App& app) {
     app.add_option("WORDS", a->words,
                    "The message; with two or more words, the first one names the task; - reads standard input")
         ->required()
-        ->option_text("[ID] TEXT");
+        ->option_text(k_task_and_needed_text);
     text(app, "--role", a->params.role, "worker or reviewer; default: worker");
     app.footer(
         "Examples:\n"
@@ -230,7 +231,7 @@ Action with_words(CLI::App& app, const char* doc, const char* examples) {
         std::vector<std::string> words;
     };
     auto a = std::make_shared<Arguments>();
-    app.add_option("WORDS", a->words, doc)->required()->option_text("[ID] TEXT");
+    app.add_option("WORDS", a->words, doc)->required()->option_text(k_task_and_needed_text);
     app.footer(examples);
     return [a](Context& context) { return command(context, a->params, a->words); };
 }
@@ -244,11 +245,105 @@ Action task_reply(CLI::App& app) {
 }
 
 Action task_reject(CLI::App& app) {
-    return with_words<rpc::TaskReject, commands::task_reject>(
-        app, "The feedback; with two or more words, the first one names the task; - reads standard input",
-        "Example:\n"
+    struct Arguments {
+        rpc::TaskReject params;
+        std::vector<std::string> words;
+    };
+    auto a = std::make_shared<Arguments>();
+    app.add_option("WORDS", a->words,
+                   "The feedback; with two or more words, the first one names the task; - reads standard input. It can "
+                   "be left out if there are comments to send")
+        ->option_text(k_task_and_text);
+    app.footer(
+        "The text becomes ## Feedback in TASK.md, and the worker continues with it. Your comments on lines that are "
+        "not sent yet (orange comment --help) are sent with it, as a numbered list below the text.\n\n"
+        "Examples:\n"
         "  orange reject 4f2a \"Name the columns, and add a test\"\n"
-        "\nThe text becomes ## Feedback in TASK.md, and the worker continues with it.");
+        "  orange reject 4f2a                      (sends the comments)");
+    return [a](Context& context) { return commands::task_reject(context, a->params, a->words); };
+}
+
+/// Adds an option with numbers of comments.
+CLI::Option* comment_numbers(CLI::App& app, const char* name, std::vector<std::int64_t>& into, const char* doc) {
+    return app.add_option(name, into, doc)->delimiter(',')->type_name("N");
+}
+
+Action task_comment(CLI::App& app) {
+    auto a = std::make_shared<commands::CommentOptions>();
+    app.add_option("WORDS", a->words,
+                   "The lines and the comment, behind the task; default: the task of this workspace. The text - reads "
+                   "standard input")
+        ->option_text(k_task_and_lines);
+    const auto number = [&](const char* name, std::optional<std::int64_t>& into, const char* doc) {
+        return app
+            .add_option_function<std::int64_t>(
+                name, [&into](const std::int64_t& value) { into = value; }, doc)
+            ->type_name("N");
+    };
+    std::vector<CLI::Option*> changes = {
+        number("--edit", a->edit, "Replace the text of a comment that is not sent yet: --edit N TEXT"),
+        comment_numbers(app, "--remove", a->remove, "Remove comments that are not sent yet"),
+        comment_numbers(app, "--resolve", a->resolve, "You are content with the answers"),
+        comment_numbers(app, "--reopen", a->reopen, "Take --resolve back"),
+        number("--ask", a->ask, "Ask again, below the answer: --ask N TEXT"),
+        app.add_option("--take", a->take,
+                       "Make a comment from outside (N), or what the reviewer says about a line (FILE:LINE), your own")
+            ->type_name("N|FILE:LINE")};
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        for (std::size_t j = i + 1; j < changes.size(); ++j) changes[i]->excludes(changes[j]);
+    }
+    app.footer(
+        "FILE:LINE is a line of the work as it is now, FILE:LINE-LINE are several, and FILE:-LINE is a line of the "
+        "text "
+        "before the work. FILE begins at the root of the repository. Plan:LINE and Handoff:LINE are lines of these "
+        "sections of TASK.md, counted from the line below the heading, and '## Review:LINE' is one of any section; a "
+        "file with such a name is ./Plan:LINE.\n\n"
+        "A comment is a draft until `orange reject` sends all drafts to the worker, which answers each by its "
+        "number.\n\n"
+        "Examples:\n"
+        "  orange comment 4f2a src/cart.py:12 \"Round only once\"\n"
+        "  orange comment 4f2a src/cart.py:20-24 - < comment.md\n"
+        "  orange comment 4f2a Plan:3 \"Which table?\"\n"
+        "  orange comment 4f2a --edit 2 \"Round only once, at the end\"\n"
+        "  orange comment 4f2a --resolve 1 3\n"
+        "  orange comment 4f2a --ask 2 \"And in refund.py?\"\n"
+        "  orange comment 4f2a --take src/cart.py:30");
+    return [a](Context& context) { return commands::task_comment(context, *a); };
+}
+
+Action task_comments(CLI::App& app) {
+    struct Arguments {
+        rpc::TaskComments params;
+        bool whole = false;
+    };
+    auto a = std::make_shared<Arguments>();
+    id(app, a->params.id);
+    app.add_flag("-a,--all", a->whole, "Show resolved comments with their texts, too");
+    app.footer(
+        "  draft      not sent yet; `orange reject` sends it\n"
+        "  sent       the worker has not answered yet\n"
+        "  answered   resolve it, or ask again (orange comment --help)\n"
+        "  resolved   you are content\n"
+        "  outside    by somebody who may not push; it is sent only if you take it over");
+    return [a](Context& context) { return commands::task_comments(context, a->params, a->whole); };
+}
+
+Action task_review(CLI::App& app) {
+    struct Arguments {
+        Text id;
+        Text section;
+    };
+    auto a = std::make_shared<Arguments>();
+    id(app, a->id);
+    text(app, "--section", a->section, "Comment on a section of TASK.md, as Plan or Handoff, instead of the diff")
+        ->type_name("HEADING");
+    app.footer(
+        "Opens the changes of the task's branch in $VISUAL, $EDITOR or vi. Lines that begin with \"> \" are a comment "
+        "on "
+        "the line above them, and \"> [3] TEXT\" is one on the last three lines. You can delete lines of the diff, but "
+        "not change them. If something cannot be used, the editor is opened again with the reason on top. The comments "
+        "are drafts then; `orange reject` sends them.");
+    return [a](Context& context) { return commands::task_review(context, a->id, a->section.value_or("")); };
 }
 
 Action task_diff(CLI::App& app) {
@@ -420,6 +515,9 @@ constexpr Command k_task_commands[] = {
     {"task", "peek", "Print the last lines of the agent's screen", task_peek},
     {"task", "reply", "Answer the agent's question", task_reply},
     {"task", "reject", "Send the work back with feedback", task_reject},
+    {"task", "comment", "Comment on lines of the work", task_comment},
+    {"task", "comments", "List the comments on lines, and their answers", task_comments},
+    {"task", "review", "Comment on the work in your editor", task_review, false, true},
     {"task", "send", "Send a message to the agent", task_send},
     {"task", "spawn", "Start the agent of a pending task", only_id<rpc::TaskSpawn, commands::task_spawn>},
     {"task", "respawn", "Restart a dead agent", task_respawn},

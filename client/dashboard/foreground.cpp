@@ -11,7 +11,6 @@
 #include <sstream>
 
 #include "client/connection/child.hpp"
-#include "common/base/shell_words.hpp"
 #include "common/base/system.hpp"
 
 namespace orange::dashboard {
@@ -73,17 +72,6 @@ Result<int> run_in_foreground(const std::vector<std::string>& argv) {
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (code == k_not_started) return {ErrorCode::not_found, "cannot start " + argv.front()};
     return code;
-}
-
-Result<std::vector<std::string>> editor() {
-    for (const char* name : {"VISUAL", "EDITOR"}) {
-        const auto text = variable(name);
-        if (text.empty()) continue;
-        auto words = shell_words(text);
-        if (!words) return in_context(name, words.error());
-        if (!words->empty()) return words;
-    }
-    return std::vector<std::string>{"vi"};
 }
 
 std::optional<std::string> edited(const std::string& text) {

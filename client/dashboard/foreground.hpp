@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "client/connection/editor.hpp"
 #include "common/base/result.hpp"
 
 /// Runs other programs: one that gets the terminal, and small ones beside the dashboard.
@@ -13,8 +14,7 @@ namespace orange::dashboard {
 /// signal n. The caller must have left the terminal before.
 Result<int> run_in_foreground(const std::vector<std::string>& argv);
 
-/// Returns the words of $VISUAL, $EDITOR or vi.
-Result<std::vector<std::string>> editor();
+using connection::editor;
 
 /// Lets a person edit `text`, and returns the result; nothing if the editor fails.
 std::optional<std::string> edited(const std::string& text);

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "client/output/comments.hpp"
 #include "client/output/events.hpp"
 #include "client/output/families.hpp"
 #include "client/output/local_time.hpp"
@@ -485,6 +486,7 @@ Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style&
     if (const auto& preview = task.preview) {
         fields.add("try", preview->url.empty() ? preview->state : preview->url);
     }
+    if (task.comments) fields.add("comments", comment_counts_text(*task.comments));
     fields.more("session", known.tmux_session.value_or(""));
     if (task.pull_request) fields.add("PR", pull_text(*task.pull_request));
     fields.add(task.pull_request ? "" : "PR", known.pr_url.value_or(""));

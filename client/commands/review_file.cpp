@@ -1,0 +1,492 @@
+#include "client/commands/review_file.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "client/output/comments.hpp"
+#include "common/base/text.hpp"
+#include "common/model/patch.hpp"
+
+namespace orange::commands {
+namespace {
+
+constexpr std::string_view k_reason_mark = "#! ";
+constexpr std::size_t k_reason_width = 100;
+constexpr std::size_t k_most_problems = 5;
+constexpr std::size_t k_most_pairs = 4'000'000;
+constexpr int k_unreachable = std::numeric_limits<int>::max() / 4;
+
+/// Returns the row without blanks at its end: editors may remove them, and read "\r\n" as a line's end.
+std::string_view bare(std::string_view text) {
+    const auto end = text.find_last_not_of(" \t\r");
+    return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 1);
+}
+
+std::string shown_row(std::string_view text) {
+    constexpr std::size_t k_columns = 50;
+    return "\"" + ellipsized(printable(text), k_columns) + "\"";
+}
+
+/// Splits at "\n" alone.
+std::vector<std::string_view> rows_in(std::string_view text) {
+    std::vector<std::string_view> rows;
+    while (!text.empty()) {
+        const auto end = text.find('\n');
+        rows.push_back(text.substr(0, end));
+        if (end == std::string_view::npos) break;
+        text.remove_prefix(end + 1);
+    }
+    return rows;
+}
+
+/// Finds for each of some rows that are left its place among all of them.
+class Alignment {
+  public:
+    explicit Alignment(const std::vector<ReviewRow>& rows) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const auto text = bare(rows[i].text);
+            if (text.empty()) continue;
+            places_[text].push_back(order_.size());
+            order_.push_back(i);
+        }
+    }
+
+    /// Adds a row. Returns false if it does not stand below the rows before it, and leaves it out.
+    bool add(std::string_view text) {
+        const auto found = places_.find(text);
+        if (found == places_.end()) return false;
+        const auto place = std::ranges::lower_bound(found->second, next_);
+        if (place == found->second.end()) return false;
+        first_.push_back(*place);
+        all_.push_back(&found->second);
+        next_ = *place + 1;
+        return true;
+    }
+
+    struct Placed {
+        std::size_t row = 0;
+        bool is_only = false;  ///< no other row can be meant
+    };
+    /// Returns the places of the added rows: those at which the least number of blocks was deleted. If several
+    /// placings delete as few, a row that differs between them is not the only one.
+    std::vector<Placed> placed() const {
+        std::vector<Placed> result;
+        const auto columns = candidates();
+        const auto left = costs(columns, false), right = costs(columns, true);
+        for (std::size_t i = 0; i < first_.size(); ++i) {
+            if (columns.empty()) {
+                result.push_back({order_[first_[i]], false});
+                continue;
+            }
+            int best = k_unreachable;
+            for (std::size_t k = 0; k < columns[i].size(); ++k) best = std::min(best, left[i][k] + right[i][k]);
+            Placed place;
+            std::size_t count = 0;
+            for (std::size_t k = 0; k < columns[i].size(); ++k) {
+                if (left[i][k] + right[i][k] != best) continue;
+                if (count++ == 0) place.row = order_[columns[i][k]];
+            }
+            place.is_only = count == 1;
+            result.push_back(place);
+        }
+        return result;
+    }
+
+  private:
+    using Columns = std::vector<std::vector<std::size_t>>;
+
+    /// Returns the places that each row can have between its first and its last one; nothing if they are too many.
+    Columns candidates() const {
+        Columns columns(first_.size());
+        auto limit = order_.size();
+        std::size_t pairs = 0;
+        for (std::size_t i = first_.size(); i-- > 0;) {
+            const auto& all = *all_[i];
+            const auto end = std::ranges::lower_bound(all, limit);
+            const auto begin = std::ranges::lower_bound(all, first_[i]);
+            columns[i].assign(begin, end);
+            limit = columns[i].back();
+            pairs += columns[i].size();
+            if (pairs > k_most_pairs) return {};
+        }
+        return columns;
+    }
+
+    /// Returns for each place of each row how many blocks were deleted at least before it (`back`: behind it).
+    std::vector<std::vector<int>> costs(const Columns& columns, bool back) const {
+        std::vector<std::vector<int>> costs(columns.size());
+        for (std::size_t step = 0; step < columns.size(); ++step) {
+            const auto i = back ? columns.size() - 1 - step : step;
+            const auto size = columns[i].size();
+            costs[i].assign(size, k_unreachable);
+            if (step == 0) {
+                const auto edge = back ? order_.size() - 1 : 0;
+                for (std::size_t k = 0; k < size; ++k) costs[i][k] = columns[i][k] == edge ? 0 : 1;
+                continue;
+            }
+            const auto from = back ? i + 1 : i - 1;
+            const auto& places = columns[from];
+            std::size_t seen = 0;
+            int least = k_unreachable;  // of the places before the neighbour
+            for (std::size_t n = 0; n < size; ++n) {
+                const auto k = back ? size - 1 - n : n;
+                const auto place = columns[i][k];
+                for (; seen < places.size(); ++seen) {
+                    const auto at = back ? places.size() - 1 - seen : seen;
+                    const bool is_beyond = back ? places[at] <= place : places[at] >= place;
+                    if (is_beyond) break;
+                    const bool is_neighbour = back ? places[at] == place + 1 : places[at] + 1 == place;
+                    if (is_neighbour) {
+                        costs[i][k] = costs[from][at];
+                        break;
+                    }
+                    least = std::min(least, costs[from][at]);
+                }
+                costs[i][k] = std::min(costs[i][k], least + 1);
+            }
+        }
+        return costs;
+    }
+
+    std::map<std::string_view, std::vector<std::size_t>> places_;  ///< indexes into order_
+    std::vector<std::size_t> order_;                               ///< the rows that are not blank
+    std::vector<std::size_t> first_;  ///< for each added row the first place that it can have
+    std::vector<const std::vector<std::size_t>*> all_;
+    std::size_t next_ = 0;
+};
+
+/// A comment as it stands in the edited file.
+struct Written {
+    std::string text;
+    std::size_t at = 0;
+    std::size_t kept = 0;    ///< the number of rows above it that are not blank
+    std::size_t blanks = 0;  ///< the number of blank rows between the last of them and it
+};
+
+struct EditedFile {
+    std::vector<Written> comments;
+    std::vector<std::pair<std::string_view, std::size_t>> kept;  ///< rows, and their lines
+    std::vector<std::size_t> blanks;                             ///< behind each of `kept`: the blank rows there
+};
+
+/// Splits the edited file into comments and rows. An editor may have emptied blank rows, which are one blank; a line
+/// without it counts as a row only then.
+EditedFile split_edited(const std::vector<ReviewRow>& rows, std::string_view edited) {
+    constexpr std::string_view k_mark = "\xEF\xBB\xBF";
+    if (edited.starts_with(k_mark)) edited.remove_prefix(k_mark.size());
+    const auto lines = rows_in(edited);
+    const auto is_blank_row = [](std::string_view text) { return !text.empty() && bare(text).empty(); };
+    const bool keeps_blanks =
+        std::ranges::any_of(lines, [&](auto line) { return line.starts_with(' ') && is_blank_row(line); }) ||
+        std::ranges::none_of(rows, [&](const auto& row) { return is_blank_row(row.text); });
+    EditedFile file;
+    bool continues = false;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        auto line = lines[i];
+        if (line.starts_with('>')) {
+            line = bare(line.substr(line.starts_with("> ") ? 2 : 1));
+            if (!continues) {
+                const auto blanks = file.kept.empty() ? 0 : file.blanks.back();
+                file.comments.push_back({std::string(line), i + 1, file.kept.size(), blanks});
+            } else {
+                file.comments.back().text += "\n" + std::string(line);
+            }
+            continues = true;
+            continue;
+        }
+        continues = false;
+        if (line.starts_with('#')) continue;
+        if (!bare(line).empty()) {
+            file.kept.emplace_back(bare(line), i + 1);
+            file.blanks.push_back(0);
+        } else if (!file.kept.empty() && (line.starts_with(' ') || !keeps_blanks)) {
+            ++file.blanks.back();
+        }
+    }
+    return file;
+}
+
+/// Takes "[3]" from the front of a comment.
+std::optional<std::int64_t> take_lines(std::string& text) {
+    constexpr std::size_t k_most_digits = 6;
+    const auto end = text.find(']');
+    if (!text.starts_with('[') || end == std::string::npos || end < 2 || end > k_most_digits + 1) return std::nullopt;
+    const auto digits = text.substr(1, end - 1);
+    if (!std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
+    if (end + 1 < text.size() && text[end + 1] != ' ' && text[end + 1] != '\n') return std::nullopt;
+    text = trim(std::string_view(text).substr(end + 1));
+    return whole_number(digits);
+}
+
+/// Moves from a kept row over the blank rows below it, if all of them that are left can be there.
+std::size_t below_blanks(const std::vector<ReviewRow>& rows, std::size_t row, std::size_t before, std::size_t all) {
+    std::size_t there = 0;
+    while (row + there + 1 < rows.size() && bare(rows[row + there + 1].text).empty()) ++there;
+    return all <= there ? row + before : row;
+}
+
+/// Returns the number of the line on the side of the diff on which the last row of a range stands.
+std::int64_t number_of(const ReviewRow& row, bool is_old) {
+    return is_old ? row.before : row.now;
+}
+
+Result<rpc::NewComment> new_comment(const std::vector<ReviewRow>& rows, const TypedComment& typed) {
+    const auto& last = rows[typed.row];
+    const bool is_old = last.now == 0;
+    std::vector<std::string> lines;
+    auto first = last;
+    for (auto i = typed.row + 1; i-- > 0 && rows[i].part == last.part;) {
+        if (static_cast<std::int64_t>(lines.size()) == typed.lines) break;
+        if (number_of(rows[i], is_old) == 0) continue;
+        lines.push_back(rows[i].line);
+        first = rows[i];
+    }
+    if (typed.lines < 1 || static_cast<std::int64_t>(lines.size()) < typed.lines) {
+        return {ErrorCode::invalid_argument,
+                "line " + std::to_string(typed.at) + ": \"[" + std::to_string(typed.lines) +
+                    "]\" does not fit, there " +
+                    (lines.size() == 1 ? "is 1 line" : "are " + std::to_string(lines.size()) + " lines") +
+                    " above the comment in this part"};
+    }
+    std::ranges::reverse(lines);
+    rpc::NewComment made;
+    if (last.section.empty()) {
+        made.path = is_old ? last.before_path : last.path;
+    } else {
+        made.section = last.section;
+    }
+    made.side = is_old ? DiffSide::before : DiffSide::now;
+    made.line = number_of(first, is_old);
+    if (typed.lines > 1) made.end = number_of(last, is_old);
+    auto quoted = join(lines, "\n");
+    // U+FFFD may stand for bytes that are no UTF-8: then it is not known what the lines are.
+    if (quoted.find("\xEF\xBF\xBD") == std::string::npos) made.quoted = std::move(quoted);
+    made.text = typed.text;
+    return made;
+}
+
+/// Returns the row of a line; rows.size() if it is not shown.
+std::size_t row_of_line(const std::vector<ReviewRow>& rows, const std::string& section, const std::string& path,
+                        DiffSide side, std::int64_t line) {
+    const bool is_old = side == DiffSide::before;
+    const auto found = std::ranges::find_if(rows, [&](const ReviewRow& row) {
+        const bool is_file = row.path == path || (is_old && row.before_path == path);
+        return row.section == section && (is_file || !section.empty()) && number_of(row, is_old) == line;
+    });
+    return static_cast<std::size_t>(found - rows.begin());
+}
+
+/// Adds a text whose first row begins with `first`, and the others with `next`.
+void add_note(std::vector<std::string>& notes, const std::string& first, const std::string& next,
+              std::string_view text) {
+    bool is_first = true;
+    for (const auto row : split_lines(text)) {
+        notes.push_back((is_first ? first : next) + printable(row));
+        is_first = false;
+    }
+}
+
+void add_typed(std::string& page, const TypedComment& typed) {
+    auto text = typed.text;
+    if (typed.lines != 1) text = "[" + std::to_string(typed.lines) + "] " + text;
+    for (const auto row : rows_in(text)) page += (row.empty() ? ">" : "> ") + std::string(row) + "\n";
+}
+
+}  // namespace
+
+std::vector<ReviewRow> review_rows(std::string_view patch, bool cut) {
+    const auto parsed = parse_patch(patch);
+    std::vector<ReviewRow> rows;
+    std::size_t part = 0;
+    for (const auto& each : parsed.rows) {
+        ReviewRow row;
+        row.text = each.text;
+        if (each.kind == PatchRow::Kind::hunk || each.kind == PatchRow::Kind::file) ++part;
+        row.part = part;
+        if (each.is_line()) {
+            const auto& file = parsed.files[each.file];
+            row.line = each.line();
+            row.path = file.path();
+            row.before_path = file.before;
+            row.before = each.before;
+            row.now = each.now;
+        } else if (each.text.starts_with("Binary files ") || each.text.starts_with("GIT binary patch")) {
+            row.refusal = "the file is binary, and has no lines";
+        } else {
+            row.refusal = "it is no line of a file";
+        }
+        rows.push_back(std::move(row));
+    }
+    if (cut && !rows.empty()) rows.pop_back();
+    return rows;
+}
+
+std::vector<ReviewRow> section_rows(std::string_view body, const std::string& heading) {
+    std::vector<ReviewRow> rows;
+    bool is_fenced = false;
+    std::int64_t line = 0;
+    for (const auto text : rows_in(body)) {
+        const auto begin = text.find_first_not_of(' ');
+        const auto mark = begin == std::string_view::npos || begin > 3 ? std::string_view() : text.substr(begin, 3);
+        if (mark == "```" || mark == "~~~") is_fenced = !is_fenced;
+        if (!is_fenced && (text.starts_with("# ") || text.starts_with("## "))) {
+            if (!rows.empty()) break;
+            if (trim(text) != "## " + heading) continue;
+            ReviewRow row;
+            row.text = "@@ " + heading + " @@";
+            row.refusal = "it is the heading";
+            rows.push_back(std::move(row));
+            continue;
+        }
+        if (rows.empty()) continue;
+        ReviewRow row;
+        row.text = " " + std::string(text);
+        row.line = text;
+        row.section = heading;
+        row.now = row.before = ++line;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+ReviewReading read_review(const std::vector<ReviewRow>& rows, std::string_view edited) {
+    ReviewReading reading;
+    const auto add_problem = [&](std::size_t line, const std::string& why, bool is_ambiguous = false) {
+        reading.only_ambiguous = reading.only_ambiguous && is_ambiguous;
+        if (reading.problems.size() < k_most_problems) {
+            reading.problems.push_back("line " + std::to_string(line) + ": " + why);
+        }
+    };
+    const auto file = split_edited(rows, edited);
+    Alignment alignment(rows);
+    std::vector<std::optional<std::size_t>> added;  // of each kept row its index in the alignment
+    std::size_t count = 0;
+    for (const auto& [text, line] : file.kept) {
+        const bool is_there = alignment.add(text);
+        added.push_back(is_there ? std::optional(count++) : std::nullopt);
+        if (is_there) continue;
+        add_problem(line, shown_row(text) +
+                              " is not a row of what was opened, or does not stand there. Rows can be deleted, not "
+                              "changed, and a comment begins with \"> \"");
+    }
+    const auto placed = alignment.placed();
+    for (const auto& written : file.comments) {
+        TypedComment typed;
+        typed.at = written.at;
+        typed.text = trim(written.text);
+        if (typed.text.empty()) continue;
+        if (const auto lines = take_lines(typed.text)) typed.lines = *lines;
+        const auto above = written.kept == 0 ? std::nullopt : added[written.kept - 1];
+        typed.is_placed = above.has_value();
+        if (typed.text.empty()) {
+            add_problem(typed.at, "the comment has no text");
+        } else if (written.kept == 0) {
+            add_problem(typed.at, "the comment stands above the first line; write it below the line that it is about");
+        } else if (above) {
+            typed.row = below_blanks(rows, placed[*above].row, written.blanks, file.blanks[written.kept - 1]);
+            if (rows[typed.row].text.starts_with('\\') && typed.row > 0) --typed.row;  // "\ No newline at end of file"
+            typed.is_ambiguous = !placed[*above].is_only;
+            const auto& refusal = rows[typed.row].refusal;
+            if (!refusal.empty()) {
+                add_problem(typed.at, "there is no place for a comment below " + shown_row(rows[typed.row].text) +
+                                          ": " + refusal);
+            } else if (typed.is_ambiguous) {
+                add_problem(typed.at,
+                            "rows around it are deleted, so that more than one row " + shown_row(rows[typed.row].text) +
+                                " can be the one above this comment",
+                            true);
+            }
+        }
+        reading.comments.push_back(std::move(typed));
+    }
+    return reading;
+}
+
+Result<std::vector<rpc::NewComment>> new_comments(const std::vector<ReviewRow>& rows,
+                                                  const std::vector<TypedComment>& typed) {
+    std::vector<rpc::NewComment> made;
+    for (const auto& each : typed) {
+        auto one = new_comment(rows, each);
+        if (!one) return one.error();
+        made.push_back(std::move(*one));
+    }
+    return made;
+}
+
+std::map<std::size_t, std::vector<std::string>> review_notes(const std::vector<ReviewRow>& rows,
+                                                             const std::vector<rpc::CommentView>& comments,
+                                                             const std::vector<rpc::RemarkView>& remarks) {
+    std::map<std::size_t, std::vector<std::string>> all;
+    for (const auto& comment : comments) {
+        const bool is_outdated = comment.place == "outdated";
+        const auto row =
+            is_outdated ? rows.size() : row_of_line(rows, comment.section, comment.path, comment.side, comment.end);
+        auto& notes = all[row];
+        if (row == rows.size()) {
+            notes.push_back(printable(output::place_text(comment)) + (is_outdated ? ", outdated:" : ":"));
+            add_note(notes, "| ", "| ", comment.quoted);
+        }
+        auto first = std::to_string(comment.number) + " (" + printable(comment.state) + "): ";
+        for (const auto& turn : comment.turns) {
+            add_note(notes, first, "   ", turn.text);
+            first = "   ";
+            if (turn.answer) add_note(notes, "   -> ", "      ", *turn.answer);
+        }
+    }
+    for (const auto& remark : remarks) {
+        const auto row = row_of_line(rows, {}, remark.path, DiffSide::now, remark.end);
+        auto& notes = all[row];
+        if (row == rows.size()) notes.push_back(printable(output::place_text(remark)) + ":");
+        add_note(notes, "reviewer: ", "   ", remark.text);
+    }
+    return all;
+}
+
+std::string review_page(const std::vector<ReviewRow>& rows, const std::vector<std::string>& explanation,
+                        const std::map<std::size_t, std::vector<std::string>>& notes,
+                        const std::vector<TypedComment>& typed) {
+    // vim reads settings from the first and last five lines of a file, which must not be those of the diff.
+    constexpr std::size_t k_lines_for_settings = 5;
+    std::string page;
+    const auto add_notes = [&](std::size_t row) {
+        const auto found = notes.find(row);
+        if (found == notes.end()) return;
+        for (const auto& note : found->second) page += "# " + note + "\n";
+    };
+    for (const auto& line : explanation) page += line.empty() ? "#\n" : "# " + line + "\n";
+    for (auto i = explanation.size(); i < k_lines_for_settings; ++i) page += "#\n";
+    for (const auto& each : typed) {
+        if (each.is_placed) continue;
+        add_typed(page, each);
+        page += "#\n";
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        page += rows[i].text + "\n";
+        add_notes(i);
+        bool is_next = false;
+        for (const auto& each : typed) {
+            if (!each.is_placed || each.row != i) continue;
+            if (is_next) page += "#\n";
+            add_typed(page, each);
+            is_next = true;
+        }
+    }
+    page += "#\n";
+    if (notes.contains(rows.size())) page += "# Comments whose lines are not shown above:\n";
+    add_notes(rows.size());
+    for (std::size_t i = 0; i < k_lines_for_settings; ++i) page += "#\n";
+    return page;
+}
+
+std::string with_reasons(std::string_view page, const std::vector<std::string>& reasons) {
+    while (page.starts_with(k_reason_mark)) {
+        const auto end = page.find('\n');
+        page = end == std::string_view::npos ? std::string_view() : page.substr(end + 1);
+    }
+    std::string out;
+    for (const auto& reason : reasons) out += output::wrapped(printable(reason, true), k_reason_mark, k_reason_width);
+    return out + std::string(page);
+}
+
+}  // namespace orange::commands

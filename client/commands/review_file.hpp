@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.hpp"
+#include "common/rpc/comment_methods.hpp"
+
+/// The file of `orange review`: a diff, or a section of TASK.md, into which a person writes comments. Pure functions.
+///
+/// A person may delete rows of the file. So the row above a comment is found by aligning the rows that are left with
+/// all rows, not by counting; a row that could be two is an error, because a guess would put the comment at other code.
+namespace orange::commands {
+
+/// A row of the diff or of the section, as it stands in the file.
+struct ReviewRow {
+    std::string text;
+    std::string line;         ///< the line of the file or section, without the mark of a diff
+    std::string path;         ///< its file, on the side on which it stands; empty for a section
+    std::string before_path;  ///< the file's path in the base
+    std::string section;
+    std::int64_t before = 0;  ///< its number in the base; 0: it is not there
+    std::int64_t now = 0;     ///< its number in the work; 0: it is not there
+    std::size_t part = 0;     ///< rows of the same part follow each other in their file
+    std::string refusal;      ///< why no comment can stand below it; empty: one can
+};
+
+/// Returns the rows of a patch. `cut`: the patch ends somewhere in a row, which is left out.
+std::vector<ReviewRow> review_rows(std::string_view patch, bool cut);
+/// Returns the rows of the section with this heading in the body of TASK.md, each behind a blank; empty without it.
+std::vector<ReviewRow> section_rows(std::string_view body, const std::string& heading);
+
+/// A comment that a person has written into the file.
+struct TypedComment {
+    std::size_t row = 0;        ///< index of the row above it
+    std::int64_t lines = 1;     ///< the number of lines that it is about; the row is the last of them
+    std::string text;           ///< without "> " and "[3] "
+    std::size_t at = 0;         ///< its line in the edited file, counted from 1
+    bool is_placed = true;      ///< `row` is known
+    bool is_ambiguous = false;  ///< `row` is the first of several that may be meant
+};
+
+/// An edited file.
+struct ReviewReading {
+    std::vector<TypedComment> comments;  ///< those with a text, in their order
+    std::vector<std::string> problems;   ///< sentences; empty: each comment has its row
+    bool only_ambiguous = true;          ///< all problems are rows that may be several
+};
+ReviewReading read_review(const std::vector<ReviewRow>& rows, std::string_view edited);
+
+/// Returns the comments to make. If one is about more lines than stand above it, invalid_argument with its line.
+Result<std::vector<rpc::NewComment>> new_comments(const std::vector<ReviewRow>& rows,
+                                                  const std::vector<TypedComment>& typed);
+
+/// Returns the lines that show comments and the reviewer's remarks, by the index of the row below which they stand.
+/// Those without a row are under rows.size().
+std::map<std::size_t, std::vector<std::string>> review_notes(const std::vector<ReviewRow>& rows,
+                                                             const std::vector<rpc::CommentView>& comments,
+                                                             const std::vector<rpc::RemarkView>& remarks);
+
+/// Returns the file: `explanation` and the notes behind "#", the rows, and below them typed comments. Comments without
+/// a row are on top, where they cannot be used until the person has moved them.
+std::string review_page(const std::vector<ReviewRow>& rows, const std::vector<std::string>& explanation,
+                        const std::map<std::size_t, std::vector<std::string>>& notes,
+                        const std::vector<TypedComment>& typed = {});
+
+/// Returns the file with these reasons on top, in place of those of the last time.
+std::string with_reasons(std::string_view page, const std::vector<std::string>& reasons);
+
+}  // namespace orange::commands
