@@ -183,7 +183,8 @@ TEST_CASE("Blank rows count if an editor has emptied them, and blank lines that 
 
 TEST_CASE("Line ends, a mark of UTF-8 and the missing newline of a file do no harm") {
     const auto rows = cart();
-    const auto page = with(page_of(rows), "\\ No newline at end of file", "> End it");
+    const auto page = with(page_of(rows), "\\ No newline at end of file", "> End it\n");
+    CHECK(read(rows, page) == Read{"new name.txt:2|last|End it"});
     CHECK(read(rows, page.substr(0, page.find("> End it") + 8)) == Read{"new name.txt:2|last|End it"});
     std::string dos = "\xEF\xBB\xBF";
     for (const auto line : split_lines(page)) dos += std::string(line) + "\r\n";
