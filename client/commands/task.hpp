@@ -102,7 +102,7 @@ Status print_tasks(const Context& context, const Result<Json>& reply, const std:
                    const std::function<std::string(const rpc::TaskList::Reply&)>& page);
 /// `words`: see task_send().
 Status task_reply(Context& context, rpc::TaskAnswer params, std::vector<std::string> words);
-/// The same, but without words, or with the task's name alone, only the comments are sent.
+/// Without words, or with the name of the task alone, the rejection sends only the comments.
 Status task_reject(Context& context, rpc::TaskReject params, std::vector<std::string> words);
 
 struct DiffOptions {

@@ -242,16 +242,16 @@ TEST_CASE("Comments that are written into the diff in an editor are made at once
 
 TEST_CASE("An editor is opened again until the comments can be made, and nothing that was typed is lost") {
     CommentedTask f;
-    SECTION("a row of the diff was changed, and is mended") {
+    SECTION("a row of the diff was changed, and is corrected") {
         const auto ran = f.review(
             "if grep -q '^#! ' \"$1\"; then sed -i 's/^+b = 23$/+b = 22/' \"$1\"\n"
-            "else sed -i 's/^+b = 22$/+b = 23\\n> Mended/' \"$1\"; fi");
+            "else sed -i 's/^+b = 22$/+b = 23\\n> Corrected/' \"$1\"; fi");
         INFO(ran.out);
         CHECK(ran.status == 0);
         CHECK(f.listed() == "1 draft here src/cart.py:2-2\n");
         CHECK(f.left_files().empty());
     }
-    SECTION("it is never mended") {
+    SECTION("it is never corrected") {
         const auto ran = f.review("grep -q '^#! ' \"$1\" || sed -i 's/^+b = 22$/+b = 23\\n> Not lost/' \"$1\"");
         CHECK(ran.status == 1);
         REQUIRE(f.left_files().size() == 1);

@@ -1,5 +1,6 @@
 // Which request each command line becomes, and how replies and errors leave the program: the real program against a
 // fake daemon.
+#include <array>
 #include <fstream>
 #include <set>
 
@@ -498,6 +499,122 @@ TEST_CASE("A message is for the own task, or for the one named first") {
     CHECK(line.sent({"task", "send", "use the helper"}) == Json{{"cwd", line.here()}, {"text", "use the helper"}});
     CHECK(line.sent({"task", "send", "4f2a", "use", "it"}) == Json{{"id", "4f2a"}, {"text", "use it"}});
     CHECK(line.sent({"task", "send", "4f2a", "--role", "reviewer", "--", "-v"})["text"] == "-v");
+}
+
+TEST_CASE("A comment names its lines, behind the task or in its workspace") {
+    CommandLine line;
+    line.result = {{"task", task_json()}, {"comments", Json::array()}};
+    auto params = line.sent({"comment", "4f2a", "src/a:b c.py:12-14", "Why", "so?"});
+    CHECK(line.method == "task.comment");
+    CHECK(params["id"] == "4f2a");
+    REQUIRE(params["comments"].size() == 1);
+    auto made = params["comments"][0];
+    CHECK(made["path"] == "src/a:b c.py");
+    CHECK(made["side"] == "new");
+    CHECK(made["line"] == 12);
+    CHECK(made["end"] == 14);
+    CHECK(made["text"] == "Why so?");
+    CHECK_FALSE(made.contains("quoted"));
+    params = line.sent({"task", "comment", "cart.py:-3", "-"}, "Two\nlines\n");
+    CHECK(params["cwd"] == line.here());
+    made = params["comments"][0];
+    CHECK(made["side"] == "old");
+    CHECK_FALSE(made.contains("end"));
+    CHECK(made["text"] == "Two\nlines");
+    made = line.sent({"comment", "4f2a", "## Plan:3", "Which?"})["comments"][0];
+    CHECK(made["section"] == "Plan");
+    CHECK_FALSE(made.contains("path"));
+
+    params = line.sent({"comment", "4f2a", "--resolve", "1", "3,4"});
+    CHECK(line.method == "task.comment_change");
+    CHECK(params["change"] == "resolve");
+    CHECK(params["numbers"] == Json{1, 3, 4});
+    CHECK(line.sent({"comment", "--remove=2"})["cwd"] == line.here());
+    CHECK(line.sent({"comment", "4f2a", "--take", "5"})["change"] == "take");
+    params = line.sent({"comment", "4f2a", "--ask", "2", "And", "here?"});
+    CHECK(params["change"] == "ask");
+    CHECK(params["text"] == "And here?");
+    CHECK(line.sent({"comment", "--edit", "2", "Here"})["text"] == "Here");
+
+    const auto before = line.daemon.requests().size();
+    for (const std::vector<std::string>& words :
+         std::vector<std::vector<std::string>>{{},
+                                               {"4f2a"},
+                                               {"cart.py:3"},
+                                               {"4f2a", "cart.py:3"},
+                                               {"4f2a", "cart.py", "Text"},
+                                               {"cart.py:0", "Text"},
+                                               {"cart.py:3", " "},
+                                               {"--edit", "1"},
+                                               {"--resolve", "1", "--", "4f2a", "Text"},
+                                               {"--take", "1", "a:1"}}) {
+        auto whole = words;
+        whole.insert(whole.begin(), "comment");
+        CAPTURE(whole);
+        const auto ran = line.run(whole);
+        CHECK(ran.status == 1);
+        CHECK(ran.out.empty());
+    }
+    CHECK(line.run({"comment", "--edit", "1", "--ask", "2", "Text"}).status == 2);
+    CHECK(line.run({"comment", "--edit", "x", "Text"}).status == 2);
+    CHECK(line.daemon.requests().size() == before);
+}
+
+TEST_CASE("A rejection takes the task alone, a text alone, or nothing") {
+    CommandLine line;
+    CHECK(line.sent({"reject", "4f2a", "Name", "them"}) == Json{{"id", "4f2a"}, {"feedback", "Name them"}});
+    CHECK(line.sent({"reject", "Name them"}) == Json{{"cwd", line.here()}, {"feedback", "Name them"}});
+    CHECK(line.sent({"reject"}) == Json{{"cwd", line.here()}, {"feedback", ""}});
+    for (const auto& [word, id, text] : std::vector<std::array<std::string, 3>>{
+             {"4f2a", "4f2a", ""}, {"fix/total", "fix/total", ""}, {"Total", "", "Total"}}) {
+        CAPTURE(word);
+        CHECK(line.run({"task", "reject", word}).status == 0);
+        const auto request = line.daemon.requests().back();
+        CHECK(request["method"] == "task.reject");
+        CHECK(request["params"].value("id", "") == id);
+        CHECK(request["params"]["feedback"] == text);
+    }
+}
+
+TEST_CASE("Comments are listed with their places, quoted lines and answers, and those of gone lines by themselves") {
+    CommandLine line;
+    const auto comment = [](int number, const char* state, const char* place, const char* path) {
+        Json all = {{"number", number}, {"state", state}, {"place", place}, {"path", path}, {"side", "new"}};
+        all["line"] = all["end"] = 12;
+        all["quoted"] = "total = \x1b[31m1";
+        all["turns"] = Json::array();
+        all["turns"].push_back({{"text", "Question " + std::to_string(number)}});
+        return all;
+    };
+    auto answered = comment(1, "answered", "moved", "src/cart.py");
+    answered["was"] = "src/cart.py:9";
+    answered["turns"][0]["answer"] = "Done\x07";
+    auto task = task_json();
+    task["can"] = {"reject"};
+    line.result = {{"task", task}, {"comments", Json::array()}, {"remarks", Json::array()}};
+    CHECK_THAT(line.run({"comments", "4f2a"}).out, Tells("orange comment 4f2aBcDe"));
+    auto& all = line.result["comments"];
+    all.push_back(comment(3, "draft", "outdated", "Plan"));
+    all.push_back(answered);
+    all.push_back(comment(4, "resolved", "here", "a"));
+    line.result["remarks"].push_back({{"path", "src/a b.py"}, {"line", 3}, {"end", 4}, {"text", "Rounds twice"}});
+    const auto page = line.run({"comments", "4f2a"}).out;
+    CHECK(printable(page, true) == page);
+    CHECK_THAT(page, Holds("src/cart.py:12") && Holds("src/cart.py:9") && Holds("Question 1") && Holds("Done"));
+    CHECK(page.find("Question 1") < page.find("Question 3"));
+    CHECK_FALSE(holds(page, "Question 4"));
+    CHECK_THAT(page, Holds("./Plan:12") && Tells("orange reject 4f2aBcDe") &&
+                         Tells("orange comment 4f2aBcDe --resolve 1") &&
+                         Tells("orange comment 4f2aBcDe --take 'src/a b.py:3-4'"));
+    CHECK_THAT(line.run({"comments", "4f2a", "--all"}).out, Holds("Question 4"));
+}
+
+TEST_CASE("A review in an editor needs a terminal, and says what does not") {
+    CommandLine line;
+    const auto ran = line.run({"review", "4f2a"});
+    CHECK(ran.status == 1);
+    CHECK_THAT(ran.err, Tells("orange comment 4f2a"));
+    CHECK(line.daemon.requests().empty());
 }
 
 TEST_CASE("Commands about one task take an id, or say where the caller is") {
