@@ -251,15 +251,16 @@ class Review {
     /// Makes the comments. If they cannot be made, sets the page that is opened next.
     Result<Json> make(ReviewReading reading, const std::string& edited) {
         if (!reading.problems.empty()) {
-            reasons_ = std::move(reading.problems);
+            reasons_.clear();
+            for (const auto& problem : reading.problems) reasons_.push_back(problem.why);
             const Error error(ErrorCode::invalid_argument, join(reasons_, "\n"));
             if (reading.only_ambiguous) {
                 reasons_.emplace_back("All rows are here again. If a comment stands below the wrong row, move it.");
                 page_ = review_page(reviewed_.rows, reviewed_.explanation, reviewed_.notes, reading.comments);
+                page_ = with_reasons(page_, reasons_);
             } else {
-                page_ = edited;
+                page_ = with_problems(edited, reading.problems);
             }
-            page_ = with_reasons(page_, reasons_);
             return error;
         }
         const auto refuse = [&](const Error& error) {
@@ -269,9 +270,7 @@ class Review {
         };
         rpc::TaskComment params;
         params.id = reviewed_.task.fields.id.value;
-        auto made = new_comments(reviewed_.rows, reading.comments);
-        if (!made) return refuse(made.error());
-        params.comments = std::move(*made);
+        params.comments = std::move(reading.made);
         auto reply = context_.call_json(params.k_name, written(params));
         if (reply) return reply;
         auto error = refuse(reply.error());

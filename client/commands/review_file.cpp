@@ -231,24 +231,19 @@ std::int64_t number_of(const ReviewRow& row, bool is_old) {
     return is_old ? row.before : row.now;
 }
 
-Result<rpc::NewComment> new_comment(const std::vector<ReviewRow>& rows, const TypedComment& typed) {
+/// Returns the comment; nothing if it is about more lines than stand above it in its part of the file.
+std::optional<rpc::NewComment> new_comment(const std::vector<ReviewRow>& rows, const TypedComment& typed) {
     const auto& last = rows[typed.row];
     const bool is_old = last.now == 0;
     std::vector<std::string> lines;
-    auto first = last;
+    std::int64_t first = 0;
     for (auto i = typed.row + 1; i-- > 0 && rows[i].part == last.part;) {
         if (static_cast<std::int64_t>(lines.size()) == typed.lines) break;
         if (number_of(rows[i], is_old) == 0) continue;
         lines.push_back(rows[i].line);
-        first = rows[i];
+        first = number_of(rows[i], is_old);
     }
-    if (typed.lines < 1 || static_cast<std::int64_t>(lines.size()) < typed.lines) {
-        return {ErrorCode::invalid_argument,
-                "line " + std::to_string(typed.at) + ": \"[" + std::to_string(typed.lines) +
-                    "]\" does not fit, there " +
-                    (lines.size() == 1 ? "is 1 line" : "are " + std::to_string(lines.size()) + " lines") +
-                    " above the comment in this part"};
-    }
+    if (typed.lines < 1 || static_cast<std::int64_t>(lines.size()) < typed.lines) return std::nullopt;
     std::ranges::reverse(lines);
     rpc::NewComment made;
     if (last.section.empty()) {
@@ -257,7 +252,7 @@ Result<rpc::NewComment> new_comment(const std::vector<ReviewRow>& rows, const Ty
         made.section = last.section;
     }
     made.side = is_old ? DiffSide::before : DiffSide::now;
-    made.line = number_of(first, is_old);
+    made.line = first;
     if (typed.lines > 1) made.end = number_of(last, is_old);
     auto quoted = join(lines, "\n");
     // U+FFFD may stand for bytes that are no UTF-8: then it is not known what the lines are.
@@ -285,6 +280,16 @@ void add_note(std::vector<std::string>& notes, const std::string& first, const s
         notes.push_back((is_first ? first : next) + printable(row));
         is_first = false;
     }
+}
+
+/// Returns where the reasons on top of a file end.
+std::size_t end_of_reasons(std::string_view page) {
+    std::size_t end = 0;
+    while (page.substr(end).starts_with(k_reason_mark)) {
+        const auto next = page.find('\n', end);
+        end = next == std::string_view::npos ? page.size() : next + 1;
+    }
+    return end;
 }
 
 void add_typed(std::string& page, const TypedComment& typed) {
@@ -355,7 +360,7 @@ ReviewReading read_review(const std::vector<ReviewRow>& rows, std::string_view e
     const auto add_problem = [&](std::size_t line, const std::string& why, bool is_ambiguous = false) {
         reading.only_ambiguous = reading.only_ambiguous && is_ambiguous;
         if (reading.problems.size() < k_most_problems) {
-            reading.problems.push_back("line " + std::to_string(line) + ": " + why);
+            reading.problems.push_back({line, why});
         }
     };
     const auto file = split_edited(rows, edited);
@@ -387,31 +392,27 @@ ReviewReading read_review(const std::vector<ReviewRow>& rows, std::string_view e
             typed.row = below_blanks(rows, placed[*above].row, written.blanks, file.blanks[written.kept - 1]);
             if (rows[typed.row].text.starts_with('\\') && typed.row > 0) --typed.row;  // "\ No newline at end of file"
             typed.is_ambiguous = !placed[*above].is_only;
-            const auto& refusal = rows[typed.row].refusal;
-            if (!refusal.empty()) {
-                add_problem(typed.at, "there is no place for a comment below " + shown_row(rows[typed.row].text) +
-                                          ": " + refusal);
+            const auto& row = rows[typed.row];
+            auto made = new_comment(rows, typed);
+            if (!row.refusal.empty()) {
+                add_problem(typed.at,
+                            "there is no place for a comment below " + shown_row(row.text) + ": " + row.refusal);
+            } else if (!made) {
+                add_problem(typed.at, "\"[" + std::to_string(typed.lines) +
+                                          "]\" is no number of lines that stand above the comment in this part");
             } else if (typed.is_ambiguous) {
                 add_problem(typed.at,
-                            "rows around it are deleted, so that more than one row " + shown_row(rows[typed.row].text) +
-                                " can be the one above this comment",
+                            "rows around the comment " + shown_row(first_line(typed.text)) +
+                                " are deleted, so that more than one row " + shown_row(row.text) +
+                                " can be the one above it",
                             true);
+            } else {
+                reading.made.push_back(std::move(*made));
             }
         }
         reading.comments.push_back(std::move(typed));
     }
     return reading;
-}
-
-Result<std::vector<rpc::NewComment>> new_comments(const std::vector<ReviewRow>& rows,
-                                                  const std::vector<TypedComment>& typed) {
-    std::vector<rpc::NewComment> made;
-    for (const auto& each : typed) {
-        auto one = new_comment(rows, each);
-        if (!one) return one.error();
-        made.push_back(std::move(*one));
-    }
-    return made;
 }
 
 std::map<std::size_t, std::vector<std::string>> review_notes(const std::vector<ReviewRow>& rows,
@@ -480,13 +481,25 @@ std::string review_page(const std::vector<ReviewRow>& rows, const std::vector<st
 }
 
 std::string with_reasons(std::string_view page, const std::vector<std::string>& reasons) {
-    while (page.starts_with(k_reason_mark)) {
-        const auto end = page.find('\n');
-        page = end == std::string_view::npos ? std::string_view() : page.substr(end + 1);
-    }
     std::string out;
     for (const auto& reason : reasons) out += output::wrapped(printable(reason, true), k_reason_mark, k_reason_width);
-    return out + std::string(page);
+    return out + std::string(page.substr(end_of_reasons(page)));
+}
+
+std::string with_problems(std::string_view page, const std::vector<ReviewProblem>& problems) {
+    const auto rows = [](std::string_view text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); };
+    const auto removed = rows(page.substr(0, end_of_reasons(page)));
+    std::string out;
+    std::size_t added = 0;
+    for (int pass = 0; pass < 2; ++pass) {  // the reasons push the lines down that they name
+        std::vector<std::string> reasons;
+        for (const auto& problem : problems) {
+            reasons.push_back("line " + std::to_string(problem.line + added - removed) + ": " + problem.why);
+        }
+        out = with_reasons(page, reasons);
+        added = rows(out.substr(0, end_of_reasons(out)));
+    }
+    return out;
 }
 
 }  // namespace orange::commands

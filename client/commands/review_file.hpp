@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/result.hpp"
 #include "common/rpc/comment_methods.hpp"
 
 /// The file of `orange review`: a diff, or a section of TASK.md, into which a person writes comments. Pure functions.
@@ -44,17 +43,20 @@ struct TypedComment {
     bool is_ambiguous = false;  ///< `row` is the first of several that may be meant
 };
 
+/// The reason why an edited file cannot be used.
+struct ReviewProblem {
+    std::size_t line = 0;  ///< in the edited file, counted from 1
+    std::string why;       ///< a sentence
+};
+
 /// An edited file.
 struct ReviewReading {
-    std::vector<TypedComment> comments;  ///< those with a text, in their order
-    std::vector<std::string> problems;   ///< sentences; empty: each comment has its row
-    bool only_ambiguous = true;          ///< all problems are rows that may be several
+    std::vector<TypedComment> comments;   ///< those with a text, in their order
+    std::vector<rpc::NewComment> made;    ///< the comments to make; without problems one for each
+    std::vector<ReviewProblem> problems;  ///< empty: all comments can be made
+    bool only_ambiguous = true;           ///< all problems are rows that may be several
 };
 ReviewReading read_review(const std::vector<ReviewRow>& rows, std::string_view edited);
-
-/// Returns the comments to make. If one is about more lines than stand above it, invalid_argument with its line.
-Result<std::vector<rpc::NewComment>> new_comments(const std::vector<ReviewRow>& rows,
-                                                  const std::vector<TypedComment>& typed);
 
 /// Returns the lines that show comments and the reviewer's remarks, by the index of the row below which they stand.
 /// Those without a row are under rows.size().
@@ -70,5 +72,7 @@ std::string review_page(const std::vector<ReviewRow>& rows, const std::vector<st
 
 /// Returns the file with these reasons on top, in place of those of the last time.
 std::string with_reasons(std::string_view page, const std::vector<std::string>& reasons);
+/// The same with the reasons of problems, whose lines are then those of the returned file.
+std::string with_problems(std::string_view page, const std::vector<ReviewProblem>& problems);
 
 }  // namespace orange::commands

@@ -69,11 +69,12 @@ std::string page_of(const std::vector<ReviewRow>& rows) {
 /// Each comment as "path:line-end|quoted|text"; a problem instead, if there is one.
 std::vector<std::string> read(const std::vector<ReviewRow>& rows, const std::string& edited) {
     const auto reading = read_review(rows, edited);
-    if (!reading.problems.empty()) return {"problem " + reading.problems.front()};
-    const auto made = new_comments(rows, reading.comments);
-    if (!made) return {"problem " + made.error().message};
+    if (!reading.problems.empty()) {
+        const auto& problem = reading.problems.front();
+        return {"problem line " + std::to_string(problem.line) + ": " + problem.why};
+    }
     std::vector<std::string> all;
-    for (const auto& each : *made) {
+    for (const auto& each : reading.made) {
         all.push_back(each.path.value_or("## " + each.section.value_or("")) +
                       (each.side == DiffSide::before ? ":-" : ":") + std::to_string(each.line) +
                       (each.end ? "-" + std::to_string(*each.end) : "") + "|" + each.quoted.value_or("?") + "|" +
@@ -254,6 +255,19 @@ TEST_CASE("Comments of a file that is opened again stand at their rows, or on to
     REQUIRE(reading.comments.size() == 3);
     CHECK(read(rows, without(page, "> Lost\n")) ==
           Read{"src/cart.py:1-2|def total():\n    new = 1|One\n\ntwo", "src/cart.py:2|    new = 1|Three"});
+}
+
+TEST_CASE("The reasons on top name the lines of the file that has them") {
+    const auto rows = cart();
+    auto page = with(page_of(rows), "+    more = 2", "+    changed " + std::string(200, 'x') + "\n");
+    for (int i = 0; i < 3; ++i) {
+        page = with_problems(page, read_review(rows, page).problems);
+        REQUIRE(page.starts_with("#! line "));
+        const auto line = std::stoul(page.substr(8));
+        const auto lines = split_lines(page);
+        REQUIRE(line <= lines.size());
+        CHECK(lines[line - 1].starts_with("+    changed"));
+    }
 }
 
 TEST_CASE("A large diff of equal rows is read soon") {
