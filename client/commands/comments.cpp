@@ -144,12 +144,18 @@ Status task_comment(Context& context, const CommentOptions& options) {
     if (options.edit) return change_text(context, "edit", *options.edit, options.words);
     if (options.ask) return change_text(context, "ask", *options.ask, options.words);
     if (!options.take.empty()) return take(context, options.take, options.words);
-    const std::pair<const char*, const std::vector<std::int64_t>&> changes[] = {
-        {"resolve", options.resolve}, {"reopen", options.reopen}, {"remove", options.remove}};
-    for (const auto& [change, numbers] : changes) {
-        if (numbers.empty()) continue;
-        return change_states(context, change, numbers, options.words,
-                             std::string(change) + "d: " + numbers_text(numbers));
+    struct StateChange {
+        const char* name;
+        const char* done;
+        const std::vector<std::int64_t>& numbers;
+    };
+    const StateChange changes[] = {{"resolve", "resolved: ", options.resolve},
+                                   {"reopen", "reopened: ", options.reopen},
+                                   {"remove", "removed: ", options.remove}};
+    for (const auto& change : changes) {
+        if (change.numbers.empty()) continue;
+        return change_states(context, change.name, change.numbers, options.words,
+                             change.done + numbers_text(change.numbers));
     }
     return make(context, options.words);
 }

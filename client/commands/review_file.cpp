@@ -294,7 +294,7 @@ std::size_t end_of_reasons(std::string_view page) {
 
 void add_typed(std::string& page, const TypedComment& typed) {
     auto text = typed.text;
-    if (typed.lines != 1) text = "[" + std::to_string(typed.lines) + "] " + text;
+    if (typed.lines != 1 || text.starts_with('[')) text = "[" + std::to_string(typed.lines) + "] " + text;
     for (const auto row : rows_in(text)) page += (row.empty() ? ">" : "> ") + std::string(row) + "\n";
 }
 

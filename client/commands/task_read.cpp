@@ -28,7 +28,7 @@ HostQuery query_of(const rpc::TaskList& params) {
 }
 
 /// Two projects may have a task of the same id. One of the two is unreadable then.
-std::pair<std::string, std::string> key_of(const Json& task) {
+std::pair<std::string, std::string> task_key(const Json& task) {
     const auto& fields = task.at("fields");
     return {fields.value("project", ""), fields.at("id").get<std::string>()};
 }
@@ -47,8 +47,8 @@ Result<void> each_page(Context& context, rpc::TaskList params, const std::functi
         if (!is_last) params.after = next->get<std::string>();
         page.erase("next");
         auto& tasks = page["tasks"].get_ref<Json::array_t&>();
-        if (!is_first) std::erase_if(tasks, [&](const Json& task) { return first.contains(key_of(task)); });
-        for (const auto& task : is_first && !is_last ? tasks : Json::array_t()) first.insert(key_of(task));
+        if (!is_first) std::erase_if(tasks, [&](const Json& task) { return first.contains(task_key(task)); });
+        for (const auto& task : is_first && !is_last ? tasks : Json::array_t()) first.insert(task_key(task));
         TRY(take(std::move(page)));
         if (is_last || output::reader_is_gone()) return {};
     }
