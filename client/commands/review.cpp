@@ -34,7 +34,7 @@ struct Reviewed {
 };
 
 std::string way_out(const std::optional<std::string>& id) {
-    return "\n  orange comment " + (id ? shell_word(*id) + " " : std::string()) + "FILE:LINE \"TEXT\"";
+    return "\n  orange comment " + (id ? shell_word(printable(*id)) + " " : std::string()) + "FILE:LINE \"TEXT\"";
 }
 
 Result<std::vector<std::string>> editor_for_review(const std::optional<std::string>& id) {
