@@ -277,7 +277,7 @@ void add_note(std::vector<std::string>& notes, const std::string& first, const s
               std::string_view text) {
     bool is_first = true;
     for (const auto row : split_lines(text)) {
-        notes.push_back((is_first ? first : next) + printable(row));
+        notes.emplace_back(bare((is_first ? first : next) + printable(row)));
         is_first = false;
     }
 }
@@ -420,6 +420,7 @@ std::map<std::size_t, std::vector<std::string>> review_notes(const std::vector<R
                                                              const std::vector<rpc::RemarkView>& remarks) {
     std::map<std::size_t, std::vector<std::string>> all;
     for (const auto& comment : comments) {
+        if (comment.state == "resolved") continue;
         const bool is_outdated = comment.place == "outdated";
         const auto row =
             is_outdated ? rows.size() : row_of_line(rows, comment.section, comment.path, comment.side, comment.end);
@@ -453,7 +454,7 @@ std::string review_page(const std::vector<ReviewRow>& rows, const std::vector<st
     const auto add_notes = [&](std::size_t row) {
         const auto found = notes.find(row);
         if (found == notes.end()) return;
-        for (const auto& note : found->second) page += "# " + note + "\n";
+        for (const auto& note : found->second) page += (note.empty() ? "#" : "# ") + note + "\n";
     };
     for (const auto& line : explanation) page += line.empty() ? "#\n" : "# " + line + "\n";
     for (auto i = explanation.size(); i < k_lines_for_settings; ++i) page += "#\n";

@@ -58,8 +58,8 @@ struct ReviewReading {
 };
 ReviewReading read_review(const std::vector<ReviewRow>& rows, std::string_view edited);
 
-/// Returns the lines that show comments and the reviewer's remarks, by the index of the row below which they stand.
-/// Those without a row are under rows.size().
+/// Returns the lines that show comments that are not resolved, and the reviewer's remarks, by the index of the row
+/// below which they stand. Those without a row are under rows.size().
 std::map<std::size_t, std::vector<std::string>> review_notes(const std::vector<ReviewRow>& rows,
                                                              const std::vector<rpc::CommentView>& comments,
                                                              const std::vector<rpc::RemarkView>& remarks);

@@ -37,7 +37,7 @@ std::string notes_of(const rpc::CommentView& comment) {
     if (!comment.author.empty()) notes.push_back("by " + comment.author);
     if (comment.origin == "review") notes.emplace_back("from the review");
     if (!comment.origin.empty() && comment.origin != "review") notes.push_back(comment.origin);
-    return notes.empty() ? "" : "  (" + join(notes, "; ") + ")";
+    return notes.empty() ? "" : "(" + join(notes, "; ") + ")";
 }
 
 /// Adds a text of several lines; the first row begins with `mark`, which is as wide as the indent or narrower.
@@ -46,6 +46,10 @@ void add_text(Lines& lines, std::string mark, std::string_view text, Look look, 
     const auto rows = wrapped(printable(text, true), k_comment_indent, style.width);
     for (const auto row : split_lines(rows)) {
         const auto rest = row.substr(std::min(row.size(), k_comment_indent.size()));
+        if (rest.empty()) {
+            lines.emplace_back();
+            continue;
+        }
         lines.push_back(Line(std::exchange(mark, std::string(k_comment_indent)), k_dim).add(std::string(rest), look));
     }
 }
@@ -54,7 +58,8 @@ void add_quoted(Lines& lines, std::string_view quoted, const Style& style) {
     const auto rows = split_lines(quoted.empty() ? "\n" : quoted);
     const auto room = style.width > k_comment_indent.size() + 22 ? style.width - k_comment_indent.size() - 2 : 20;
     for (std::size_t i = 0; i < std::min(rows.size(), k_quoted_rows); ++i) {
-        lines.emplace_back(std::string(k_comment_indent) + "| " + cut(clean(rows[i]), room), k_dim);
+        const auto row = cut(clean(rows[i]), room);
+        lines.emplace_back(std::string(k_comment_indent) + (row.empty() ? "|" : "| " + row), k_dim);
     }
     if (rows.size() > k_quoted_rows) {
         lines.emplace_back(std::string(k_comment_indent) + "| … " + counted(rows.size() - k_quoted_rows, "more line"),
@@ -68,20 +73,19 @@ void add_comment(Lines& lines, const rpc::CommentView& comment, const Style& sty
     number.insert(0, number.size() < 3 ? 3 - number.size() : 0, ' ');
     auto state = printable(comment.state);
     state.resize(std::max(state.size() + 1, k_state_width), ' ');
-    const auto place = wrapped(printable(place_text(comment) + notes_of(comment)),
-                               std::string(number.size() + 2 + state.size(), ' '), style.width);
-    bool is_first = true;
-    for (const auto row : split_lines(place)) {
-        const auto begin = std::min(row.size(), number.size() + 2 + state.size());
-        Line line = std::exchange(is_first, false)
-                        ? Line(number + "  ", k_bold).add(state, look_of_state(comment.state))
-                        : Line(std::string(row.substr(0, begin)));
-        lines.push_back(line.add(std::string(row.substr(begin))));
-    }
+    Line first = Line(number + "  ", k_bold).add(state, look_of_state(comment.state));
+    const std::string indent(first.width(), ' ');
+    first.add(printable(place_text(comment)));
+    const auto notes = printable(notes_of(comment));
+    const bool fits = first.width() + 2 + columns(notes) <= style.width;
+    if (fits && !notes.empty()) first.add("  " + notes);
+    lines.push_back(std::move(first));
+    const auto rows = fits ? std::string() : wrapped(notes, indent, style.width);
+    for (const auto row : split_lines(rows)) lines.emplace_back(std::string(row));
     if (!whole && comment.state == "resolved") return;
     add_quoted(lines, comment.quoted, style);
     for (const auto& turn : comment.turns) {
-        add_text(lines, "", turn.text, {}, style);
+        add_text(lines, &turn == &comment.turns.front() ? "" : "  ?  ", turn.text, {}, style);
         if (turn.answer) add_text(lines, "  →  ", *turn.answer, k_green, style);
     }
 }
@@ -127,8 +131,7 @@ void add_next(Lines& lines, const rpc::TaskView& task, const std::vector<rpc::Co
 void add_review_remarks(Lines& lines, const rpc::TaskComments::Reply& reply, const Style& style) {
     if (reply.remarks.empty()) return;
     if (!lines.empty()) lines.emplace_back();
-    lines.emplace_back("The reviewer about lines (## Review), each with the command that makes it your comment:",
-                       k_dim);
+    lines.emplace_back("The reviewer about lines (## Review):", k_dim);
     for (const auto& remark : reply.remarks) {
         lines.emplace_back();
         lines.emplace_back(std::string(k_comment_indent) + printable(place_text(remark)));
