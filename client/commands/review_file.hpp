@@ -72,7 +72,7 @@ std::string review_page(const std::vector<ReviewRow>& rows, const std::vector<st
 
 /// Returns the file with these reasons on top, in place of those of the last time.
 std::string with_reasons(std::string_view page, const std::vector<std::string>& reasons);
-/// The same with the reasons of problems, whose lines are then those of the returned file.
+/// Returns the file with the reasons of these problems on top. Their lines become those of the returned file.
 std::string with_problems(std::string_view page, const std::vector<ReviewProblem>& problems);
 
 }  // namespace orange::commands
