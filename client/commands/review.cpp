@@ -1,6 +1,7 @@
 // `orange review`: the diff in the user's editor, with comments written between its lines.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -274,14 +275,16 @@ class Review {
         auto reply = context_.call_json(params.k_name, written(params));
         if (reply) return reply;
         auto error = refuse(reply.error());
-        if (error.code == ErrorCode::conflict) take_newer(std::move(reading.comments));
+        if (can_correct(error)) take_newer(std::move(reading.comments));
         return error;
     }
 
-    /// After a conflict: shows the work as it is now, with the comments at the same lines.
+    /// After a refusal: if the work has changed, shows it as it is now, with the comments at the same lines.
     void take_newer(std::vector<TypedComment> typed) {
         auto newer = reviewed_now(context_, id_, section_);
-        if (!newer || newer->rows.empty()) return;
+        if (!newer || newer->rows.empty() ||
+            std::ranges::equal(newer->rows, reviewed_.rows, {}, &ReviewRow::text, &ReviewRow::text))
+            return;
         move_to(reviewed_.rows, newer->rows, typed);
         reviewed_ = std::move(*newer);
         reasons_.emplace_back(

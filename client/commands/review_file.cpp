@@ -254,9 +254,7 @@ std::optional<rpc::NewComment> new_comment(const std::vector<ReviewRow>& rows, c
     made.side = is_old ? DiffSide::before : DiffSide::now;
     made.line = first;
     if (typed.lines > 1) made.end = number_of(last, is_old);
-    auto quoted = join(lines, "\n");
-    // U+FFFD may stand for bytes that are no UTF-8: then it is not known what the lines are.
-    if (quoted.find("\xEF\xBF\xBD") == std::string::npos) made.quoted = std::move(quoted);
+    made.quoted = join(lines, "\n");
     made.text = typed.text;
     return made;
 }
@@ -329,27 +327,27 @@ std::vector<ReviewRow> review_rows(std::string_view patch, bool cut) {
 
 std::vector<ReviewRow> section_rows(std::string_view body, const std::string& heading) {
     std::vector<ReviewRow> rows;
-    bool is_fenced = false;
+    bool is_fenced = false, is_in = false;
     std::int64_t line = 0;
     for (const auto text : rows_in(body)) {
         const auto begin = text.find_first_not_of(' ');
         const auto mark = begin == std::string_view::npos || begin > 3 ? std::string_view() : text.substr(begin, 3);
         if (mark == "```" || mark == "~~~") is_fenced = !is_fenced;
+        ReviewRow row;
         if (!is_fenced && (text.starts_with("# ") || text.starts_with("## "))) {
-            if (!rows.empty()) break;
-            if (trim(text) != "## " + heading) continue;
-            ReviewRow row;
+            is_in = trim(text) == "## " + heading;
+            if (!is_in) continue;
+            rows.clear();  // of several sections with this heading the last one counts
+            line = 0;
             row.text = "@@ " + heading + " @@";
             row.refusal = "it is the heading";
-            rows.push_back(std::move(row));
-            continue;
+        } else {
+            if (!is_in) continue;
+            row.text = " " + std::string(text);
+            row.line = text;
+            row.section = heading;
+            row.now = row.before = ++line;
         }
-        if (rows.empty()) continue;
-        ReviewRow row;
-        row.text = " " + std::string(text);
-        row.line = text;
-        row.section = heading;
-        row.now = row.before = ++line;
         rows.push_back(std::move(row));
     }
     return rows;

@@ -219,7 +219,7 @@ TEST_CASE("Hostile rows and texts stay in their places") {
     CHECK(read(rows, with(page, "+> no comment", "> # [x] > \xF0\x9F\x8D\x8A\n")) ==
           Read{"x:2|> no comment|# [x] > \xF0\x9F\x8D\x8A"});
     CHECK(read(rows, with(page, "+diff --git a/y b/y", "> Text\n")) == Read{"x:5|diff --git a/y b/y|Text"});
-    CHECK(read(rows, with(page, "+\x1b[2J\xEF\xBF\xBD", "> Text\n")) == Read{"x:4|?|Text"});
+    CHECK(read(rows, with(page, "+\x1b[2J\xEF\xBF\xBD", "> Text\n")) == Read{"x:4|\x1b[2J\xEF\xBF\xBD|Text"});
     CHECK(with_reasons(page, {"other"}) == with_reasons(review_page(rows, {"x"}, notes), {"other"}));
     CHECK(with_reasons(page, {}) == review_page(rows, {"x"}, notes));
 }
@@ -233,6 +233,7 @@ TEST_CASE("A section of TASK.md is read like a diff, with the numbers of its own
     CHECK(read(rows, with(page, " ```", "> [2] Text\n")) == Read{"## Plan:2-3|APPROACH: one\n```|Text"});
     CHECK(is_problem(read(rows, "@@ Plan @@\n> Text\n"), "2"));
     CHECK(section_rows("## Plan\n", "Other").empty());
+    CHECK(section_rows("## Plan\nold\n## Other\nx\n## Plan\nnew\n", "Plan").back().line == "new");
 }
 
 TEST_CASE("A patch that was cut loses its last row, which may be half of one") {
