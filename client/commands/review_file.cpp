@@ -1,7 +1,7 @@
 #include "client/commands/review_file.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <iterator>
 #include <optional>
 
 #include "client/output/comments.hpp"
@@ -14,8 +14,6 @@ namespace {
 constexpr std::string_view k_reason_mark = "#! ";
 constexpr std::size_t k_reason_width = 100;
 constexpr std::size_t k_most_problems = 5;
-constexpr std::size_t k_most_pairs = 4'000'000;
-constexpr int k_unreachable = std::numeric_limits<int>::max() / 4;
 
 /// Returns the row without blanks at its end: editors may remove them, and read "\r\n" as a line's end.
 std::string_view bare(std::string_view text) {
@@ -68,87 +66,19 @@ class Alignment {
         std::size_t row = 0;
         bool is_only = false;  ///< no other row can be meant
     };
-    /// Returns the places of the added rows: those at which the least number of blocks was deleted. If several
-    /// placings delete as few, a row that differs between them is not the only one.
+    /// Returns the first places that the added rows can have. A row that can have another one is not the only one:
+    /// what else was deleted does not tell, since a person may delete rows anywhere.
     std::vector<Placed> placed() const {
-        std::vector<Placed> result;
-        const auto columns = candidates();
-        const auto left = costs(columns, false), right = costs(columns, true);
-        for (std::size_t i = 0; i < first_.size(); ++i) {
-            if (columns.empty()) {
-                result.push_back({order_[first_[i]], false});
-                continue;
-            }
-            int best = k_unreachable;
-            for (std::size_t k = 0; k < columns[i].size(); ++k) best = std::min(best, left[i][k] + right[i][k]);
-            Placed place;
-            std::size_t count = 0;
-            for (std::size_t k = 0; k < columns[i].size(); ++k) {
-                if (left[i][k] + right[i][k] != best) continue;
-                if (count++ == 0) place.row = order_[columns[i][k]];
-            }
-            place.is_only = count == 1;
-            result.push_back(place);
+        std::vector<Placed> result(first_.size());
+        auto limit = order_.size();
+        for (std::size_t i = first_.size(); i-- > 0;) {
+            limit = *std::prev(std::ranges::lower_bound(*all_[i], limit));
+            result[i] = {order_[first_[i]], first_[i] == limit};
         }
         return result;
     }
 
   private:
-    using Columns = std::vector<std::vector<std::size_t>>;
-
-    /// Returns the places that each row can have between its first and its last one; nothing if they are too many.
-    Columns candidates() const {
-        Columns columns(first_.size());
-        auto limit = order_.size();
-        std::size_t pairs = 0;
-        for (std::size_t i = first_.size(); i-- > 0;) {
-            const auto& all = *all_[i];
-            const auto end = std::ranges::lower_bound(all, limit);
-            const auto begin = std::ranges::lower_bound(all, first_[i]);
-            columns[i].assign(begin, end);
-            limit = columns[i].back();
-            pairs += columns[i].size();
-            if (pairs > k_most_pairs) return {};
-        }
-        return columns;
-    }
-
-    /// Returns for each place of each row how many blocks were deleted at least before it (`back`: behind it).
-    std::vector<std::vector<int>> costs(const Columns& columns, bool back) const {
-        std::vector<std::vector<int>> costs(columns.size());
-        for (std::size_t step = 0; step < columns.size(); ++step) {
-            const auto i = back ? columns.size() - 1 - step : step;
-            const auto size = columns[i].size();
-            costs[i].assign(size, k_unreachable);
-            if (step == 0) {
-                const auto edge = back ? order_.size() - 1 : 0;
-                for (std::size_t k = 0; k < size; ++k) costs[i][k] = columns[i][k] == edge ? 0 : 1;
-                continue;
-            }
-            const auto from = back ? i + 1 : i - 1;
-            const auto& places = columns[from];
-            std::size_t seen = 0;
-            int least = k_unreachable;  // of the places before the neighbour
-            for (std::size_t n = 0; n < size; ++n) {
-                const auto k = back ? size - 1 - n : n;
-                const auto place = columns[i][k];
-                for (; seen < places.size(); ++seen) {
-                    const auto at = back ? places.size() - 1 - seen : seen;
-                    const bool is_beyond = back ? places[at] <= place : places[at] >= place;
-                    if (is_beyond) break;
-                    const bool is_neighbour = back ? places[at] == place + 1 : places[at] + 1 == place;
-                    if (is_neighbour) {
-                        costs[i][k] = costs[from][at];
-                        break;
-                    }
-                    least = std::min(least, costs[from][at]);
-                }
-                costs[i][k] = std::min(costs[i][k], least + 1);
-            }
-        }
-        return costs;
-    }
-
     std::map<std::string_view, std::vector<std::size_t>> places_;  ///< indexes into order_
     std::vector<std::size_t> order_;                               ///< the rows that are not blank
     std::vector<std::size_t> first_;  ///< for each added row the first place that it can have
@@ -168,6 +98,7 @@ struct EditedFile {
     std::vector<Written> comments;
     std::vector<std::pair<std::string_view, std::size_t>> kept;  ///< rows, and their lines
     std::vector<std::size_t> blanks;                             ///< behind each of `kept`: the blank rows there
+    bool keeps_blanks = true;  ///< `blanks` are rows; else some may be lines that were typed
 };
 
 /// Splits the edited file into comments and rows. An editor may have emptied blank rows, which are one blank; a line
@@ -181,6 +112,7 @@ EditedFile split_edited(const std::vector<ReviewRow>& rows, std::string_view edi
         std::ranges::any_of(lines, [&](auto line) { return line.starts_with(' ') && is_blank_row(line); }) ||
         std::ranges::none_of(rows, [&](const auto& row) { return is_blank_row(row.text); });
     EditedFile file;
+    file.keeps_blanks = keeps_blanks;
     bool continues = false;
     for (std::size_t i = 0; i < lines.size(); ++i) {
         auto line = lines[i];
@@ -219,11 +151,12 @@ std::optional<std::int64_t> take_lines(std::string& text) {
     return whole_number(digits);
 }
 
-/// Moves from a kept row over the blank rows below it, if all of them that are left can be there.
-std::size_t below_blanks(const std::vector<ReviewRow>& rows, std::size_t row, std::size_t before, std::size_t all) {
+/// Moves from a kept row over the blank rows below it; nothing if not all of those that are left can be there.
+std::optional<std::size_t> below_blanks(const std::vector<ReviewRow>& rows, std::size_t row, std::size_t before,
+                                        std::size_t all) {
     std::size_t there = 0;
     while (row + there + 1 < rows.size() && bare(rows[row + there + 1].text).empty()) ++there;
-    return all <= there ? row + before : row;
+    return all <= there ? std::optional(row + before) : std::nullopt;
 }
 
 /// Returns the number of the line on the side of the diff on which the last row of a range stands.
@@ -387,9 +320,11 @@ ReviewReading read_review(const std::vector<ReviewRow>& rows, std::string_view e
         } else if (written.kept == 0) {
             add_problem(typed.at, "the comment stands above the first line; write it below the line that it is about");
         } else if (above) {
-            typed.row = below_blanks(rows, placed[*above].row, written.blanks, file.blanks[written.kept - 1]);
+            const auto& kept = placed[*above];
+            const auto row_below = below_blanks(rows, kept.row, written.blanks, file.blanks[written.kept - 1]);
+            typed.row = row_below.value_or(kept.row);
+            typed.is_ambiguous = !kept.is_only || (file.keeps_blanks && written.blanks > 0 && !row_below);
             if (rows[typed.row].text.starts_with('\\') && typed.row > 0) --typed.row;  // "\ No newline at end of file"
-            typed.is_ambiguous = !placed[*above].is_only;
             const auto& row = rows[typed.row];
             auto made = new_comment(rows, typed);
             if (!row.refusal.empty()) {

@@ -135,10 +135,11 @@ TEST_CASE("A row that can be two is not guessed, and all rows come back with the
     const auto again = review_page(rows, {"Explanation"}, {}, reading.comments);
     CHECK(read(rows, again) == Read{"src/cart.py:6|    pass|Why?"});
     // What is left around it decides.
-    CHECK(read(rows, " def tax():\n     pass\n> Why?\n }\n") == Read{"src/cart.py:6|    pass|Why?"});
+    CHECK(read(rows, " def tax():\n     pass\n> Why?\n begin\n") == Read{"src/cart.py:6|    pass|Why?"});
     CHECK(read(rows, "+middle\n     pass\n> Why?\n") == Read{"src/cart.py:23|    pass|Why?"});
-    CHECK(read(rows, "+    new = 1\n+    more = 2\n def tax():\n     pass\n> Why?\n") ==
-          Read{"src/cart.py:6|    pass|Why?"});
+    CHECK(read(rows, "     pass\n> One\n }\n     pass\n> Two\n") ==
+          Read{"src/cart.py:6|    pass|One", "src/cart.py:23|    pass|Two"});
+    CHECK_FALSE(read_review(rows, " def tax():\n     pass\n> Why?\n }\n").problems.empty());
     CHECK_FALSE(read_review(rows, " def tax():\n }\n> Why?\n").problems.empty());
 }
 
@@ -171,6 +172,7 @@ TEST_CASE("Blank rows count if an editor has emptied them, and blank lines that 
     const auto page = page_of(rows);
     CHECK(read(rows, with(page, "+    more = 2", "\n\n> Text\n")) == Read{"src/cart.py:3|    more = 2|Text"});
     CHECK(read(rows, with(page, " ", "> Text\n")) == Read{"src/cart.py:4||Text"});
+    CHECK_FALSE(read_review(rows, with(without(page, "+    more = 2\n"), " ", "> Text\n")).problems.empty());
     std::string stripped;
     for (const auto line : split_lines(page)) {
         stripped += std::string(line.substr(0, line.find_last_not_of(" \t\r") + 1)) + "\n";
