@@ -98,21 +98,15 @@ struct EditedFile {
     std::vector<Written> comments;
     std::vector<std::pair<std::string_view, std::size_t>> kept;  ///< rows, and their lines
     std::vector<std::size_t> blanks;                             ///< behind each of `kept`: the blank rows there
-    bool keeps_blanks = true;  ///< `blanks` are rows; else some may be lines that were typed
 };
 
-/// Splits the edited file into comments and rows. An editor may have emptied blank rows, which are one blank; a line
-/// without it counts as a row only then.
-EditedFile split_edited(const std::vector<ReviewRow>& rows, std::string_view edited) {
+/// Splits the edited file into comments and rows. A blank row is one blank. An empty line is none: a person may have
+/// typed it, or an editor may have removed the blank, and then a comment below it is about the row above.
+EditedFile split_edited(std::string_view edited) {
     constexpr std::string_view k_mark = "\xEF\xBB\xBF";
     if (edited.starts_with(k_mark)) edited.remove_prefix(k_mark.size());
     const auto lines = rows_in(edited);
-    const auto is_blank_row = [](std::string_view text) { return !text.empty() && bare(text).empty(); };
-    const bool keeps_blanks =
-        std::ranges::any_of(lines, [&](auto line) { return line.starts_with(' ') && is_blank_row(line); }) ||
-        std::ranges::none_of(rows, [&](const auto& row) { return is_blank_row(row.text); });
     EditedFile file;
-    file.keeps_blanks = keeps_blanks;
     bool continues = false;
     for (std::size_t i = 0; i < lines.size(); ++i) {
         auto line = lines[i];
@@ -132,7 +126,7 @@ EditedFile split_edited(const std::vector<ReviewRow>& rows, std::string_view edi
         if (!bare(line).empty()) {
             file.kept.emplace_back(bare(line), i + 1);
             file.blanks.push_back(0);
-        } else if (!file.kept.empty() && (line.starts_with(' ') || !keeps_blanks)) {
+        } else if (!file.kept.empty() && line.starts_with(' ')) {
             ++file.blanks.back();
         }
     }
@@ -151,12 +145,13 @@ std::optional<std::int64_t> take_lines(std::string& text) {
     return whole_number(digits);
 }
 
-/// Moves from a kept row over the blank rows below it; nothing if not all of those that are left can be there.
-std::optional<std::size_t> below_blanks(const std::vector<ReviewRow>& rows, std::size_t row, std::size_t before,
-                                        std::size_t all) {
+/// Moves from a kept row over blank rows that are left below it. Returns nothing if they may be others: if not only
+/// blank rows stand between it and `next`, the kept row behind them.
+std::optional<std::size_t> below_blanks(const std::vector<ReviewRow>& rows, std::size_t row, std::size_t next,
+                                        std::size_t before, std::size_t all) {
     std::size_t there = 0;
     while (row + there + 1 < rows.size() && bare(rows[row + there + 1].text).empty()) ++there;
-    return all <= there ? std::optional(row + before) : std::nullopt;
+    return all <= there && row + there + 1 == next ? std::optional(row + before) : std::nullopt;
 }
 
 /// Returns the number of the line on the side of the diff on which the last row of a range stands.
@@ -294,7 +289,7 @@ ReviewReading read_review(const std::vector<ReviewRow>& rows, std::string_view e
             reading.problems.push_back({line, why});
         }
     };
-    const auto file = split_edited(rows, edited);
+    const auto file = split_edited(edited);
     Alignment alignment(rows);
     std::vector<std::optional<std::size_t>> added;  // of each kept row its index in the alignment
     std::size_t count = 0;
@@ -307,6 +302,11 @@ ReviewReading read_review(const std::vector<ReviewRow>& rows, std::string_view e
                               "changed, and a comment begins with \"> \"");
     }
     const auto placed = alignment.placed();
+    // Returns the place of a kept row; rows.size() behind the last one; 0 if it may have several.
+    const auto next_row = [&](std::size_t kept) -> std::size_t {
+        if (kept == added.size()) return rows.size();
+        return added[kept] && placed[*added[kept]].is_only ? placed[*added[kept]].row : 0;
+    };
     for (const auto& written : file.comments) {
         TypedComment typed;
         typed.at = written.at;
@@ -321,9 +321,10 @@ ReviewReading read_review(const std::vector<ReviewRow>& rows, std::string_view e
             add_problem(typed.at, "the comment stands above the first line; write it below the line that it is about");
         } else if (above) {
             const auto& kept = placed[*above];
-            const auto row_below = below_blanks(rows, kept.row, written.blanks, file.blanks[written.kept - 1]);
-            typed.row = row_below.value_or(kept.row);
-            typed.is_ambiguous = !kept.is_only || (file.keeps_blanks && written.blanks > 0 && !row_below);
+            const auto below =
+                below_blanks(rows, kept.row, next_row(written.kept), written.blanks, file.blanks[written.kept - 1]);
+            typed.row = below.value_or(kept.row);
+            typed.is_ambiguous = !kept.is_only || (written.blanks > 0 && !below);
             if (rows[typed.row].text.starts_with('\\') && typed.row > 0) --typed.row;  // "\ No newline at end of file"
             const auto& row = rows[typed.row];
             auto made = new_comment(rows, typed);

@@ -2,6 +2,7 @@
 #include "client/commands/review_file.hpp"
 
 #include <algorithm>
+#include <random>
 
 #include "common/base/text.hpp"
 #include "tests/catch.hpp"
@@ -167,7 +168,7 @@ TEST_CASE("A row that was changed, added or moved is named, and so is a comment 
     CHECK(moved.comments.size() == 2);
 }
 
-TEST_CASE("Blank rows count if an editor has emptied them, and blank lines that were typed do not") {
+TEST_CASE("A blank row is a line, and an empty one is not: the comment is about the row above") {
     const auto rows = cart();
     const auto page = page_of(rows);
     CHECK(read(rows, with(page, "+    more = 2", "\n\n> Text\n")) == Read{"src/cart.py:3|    more = 2|Text"});
@@ -180,7 +181,7 @@ TEST_CASE("Blank rows count if an editor has emptied them, and blank lines that 
     CHECK(read(rows, stripped).empty());
     CHECK(read(rows, with(stripped, "+    more = 2", "> Text\n")) == Read{"src/cart.py:3|    more = 2|Text"});
     CHECK(read(rows, with(stripped, "+    more = 2", "\n> Text\n")) == Read{"src/cart.py:3|    more = 2|Text"});
-    CHECK(read(rows, with(stripped, "", "> Text\n")) == Read{"src/cart.py:4||Text"});
+    CHECK(read(rows, with(stripped, "", "> Text\n")) == Read{"src/cart.py:3|    more = 2|Text"});
     CHECK(read(rows, with(stripped, "+two", "> Text\n")) == Read{"new name.txt:1|two\r|Text"});
 }
 
@@ -271,6 +272,40 @@ TEST_CASE("The reasons on top name the lines of the file that has them") {
         REQUIRE(line <= lines.size());
         CHECK(lines[line - 1].starts_with("+    changed"));
     }
+}
+
+TEST_CASE("Whichever rows are deleted, a comment is about its line, or none is made") {
+    std::mt19937 random(7);
+    const auto below = [&](std::size_t number) { return random() % number; };
+    int made = 0;
+    for (int round = 0; round < 3000; ++round) {
+        const auto size = 1 + below(14);
+        auto patch = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1," + std::to_string(size) + " +1," +
+                     std::to_string(size) + " @@\n";
+        for (std::size_t i = 0; i < size; ++i) {
+            const auto letter = below(5);
+            patch += (letter == 4 ? std::string(" ") : std::string(" ") + "abcd"[letter]) + "\n";
+        }
+        const auto rows = review_rows(patch, false);
+        const auto commented = rows.size() - 1 - below(size);
+        std::string edited;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (i == commented || below(4) > 0) edited += rows[i].text + "\n";
+            if (i == commented) edited += std::string(below(5) == 0 ? "\n" : "") + "> Text\n";
+        }
+        const auto reading = read_review(rows, edited);
+        if (!reading.problems.empty()) continue;
+        ++made;
+        INFO(patch << "---\n" << edited);
+        const auto row = reading.comments.at(0).row;
+        const auto is_blank = [](const ReviewRow& each) { return each.text == " "; };
+        // One of several blank lines in sequence is as good as another.
+        const auto [first, last] = std::minmax(row, commented);
+        const bool are_blank = std::all_of(rows.begin() + static_cast<std::ptrdiff_t>(first),
+                                           rows.begin() + static_cast<std::ptrdiff_t>(last) + 1, is_blank);
+        if (row != commented && !are_blank) FAIL("it is about row " << row << ", not " << commented);
+    }
+    CHECK(made > 1000);
 }
 
 TEST_CASE("A large diff of equal rows is read soon") {
