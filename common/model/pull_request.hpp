@@ -70,6 +70,7 @@ struct PullRequest {
     std::string requested_at;
     bool conflicts = false;
     std::string merged_as;
+    std::string said;
 
     void describe(auto& v) {
         v.required("number", number, "its number at the forge");
@@ -84,6 +85,7 @@ struct PullRequest {
         v.sparse("requested_at", requested_at, "when changes were last requested, as the forge says it");
         v.sparse("conflicts", conflicts, "it conflicts with its base");
         v.sparse("merged_as", merged_as, "the commit of the base that brought it, if it was merged");
+        v.sparse("said", said, "changes when something may have been said in a review thread; as of the last reading");
     }
     bool operator==(const PullRequest&) const = default;
 };

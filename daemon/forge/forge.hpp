@@ -11,6 +11,7 @@
 #include "common/base/forges.hpp"
 #include "common/base/names.hpp"
 #include "common/base/result.hpp"
+#include "common/model/comment.hpp"
 #include "common/model/pull_request.hpp"
 #include "daemon/async/awaitable.hpp"
 #include "daemon/process/environment.hpp"
@@ -68,6 +69,27 @@ constexpr std::optional<PullMethod> from_name(std::string_view name, PullMethod)
     return kind_named(k_pull_methods, name);
 }
 
+/// A text of a review thread: untrusted.
+struct PullReply {
+    std::string id;      ///< the forge's, which never changes
+    std::string author;  ///< a program has a name such as "dependabot[bot]"
+    bool may_push = false;
+    Timestamp at{};  ///< the epoch: unknown
+    std::string text;
+    std::string url = {};
+};
+
+/// A review thread: what people said about some lines. All of it is untrusted text.
+struct PullThread {
+    std::string id;  ///< the forge's, which never changes
+    /// The lines as they were when the thread began; `text` is empty if the forge does not show them. `commit`: of the
+    /// pull request's branch, also if `side` is before; the lines then count in the base of that commit. Empty:
+    /// unknown.
+    CommentAnchor anchor;
+    bool resolved = false;
+    std::vector<PullReply> said;  ///< oldest first, at least one, at most 50
+};
+
 /// A comment or check result of a pull request: untrusted text.
 struct PullRemark {
     std::string author;
@@ -103,9 +125,13 @@ class Forge {
                                           PullMethod method) = 0;
     /// Returns the methods that the repository allows, the preferred one first.
     virtual Awaitable<Result<std::vector<PullMethod>>> methods(ForgePlace place) = 0;
-    /// Returns unresolved review comments and failing checks, oldest first, at most 50. A check says why it fails, as
-    /// far as that can be found out: its failed steps, and the end of its log or its annotations.
+    /// Returns reviews, comments on the whole and failing checks, oldest first, at most 50; no review threads. A check
+    /// says why it fails, as far as that can be found out: its failed steps, and the end of its log or its annotations.
     virtual Awaitable<Result<std::vector<PullRemark>>> remarks(ForgePlace place, std::int64_t number) = 0;
+    /// Returns the newest 100 review threads, also those that are resolved, oldest first. Asks for each author whether
+    /// that person may push; someone about whom the forge gives no answer may not. An Error if the forge cannot be
+    /// asked about somebody: a person who may push is never reported as a stranger because the network failed.
+    virtual Awaitable<Result<std::vector<PullThread>>> threads(ForgePlace place, std::int64_t number) = 0;
 
     static constexpr std::size_t k_most_at_once = 50;
 };

@@ -113,6 +113,18 @@ std::optional<std::string> requested_in(const Json& reviews) {
     return newest;
 }
 
+/// Returns a text that changes when something may have been said or resolved in a thread; "" if there is no thread.
+std::optional<std::string> said_in(const Json& threads, const std::string& updated_at) {
+    Fields connection(threads);
+    const auto& nodes = connection.at("nodes");
+    const auto total = connection.number("totalCount");
+    if (connection.wrong || !nodes.is_array() || printable(updated_at) != updated_at) return std::nullopt;
+    if (total == 0) return std::string();
+    const auto resolved =
+        std::count_if(nodes.begin(), nodes.end(), [](const Json& node) { return is_set(node, "isResolved"); });
+    return updated_at + " " + std::to_string(total) + "/" + std::to_string(resolved);
+}
+
 std::optional<PullState> state_named(const std::string& state) {
     return from_name(to_lower(state), PullState{});
 }
@@ -138,12 +150,14 @@ std::optional<PullRequest> pull_in(const Json& json) {
         pull.merged_as = commit.text("oid");
         fields.wrong = fields.wrong || commit.wrong || !is_commit(pull.merged_as);
     }
-    const bool fine = !fields.wrong && state && checks && requested_at && pull.number > 0 && is_commit(pull.commit) &&
-                      pull.url.starts_with("http") && printable(pull.url) == pull.url &&
+    const auto said = said_in(fields.at("reviewThreads"), fields.text("updatedAt"));
+    const bool fine = !fields.wrong && state && checks && requested_at && said && pull.number > 0 &&
+                      is_commit(pull.commit) && pull.url.starts_with("http") && printable(pull.url) == pull.url &&
                       printable(pull.branch) == pull.branch && printable(pull.base) == pull.base;
     if (!fine) return std::nullopt;
     pull.state = *state;
     pull.checks = *checks;
+    pull.said = *said;
     return pull;
 }
 
@@ -251,6 +265,26 @@ Result<std::vector<PullMethod>> methods_in(const Json& repository) {
                                                : PullMethod::merge;
     std::stable_partition(methods.begin(), methods.end(), [&](PullMethod method) { return method == first; });
     return methods;
+}
+
+bool is_set(const Json& json, const char* field) {
+    return json.is_object() && json.contains(field) && json.at(field) == true;
+}
+
+const Json* nodes_of(const Json& json, const char* connection) {
+    if (!json.is_object() || !json.contains(connection)) return nullptr;
+    const auto& inner = json.at(connection);
+    if (!inner.is_object() || !inner.contains("nodes") || !inner.at("nodes").is_array()) return nullptr;
+    return &inner.at("nodes");
+}
+
+std::string written_text(std::string_view text, std::size_t columns) {
+    std::string lines;
+    for (const auto line : split_lines(trim(text))) {  // browsers send "\r\n"
+        lines += lines.empty() ? "" : "\n";
+        lines += line;
+    }
+    return ellipsized(printable(lines, true), columns);
 }
 
 Error strange_answer(const std::string& about, std::string_view answer) {

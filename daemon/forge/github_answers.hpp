@@ -32,6 +32,13 @@ std::vector<Result<std::vector<PullRequest>>> pulls_in(const Json& repository, c
 Result<std::vector<PullMethod>> methods_in(const Json& repository);
 Result<std::vector<PullRemark>> remarks_in(const Json& repository);
 
+/// Returns true if the field of the object is true.
+bool is_set(const Json& json, const char* field);
+/// Returns the nodes of a connection; nullptr if the JSON has another form.
+const Json* nodes_of(const Json& json, const char* connection);
+/// Returns what a person wrote as lines that are safe for a terminal, cut to so many columns.
+std::string written_text(std::string_view text, std::size_t columns);
+
 /// Makes the Error for an unexpected answer: `details["why"]` is "answer".
 Error strange_answer(const std::string& about, std::string_view answer);
 

@@ -1,5 +1,7 @@
 #include "daemon/forge/github_forge.hpp"
 
+#include <map>
+
 #include "common/base/clock.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -9,6 +11,7 @@
 #include "daemon/forge/github_jobs.hpp"
 #include "daemon/forge/github_queries.hpp"
 #include "daemon/forge/github_refusals.hpp"
+#include "daemon/forge/github_threads.hpp"
 
 namespace orange {
 namespace {
@@ -183,6 +186,32 @@ Awaitable<Result<std::vector<PullRemark>>> GitHubForge::remarks(ForgePlace place
         remark.text += co_await failure_of(place, std::move(job), until);
     }
     co_return remarks;
+}
+
+Awaitable<Result<std::vector<PullThread>>> GitHubForge::threads(ForgePlace place, std::int64_t number) {
+    auto question = forge::question_of_threads(place, number);
+    CO_TRY(const auto answer, co_await ask(place, std::move(question)));
+    CO_TRY(auto found, forge::threads_in(answer.repository));
+    const auto until = async::now() + patience_.look;  // for all of them
+    std::map<std::string, bool> allowed;
+    for (const auto& author : found.authors) {
+        CO_TRY(const bool allows, co_await may_push(place, author, until));
+        allowed[author] = allows;
+    }
+    for (auto& thread : found.threads) {
+        for (auto& reply : thread.said) reply.may_push = allowed[reply.author];
+    }
+    co_return std::move(found.threads);
+}
+
+Awaitable<Result<bool>> GitHubForge::may_push(ForgePlace place, std::string author, async::Moment until) {
+    const auto answer = co_await get(std::move(place), forge::permission_path(author), until);
+    if (answer) co_return forge::may_push_in(*answer);
+    const auto why = answer.error().details.find("why");
+    // GitHub has answered: the author is no collaborator, or gh's account may not know who is one.
+    const bool is_answer = why != answer.error().details.end() && (why->second == "absent" || why->second == "login");
+    if (!is_answer) co_return answer.error();
+    co_return false;
 }
 
 Awaitable<Result<std::string>> GitHubForge::get(ForgePlace place, std::string path, async::Moment until) {

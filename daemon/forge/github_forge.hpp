@@ -29,6 +29,7 @@ class GitHubForge final : public Forge {
                                   PullMethod method) override;
     Awaitable<Result<std::vector<PullMethod>>> methods(ForgePlace place) override;
     Awaitable<Result<std::vector<PullRemark>>> remarks(ForgePlace place, std::int64_t number) override;
+    Awaitable<Result<std::vector<PullThread>>> threads(ForgePlace place, std::int64_t number) override;
 
   private:
     struct Answer;
@@ -39,6 +40,8 @@ class GitHubForge final : public Forge {
     Awaitable<Result<std::string>> output_of(ForgePlace place, Command gh);
     /// Returns why a job of Actions failed, as text for people; empty if GitHub does not tell it.
     Awaitable<std::string> failure_of(ForgePlace place, std::string job, async::Moment until);
+    /// Returns whether the person may push. An Error: GitHub could not be asked.
+    Awaitable<Result<bool>> may_push(ForgePlace place, std::string author, async::Moment until);
     /// Returns what GitHub answers at a path of its REST interface; timeout if that is not there at `until`.
     Awaitable<Result<std::string>> get(ForgePlace place, std::string path, async::Moment until);
     /// Runs a GraphQL query and returns the object `data.repository` of the answer, even if errors came with it.

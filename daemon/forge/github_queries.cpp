@@ -8,7 +8,8 @@ namespace {
 constexpr const char* k_pull = R"(
 fragment pull on PullRequest {
   number url state isDraft headRefName headRefOid baseRefName isCrossRepository
-  reviewDecision mergeable mergeCommit { oid }
+  reviewDecision mergeable mergeCommit { oid } updatedAt
+  reviewThreads(last: 100) { totalCount nodes { isResolved } }
   reviews(last: 1, states: [CHANGES_REQUESTED]) { nodes { state submittedAt } }
   commits(last: 1) { nodes { commit { statusCheckRollup { state } } } }
 })";
@@ -25,16 +26,27 @@ query OrangeRemarks($owner: String!, $name: String!, $number: Int!) {
   repository(owner: $owner, name: $name) {
     pullRequest(number: $number) {
       reviews(last: 50) { nodes { author { login } state body submittedAt } }
-      reviewThreads(last: 50) { nodes {
-        isResolved path line
-        comments(last: 10) { nodes { author { login } body createdAt isMinimized } }
-      } }
       comments(last: 50) { nodes { author { login } body createdAt isMinimized } }
       commits(last: 1) { nodes { commit { statusCheckRollup { contexts(last: 100) { nodes {
         __typename
         ... on CheckRun { name conclusion title summary completedAt detailsUrl }
         ... on StatusContext { context state description createdAt targetUrl }
       } } } } } }
+    }
+  }
+})";
+
+constexpr const char* k_threads = R"(
+query OrangeThreads($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) {
+      reviewThreads(last: 100) { nodes {
+        id isResolved path diffSide line startLine originalLine originalStartLine
+        first: comments(first: 1) { nodes { diffHunk originalCommit { oid } } }
+        comments(first: 50) { nodes {
+          id url body createdAt state isMinimized authorAssociation author { __typename login }
+        } }
+      } }
     }
   }
 })";
@@ -79,6 +91,10 @@ std::string question_of_methods(const ForgePlace& place) {
 
 std::string question_of_remarks(const ForgePlace& place, std::int64_t number) {
     return request_of(place, k_remarks, {{"number", number}});
+}
+
+std::string question_of_threads(const ForgePlace& place, std::int64_t number) {
+    return request_of(place, k_threads, {{"number", number}});
 }
 
 }  // namespace orange::forge

@@ -13,5 +13,6 @@ std::string alias_of(std::size_t index);
 std::string question_of_pulls(const ForgePlace& place, const std::vector<WantedPull>& wanted);
 std::string question_of_methods(const ForgePlace& place);
 std::string question_of_remarks(const ForgePlace& place, std::int64_t number);
+std::string question_of_threads(const ForgePlace& place, std::int64_t number);
 
 }  // namespace orange::forge

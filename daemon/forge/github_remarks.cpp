@@ -17,29 +17,16 @@ struct Said {
     PullRemark remark;
 };
 
-bool is_set(const Json& json, const char* field) {
-    return json.is_object() && json.contains(field) && json.at(field) == true;
-}
-
 std::string author_of(const Json& json) {
     const auto name = json.contains("author") ? text_member(json.at("author"), "login") : std::string();
     return name.empty() ? "ghost" : ellipsized(printable(name), k_longest_name);
 }
 
-/// Returns the nodes of a connection; nullptr if the JSON has another form.
-const Json* nodes_of(const Json& json, const char* connection) {
-    if (!json.is_object() || !json.contains(connection)) return nullptr;
-    const auto& inner = json.at(connection);
-    if (!inner.is_object() || !inner.contains("nodes") || !inner.at("nodes").is_array()) return nullptr;
-    return &inner.at("nodes");
-}
-
 void say(std::vector<Said>& all, std::string when, std::string author, std::string where, const std::string& text,
          const std::string& url = "") {
-    all.push_back(
-        {std::move(when),
-         {std::move(author), ellipsized(printable(where), k_longest_name * 3),
-          ellipsized(printable(trim(text), true), k_longest_remark), ellipsized(printable(url), k_longest_url)}});
+    all.push_back({std::move(when),
+                   {std::move(author), ellipsized(printable(where), k_longest_name * 3),
+                    written_text(text, k_longest_remark), ellipsized(printable(url), k_longest_url)}});
 }
 
 /// Adds the reviews. An author's approval withdraws the author's earlier remarks.
@@ -66,26 +53,11 @@ void add_reviews(const Json& reviews, std::vector<Said>& all) {
     }
 }
 
-void add_comments(const Json& comments, const std::string& where, std::vector<Said>& all) {
+void add_comments(const Json& comments, std::vector<Said>& all) {
     for (const auto& comment : comments) {
         if (!comment.is_object() || is_set(comment, "isMinimized")) continue;
-        say(all, text_member(comment, "createdAt"), author_of(comment), where, text_member(comment, "body"));
+        say(all, text_member(comment, "createdAt"), author_of(comment), "", text_member(comment, "body"));
     }
-}
-
-bool add_threads(const Json& threads, std::vector<Said>& all) {
-    for (const auto& thread : threads) {
-        const auto* comments = nodes_of(thread, "comments");
-        if (!comments) return false;
-        if (is_set(thread, "isResolved")) continue;
-        auto where = text_member(thread, "path");
-        // The line is null if the code has changed since the remark.
-        if (thread.contains("line") && thread.at("line").is_number_integer()) {
-            where += ":" + std::to_string(thread.at("line").get<std::int64_t>());
-        }
-        add_comments(*comments, where, all);
-    }
-    return true;
 }
 
 void add_check(const Json& check, std::vector<Said>& all) {
@@ -128,12 +100,11 @@ Result<std::vector<PullRemark>> remarks_in(const Json& repository) {
     if (!repository.is_object() || !repository.contains("pullRequest")) return strange();
     const auto& pull = repository.at("pullRequest");
     const auto* reviews = nodes_of(pull, "reviews");
-    const auto* threads = nodes_of(pull, "reviewThreads");
     const auto* comments = nodes_of(pull, "comments");
     std::vector<Said> all;
-    if (!reviews || !threads || !comments || !add_threads(*threads, all) || !add_checks(pull, all)) return strange();
+    if (!reviews || !comments || !add_checks(pull, all)) return strange();
     add_reviews(*reviews, all);
-    add_comments(*comments, "", all);
+    add_comments(*comments, all);
     std::stable_sort(all.begin(), all.end(), [](const Said& a, const Said& b) { return a.when < b.when; });
     std::vector<PullRemark> remarks;
     const auto skipped = all.size() > k_most_remarks ? all.size() - k_most_remarks : 0;

@@ -175,7 +175,53 @@ void FakeGitHub::merge(std::int64_t number, const std::string& method) const {
 void FakeGitHub::change(std::int64_t number, const Json& fields) const {
     GitHubWorld world(state(""));
     world.pull(number).update(fields);
+    GitHubWorld::touch(world.pull(number));
     world.save();
+}
+
+std::string FakeGitHub::add_thread(std::int64_t number, Json thread) const {
+    GitHubWorld world(state(""));
+    auto& pull = world.pull(number);
+    auto& threads = pull["threads"];
+    if (!threads.is_array()) threads = Json::array();
+    const auto id = "PRRT_" + std::to_string(number) + "_" + std::to_string(threads.size() + 1);
+    Json opening = {{"id", id + "_1"}};
+    for (const char* field : {"author", "body", "createdAt", "authorAssociation", "state", "isMinimized"}) {
+        if (!thread.contains(field)) continue;
+        opening[field] = thread.at(field);
+        thread.erase(field);
+    }
+    thread["id"] = id;
+    thread["comments"] = Json::array({std::move(opening)});
+    threads.push_back(std::move(thread));
+    GitHubWorld::touch(pull);
+    world.save();
+    return id;
+}
+
+void FakeGitHub::reply(std::int64_t number, const std::string& thread, Json comment) const {
+    GitHubWorld world(state(""));
+    auto& pull = world.pull(number);
+    for (auto& one : pull.at("threads")) {
+        if (one.value("id", "") != thread) continue;
+        comment["id"] = thread + "_" + std::to_string(one.at("comments").size() + 1);
+        one["comments"].push_back(std::move(comment));
+        break;
+    }
+    GitHubWorld::touch(pull);
+    world.save();
+}
+
+void FakeGitHub::resolve(std::int64_t number, const std::string& thread, bool resolved) const {
+    GitHubWorld world(state(""));
+    for (auto& one : world.pull(number).at("threads")) {
+        if (one.value("id", "") == thread) one["isResolved"] = resolved;
+    }
+    world.save();
+}
+
+void FakeGitHub::permit(const std::string& login, const std::string& role) const {
+    edit([&](Json& state) { state["permissions"][login] = role; });
 }
 
 void FakeGitHub::allow(const std::vector<std::string>& methods, const std::string& preferred) const {

@@ -63,6 +63,15 @@ class FakeGitHub {
     /// Any fields of state.json: {"review": "CHANGES_REQUESTED"}, {"mergeable": "CONFLICTING"}, {"merge_state":
     /// "BLOCKED"}, {"checks": "FAILURE"}, {"contexts": […]}, {"reviews": […]}, {"threads": […]}, {"comments": […]}.
     void change(std::int64_t number, const Json& fields) const;
+    /// Somebody comments on a line: "author", "body", "path", "line", "startLine", "diffSide", "hunk" (the diff down to
+    /// that line), "commit" …, with the names of GitHub's schema. Returns the thread's id.
+    std::string add_thread(std::int64_t number, Json thread) const;
+    void reply(std::int64_t number, const std::string& thread, Json comment) const;
+    /// Unlike what is said, this changes no `updatedAt`: whether it does at GitHub is not documented.
+    void resolve(std::int64_t number, const std::string& thread, bool resolved = true) const;
+    /// "admin", "maintain", "write", "triage", "read" or "none". Who has no role is no collaborator: 404. A program is
+    /// written as in a path: "dependabot%5Bbot%5D".
+    void permit(const std::string& login, const std::string& role) const;
     void allow(const std::vector<std::string>& methods, const std::string& preferred) const;
     /// A job of Actions: {"steps": […], "log": "…", "annotations": […]}, each as REST has it; one that is missing is
     /// 404.

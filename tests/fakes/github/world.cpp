@@ -36,6 +36,14 @@ Json person(const std::string& login) {
     return {{"__typename", "User"}, {"id", "U_" + login}, {"login", login}, {"name", login}};
 }
 
+/// "dependabot[bot]" is a program, whose login GraphQL shows without the rest.
+Json actor(std::string login) {
+    constexpr std::string_view bot = "[bot]";
+    if (!login.ends_with(bot)) return person(login);
+    login.resize(login.size() - bot.size());
+    return {{"__typename", "Bot"}, {"id", "BOT_" + login}, {"login", login}};
+}
+
 Json commit_node(const std::string& oid, Json rollup) {
     return {{"__typename", "PullRequestCommit"},
             {"commit",
@@ -65,11 +73,61 @@ Json rollup_of(const Json& pull) {
 Json spoken(Json all, const char* type) {
     for (auto& one : all) {
         one["__typename"] = type;
-        one["author"] = one.value("author", "").empty() ? Json() : person(one.at("author").get<std::string>());
+        one["author"] = one.value("author", "").empty() ? Json() : actor(one.at("author").get<std::string>());
         if (one.contains("comments"))
             one["comments"] = connection(spoken(one.at("comments"), "PullRequestReviewComment"));
     }
     return all;
+}
+
+void set_if_missing(Json& object, const Json& fields) {
+    for (const auto& [name, value] : fields.items()) {
+        if (!object.contains(name)) object[name] = value;
+    }
+}
+
+/// Review threads with all fields of GitHub's schema: what state.json leaves out is as usual.
+Json threads_of(const Json& pull, const std::string& url) {
+    auto all = pull.value("threads", Json::array());
+    int made = 0;
+    for (auto& thread : all) {
+        ++made;
+        set_if_missing(thread, {{"id", "PRRT_" + std::to_string(made)},
+                                {"line", nullptr},
+                                {"startLine", nullptr},
+                                {"path", ""},
+                                {"comments", Json::array()}});
+        set_if_missing(thread, {{"isResolved", false},
+                                {"isOutdated", thread.at("line").is_null()},
+                                {"isCollapsed", false},
+                                {"diffSide", "RIGHT"},
+                                {"startDiffSide", nullptr},
+                                {"subjectType", "LINE"},
+                                {"resolvedBy", nullptr},
+                                {"originalLine", thread.at("line")},
+                                {"originalStartLine", thread.at("startLine")}});
+        const auto commit = Json{{"__typename", "Commit"}, {"oid", thread.value("commit", pull.value("oid", ""))}};
+        int said = 0;
+        for (auto& comment : thread["comments"]) {
+            ++said;
+            const auto number = made * 100 + said;
+            set_if_missing(comment, {{"id", "PRRC_" + std::to_string(number)},
+                                     {"databaseId", number},
+                                     {"url", url + "#discussion_r" + std::to_string(number)},
+                                     {"body", ""},
+                                     {"createdAt", k_then},
+                                     {"publishedAt", k_then},
+                                     {"state", "SUBMITTED"},
+                                     {"isMinimized", false},
+                                     {"authorAssociation", "NONE"},
+                                     {"diffHunk", thread.value("hunk", "")},
+                                     {"path", thread.at("path")},
+                                     {"commit", commit},
+                                     {"originalCommit", commit},
+                                     {"replyTo", nullptr}});
+        }
+    }
+    return spoken(std::move(all), "PullRequestReviewThread");
 }
 
 std::string operation_of(const std::string& method, const std::string& path, const std::string& query) {
@@ -161,6 +219,13 @@ void GitHubWorld::follow_branches() {
             pull["merge_oid"] = base->second;
         }
     }
+}
+
+void GitHubWorld::touch(Json& pull) {
+    const auto changes = pull.value("changes", 0) + 1;
+    pull["changes"] = changes;
+    const auto two = [](int number) { return (number % 60 < 10 ? "0" : "") + std::to_string(number % 60); };
+    pull["updated"] = "2026-01-02T" + two(changes / 3600) + ":" + two(changes / 60) + ":" + two(changes) + "Z";
 }
 
 Json& GitHubWorld::pull(std::int64_t number) {
@@ -311,7 +376,7 @@ Json GitHubWorld::shown(const Json& pull) const {
             {"author", person(owner)},
             {"reviewDecision", pull.value("review", "").empty() ? Json() : pull.at("review")},
             {"createdAt", k_then},
-            {"updatedAt", k_then},
+            {"updatedAt", pull.value("updated", k_then)},
             {"mergedAt", pull.at("state") == "MERGED" ? Json(k_then) : Json()},
             {"closedAt", is_open ? Json() : Json(k_then)},
             {"mergeCommit", merge_oid.empty() ? Json() : Json{{"__typename", "Commit"}, {"oid", merge_oid}}},
@@ -321,7 +386,7 @@ Json GitHubWorld::shown(const Json& pull) const {
             {"statusCheckRollup", rollup},
             {"commits", connection(Json::array({commit_node(pull.at("oid").get<std::string>(), rollup)}))},
             {"reviews", connection(spoken(pull.value("reviews", Json::array()), "PullRequestReview"))},
-            {"reviewThreads", connection(spoken(pull.value("threads", Json::array()), "PullRequestReviewThread"))},
+            {"reviewThreads", connection(threads_of(pull, url(pull)))},
             {"comments", connection(spoken(pull.value("comments", Json::array()), "IssueComment"))}};
 }
 
@@ -445,6 +510,14 @@ Json GitHubWorld::rule_for(const std::string& operation) {
 std::optional<Response> GitHubWorld::rest(std::string path) const {
     if (path.starts_with("/api/v3/")) path.erase(0, std::string_view("/api/v3").size());
     const auto base = "/repos/" + state_.at("repository").get<std::string>();
+    const auto permissions = state_.value("permissions", Json::object());
+    for (const auto& [login, permission] : permissions.items()) {
+        if (path != base + "/collaborators/" + login + "/permission") continue;
+        const auto role = permission.get<std::string>();
+        // `permission` has only the old names, also for a role such as maintain or triage.
+        const auto old = role == "maintain" ? "write" : role == "triage" ? "read" : role;
+        return Response{200, {}, Json{{"permission", old}, {"role_name", role}, {"user", {{"login", login}}}}.dump()};
+    }
     const auto jobs = state_.value("jobs", Json::object());
     for (const auto& [number, job] : jobs.items()) {
         const auto asked = [&](const std::string& place) { return path == base + place; };

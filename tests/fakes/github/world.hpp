@@ -43,13 +43,16 @@ class GitHubWorld {
                bool draft);
     /// Merges it in the bare repository; throws graphql::Problem. `method` as GitHub spells it.
     void merge(Json& pull, const std::string& method);
+    /// Gives it another time of its last change.
+    static void touch(Json& pull);
     void save() const;
 
     static void write(const std::filesystem::path& file, const std::string& text);
     static std::string read(const std::filesystem::path& file);
 
   private:
-    /// Returns the answer of the REST interface about the jobs in state.json; nothing for any other path.
+    /// Returns the answer of the REST interface about the jobs and permissions in state.json; nothing for any other
+    /// path.
     std::optional<Response> rest(std::string path) const;
     std::optional<Json> field(const Json& object, const std::string& name, const Json& arguments);
     std::optional<Json> query_field(const std::string& name, const Json& arguments);

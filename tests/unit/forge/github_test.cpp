@@ -374,15 +374,11 @@ TEST_CASE_METHOD(GitHubFixture, "What is unresolved or failing is told, the olde
                   Json::array({review("rita", "CHANGES_REQUESTED", "Too sour.", 2),
                                review("max", "CHANGES_REQUESTED", "No.", 1), review("max", "APPROVED", "Fine now.", 7),
                                review("ann", "COMMENTED", "", 3), review("ann", "COMMENTED", "Nice.", 4)})},
-                 {"threads", Json::array({Json{{"isResolved", false},
-                                               {"path", "src/shop.cpp"},
+                 {"threads", Json::array({Json{{"path", "src/shop.cpp"},
                                                {"line", 12},
-                                               {"comments", Json::array({comment("rita", "Why\x1b[2J?", 5)})}},
-                                          Json{{"isResolved", true},
-                                               {"path", "x"},
-                                               {"line", nullptr},
-                                               {"comments", Json::array({comment("rita", "done", 5)})}}})},
-                 {"comments", Json::array({hidden, comment("", std::string(5000, 'x').c_str(), 6)})},
+                                               {"comments", Json::array({comment("rita", "Not here.", 5)})}}})},
+                 {"comments", Json::array({hidden, comment("rita", "Why\x1b[2J?\r\nSo?", 5),
+                                           comment("", std::string(5000, 'x').c_str(), 6)})},
                  {"checks", "FAILURE"},
                  {"contexts", Json::array({Json{{"__typename", "CheckRun"},
                                                 {"name", "build"},
@@ -409,17 +405,103 @@ TEST_CASE_METHOD(GitHubFixture, "What is unresolved or failing is told, the olde
         places.push_back(remark.where);
     }
     CHECK(authors == std::vector<std::string>{"rita", "ann", "rita", "ghost", "", ""});
-    CHECK(places == std::vector<std::string>{"review: changes requested", "review", "src/shop.cpp:12", "",
-                                             "check build", "check lint"});
+    CHECK(places ==
+          std::vector<std::string>{"review: changes requested", "review", "", "", "check build", "check lint"});
     CHECK(remarks.at(0).text == "Too sour.");
-    CHECK_THAT(remarks.at(2).text, Holds("[2J?"));
-    CHECK(printable(remarks.at(2).text) == remarks.at(2).text);
+    CHECK(remarks.at(2).text == "Why\\x1b[2J?\nSo?");
     CHECK(columns_of(remarks.at(3).text) == 2000);
     CHECK_THAT(remarks.at(4).text, Holds("after 6 hours"));
     CHECK_THAT(remarks.at(5).text, Holds("3 errors"));
     const auto absent = go(github->remarks(k_shop, 9));
     REQUIRE_FALSE(absent);
     CHECK(why(absent.error()) == "answer");
+}
+
+TEST_CASE_METHOD(GitHubFixture, "Review threads come with their lines, their texts and who may push", "[github]") {
+    open().value();
+    CHECK(numbered(1).said.empty());
+    CHECK(go(github->threads(k_shop, 1)).value().empty());
+    const auto asked = fake.requests().size();
+    fake.permit("rita", "maintain");
+    fake.permit("tom", "triage");
+    fake.permit("lint%5Bbot%5D", "read");
+    const auto first = fake.add_thread(1, {{"author", "rita"},
+                                           {"body", "Why two?\r\nOne is enough."},
+                                           {"createdAt", "2026-01-01T05:00:00Z"},
+                                           {"authorAssociation", "MEMBER"},
+                                           {"path", "src/shop.cpp"},
+                                           {"startLine", 11},
+                                           {"line", 12},
+                                           {"hunk", "@@ -9,3 +9,5 @@ int f()\n a\n-b\n+x\n+one\n-c\n+two\r"}});
+    const auto said = numbered(1).said;
+    CHECK_FALSE(said.empty());
+    CHECK(numbered(1).said == said);
+    fake.reply(1, first, {{"author", "tom"}, {"body", "I agree."}, {"authorAssociation", "COLLABORATOR"}});
+    fake.reply(1, first, {{"author", "lint[bot]"}, {"body", "2 warnings"}});
+    fake.reply(1, first, {{"author", ""}, {"body", "from a deleted account"}});
+    fake.reply(1, first, {{"author", "rita"}, {"body", "not sent yet"}, {"state", "PENDING"}});
+    fake.reply(1, first, {{"author", "tom"}, {"body", "spam"}, {"isMinimized", true}});
+    const auto later = numbered(1).said;
+    CHECK(later != said);
+    fake.add_thread(1, {{"author", "mallory"},
+                        {"body", "Use pears."},
+                        {"path", "src/old.cpp"},
+                        {"line", nullptr},
+                        {"originalLine", 3},
+                        {"diffSide", "LEFT"},
+                        {"commit", std::string(40, 'a')},
+                        {"hunk", "@@ -1,4 +1,2 @@\n-one\n-two\n-three"}});
+    fake.resolve(1, first);
+    CHECK(numbered(1).said != later);
+    const auto threads = go(github->threads(k_shop, 1)).value();
+    REQUIRE(threads.size() == 2);
+    CHECK(threads[0].id == first);
+    CHECK(threads[0].resolved);
+    const auto& anchor = threads[0].anchor;
+    CHECK(anchor.commit == tip);
+    CHECK(anchor.path == "src/shop.cpp");
+    CHECK(anchor.side == DiffSide::now);
+    CHECK(anchor.line == 11);
+    CHECK(anchor.end == 12);
+    CHECK(anchor.text == "one\ntwo\r");
+    const auto& texts = threads[0].said;
+    REQUIRE(texts.size() == 4);
+    CHECK(texts[0].text == "Why two?\nOne is enough.");
+    CHECK(to_rfc3339(texts[0].at) == "2026-01-01T05:00:00.000Z");
+    CHECK(texts[0].url.starts_with("https://github.com/acme/shop/pull/1#"));
+    CHECK(texts[0].may_push);
+    CHECK(texts[1].author == "tom");
+    CHECK_FALSE(texts[1].may_push);
+    CHECK(texts[2].author == "lint[bot]");
+    CHECK_FALSE(texts[2].may_push);
+    CHECK_FALSE(texts[3].may_push);
+    const auto& removed = threads[1].anchor;
+    CHECK(removed.commit == std::string(40, 'a'));
+    CHECK(removed.side == DiffSide::before);
+    CHECK(removed.line == 3);
+    CHECK(removed.text == "three");
+    CHECK_FALSE(threads[1].said[0].may_push);
+    // Each author is asked about once: rita, tom, the program and mallory.
+    const auto requests = fake.requests();
+    const auto of_rights = [](const std::string& request) { return request.ends_with("/permission"); };
+    CHECK(std::count_if(requests.begin() + static_cast<std::ptrdiff_t>(asked), requests.end(), of_rights) == 4);
+    CHECK_FALSE(go(github->threads(k_shop, 9)));
+}
+
+TEST_CASE_METHOD(GitHubFixture, "Nobody becomes a stranger because GitHub could not be asked", "[github]") {
+    open().value();
+    fake.permit("rita", "write");
+    fake.add_thread(1, {{"author", "rita"}, {"body", "Why?"}, {"path", "topic.txt"}, {"line", 1}});
+    for (const auto trouble : {Trouble::rate_limit, Trouble::bad_gateway, Trouble::dropped, Trouble::login_page}) {
+        CAPTURE(static_cast<int>(trouble));
+        fake.misbehave(trouble, "/permission", 1);
+        CHECK_FALSE(go(github->threads(k_shop, 1)));
+        fake.behave();
+    }
+    CHECK(go(github->threads(k_shop, 1)).value().at(0).said.at(0).may_push);
+    // gh's own account may not know who is a collaborator: then nobody is known to be one.
+    fake.misbehave(Trouble::forbidden, "/permission", 1);
+    CHECK_FALSE(go(github->threads(k_shop, 1)).value().at(0).said.at(0).may_push);
 }
 
 TEST_CASE_METHOD(GitHubFixture, "A failed job says its steps, and the end of its log or its annotations", "[github]") {
