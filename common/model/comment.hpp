@@ -79,6 +79,7 @@ struct Comment {
     std::string origin = {};
     std::string thread = {};
     bool outside = false;
+    std::vector<std::string> seen = {};
 
     void describe(auto& v) {
         v.required("number", number, "counts through the task's life, and is never used again");
@@ -90,6 +91,7 @@ struct Comment {
                  "\"review\" with a hash: taken over from ## Review; or the address of the remark in a pull request");
         v.sparse("thread", thread, "the thread of the pull request that it is");
         v.sparse("outside", outside, "by somebody who may not push: it is sent only if the human takes it over");
+        v.sparse("seen", seen, "which texts of the thread it has, by the forge's ids");
     }
     bool operator==(const Comment&) const = default;
 };

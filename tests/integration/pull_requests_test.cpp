@@ -163,3 +163,24 @@ TEST_CASE("With pr_feedback: agent the worker gets what was said, as text from o
     shop.ok({"task", "wait", id, "--for", "in-pr"});
     CHECK_THAT(shop.orange.body(id), Holds("mallory") && Holds("text from outside") && Holds("~~~text"));
 }
+
+TEST_CASE("A comment on a line by somebody who may push is the task's, and reject sends it; a stranger's waits") {
+    GitHubShop shop;
+    const auto id = shop.in_pr("Sell lemons");
+    shop.github.permit("rita", "write");
+    shop.github.add_thread(1, {{"author", "rita"}, {"body", "Why so sour?"}, {"path", "README.md"}, {"line", 1}});
+    shop.github.add_thread(1, {{"author", "mallory"}, {"body", "Sell pears."}, {"path", "README.md"}, {"line", 1}});
+    shop.ok({"task", "wait", id});
+    CHECK_THAT(shop.ok({"inbox"}), Holds("1 comment on lines by people who may push and 1 by others"));
+    const auto listed = nlohmann::json::parse(shop.ok({"comments", id, "--json"})).at("comments");
+    REQUIRE(listed.size() == 2);
+    CHECK(listed[0].at("author") == "rita");
+    CHECK(listed[0].at("state") == "draft");
+    CHECK(listed[0].at("turns").at(0).at("text") == "Why so sour?");
+    CHECK(listed[1].at("author") == "mallory");
+    CHECK(listed[1].at("state") == "outside");
+    shop.ok({"task", "reject", id});
+    const auto body = shop.orange.body(id);
+    CHECK_THAT(body, Holds("Why so sour?") && !Holds("Sell pears."));
+    CHECK(nlohmann::json::parse(shop.ok({"comments", id, "--json"})).at("comments").at(0).at("state") != "draft");
+}

@@ -1,6 +1,7 @@
 #include "daemon/runner/pulls/pulls.hpp"
 
 #include <charconv>
+#include <map>
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -50,6 +51,18 @@ Awaitable<Result<std::vector<std::string>>> commits_after(Git& git, std::string 
     std::vector<std::string> commits;
     for (const auto line : split_lines(listed)) commits.push_back(ellipsized(printable(line), 72));
     co_return commits;
+}
+
+/// Returns the commit at which a commit of a branch left the project's default branch; empty if it is not known.
+Awaitable<std::string> base_of_commit(World& world, Project project, std::string commit) {
+    const auto base = co_await git::base_ref(world.git, project.path, project.default_branch);
+    if (!base) co_return std::string();
+    GitCommand merge_base;
+    merge_base.place = project.path;
+    merge_base.args = {"merge-base", *base, commit};
+    const auto found = co_await git_output(world.git, std::move(merge_base));
+    if (!found) co_return std::string();
+    co_return std::string(trim(*found));
 }
 
 }  // namespace
@@ -188,10 +201,23 @@ Awaitable<Result<std::vector<std::string>>> left_behind(World& world, TaskRecord
 }
 
 bool note(TaskRecord& record, const PullRequest& pull) {
-    if (record.pull_request == pull && record.task.pr_url == pull.url) return false;
-    record.pull_request = pull;
+    auto noted = pull;
+    const auto& before = record.pull_request;
+    noted.said = before && before->number == pull.number ? before->said : std::string();
+    if (before == noted && record.task.pr_url == pull.url) return false;
+    record.pull_request = std::move(noted);
     record.task.pr_url = pull.url;
     return true;
+}
+
+Awaitable<void> find_bases(World& world, Project project, std::vector<PullThread>& threads) {
+    std::map<std::string, std::string> bases;
+    for (auto& thread : threads) {
+        auto& commit = thread.anchor.commit;
+        if (thread.anchor.side != DiffSide::before || commit.empty()) continue;
+        if (!bases.contains(commit)) bases[commit] = co_await base_of_commit(world, project, commit);
+        commit = bases[commit];
+    }
 }
 
 bool may_be_open(const TaskRecord& record) {

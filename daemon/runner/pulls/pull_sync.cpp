@@ -54,16 +54,53 @@ bool is_return(const std::string& key) {
 constexpr const char* k_cancelled = "cancelled";
 constexpr const char* k_closed = "closed";
 
+/// Returns a text that changes when something was said in a thread, and when comments were sent or answered: what was
+/// said about a comment that waits for its answer is read again then.
+std::string said_at(const PullRequest& pull, std::int64_t comment_step) {
+    return pull.said + " " + std::to_string(comment_step);
+}
+
+/// The comments of a pull request that are for the human now.
+struct PullComments {
+    std::size_t drafts = 0;   ///< by people who may push, not sent yet
+    std::size_t outside = 0;  ///< by others
+    std::string key;          ///< changes when people who may push have said something new
+};
+
+PullComments comments_in(const CommentList& list, std::int64_t step) {
+    PullComments found;
+    std::int64_t newest = 0;
+    std::size_t turns = 0;
+    for (const auto& comment : list.comments) {
+        if (comment.thread.empty()) continue;
+        const auto state = engine::state_of(comment, step);
+        if (state == engine::CommentState::draft) ++found.drafts;
+        if (state == engine::CommentState::outside) ++found.outside;
+        if (comment.outside) continue;
+        newest = std::max(newest, comment.number);
+        turns += comment.turns.size();
+    }
+    found.key = "comments@" + std::to_string(newest) + "." + std::to_string(turns);
+    return found;
+}
+
+std::string comments_text(const PullComments& comments) {
+    auto text = counted(comments.drafts, "comment") + " on lines by people who may push";
+    if (comments.outside > 0) text += " and " + std::to_string(comments.outside) + " by others";
+    return text;
+}
+
 /// The problems of a pull request, and which of them are new.
 struct Troubles {
     std::vector<std::string> all;
     std::vector<std::string> news;
     std::set<std::string> told;
+    bool is_for_worker = false;  ///< something is new that the worker may get without the human
 };
 
 /// A change request has its own time. Checks and conflicts belong to a commit, and are reported once for it, even if
 /// the forge forgets them in between.
-Troubles troubles_of(const TaskRecord& record, const PullRequest& pull) {
+Troubles troubles_of(const TaskRecord& record, const PullRequest& pull, const PullComments& comments) {
     Troubles troubles;
     const auto of_commit = "@" + pull.commit;
     for (const auto& key : record.pull_told) {
@@ -79,7 +116,11 @@ Troubles troubles_of(const TaskRecord& record, const PullRequest& pull) {
          "changes are requested");
     fact(pull.checks == PullChecks::failing, "checks_failed" + of_commit, "its checks fail");
     fact(pull.conflicts, "conflicts" + of_commit, "it conflicts with " + pull.base);
-    if (troubles.all.empty() && pull.checks != PullChecks::pending) std::erase_if(troubles.told, is_return);
+    troubles.is_for_worker = !troubles.news.empty();
+    const bool is_wrong = !troubles.all.empty();
+    // A reviewer who has not finished asks for no changes yet: the human decides.
+    fact(comments.drafts > 0, comments.key, comments_text(comments));
+    if (!is_wrong && pull.checks != PullChecks::pending) std::erase_if(troubles.told, is_return);
     return troubles;
 }
 
@@ -120,6 +161,7 @@ void PullSync::follow_or_forget(const TaskId& id) {
     if (!record || !is_followed(*record)) {
         for (auto& [project, ids] : followed_) ids.erase(id);
         not_before_.erase(id);
+        deaf_until_.erase(id);
         return;
     }
     const auto project = record->task.project;
@@ -218,7 +260,8 @@ Awaitable<std::chrono::milliseconds> PullSync::poll(std::string project) {
                 continue;
             }
             auto known = std::move(*answer);
-            co_await apply(some[i], std::move(known));
+            auto heard = co_await listen(*place, some[i], known);
+            co_await apply(some[i], std::move(known), std::move(heard));
             const auto record = world_.tasks.awake(some[i]);
             open = open || (record && !store::has_ended(*record) && record->task.pr_url);
         }
@@ -243,7 +286,40 @@ std::chrono::milliseconds PullSync::after_failure(const std::string& project, co
     return std::clamp<std::chrono::milliseconds>(asked, std::min(pause, k_longest_pause), k_longest_pause);
 }
 
-Awaitable<void> PullSync::apply(TaskId id, std::vector<PullRequest> known) {
+/// Waits for the forge before the task's turn begins: the task can be used meanwhile.
+Awaitable<std::optional<PullSync::Heard>> PullSync::listen(ForgePlace place, TaskId id,
+                                                           std::vector<PullRequest> known) {
+    const auto record = world_.tasks.awake(id);
+    if (!record || store::has_ended(*record)) co_return std::nullopt;
+    const auto pull = pulls::own_of(*record, known);
+    if (!pull || pull->state != PullState::open || pull->said.empty()) co_return std::nullopt;
+    const auto& noted = record->pull_request;
+    Heard heard{pull->number, said_at(*pull, record->comment_step), {}};
+    if (noted && noted->number == pull->number && noted->said == heard.said) co_return std::nullopt;
+    const auto again = deaf_until_.find(id);
+    if (again != deaf_until_.end() && async::now() < again->second) co_return std::nullopt;
+    const auto* project = world_.projects.find(record->task.project);
+    if (!project) co_return std::nullopt;
+    const auto registered = *project;
+    auto threads = co_await world_.forge.threads(std::move(place), pull->number);
+    if (!threads) {
+        deaf_until_[id] = async::now() + k_pauses_after_left * world_.settings.pull_interval;
+        log::warn("pull requests", threads.error().message, {{"task", id.value}});
+        co_return std::nullopt;
+    }
+    deaf_until_.erase(id);
+    heard.threads = std::move(*threads);
+    co_await pulls::find_bases(world_, registered, heard.threads);
+    co_return heard;
+}
+
+Result<void> PullSync::adopt(TaskRecord& record, const Heard& heard) {
+    TRY(runner_.comments.adopt(record, heard.threads));
+    record.pull_request->said = heard.said;
+    return turns_.try_save(record);
+}
+
+Awaitable<void> PullSync::apply(TaskId id, std::vector<PullRequest> known, std::optional<Heard> heard) {
     auto turn = co_await runner_.transitions.begin_turn(id);
     if (!turn) co_return;
     auto& record = turn->record;
@@ -258,6 +334,13 @@ Awaitable<void> PullSync::apply(TaskId id, std::vector<PullRequest> known) {
         if (!turns_.save(record)) co_return;
         if (adopted) world_.journal.write(record, "pr.adopted", {{"url", pull->url}});
         if (before) world_.journal.write(record, "pr.changed", fields_of(*pull));
+    }
+    if (heard && heard->number == pull->number && !store::has_ended(record)) {
+        const auto adopted_threads = adopt(record, *heard);
+        if (!adopted_threads) {
+            deaf_until_[id] = async::now() + k_pauses_after_left * world_.settings.pull_interval;
+            log::warn("pull requests", adopted_threads.error().message, {{"task", id.value}});
+        }
     }
     const auto notices = record.notices;
     const auto followed = co_await follow_up(std::move(record), std::move(*pull));
@@ -333,10 +416,15 @@ bool PullSync::is_for_agent(const TaskRecord& record) const {
 }
 
 Awaitable<Result<void>> PullSync::report_troubles(TaskRecord record, PullRequest pull) {
-    auto troubles = troubles_of(record, pull);
+    PullComments comments;
+    if (!pull.said.empty()) {
+        const auto list = runner_.comments.read(record);
+        if (list) comments = comments_in(*list, record.comment_step);
+    }
+    auto troubles = troubles_of(record, pull, comments);
     const auto text = pulls::name_of(pull) + ": " + join(troubles.all, ", ");
     const auto returns = std::count_if(troubles.told.begin(), troubles.told.end(), is_return);
-    if (!troubles.news.empty() && is_for_agent(record) && returns < k_most_returns) {
+    if (troubles.is_for_worker && is_for_agent(record) && returns < k_most_returns) {
         auto told = troubles.told;
         told.insert(k_return + pull.commit);
         CO_TRY(const auto given, co_await give_to_worker(record, pull, text, std::move(told)));
@@ -354,11 +442,18 @@ Awaitable<Result<void>> PullSync::report_troubles(TaskRecord record, PullRequest
         const auto* project = world_.projects.find(record.task.project);
         const bool only_conflicts = pull.conflicts && troubles.all.size() == 1 && project &&
                                     merges_of(world_, *project) == git::MergesTo::origin;
-        raise(world_, record, NoticeKind::pull_request, text + " (" + pull.url + ")",
-              only_conflicts ? "orange task update-branch " + id
-              : back         ? "orange task reject " + id + " \"...\""
-                             : "orange task show " + id,
-              "open");
+        const auto reading = "orange comments " + id;
+        auto command = "orange task show " + id;
+        if (only_conflicts) {
+            command = "orange task update-branch " + id;
+        } else if (back) {
+            command = "orange task reject " + id + (comments.drafts > 0 ? "" : " \"...\"");
+        } else if (comments.drafts > 0) {
+            command = reading;
+        }
+        raise(world_, record, NoticeKind::pull_request,
+              text + " (" + pull.url + ")" + (comments.drafts > 0 ? "\nTo read the comments: " + reading : ""),
+              std::move(command), "open");
     }
     if (record == before) co_return Result<void>{};
     co_return turns_.try_save(record);
@@ -378,15 +473,18 @@ Awaitable<Result<bool>> PullSync::give_to_worker(TaskRecord& record, PullRequest
         log::warn("pull requests", remarks.error().message, {{"task", record.task.id.value}});
         co_return false;
     }
-    auto feedback = pulls::feedback_text(what, pull, *remarks);
+    if (!pull.said.empty() && !(record.pull_request && record.pull_request->said.starts_with(pull.said + " "))) {
+        co_return false;  // the threads could not be read: the worker would miss what was said about lines
+    }
+    const auto feedback = pulls::feedback_text(what, pull, *remarks);
     if (back) {
         engine::Request request;
         request.to = back->name;
-        Edit edit;
-        edit.feedback = feedback;
-        auto by = caller_for(pull);
         auto sent = record;
         sent.pull_told = std::move(told);
+        Edit edit;
+        edit.feedback = feedback;  // the comments of the pull request are sent with it
+        auto by = caller_for(pull);
         const auto moved =
             co_await runner_.transitions.request(std::move(sent), request, std::move(by), std::move(edit));
         if (moved) co_return true;

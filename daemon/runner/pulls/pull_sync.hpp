@@ -20,7 +20,8 @@ namespace orange {
 /// Follows the pull requests of tasks. If one is merged, its task is done; if it is closed, its task is cancelled, and
 /// the work is kept. If it is opened again after that, or has requested changes, failing checks or conflicts, the human
 /// or the worker is informed, once for each fact. A project is polled as long as one of its tasks has a pull request,
-/// with one query for all of them. A fact that cannot be determined changes nothing.
+/// with one query for all of them. Its review threads become comments of the task (Comments::adopt()): they are read
+/// only after something was said. A fact that cannot be determined changes nothing.
 class PullSync : Owner {
   public:
     using Owner::Owner;
@@ -49,7 +50,17 @@ class PullSync : Owner {
     std::vector<TaskId> asked_for(const std::string& project, const std::set<TaskId>& soon);
     std::chrono::milliseconds after_failure(const std::string& project, const Error& error);
 
-    Awaitable<void> apply(TaskId id, std::vector<PullRequest> known);
+    /// A reading of a pull request's review threads.
+    struct Heard {
+        std::int64_t number = 0;
+        std::string said;  ///< for PullRequest::said
+        std::vector<PullThread> threads;
+    };
+    /// Reads the threads of the task's open pull request; nullopt if nothing was said since the last reading, or if
+    /// they cannot be read.
+    Awaitable<std::optional<Heard>> listen(ForgePlace place, TaskId id, std::vector<PullRequest> known);
+    Awaitable<void> apply(TaskId id, std::vector<PullRequest> known, std::optional<Heard> heard);
+    Result<void> adopt(TaskRecord& record, const Heard& heard);
     Awaitable<Result<void>> follow_up(TaskRecord record, PullRequest pull);
     Result<void> tell_of_end(TaskRecord record, const PullRequest& pull);
     Result<void> reopened(TaskRecord record, const PullRequest& pull);
@@ -71,6 +82,7 @@ class PullSync : Owner {
     std::map<std::string, std::string> problems_;
     std::map<std::string, std::size_t> first_other_;  ///< where the next query for other tasks begins, by project
     std::map<TaskId, async::Moment> not_before_;      ///< next tries to finish tasks that are merged
+    std::map<TaskId, async::Moment> deaf_until_;      ///< next tries to read threads
 };
 
 }  // namespace orange

@@ -63,8 +63,12 @@ std::string pushed_only(const TaskRecord& record, const std::string& url);
 /// worktree.
 Awaitable<Result<std::vector<std::string>>> left_behind(World& world, TaskRecord record, PullRequest pull);
 
-/// Notes the state of the pull request in the record. Returns true if it is new.
+/// Notes the state of the pull request in the record. Returns true if it is new. `said` stays what was read last.
 bool note(TaskRecord& record, const PullRequest& pull);
+
+/// Replaces the commit in the anchors of removed lines by the one in which these lines count: the base of that commit.
+/// Empties it if that cannot be found out.
+Awaitable<void> find_bases(World& world, Project project, std::vector<PullThread>& threads);
 
 /// True if the task has a pull request that is not known to have ended.
 bool may_be_open(const TaskRecord& record);
@@ -80,8 +84,8 @@ Awaitable<Result<std::string>> pull_request_body(World& world, const TaskRecord&
 /// Joins the three parts.
 std::string joined_body(std::string_view summary, std::string_view background, std::string_view repository_text);
 
-/// Returns what people and checks said about a pull request, as an agent gets it: fenced, and marked as text from
-/// outside. `what`: the reason, one line.
+/// Returns what people and checks said about a pull request as a whole, as an agent gets it: fenced, and marked as text
+/// from outside. `what`: the reason, one line.
 std::string feedback_text(const std::string& what, const PullRequest& pull, const std::vector<PullRemark>& remarks);
 
 }  // namespace orange::pulls

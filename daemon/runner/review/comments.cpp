@@ -102,6 +102,10 @@ Result<void> apply_change(Comment& comment, std::int64_t step, CommentChange cha
             if (state != CommentState::draft && state != CommentState::outside) {
                 return refuse("only a draft can be removed. Resolve it, if it does not matter any more");
             }
+            if (comment.turns.size() == 1 && !comment.thread.empty()) {
+                comment.resolved = true;  // the pull request would bring it back
+                return {};
+            }
             comment.turns.pop_back();
             return {};
         case CommentChange::resolve:

@@ -98,9 +98,11 @@ class Comments : Owner {
     Result<void> take_answers(TaskRecord& record, const engine::Definition& definition, const engine::Artifacts& now,
                               const std::string& from, const std::string& to);
 
-    /// Called in a turn: makes comments of the remarks of a pull request that name a thread, and new texts of those
-    /// that were answered there. A thread that is known is not made twice. Returns true if anything is new.
-    Result<bool> adopt(TaskRecord& record, const std::vector<PullRemark>& remarks);
+    /// Called in a turn: makes comments of the review threads of a pull request that are not resolved, and new texts of
+    /// those in which people who may push said more. Texts of strangers only get into comments that are outside. A
+    /// thread that is known is not made twice, and what was said about a comment that waits for the worker's answer is
+    /// taken after that. Returns true if anything is new; then it is written.
+    Result<bool> adopt(const TaskRecord& record, const std::vector<PullThread>& threads);
 
   private:
     Result<void> write(const TaskRecord& record, const CommentList& list);

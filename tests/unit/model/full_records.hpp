@@ -82,6 +82,7 @@ inline TaskRecord full_record() {
     pull.review = PullReview::changes_requested;
     pull.merged_as = "cc";
     pull.requested_at = "2026-11-21T10:49:03Z";
+    pull.said = "2026-11-21T10:49:03Z 2/1 3";
     record.pull_request = pull;
     record.pull_told = {"changes_requested"};
     record.programs = std::map<std::string, std::string>{{"filter.lfs.clean", "0011"}};
