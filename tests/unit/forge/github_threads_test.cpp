@@ -1,8 +1,8 @@
 #include "daemon/forge/github_threads.hpp"
+#include "common/base/text.hpp"
 #include "tests/catch.hpp"
 
 using namespace orange;
-using namespace orange::test;
 
 namespace {
 
@@ -31,12 +31,12 @@ Json thread_at(const std::string& path, const Json& line, Json comments) {
             {"comments", {{"nodes", std::move(comments)}}}};
 }
 
-Result<forge::FoundThreads> found_in(Json threads) {
+Result<forge::FoundThreads> threads_found(Json threads) {
     return forge::threads_in({{"pullRequest", {{"reviewThreads", {{"nodes", std::move(threads)}}}}}});
 }
 
 PullThread only_in(Json thread) {
-    return found_in(Json::array({std::move(thread)})).value().threads.at(0);
+    return threads_found(Json::array({std::move(thread)})).value().threads.at(0);
 }
 
 }  // namespace
@@ -78,14 +78,16 @@ TEST_CASE("A text can be read on a terminal and has an end, and an empty one is 
     REQUIRE(said.size() == 2);
     CHECK(printable(said[0].text) == said[0].text);
     CHECK(said[1].text.size() < 10'000);
-    CHECK(found_in(Json::array({thread_at("a.cpp", 2, Json::array({text_by("rita", "")}))})).value().threads.empty());
+    CHECK(threads_found(Json::array({thread_at("a.cpp", 2, Json::array({text_by("rita", "")}))}))
+              .value()
+              .threads.empty());
 }
 
 TEST_CASE("Strangers cannot push those who may push out of the question who may") {
     auto comments = Json::array({text_by("rita", "Why?", "COLLABORATOR")});
     for (int i = 0; i < 60; ++i) comments.push_back(text_by("stranger-" + std::to_string(i), "Pears!"));
     comments.push_back(text_by("rita", "Still."));
-    const auto authors = found_in(Json::array({thread_at("a.cpp", 2, comments)})).value().authors;
+    const auto authors = threads_found(Json::array({thread_at("a.cpp", 2, comments)})).value().authors;
     REQUIRE(authors.size() == 30);
     CHECK(authors.front() == "rita");
     CHECK(std::count(authors.begin(), authors.end(), "rita") == 1);
@@ -95,8 +97,8 @@ TEST_CASE("A program is not the person of that name, and no login leads to anoth
     auto program = text_by("rita", "beep");
     program["author"] = person_named("rita", "Bot");
     const auto authors =
-        found_in(Json::array({thread_at("a.cpp", 2,
-                                        Json::array({program, text_by("x/../y", "Why?"), text_by("a?b", "Why?")}))}))
+        threads_found(Json::array({thread_at(
+                          "a.cpp", 2, Json::array({program, text_by("x/../y", "Why?"), text_by("a?b", "Why?")}))}))
             .value()
             .authors;
     CHECK(authors == std::vector<std::string>{"rita[bot]"});
@@ -119,8 +121,8 @@ TEST_CASE("Only who may write may push, and an answer of another form is not kno
 TEST_CASE("An answer about threads of another form is not known, and never no threads") {
     auto without_id = thread_at("a.cpp", 2, Json::array({text_by("rita", "Why?")}));
     without_id.erase("id");
-    CHECK_FALSE(found_in(Json::array({without_id})));
-    CHECK_FALSE(found_in(Json::array({Json(3)})));
+    CHECK_FALSE(threads_found(Json::array({without_id})));
+    CHECK_FALSE(threads_found(Json::array({Json(3)})));
     CHECK_FALSE(forge::threads_in(Json::object()));
     CHECK_FALSE(forge::threads_in({{"pullRequest", nullptr}}));
 }
