@@ -87,7 +87,7 @@ struct PullThread {
     /// unknown.
     CommentAnchor anchor;
     bool resolved = false;
-    std::vector<PullReply> said;  ///< oldest first, at least one, at most 50
+    std::vector<PullReply> said;  ///< at least one: the first, and the newest 50, oldest first
 };
 
 /// A comment or check result of a pull request: untrusted text.

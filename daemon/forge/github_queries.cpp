@@ -42,13 +42,14 @@ query OrangeThreads($owner: String!, $name: String!, $number: Int!) {
     pullRequest(number: $number) {
       reviewThreads(last: 100) { nodes {
         id isResolved path diffSide line startLine originalLine originalStartLine
-        first: comments(first: 1) { nodes { diffHunk originalCommit { oid } } }
-        comments(first: 50) { nodes {
-          id url body createdAt state isMinimized authorAssociation author { __typename login }
-        } }
+        first: comments(first: 1) { nodes { ...said diffHunk originalCommit { oid } } }
+        comments(last: 50) { nodes { ...said } }
       } }
     }
   }
+}
+fragment said on PullRequestReviewComment {
+  id url body createdAt state isMinimized authorAssociation author { __typename login }
 })";
 
 std::string request_of(const ForgePlace& place, std::string query, Json variables) {

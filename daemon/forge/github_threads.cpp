@@ -112,7 +112,9 @@ void read_texts(const Json& comments, PullThread& thread, std::vector<Author>& a
         PullReply reply;
         reply.id = text_member(comment, "id");
         reply.text = written_text(text_member(comment, "body"), k_longest_reply);
+        const auto is_same = [&](const PullReply& other) { return other.id == reply.id; };
         if (reply.id.empty() || reply.id.size() > k_longest_id || reply.text.empty()) continue;
+        if (std::any_of(thread.said.begin(), thread.said.end(), is_same)) continue;
         reply.at = from_rfc3339(text_member(comment, "createdAt")).value_or(Timestamp{});
         reply.url = ellipsized(printable(text_member(comment, "url")), k_longest_address);
         auto login = login_of(comment);
@@ -156,6 +158,8 @@ Result<FoundThreads> threads_in(const Json& repository) {
         }
         thread.resolved = is_set(json, "isResolved");
         thread.anchor = anchor_of(json);
+        // A thread may be so long that its beginning is not among its newest texts.
+        if (const auto* first = nodes_of(json, "first")) read_texts(*first, thread, authors);
         read_texts(*comments, thread, authors);
         if (!thread.said.empty()) found.threads.push_back(std::move(thread));
     }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -10,7 +11,9 @@
 namespace orange {
 namespace {
 
-constexpr std::size_t k_most_of_pull = 200;          ///< threads of one task
+constexpr std::size_t k_most_of_pull = 200;          ///< threads of one task by people who may push
+constexpr std::size_t k_most_outside = 50;           ///< and by others, who cannot take the place of those
+constexpr std::size_t k_most_seen = 200;             ///< texts of one thread; the forge gives fewer
 constexpr std::size_t k_longest_thread = 16 * 1024;  ///< bytes of one text
 constexpr std::string_view k_more = "(more was said there)";
 
@@ -27,7 +30,7 @@ void append_reply(CommentTurn& turn, const PullReply& reply, Timestamp now) {
     turn.at = time_of(reply, now);
 }
 
-bool has_seen(const Comment& comment, const PullReply& reply) {
+bool is_seen(const Comment& comment, const PullReply& reply) {
     return std::find(comment.seen.begin(), comment.seen.end(), reply.id) != comment.seen.end();
 }
 
@@ -38,8 +41,9 @@ bool take_replies(Comment& comment, const PullThread& thread, std::int64_t step,
     if (state == engine::CommentState::sent) return false;
     bool changed = false;
     for (const auto& reply : thread.said) {
-        if (has_seen(comment, reply) || !(comment.outside || reply.may_push)) continue;
+        if (is_seen(comment, reply) || !(comment.outside || reply.may_push)) continue;
         comment.seen.push_back(reply.id);
+        if (comment.seen.size() > k_most_seen) comment.seen.erase(comment.seen.begin() + 1);  // never the first text
         changed = true;
         if (thread.resolved) continue;
         const auto& last = comment.turns.back();
@@ -76,9 +80,10 @@ Comment made_of(const PullThread& thread, std::int64_t number, std::int64_t step
 Result<bool> Comments::adopt(const TaskRecord& record, const std::vector<PullThread>& threads) {
     TRY(auto list, read(record));
     const auto now = world_.clock.now();
-    const auto has_thread = [](const Comment& comment) { return !comment.thread.empty(); };
-    const auto taken = std::count_if(list.comments.begin(), list.comments.end(), has_thread);
-    auto room = k_most_of_pull - std::min(k_most_of_pull, static_cast<std::size_t>(taken));
+    std::map<bool, std::size_t> taken;
+    for (const auto& comment : list.comments) {
+        if (!comment.thread.empty()) ++taken[comment.outside];
+    }
     std::size_t left_out = 0;
     bool changed = false;
     for (const auto& thread : threads) {
@@ -89,18 +94,21 @@ Result<bool> Comments::adopt(const TaskRecord& record, const std::vector<PullThr
             changed = take_replies(*known, thread, record.comment_step, now) || changed;
         } else if (thread.resolved) {
             continue;
-        } else if (room == 0) {
-            ++left_out;
         } else {
+            const bool is_outside = !thread.said.front().may_push;
+            if (taken[is_outside] >= (is_outside ? k_most_outside : k_most_of_pull)) {
+                ++left_out;
+                continue;
+            }
             list.comments.push_back(made_of(thread, list.next++, record.comment_step, now));
+            ++taken[is_outside];
             changed = true;
-            --room;
         }
     }
     if (left_out > 0) {
         log::warn("pull requests",
-                  "the task has comments of " + std::to_string(k_most_of_pull) +
-                      " review threads and gets no more: " + counted(left_out, "thread") + " left out",
+                  "the task has as many comments of its pull request as it may have: " + counted(left_out, "thread") +
+                      " left out",
                   {{"task", record.task.id.value}});
     }
     if (!changed) return false;

@@ -83,6 +83,18 @@ TEST_CASE("A text can be read on a terminal and has an end, and an empty one is 
               .threads.empty());
 }
 
+TEST_CASE("A thread that is longer than what is read of it keeps its beginning") {
+    auto thread = thread_at("a.cpp", 2, Json::array({text_by("max", "And?"), text_by("rita", "Done.")}));
+    auto& opening = thread["first"]["nodes"][0];
+    opening.update(text_by("rita", "Why?"));
+    auto said = only_in(thread).said;
+    REQUIRE(said.size() == 3);
+    CHECK(said[0].text == "Why?");
+    CHECK(said[2].text == "Done.");
+    thread["comments"]["nodes"].insert(thread["comments"]["nodes"].begin(), opening);
+    CHECK(only_in(thread).said.size() == 3);
+}
+
 TEST_CASE("Strangers cannot push those who may push out of the question who may") {
     auto comments = Json::array({text_by("rita", "Why?", "COLLABORATOR")});
     for (int i = 0; i < 60; ++i) comments.push_back(text_by("stranger-" + std::to_string(i), "Pears!"));

@@ -33,7 +33,8 @@ struct ThreadWorld : PullWorld {
         return std::count(requests.begin(), requests.end(), "OrangeThreads");
     }
     void ask_for_changes(const char* at) {
-        github.change(1, {{"review", "CHANGES_REQUESTED"}, {"reviews", {request_for_changes(at)}}});
+        github.change(1,
+                      {{"review", "CHANGES_REQUESTED"}, {"reviews", nlohmann::json::array({request_for_changes(at)})}});
     }
 };
 
@@ -210,6 +211,20 @@ TEST_CASE("a reply is added to the draft with its author's name, a stranger's on
     CHECK(f.adopt({ours, theirs}));
     CHECK(f.state_of(f.comments()[0]) == CommentState::draft);
     CHECK(f.comments()[0].turns.size() == 1);
+}
+
+TEST_CASE("strangers cannot take the place of those who may push") {
+    ThreadWorld f;
+    std::vector<PullThread> threads;
+    for (int i = 0; i < 300; ++i) {
+        threads.push_back(thread_of("S" + std::to_string(i), {said_by("mallory", "Pears!", false)}));
+    }
+    threads.push_back(thread_of("T", {said_by("rita", "Why?")}));
+    CHECK(f.adopt(threads));
+    CHECK_FALSE(f.adopt(threads));
+    const auto comments = f.comments();
+    REQUIRE(comments.size() == 51);
+    CHECK(comments.back().author == "rita");
 }
 
 TEST_CASE("a pull request with very many threads or very long ones fills no task") {
