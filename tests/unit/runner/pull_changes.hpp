@@ -109,4 +109,36 @@ inline Change following_a_merge() {
     return change;
 }
 
+/// Two people have commented on lines there: one who may push, and one who may not.
+inline Change following_threads() {
+    Change change;
+    change.name = "follow review threads";
+    change.arrange = [](RunnerWorld& world) {
+        return reviewed_at_github(world, [](RunnerWorld& then, const FakeGitHub& github, const TaskId& id) {
+            with_pull_request(then, github, id);
+            github.permit("rita", "write");
+            for (const char* author : {"rita", "mallory"}) {
+                github.add_thread(1, {{"author", author}, {"body", "Why?"}, {"path", "feature"}, {"line", 1}});
+            }
+        });
+    };
+    change.is_done = [](RunnerWorld& world, const TaskId& id) {
+        const auto& record = world.record(id);
+        const auto list = world.house().runner().comments.read(record).value();
+        return list.comments.size() == 2 && record.pull_request && !record.pull_request->said.empty() &&
+               engine::find_notice(record, NoticeKind::pull_request) != nullptr;
+    };
+    change.act = [is_done = change.is_done](RunnerWorld& world, const TaskId& id) -> Result<void> {
+        world.house().go(world.house().runner().pull_sync.poll("shop"));
+        if (is_done(world, id)) return {};
+        return Error(ErrorCode::unavailable, "not known yet");
+    };
+    change.holds = [](RunnerWorld& world, const TaskId& id) {
+        const auto list = world.house().runner().comments.read(world.record(id)).value();
+        const bool are_once = list.comments.empty() || (list.comments.size() == 2 && list.next == 3);
+        if (!are_once) throw std::runtime_error(std::to_string(list.comments.size()) + " comments of two threads");
+    };
+    return change;
+}
+
 }  // namespace orange::test

@@ -85,3 +85,7 @@ TEST_CASE("a daemon that is killed while GitHub merges leaves a task that is don
 TEST_CASE("a daemon that is killed while it follows a merged pull request leaves a task that is done once", "[soak]") {
     CHECK(Kills(following_a_merge()).everywhere() > 40);
 }
+
+TEST_CASE("a daemon that is killed while it takes comments from a pull request takes each once", "[soak]") {
+    CHECK(Kills(following_threads()).everywhere() > 10);
+}
