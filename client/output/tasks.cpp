@@ -464,7 +464,9 @@ Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style&
     if (!task.merges_into.empty()) fields.more("merge into", task.merges_into + ", the branch of its parent");
     fields.add("workflow", known.workflow + ", review round " + std::to_string(known.review_round()) + ", crashes " +
                                std::to_string(known.crash_count()));
-    fields.add("agents", agents_of(known) + models_of(task));
+    auto agents = agents_of(known);
+    for (const auto& [state, harness] : reply.harnesses) agents += ", in " + state + " " + harness;
+    fields.add("agents", agents + models_of(task));
     fields.more("processes", "worker " + process_text(task.worker, task.worker_activity, now) + ", reviewer " +
                                  process_text(task.reviewer, task.reviewer_activity, now));
     if (!known.executor.empty()) {

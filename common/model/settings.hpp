@@ -56,6 +56,7 @@ struct ProjectSettings {
     std::optional<std::string> model;         ///< empty: the program's own
     std::optional<std::string> review_model;  ///< likewise
     std::optional<std::string> review_harness;
+    std::optional<std::string> second_review_harness;
     std::optional<std::string> executor;
     std::optional<std::string> executor_options;    ///< a line that shell_words() can split
     std::optional<std::string> resume_after_limit;  ///< "true", "false", or hours_in()
@@ -96,6 +97,7 @@ struct ProjectSettings {
         add(model);
         add(review_model);
         add(review_harness);
+        add(second_review_harness);
         add(executor);
         add(executor_options);
         add(resume_after_limit);

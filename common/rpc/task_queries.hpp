@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -161,6 +162,7 @@ struct TaskShow : TaskSelector {
         std::optional<RelatedTask> parent;
         std::vector<RelatedTask> children;
         std::vector<AgentUse> agents;
+        std::map<std::string, std::string> harnesses;
         Json history = Json::array();
         std::vector<CommentView> comments;
         void describe(auto& v) {
@@ -173,6 +175,7 @@ struct TaskShow : TaskSelector {
             v.optional("parent", parent, "the task that it is a part of");
             v.sparse("children", children, "its sub-tasks, oldest first");
             v.sparse("agents", agents, "what its living agents use of the machine");
+            v.sparse("harnesses", harnesses, "which agent works in a status for which its workflow names another one");
             v.required("history", history, "the last 20 events");
         }
     };

@@ -125,7 +125,26 @@ void resolve_meanings(Definition& definition) {
 std::optional<Role> spawned_role(const Action& hook) {
     if (hook.name == "spawn_reviewer") return Role::reviewer;
     if (hook.name != "spawn_agent") return std::nullopt;
-    return hook.param("harness") == "review" ? Role::reviewer : Role::worker;
+    const auto harness = hook.param("harness");
+    return harness == k_review_harness || harness == k_second_harness ? Role::reviewer : Role::worker;
+}
+
+std::string harness_word(const Action& hook) {
+    const auto role = spawned_role(hook);
+    if (!role) return {};
+    auto word = hook.param("harness");
+    if (word.empty()) word = *role == Role::reviewer ? k_review_harness : k_task_harness;
+    return word;
+}
+
+std::string harness_word(const Definition& definition, std::string_view status, Role role) {
+    for (const auto& transition : definition.transitions) {
+        if (transition.to != status) continue;
+        for (const auto& hook : transition.hooks) {
+            if (spawned_role(hook) == role) return harness_word(hook);
+        }
+    }
+    return role == Role::reviewer ? k_review_harness : k_task_harness;
 }
 
 }  // namespace orange::engine

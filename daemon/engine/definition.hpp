@@ -183,7 +183,23 @@ struct Definition {
 /// in the first state.
 void resolve_meanings(Definition& definition);
 
+/// The words for a harness of the task: its own, that of its reviews, and that of second reviews. Another word is the
+/// name of a harness.
+inline constexpr const char *k_task_harness = "task", *k_review_harness = "review", *k_second_harness = "second_review";
+
 /// Returns the role of the agent that a hook starts; nullopt if it starts none.
 std::optional<Role> spawned_role(const Action& hook);
+
+/// Returns the harness that a hook starts: one of the words above, or a name. Empty if it starts none.
+std::string harness_word(const Action& hook);
+
+/// Returns the harness with which the role's agent starts in a state, also if no hook starts it: that of the hooks that
+/// start this role on the way into the state, or else the task's. The loader lets no two of them differ.
+std::string harness_word(const Definition& definition, std::string_view status, Role role);
+
+/// Returns true if the word is not the task's own harness for the role.
+constexpr bool is_another_harness(std::string_view word, Role role) {
+    return word != (role == Role::reviewer ? k_review_harness : k_task_harness);
+}
 
 }  // namespace orange::engine

@@ -62,9 +62,10 @@ void enter(TaskRecord& record, const Definition& definition, const Decision& dec
     for (const auto& [field, value] : decision.counters) record.task.counters[field] = value;
     record.task.updated_at = entrance.at;
     record.entered_at = entrance.at;
+    const bool is_reviewed_again = state && state->agent == Role::reviewer;  // a second reviewer has its word, too
     if (decision.verdict == Verdict::fail) {
         record.failed_reviews.push_back(decision.words);
-    } else if (decision.verdict || entrance.by.role == Role::human) {
+    } else if ((decision.verdict && !is_reviewed_again) || entrance.by.role == Role::human) {
         record.failed_reviews.clear();
     }
     record.moved_because = why_moved(record, definition, decision, entrance.by);

@@ -72,6 +72,13 @@ Result<Decision> decide_start(const Definition& definition, const Task& task, co
     return decision_for(definition, task, made);
 }
 
+std::string next_status(const Definition& definition, const Task& task, const std::optional<std::string>& start) {
+    const auto* state = definition.state(task.status);
+    if (state && state->children) return state->children->when_commits;
+    if (!state || state->meaning != Meaning::initial) return task.status;
+    return start ? *start : spawn_target(definition, task).value_or(task.status);
+}
+
 std::optional<Role> first_agent(const Definition& definition, const Task& task,
                                 const std::optional<std::string>& start) {
     const auto to = start ? Result<std::string>(*start) : spawn_target(definition, task);

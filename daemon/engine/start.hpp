@@ -21,6 +21,10 @@ std::vector<std::string> start_states(const Definition& definition);
 /// with the possible states, for any other state.
 Result<Decision> decide_start(const Definition& definition, const Task& task, const std::string& to);
 
+/// Returns the status in which the next agent of the task works: for a task that has not started, or waits for its
+/// sub-tasks, the one to which its start or their end leads; else its own. `start`: as for first_agent().
+std::string next_status(const Definition& definition, const Task& task, const std::optional<std::string>& start);
+
 /// Returns the role of the agent that the start of a pending task brings: in the state `start`, or in the workflow's
 /// first one. nullopt if the start brings none.
 std::optional<Role> first_agent(const Definition& definition, const Task& task,

@@ -23,6 +23,7 @@ struct Copies {
     Path own;
     std::optional<Path> mirror;
     std::set<std::string, std::less<>> sections = {};  ///< sections that the workflow asks its agents for
+    std::set<std::string, std::less<>> verdicts = {};  ///< of these, those with a reviewer's verdict
 };
 
 /// The result of a call of TaskFiles; the caller saves its values in the record.

@@ -43,11 +43,12 @@ bool TaskSync::lives(Role role) const {
 /// last words are those of either.
 bool TaskSync::owns(bool of_mirror, std::string_view heading) const {
     const bool is_workers = std::ranges::find(k_of_worker, heading) != std::end(k_of_worker);
+    const bool is_review = heading == k_review || (!is_workers && copies_.verdicts.contains(heading));
     const bool is_asked_for = copies_.sections.contains(heading);
-    if (!of_mirror) return !is_workers && heading != k_review && !is_asked_for;
-    if (is_asked_for && !is_workers && heading != k_review) return true;
+    if (!of_mirror) return !is_workers && !is_review && !is_asked_for;
+    if (is_asked_for && !is_workers && !is_review) return true;
     if (is_workers) return lives(Role::worker) || !lives(Role::reviewer);
-    return heading == k_review && (lives(Role::reviewer) || !lives(Role::worker));
+    return is_review && (lives(Role::reviewer) || !lives(Role::worker));
 }
 
 /// True for the sections of a reviewer: ## Review, and what else the workflow asks its agents for.

@@ -1,5 +1,7 @@
 #include "daemon/workflow/actions.hpp"
 
+#include "daemon/engine/definition.hpp"
+
 namespace orange::workflow {
 
 const std::vector<ActionSpec>& action_specs() {
@@ -10,15 +12,22 @@ const std::vector<ActionSpec>& action_specs() {
     static const std::vector<ActionSpec> specs{
         {"acquire_workspace", {}},
         {"release_workspace", {}},
-        // The default of `permissions` depends on the harness: full for task, reduced for review
-        // (read_transitions.cpp).
+        // The default of `permissions` depends on the role that the harness stands for: full for the worker, reduced
+        // for a reviewer (read_transitions.cpp).
         {"spawn_agent",
          {prompt_param,
-          {"harness", choice, false, {"task", "review"}, "task"},
+          {"harness",
+           harness,
+           false,
+           {engine::k_task_harness, engine::k_review_harness, engine::k_second_harness},
+           engine::k_task_harness},
           {"permissions", choice, false, permission_levels},
           increment_param}},
         {"spawn_reviewer",
-         {prompt_param, {"permissions", choice, false, permission_levels, "reduced"}, increment_param}},
+         {prompt_param,
+          {"harness", harness, false, {engine::k_review_harness, engine::k_second_harness}},
+          {"permissions", choice, false, permission_levels, "reduced"},
+          increment_param}},
         {"kill_session", {}},
         {"kill_reviewer", {}},
         {"notify_worker", {{"message", message, true, {"passed", "failed", "changes_requested"}}}},

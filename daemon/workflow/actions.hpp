@@ -10,6 +10,7 @@ namespace orange::workflow {
 enum class ParamKind {
     prompt,   ///< a key of `prompts`
     choice,   ///< one of `choices`
+    harness,  ///< one of `choices`, or the name of a harness
     field,    ///< a number of the task that increment and set_field may change
     integer,  ///< a whole number
     seconds,  ///< a whole number, 1 to 3600

@@ -112,12 +112,34 @@ void check_roles(Reader& reader, const Source& source) {
     }
 }
 
+/// An agent that is started again has the harness of its state, whichever way has led there.
+void check_harnesses(Reader& reader, const Source& source) {
+    const auto& transitions = source.definition.transitions;
+    std::map<std::pair<std::string, Role>, std::size_t> first;
+    for (std::size_t i = 0; i < transitions.size(); ++i) {
+        const auto& to = transitions[i].to;
+        for (const auto& hook : transitions[i].hooks) {
+            const auto role = engine::spawned_role(hook);
+            if (!role) continue;
+            const auto line = source.transitions[first.emplace(std::pair(to, *role), i).first->second].at.line;
+            const auto word = engine::harness_word(hook), other = engine::harness_word(source.definition, to, *role);
+            if (word == other) continue;
+            reader.problem(source.transitions[i].at,
+                           "the " + name_text(*role) + " of " + to + " is started with harness: " + word +
+                               " here, and with harness: " + other + " in line " + std::to_string(line) +
+                               "; Orange would not know which to start again. Give both the same, or give the second "
+                               "one a state of its own");
+        }
+    }
+}
+
 }  // namespace
 
 void check_graph(Reader& reader, const Source& source) {
     check_ambiguity(reader, source);
     check_ways(reader, source);
     check_roles(reader, source);
+    check_harnesses(reader, source);
 }
 
 }  // namespace orange::workflow

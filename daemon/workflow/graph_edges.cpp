@@ -85,7 +85,10 @@ std::string hook_text(const Transition& transition) {
         if (hook.name == "notify_worker" && hook.param("message").find(' ') == std::string::npos) {
             said.push_back(hook.param("message"));
         }
-        if (!said.empty()) name += " (" + join(said, " ") + ")";
+        const auto role = engine::spawned_role(hook);
+        const auto harness = role ? engine::harness_word(hook) : std::string();
+        const bool is_named = role && engine::is_another_harness(harness, *role);
+        if (!said.empty()) name += " (" + join(said, " ") + (is_named ? ", harness " + harness : "") + ")";
         if (const auto field = hook.param("increment"); !field.empty()) name += ", increment (" + field + ")";
         names.push_back(printable(name));
     }

@@ -46,6 +46,19 @@ void read_message(Reader& reader, const Node& node, const ParamSpec& spec, const
     }
 }
 
+/// A harness may be defined later than the workflow that names it: only its form is checked here.
+void read_harness(Reader& reader, const Node& node, const ParamSpec& spec, const std::string& what,
+                  const std::string& value) {
+    const bool known = std::find(spec.choices.begin(), spec.choices.end(), value) != spec.choices.end();
+    if (known) return;
+    if (value == engine::k_task_harness) {
+        reader.problem(node.place, what + " starts a reviewer, so it cannot be task, which is the worker's");
+    } else if (!is_name(value)) {
+        reader.problem(node.place, what + " must be " + join(spec.choices, ", ") +
+                                       " or the name of a harness, but is \"" + printable(value) + "\"");
+    }
+}
+
 void read_param(Reader& reader, const Node& node, const ParamSpec& spec, Source& source, Action& action) {
     const std::string what = action.name + "'s " + spec.name;
     if (spec.kind == ParamKind::argv) {
@@ -61,6 +74,7 @@ void read_param(Reader& reader, const Node& node, const ParamSpec& spec, Source&
     auto value = spec.kind == ParamKind::choice ? reader.choice(node, what, spec.choices) : reader.text(node, what);
     if (!value) return;
     if (spec.kind == ParamKind::prompt) source.prompt_uses.push_back({*value, node.place});
+    if (spec.kind == ParamKind::harness) read_harness(reader, node, spec, what, *value);
     if (spec.kind == ParamKind::field) read_field(reader, node, what, source.definition, source, *value);
     if (spec.kind == ParamKind::message || spec.kind == ParamKind::text) read_message(reader, node, spec, what, *value);
     action.params[spec.name] = *value;
@@ -71,7 +85,8 @@ void fill_standards(const ActionSpec& spec, Action& action) {
         if (!param.standard.empty()) action.params.try_emplace(param.name, param.standard);
     }
     if (action.name == "spawn_agent") {
-        action.params.try_emplace("permissions", action.param("harness") == "review" ? "reduced" : "full");
+        const bool reviews = engine::spawned_role(action) == Role::reviewer;
+        action.params.try_emplace("permissions", reviews ? "reduced" : "full");
     }
 }
 

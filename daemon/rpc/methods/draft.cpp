@@ -29,14 +29,17 @@ void use_model(const World& world, const std::string& setting, const std::string
 }
 
 /// Returns what the human was told last of an agent of this harness that cannot work; empty if none is known.
-std::string reason_not_to_work(const World& world, const std::string& harness) {
+std::string reason_not_to_work(Api& api, const std::string& harness) {
+    const auto& world = api.world();
     for (const auto& id : world.tasks.active()) {
         const auto record = world.tasks.awake(id);
         const auto* notice = record ? engine::find_notice(*record, NoticeKind::agent_cannot_work) : nullptr;
         if (!notice) continue;
-        const bool reviews = notice->cause == name_of(Role::reviewer);
-        const auto& used = reviews ? record->task.review_harness : record->task.harness;
-        if (used == harness) return std::string(first_line(notice->text));
+        const auto role = notice->cause == name_of(Role::reviewer) ? Role::reviewer : Role::worker;
+        const auto definition = api.runner().turns.definition_of(record->task);
+        if (!definition) continue;
+        if (harness_of(world, **definition, record->task, role, record->task.status) == harness)
+            return std::string(first_line(notice->text));
     }
     return {};
 }
@@ -44,8 +47,8 @@ std::string reason_not_to_work(const World& world, const std::string& harness) {
 /// Says who reviews the work of an agent if the call names no reviewer.
 class UsualReviewer {
   public:
-    UsualReviewer(const World& world, std::string setting)
-        : world_(world), setting_(std::move(setting)), broken_(reason_not_to_work(world, k_usual_reviewer)) {}
+    UsualReviewer(Api& api, std::string setting)
+        : world_(api.world()), setting_(std::move(setting)), broken_(reason_not_to_work(api, k_usual_reviewer)) {}
 
     std::string of(const std::string& worker) const {
         if (worker == k_player) return worker;
@@ -89,12 +92,13 @@ Result<void> check_permissions(const std::optional<std::string>& permissions) {
 }
 
 /// Completes the choices of the call with the reviewer and with the project's models.
-Choices complete_choices(const World& world, const TaskCreate& params, const std::string& worker,
+Choices complete_choices(Api& api, const TaskCreate& params, const std::string& worker,
                          const std::optional<std::string>& usual, Draft& draft) {
+    const auto& world = api.world();
     Choices choices = params;
     choices.harness = worker;
     const auto settings = settings_of(world, draft.project);
-    const UsualReviewer reviewer(world, *settings.review_harness);
+    const UsualReviewer reviewer(api, *settings.review_harness);
     if (!choices.review_harness) {
         choices.review_harness = reviewer.of(worker);
         if (auto note = reviewer.note_about(worker); !note.empty()) draft.notes.push_back(std::move(note));
@@ -117,15 +121,16 @@ Result<std::vector<std::string>> notes_about(const World& world, const std::stri
     add(note_of_login(world, draft.project, entry));
     const auto& task = draft.record.task;
     const auto& model = name == task.harness ? task.model : task.review_model;
-    if (model) add(agents::model_note(entry.harness, *model));
+    const bool is_passed = name == task.harness || name == task.review_harness;
+    if (model && is_passed) add(agents::model_note(entry.harness, *model));
     if (entry.harness.tried) return notes;
     add(name + " is not tried yet with a whole task. To test it: orange harness test " + name);
     return notes;
 }
 
-/// Notes each sentence about the two harnesses once.
+/// Notes each sentence about the harnesses once.
 Result<void> note_harnesses(const World& world, const CallerEnvironment& caller, Draft& draft) {
-    for (const auto& name : {draft.record.task.harness, draft.record.task.review_harness}) {
+    for (const auto& name : harnesses_of(world, *draft.definition, draft.record.task)) {
         TRY(auto notes, notes_about(world, name, draft, caller));
         for (auto& note : notes) {
             const bool said = std::find(draft.notes.begin(), draft.notes.end(), note) != draft.notes.end();
@@ -138,7 +143,8 @@ Result<void> note_harnesses(const World& world, const CallerEnvironment& caller,
 /// Refuses a start at which a program would ask for trust. `can_ask`: the caller can ask the human, and call again.
 Result<void> check_consent(World& world, bool can_ask, const Draft& draft) {
     const auto& project = draft.project;
-    const auto asks = without_consent(world, project, draft.record.task, !can_ask);
+    const auto asks =
+        without_consent(world, project, harnesses_of(world, *draft.definition, draft.record.task), !can_ask);
     if (asks.empty()) return can_ask ? check_setup_agreed(project) : Result<void>{};
     const auto message = asks + " asks whether it may trust " + project.path + ". To answer:\n  orange harness trust " +
                          asks + " --project " + project.name;
@@ -156,8 +162,9 @@ Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) 
     TRY(const auto worker, worker_for(params, usual, draft.needs_workspace));
     TRY(check_permissions(params.permissions));
     draft.record.task.permissions = params.permissions;
-    const auto choices = complete_choices(world, params, worker, usual, draft);
+    const auto choices = complete_choices(api, params, worker, usual, draft);
     TRY(api.runner().edits.choose_agents(draft.record, choices, starts));
+    TRY(api.runner().edits.check_named_agents(draft.record, *draft.definition, starts));
     TRY(note_harnesses(world, params.caller, draft));
     for (const auto& name : params.trust) {
         if (!project.lets_trust(name)) project.trusted.push_back(name);

@@ -10,13 +10,6 @@
 namespace orange::rpc {
 namespace {
 
-bool has_reviewer(const engine::Definition& definition) {
-    return std::ranges::any_of(definition.transitions, [](const auto& transition) {
-        return std::ranges::any_of(transition.hooks,
-                                   [](const auto& hook) { return engine::spawned_role(hook) == Role::reviewer; });
-    });
-}
-
 /// Returns the first option that the agent gets only with full permissions; empty if there is none.
 std::string full_option(const agents::Harness& harness) {
     const auto full = harness.argv.find(agents::argv_name(harness, "full"));
@@ -55,10 +48,11 @@ std::string beginning_of(const std::string& text) {
     return shown + (more > 0 ? "… " + counted(more, "more line") + "\n" : "");
 }
 
-std::vector<std::string> harnesses_of(const Task& task, bool reviews) {
-    std::vector<std::string> names = {task.harness};
-    if (reviews && task.review_harness != task.harness) names.push_back(task.review_harness);
-    return names;
+/// Returns "claude reviews the work", or "claude reviews the work, then codex".
+std::string reviewers_note(const std::vector<std::string>& reviewers) {
+    auto note = reviewers.front() + " reviews the work";
+    for (std::size_t i = 1; i < reviewers.size(); ++i) note += ", then " + reviewers[i];
+    return note;
 }
 
 /// Says where the project's commands run, which execute files of an agent behind a wall.
@@ -80,16 +74,19 @@ std::vector<std::string> start_notes(Api& api, const TaskRecord& record) {
     const auto definition = api.runner().turns.definition_of(record.task);
     const auto worker = world.harnesses.find(record.task.harness);
     if (!project || !definition || !worker) return {};
-    const bool reviews = has_reviewer(**definition);
+    const auto reviewers = reviewers_of(world, **definition, record.task);
     const auto permissions = permissions_of(**definition, record.task, Role::worker);
     std::vector<std::string> notes = {worker_note(worker->harness, permissions)};
-    if (reviews) notes.push_back(record.task.review_harness + " reviews the work");
+    if (!reviewers.empty()) notes.push_back(reviewers_note(reviewers));
     if (auto note = commands_note(world, record.task, *project); !note.empty()) notes.push_back(std::move(note));
     if (record.task.workspace) {
         notes.push_back("workspace " + *record.task.workspace + "; " + std::to_string(world.pool.free(*project)) +
                         " of " + std::to_string(project->pool_size) + " workspaces still free");
     }
-    for (const auto& name : harnesses_of(record.task, reviews)) {
+    auto names = harnesses_of(world, **definition, record.task);
+    if (reviewers.empty() && record.task.review_harness != record.task.harness)
+        std::erase(names, record.task.review_harness);
+    for (const auto& name : names) {
         const auto entry = world.harnesses.find(name);
         if (!entry || !entry->harness.trust.is_asked()) continue;
         const auto trusted = is_trusted(world, *project, *entry);
@@ -100,8 +97,9 @@ std::vector<std::string> start_notes(Api& api, const TaskRecord& record) {
     return notes;
 }
 
-std::string without_consent(World& world, const Project& project, const Task& task, bool only_first) {
-    for (const auto& name : harnesses_of(task, true)) {
+std::string without_consent(World& world, const Project& project, const std::vector<std::string>& harnesses,
+                            bool only_first) {
+    for (const auto& name : harnesses) {
         const auto entry = world.harnesses.find(name);
         if (entry && only_first && !entry->harness.trust.first) continue;
         if (entry && !entry->harness.trust.args.empty() && !project.lets_trust(name)) return name;

@@ -11,9 +11,10 @@ namespace orange::rpc {
 /// will ask for trust, and how much room is left in the pool.
 std::vector<std::string> start_notes(Api& api, const TaskRecord& record);
 
-/// Returns the first of the task's harnesses that has no consent and can take the answer about trust on its command
+/// Returns the first of a task's harnesses that has no consent and can take the answer about trust on its command
 /// line; empty if there is none. `only_first`: only harnesses whose question cannot be answered in their window.
-std::string without_consent(World& world, const Project& project, const Task& task, bool only_first);
+std::string without_consent(World& world, const Project& project, const std::vector<std::string>& harnesses,
+                            bool only_first);
 
 /// Returns needs_force if the project has no setup command and its repository brings one to which no person has agreed
 /// yet. The details contain the question, and the entry of `trusted` that a "yes" adds.

@@ -7,6 +7,7 @@
 #include "common/base/try.hpp"
 #include "common/rpc/task_queries.hpp"
 #include "daemon/async/async.hpp"
+#include "daemon/engine/edges.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/methods/picked_run.hpp"
@@ -36,6 +37,19 @@ std::vector<AgentUse> uses_of(const World& world, const TaskRecord& record) {
     return uses;
 }
 
+/// Returns the harness of each status for which the workflow names another one than the task's.
+std::map<std::string, std::string> named_harnesses(Api& api, const Task& task) {
+    std::map<std::string, std::string> named;
+    const auto definition = api.runner().turns.definition_of(task);
+    for (const auto& state : definition ? (*definition)->states : std::vector<engine::State>()) {
+        const auto role = engine::role_of_state(**definition, state);
+        const auto word = engine::harness_word(**definition, state.name, role);
+        if (!engine::is_another_harness(word, role)) continue;
+        named[state.name] = harness_of(api.world(), **definition, task, role, state.name);
+    }
+    return named;
+}
+
 Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     auto& world = api.world();
@@ -53,6 +67,7 @@ Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
         reply.children.push_back(api.related(child));
     }
     reply.agents = uses_of(world, *record);
+    reply.harnesses = named_harnesses(api, record->task);
     reply.body = store::read_body(world.files, world.tasks.folder(*record) / "TASK.md").value_or("");
     if (params.comments) {
         CO_TRY(auto list, api.runner().comments.read(*record));

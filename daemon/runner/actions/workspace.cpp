@@ -12,7 +12,10 @@ Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, Task
     CO_TRY(auto project, registered_project(world, record.task.project));
     project.settings = settings_of(world, project);
     std::vector<std::string> exclude;
-    for (const auto& name : {record.task.harness, record.task.review_harness}) {
+    std::vector<std::string> names = {record.task.harness, record.task.review_harness};
+    const auto definition = world.workflows.pinned(record.task.workflow, record.task.workflow_hash);
+    if (definition) names = harnesses_of(world, **definition, record.task);
+    for (const auto& name : names) {
         const auto entry = world.harnesses.find(name);
         if (!entry) continue;  // the start of the agent reports what is wrong
         exclude.insert(exclude.end(), entry->harness.exclude.begin(), entry->harness.exclude.end());

@@ -614,8 +614,11 @@ void Activities::raise_limit(TaskRecord& record, Role role, const UsagePause& pa
 
 std::optional<UsagePause> Activities::pause_of(const TaskRecord& record, Role role, Timestamp since) const {
     const auto* run = record.run_of(role);
-    const auto& chosen = role == Role::reviewer ? record.task.review_harness : record.task.harness;
-    return runner_.usage.pause_of(run ? run->harness : chosen, record.task.project, since);
+    if (run) return runner_.usage.pause_of(run->harness, record.task.project, since);
+    const auto definition = turns_.definition_of(record.task);
+    if (!definition) return std::nullopt;  // nothing of the task can go on
+    const auto chosen = harness_of(world_, **definition, record.task, role, record.task.status);
+    return runner_.usage.pause_of(chosen, record.task.project, since);
 }
 
 bool Activities::asks_to_resume(const TaskRecord& record) const {

@@ -29,7 +29,17 @@ namespace orange {
 std::string permissions_of(const engine::Definition& definition, const Task& task, Role role,
                            const std::string& ordered = {});
 
-/// An order to start a role's agent.
+/// Returns the name of the harness with which the role's agent of this task starts in a status: as the workflow says
+/// there (engine::harness_word), with the settings of now.
+std::string harness_of(const World& world, const engine::Definition& definition, const Task& task, Role role,
+                       std::string_view status);
+/// Returns each harness that may start for the task, once: the worker's and the reviewer's, then what else its workflow
+/// names.
+std::vector<std::string> harnesses_of(const World& world, const engine::Definition& definition, const Task& task);
+/// Returns the harnesses of the workflow's reviewers, each once, in the order of the states; none without a reviewer.
+std::vector<std::string> reviewers_of(const World& world, const engine::Definition& definition, const Task& task);
+
+/// An order to start a role's agent. Its harness is that of the task's status.
 struct SpawnOrder {
     Role role = Role::worker;
     std::string prompt;       ///< key of the workflow's prompts
@@ -135,6 +145,9 @@ class AgentControl : Owner {
                                                             const Project& project);
     Awaitable<Result<void>> complete_environment(agents::StartRequest& request, const agents::HarnessEntry& harness,
                                                  const git::Pinned& worktree, const std::string& permissions);
+    /// True if the living agent is not the one that this order of a transition means: its workflow names another
+    /// harness, or another choice of one, for the new status.
+    bool is_anothers(const TaskRecord& record, const engine::Definition& definition, const SpawnOrder& order) const;
     /// Returns the folder of the task's workspace, if there is one to start an agent in.
     Result<Path> existing_workspace(const Task& task) const;
     void choose_session(const TaskRecord& record, agents::StartRequest& request) const;

@@ -103,6 +103,51 @@ std::string permissions_of(const engine::Definition& definition, const Task& tas
     return wanted == "reduced" || task.permissions == "reduced" ? "review" : wanted;
 }
 
+std::string harness_of(const World& world, const engine::Definition& definition, const Task& task, Role role,
+                       std::string_view status) {
+    auto word = engine::harness_word(definition, status, role);
+    if (word == engine::k_task_harness) return task.harness;
+    if (word == engine::k_second_harness) {
+        const auto* project = world.projects.find(task.project);
+        const auto second = *settings_of(world, project ? *project : Project{}).second_review_harness;
+        return second.empty() ? task.review_harness : second;
+    }
+    return word == engine::k_review_harness ? task.review_harness : word;
+}
+
+namespace {
+
+/// Adds the harnesses that hooks start on the way into the states, for a role or for both.
+void add_started(const World& world, const engine::Definition& definition, const Task& task, std::optional<Role> role,
+                 std::vector<std::string>& names) {
+    for (const auto& state : definition.states) {
+        for (const auto& transition : definition.transitions) {
+            if (transition.to != state.name) continue;
+            for (const auto& hook : transition.hooks) {
+                const auto started = engine::spawned_role(hook);
+                if (!started || (role && started != role)) continue;
+                auto name = harness_of(world, definition, task, *started, state.name);
+                if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+            }
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> harnesses_of(const World& world, const engine::Definition& definition, const Task& task) {
+    std::vector<std::string> names = {task.harness};
+    if (task.review_harness != task.harness) names.push_back(task.review_harness);
+    add_started(world, definition, task, std::nullopt, names);
+    return names;
+}
+
+std::vector<std::string> reviewers_of(const World& world, const engine::Definition& definition, const Task& task) {
+    std::vector<std::string> names;
+    add_started(world, definition, task, Role::reviewer, names);
+    return names;
+}
+
 std::map<std::string, std::string> AgentControl::environment(const TaskRecord& record,
                                                              std::map<std::string, std::string> harness, Role role,
                                                              const RunId& run, const std::string& program_path) const {
@@ -156,8 +201,11 @@ Awaitable<Result<agents::LaunchRequest>> AgentControl::launch_request(const Task
     agents::LaunchRequest launch;
     CO_TRY(launch.prompt, co_await prompt_text(record, definition, order.prompt));
     launch.permissions = permissions_of(definition, task, order.role, order.permissions);
-    launch.effort = order.role == Role::reviewer ? task.review_effort : task.effort;
-    launch.model = order.role == Role::reviewer ? task.review_model : task.model;
+    const bool reviews = order.role == Role::reviewer;
+    if (harness.harness.name == (reviews ? task.review_harness : task.harness)) {  // another program has other names
+        launch.effort = reviews ? task.review_effort : task.effort;
+        launch.model = reviews ? task.review_model : task.model;
+    }
     launch.task_dir = world_.tasks.folder(record).string();
     launch.task_file = record.task_file;
     launch.talk_dir = agents::Launcher::talk_folder(run_folder(record)).string();
@@ -203,8 +251,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     CO_TRY(world_.check_programs());
     CO_TRY(const auto worktree, existing_workspace(task));
     CO_TRY(const auto project, registered_project(world_, task.project));
-    const bool reviewer = order.role == Role::reviewer;
-    CO_TRY(const auto harness, world_.harnesses.find(reviewer ? task.review_harness : task.harness));
+    CO_TRY(const auto harness, world_.harnesses.find(harness_of(world_, definition, task, order.role, task.status)));
     if (harness.program.empty()) co_return world_.harnesses.not_installed(harness);
     CO_TRY(auto launch, co_await launch_request(record, definition, order, harness, project));
     CO_TRY(const auto opened, co_await open_worktree(world_, record));
@@ -259,7 +306,12 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         co_await reap_dead(record, order.role);  // at once: no run starts before its executor has ended it
         CO_TRY(turns_.try_save(record, Durability::atomic));
     }
-    const auto& harness = order.role == Role::reviewer ? record.task.review_harness : record.task.harness;
+    if (order.role == Role::reviewer && !order.respawn &&
+        !order.resume) {  // another review: no start continues the last
+        std::erase_if(record.sessions, [](const NativeSession& old) { return old.role == Role::reviewer; });
+        unlisted_.erase({record.task.id.value, Role::reviewer});
+    }
+    const auto harness = harness_of(world_, definition, record.task, order.role, record.task.status);
     const auto has_room = [&] {
         return runner_.capacity.may_start(record, order.role) && !runner_.capacity.is_logging_in(harness);
     };
@@ -317,7 +369,8 @@ Awaitable<Result<bool>> AgentControl::use_existing(TaskRecord& record, const eng
         co_return true;
     }
     // An earlier call was to end the agent, and failed half-way: a role must never have two agents.
-    if (run->ending) CO_TRY(co_await end(record, order.role));
+    const bool is_to_end = run->ending || (alive(record, order.role) && is_anothers(record, definition, order));
+    if (is_to_end) CO_TRY(co_await end(record, order.role));
     if (alive(record, order.role)) {
         CO_TRY(const auto prompt, co_await prompt_text(record, definition, order.prompt));
         CO_TRY(hand_over_prompt(record, order.role, prompt, order.intent + "-" + order.prompt));
@@ -329,6 +382,18 @@ Awaitable<Result<bool>> AgentControl::use_existing(TaskRecord& record, const eng
                                                     name_text(order.role) + " was started; try again");
     }
     co_return false;
+}
+
+bool AgentControl::is_anothers(const TaskRecord& record, const engine::Definition& definition,
+                               const SpawnOrder& order) const {
+    if (order.intent.empty() || !record.intent || record.intent->id != order.intent) return false;
+    const auto role = order.role;
+    const auto before = engine::harness_word(definition, record.intent->from, role);
+    const auto now = engine::harness_word(definition, record.task.status, role);
+    const bool is_named = engine::is_another_harness(before, role) || engine::is_another_harness(now, role);
+    const auto* run = record.run_of(role);
+    return is_named &&
+           (before != now || run->harness != harness_of(world_, definition, record.task, role, record.task.status));
 }
 
 /// Saves the run as `starting` before its window opens.

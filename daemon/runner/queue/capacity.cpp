@@ -23,10 +23,6 @@ queue::Resource role_resource(Role role, const std::string& project) {
     return {name_text(role), project};
 }
 
-const std::string& harness_of(const Task& task, Role role) {
-    return role == Role::reviewer ? task.review_harness : task.harness;
-}
-
 bool has_begun(const TaskRecord& record) {
     return !record.held.empty();
 }
@@ -46,9 +42,16 @@ std::string spoken_pause(const UsagePause& pause, Timestamp now) {
 
 }  // namespace
 
+std::string Capacity::harness_of(const TaskRecord& record, Role role) const {
+    const auto definition = turns_.definition_of(record.task);
+    if (!definition) return role == Role::reviewer ? record.task.review_harness : record.task.harness;
+    const auto status = engine::next_status(**definition, record.task, record.start);
+    return orange::harness_of(world_, **definition, record.task, role, status);
+}
+
 Capacity::Resources Capacity::agent_needs(const TaskRecord& record, Role role) const {
     Resources needs = {{k_memory, {}}};
-    const queue::Resource harness{k_harness, harness_of(record.task, role)};
+    const queue::Resource harness{k_harness, harness_of(record, role)};
     // No limit of agents holds what starts in or after a status that waits for its human: an answer lets it go on.
     const bool unlimited =
         waits_for_human(record, record.task.status) || (record.intent && waits_for_human(record, record.intent->from));
@@ -66,7 +69,7 @@ Capacity::Resources Capacity::held_needs(const TaskRecord& record) const {
         if (run && !run->ending) continue;  // it runs, and only the record's wait is not removed yet
         for (auto& need : agent_needs(record, start.role)) needs.push_back(std::move(need));
         if (is_paused(record, start.role, start.since)) needs.push_back({k_resume, {}});
-        needs.push_back({k_login, harness_of(record.task, start.role)});
+        needs.push_back({k_login, harness_of(record, start.role)});
     }
     return needs;
 }
@@ -78,7 +81,7 @@ Capacity::Resources Capacity::queued_needs(const TaskRecord& record, Role role) 
 }
 
 std::optional<UsagePause> Capacity::pause_of(const TaskRecord& record, Role role, Timestamp since) const {
-    return runner_.usage.pause_of(harness_of(record.task, role), record.task.project, since);
+    return runner_.usage.pause_of(harness_of(record, role), record.task.project, since);
 }
 
 bool Capacity::is_paused(const TaskRecord& record, Role role, Timestamp since) const {
@@ -161,7 +164,7 @@ Capacity::Resources Capacity::running_of(const TaskRecord& record) const {
     for (const Role role : roles) {
         taken.push_back(role_resource(role, record.task.project));
         const auto program = programs.find(role);
-        taken.push_back({k_harness, program == programs.end() ? harness_of(record.task, role) : program->second});
+        taken.push_back({k_harness, program == programs.end() ? harness_of(record, role) : program->second});
     }
     return taken;
 }
@@ -221,7 +224,7 @@ bool Capacity::is_logging_in(const std::string& harness) const {
     }
     return std::ranges::any_of(promised_, [&](const auto& promise) {
         const auto record = world_.tasks.awake(promise.first);
-        return record && harness_of(record->task, promise.second) == harness;
+        return record && harness_of(*record, promise.second) == harness;
     });
 }
 
@@ -369,7 +372,7 @@ std::optional<StartWait> Capacity::wait_of(const TaskRecord& record) const {
     if (full == needs.end() && !begun) return std::nullopt;
     StartWait wait;
     wait.role = *role;
-    wait.harness = harness_of(record.task, *role);
+    wait.harness = harness_of(record, *role);
     wait.place =
         begun ? held_place(record, full == needs.end() ? needs : Resources{*full}) : world_.tasks.queue_place(record);
     if (full == needs.end()) {

@@ -85,6 +85,8 @@ class Capacity : Owner {
     int limit_of(const queue::Resource& resource) const;
     std::optional<Role> about_to_start(const TaskRecord& record) const;
     std::optional<Role> role_of(const TaskRecord& record) const;
+    /// Returns the harness with which the task's next agent of this role starts.
+    std::string harness_of(const TaskRecord& record, Role role) const;
 
     /// Returns how long the next agent of that harness waits for this one's login; 0: it does not wait.
     std::chrono::milliseconds login_time(const std::string& harness) const;

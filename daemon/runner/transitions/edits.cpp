@@ -16,6 +16,7 @@
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/agents/agent_control.hpp"
 #include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/family/family.hpp"
 #include "daemon/runner/placing/placement.hpp"
@@ -131,6 +132,25 @@ Result<void> Edits::choose_agents(TaskRecord& record, const Choices& choices, bo
             return Error(ErrorCode::invalid_argument,
                          "harness " + part.its_harness + " has no reduced permissions; choose another");
         }
+    }
+    return {};
+}
+
+Result<void> Edits::check_named_agents(TaskRecord& record, const engine::Definition& definition,
+                                       bool must_be_installed) const {
+    const auto& task = record.task;
+    for (const auto& name : harnesses_of(world_, definition, task)) {
+        if (name == task.harness || name == task.review_harness) continue;  // choose_agents() has checked these
+        const auto entry = world_.harnesses.find(name);
+        const auto where = "the workflow " + definition.name + " starts " + name;
+        if (!entry) return in_context(where, entry.error());
+        if (must_be_installed && entry->program.empty())
+            return in_context(where, world_.harnesses.not_installed(*entry));
+        if (task.permissions == "reduced" &&
+            agents::argv_name(entry->harness, "reduced") == agents::argv_name(entry->harness, "full")) {
+            return Error(ErrorCode::invalid_argument, where + ", which has no reduced permissions");
+        }
+        record.harness_hashes[name] = entry->hash;
     }
     return {};
 }
@@ -310,6 +330,7 @@ Result<workflow::Library::DefinitionPtr> Edits::workflow_for(const TaskRecord& r
 
 Result<void> Edits::change_workflow(TaskRecord& record, const std::string& name, const Caller& by) {
     TRY(const auto definition, workflow_for(record, name, by));
+    TRY(check_named_agents(record, *definition, true));
     TRY(auto hash, world_.workflows.pin(name));
     record.task.workflow = name;
     record.task.workflow_hash = hash;

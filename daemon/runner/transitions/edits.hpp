@@ -33,6 +33,10 @@ class Edits : Owner {
     /// it and, if it `must_be_installed`, be found on this machine.
     Result<void> choose_agents(TaskRecord& record, const Choices& choices, bool must_be_installed);
 
+    /// Checks the harnesses that the workflow names beside the task's own, as choose_agents() does.
+    Result<void> check_named_agents(TaskRecord& record, const engine::Definition& definition,
+                                    bool must_be_installed) const;
+
     /// Sets in `record` where its agents run. Pins the executor's definition, which the task keeps.
     Result<void> choose_executor(TaskRecord& record, const Choices& choices);
 

@@ -7,11 +7,34 @@
 
 namespace orange {
 
+namespace {
+
+/// Checks that each harness that a workflow names exists.
+Result<void> check_harnesses(const World& world, const engine::Definition& definition) {
+    for (const auto& transition : definition.transitions) {
+        for (const auto& hook : transition.hooks) {
+            const auto role = engine::spawned_role(hook);
+            const auto word = engine::harness_word(hook);
+            if (!role || !engine::is_another_harness(word, *role) || word == engine::k_second_harness) continue;
+            const auto found = world.harnesses.find(word);
+            if (!found) return in_context("workflow " + definition.name, found.error());
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
 Result<void> check_names(const World& world, const Project& project) {
-    if (project.workflow) TRY(world.workflows.find(*project.workflow));
+    if (project.workflow) {
+        TRY(const auto definition, world.workflows.find(*project.workflow));
+        TRY(check_harnesses(world, *definition));
+    }
     if (project.harness) TRY(world.harnesses.find(*project.harness));
     const auto settings = settings_of(world, project);
-    if (!settings.review_harness->empty()) TRY(world.harnesses.find(*settings.review_harness));
+    for (const auto& name : {*settings.review_harness, *settings.second_review_harness}) {
+        if (!name.empty()) TRY(world.harnesses.find(name));
+    }
     TRY(world.executors.find(*settings.executor));
     return {};
 }

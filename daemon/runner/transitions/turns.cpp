@@ -22,6 +22,7 @@ store::Copies with_sections(store::Copies copies, const Result<workflow::Library
     if (!definition) return copies;
     const auto add = [&](const std::optional<engine::Gate>& gate) {
         if (gate && !gate->section.empty()) copies.sections.insert(gate->section);
+        if (gate && gate->verdict) copies.verdicts.insert(gate->section);
     };
     for (const auto& transition : (*definition)->transitions) add(transition.gate);
     for (const auto& rule : (*definition)->exit_rules) add(rule.has_artifact);
