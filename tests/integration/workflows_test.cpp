@@ -112,7 +112,8 @@ TEST_CASE("A workflow that is not there is refused wherever it is named, with th
         INFO(ran.err);
         CHECK(ran.status == 1);
         CHECK_THAT(ran.err, Tells("nightly"));
-        for (const char* name : {"careful", "default", "minimal", "pr", "relay"}) CHECK_THAT(ran.err, Tells(name));
+        for (const char* name : {"careful", "default", "minimal", "pr", "relay", "two-reviewers"})
+            CHECK_THAT(ran.err, Tells(name));
     };
     refused({"task", "create", "x", "--project", "shop", "--workflow", "nightly"});
     refused({"project", "update", "shop", "--workflow", "nightly"});
@@ -228,6 +229,25 @@ TEST_CASE("On careful the demo agent waits until its plan is approved, and write
     CHECK(orange.path_of(id) == "pending planning plan-review planning plan-review working agent-review reviewing");
     CHECK(orange.fields(id).at("counters").at("plan_approved") == 1);
     CHECK(orange.history(id, "agent.spawned").size() == 2);  // the worker, and its reviewer
+}
+
+TEST_CASE("On two-reviewers the demo agent is reviewed twice, and both verdicts stay") {
+    Sandbox orange;
+    orange.add_project("shop");
+    rpc::TaskCreate create;
+    create.project = "shop";
+    create.summary = "Add a greeting";
+    create.workflow = "two-reviewers";
+    const auto id = orange.call(create).task.fields.id.value;
+    orange.wait_for_status(id, "reviewing");
+    CHECK(orange.path_of(id) == "pending planning working agent-review second-review reviewing");
+    rpc::TaskShow show;
+    show.id = id;
+    const auto shown = orange.call(show);
+    CHECK_THAT(shown.body, Holds("## Review\n") && Holds("## Second review\n"));
+    CHECK(shown.harnesses.at("second-review") == shown.task.fields.review_harness);
+    CHECK(orange.history(id, "agent.spawned").size() == 3);
+    CHECK(orange.fields(id).at("attention").is_null());
 }
 
 TEST_CASE("A pinned definition that is lost leaves the task listed, with the way out") {

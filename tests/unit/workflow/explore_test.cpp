@@ -658,6 +658,10 @@ TEST_CASE("nothing that can happen on careful breaks it", "[slow]") {
     check_sound("workflows/", "careful", 500);
 }
 
+TEST_CASE("nothing that can happen on two-reviewers breaks it", "[slow]") {
+    check_sound("workflows/", "two-reviewers", 500);
+}
+
 TEST_CASE("no task of careful comes to working without a human's decision about its plan", "[slow]") {
     auto definition = loaded(text_of("workflows/careful.yml"), "careful");
     CHECK(Exploration(definition).worlds_around("plan-review", "working").empty());

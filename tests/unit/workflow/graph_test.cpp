@@ -64,7 +64,7 @@ TEST_CASE("a workflow is drawn state by state, with what each way out of it asks
 }
 
 TEST_CASE("no line of a drawing is wider than the terminal") {
-    for (const auto* name : {"default", "careful", "pr", "relay", "minimal"}) {
+    for (const auto* name : {"default", "careful", "pr", "relay", "minimal", "two-reviewers"}) {
         const auto drawn = definition(file("workflows/" + std::string(name) + ".yml"), name);
         for (const std::size_t width : {60U, 80U, 200U}) {
             const auto text = text_graph(drawn, width);

@@ -4,6 +4,7 @@
 #include <regex>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "daemon/engine/decide.hpp"
 #include "daemon/workflow/load.hpp"
@@ -215,6 +216,34 @@ TEST_CASE("careful is default with a human between planning and working") {
     }
 }
 
+TEST_CASE("two-reviewers is default with a second review that has its own verdict, section and harness") {
+    const auto two = loaded(content("workflows/two-reviewers.yml"), "two-reviewers");
+    const auto usual = loaded(content("workflows/default.yml"), "default");
+    CHECK(two.targets_from("agent-review") == Names{"second-review", "working", "stuck", "cancelled", "done"});
+    CHECK(two.targets_from("second-review") == Names{"reviewing", "working", "stuck", "cancelled", "done"});
+    CHECK(hooks_of(two, "agent-review", "second-review") == Names{"kill_reviewer", "spawn_reviewer"});
+    CHECK(engine::harness_word(two, "agent-review", Role::reviewer) == "review");
+    CHECK(engine::harness_word(two, "second-review", Role::reviewer) == "second_review");
+    for (const auto& to : {"reviewing", "working", "stuck"}) {
+        INFO(to);
+        const auto& first = *usual.between("agent-review", to).front();
+        const auto& second = *two.between("second-review", to).front();
+        CHECK(second.by == first.by);
+        CHECK(second.when == first.when);
+        auto gate = *second.gate;
+        CHECK(std::exchange(gate.section, "Review") == "Second review");
+        CHECK(gate == *first.gate);
+        CHECK(hooks_of(two, "second-review", to) == hooks_of(usual, "agent-review", to));
+    }
+    for (const auto& state : usual.states) {
+        for (const auto& to : usual.targets_from(state.name)) {
+            if (state.name == "agent-review" && to == "reviewing") continue;
+            INFO(state.name << " → " << to);
+            CHECK(hooks_of(two, state.name, to) == hooks_of(usual, state.name, to));
+        }
+    }
+}
+
 TEST_CASE("minimal is seed 003's example with nothing but keys added") {
     const auto added = additions("tests/data/workflows/minimal_003.yml", "workflows/minimal.yml");
     CHECK(added == Names{"states.working.agent", "transitions[1].gate.fresh", "transitions[1].gate.comments",
@@ -232,9 +261,12 @@ TEST_CASE("the skill tells a reviewer the same commands, verdicts and sections a
     REQUIRE(end != std::string::npos);
     const auto of_skill = facts_of_review(skill.substr(begin, end - begin));
     std::set<std::string> of_prompts;
-    for (const std::string name : {"default", "careful", "pr", "relay"}) {
+    for (const std::string name : {"default", "careful", "pr", "relay", "two-reviewers", "two-reviewers second"}) {
         INFO(name);
-        const auto facts = facts_of_review(loaded(content("workflows/" + name + ".yml"), name).prompts.at("reviewer"));
+        const bool is_second = name.ends_with(" second");
+        const auto workflow = is_second ? name.substr(0, name.find(' ')) : name;
+        const auto prompts = loaded(content("workflows/" + workflow + ".yml"), workflow).prompts;
+        const auto facts = facts_of_review(prompts.at(is_second ? "second_reviewer" : "reviewer"));
         for (const auto* fact : {"Verdict: PASS", "Verdict: FAIL", "## Handoff", "UNCERTAIN", "--status stuck"}) {
             CHECK(facts.contains(fact));
         }
@@ -259,7 +291,7 @@ TEST_CASE("the example of the documentation is complete") {
 }
 
 TEST_CASE("no workflow that Orange ships is warned of anything") {
-    const std::string name = GENERATE("careful", "default", "minimal", "pr", "relay");
+    const std::string name = GENERATE("careful", "default", "minimal", "pr", "relay", "two-reviewers");
     const auto found = workflow::load(content("workflows/" + name + ".yml"), name + ".yml", name);
     REQUIRE(found.ok());
     INFO(workflow::describe(found.warnings, name + ".yml"));
