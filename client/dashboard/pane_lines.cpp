@@ -221,7 +221,7 @@ std::vector<Line> about_lines(const About& about, std::size_t width) {
     const bool plans = about.what == About::What::plan;
     auto text = asks    ? sections_in(shown->body, {"Questions"})
                 : plans ? sections_in(shown->body, {"Plan", "Subtasks"})
-                        : sections_in(shown->body, {"Handoff", "Review"});
+                        : sections_in(shown->body, {"Handoff", "Review", "Second review"});
     if (text.empty() && !asks) text = sections_in(shown->body, {"Plan"});
     if (text.empty()) text = shown->body;
     Lines lines;

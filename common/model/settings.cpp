@@ -42,7 +42,7 @@ constexpr SettingRule k_settings[] = {
     {"model", "NAME", "", "model of the workers of new tasks"},
     {"review_model", "NAME", "", "model of the reviewers of new tasks"},
     {"review_harness", "NAME", "", "harness of the reviewers of new tasks; none: claude, or the worker's"},
-    {"second_review_harness", "NAME", "", "harness of second reviewers, in two-reviewers; none: the task's reviewer's"},
+    {"second_review_harness", "NAME", "", "harness of second reviewers; none: the task's reviewer's"},
     {"executor", "NAME", "local", "where the agents of new tasks run"},
     {"executor_options", "WORDS", "", "words for the executor of new tasks, as '-p gpu'"},
     {"resume_after_limit", "true|false|HOURS", "true", "go on after a usage limit: at once, never, within 08:00-20:00"},
