@@ -101,6 +101,23 @@ TEST_CASE("a transition ends the notices that stood before it, and not what came
     CHECK(find_notice(record, NoticeKind::task_file_conflict));
 }
 
+TEST_CASE("what a second reviewer has failed is remembered when the first one passes the next round") {
+    const World world("review");
+    TaskRecord record;
+    record.task = world.task;
+    auto decision = decision_to("working");
+    decision.verdict = Verdict::fail;
+    decision.words = "It leaks";
+    enter(record, world.definition, decision, entrance());
+    decision.verdict = Verdict::pass;
+    decision.to = "review";
+    enter(record, world.definition, decision, entrance());
+    CHECK(record.failed_reviews == std::vector<std::string>{"It leaks"});
+    decision.to = "reviewing";
+    enter(record, world.definition, decision, entrance());
+    CHECK(record.failed_reviews.empty());
+}
+
 TEST_CASE("a task that is stuck after failed reviews says what they say, until a human moves it") {
     const World world("review");
     TaskRecord record;

@@ -308,6 +308,20 @@ TEST_CASE_METHOD(Play, "a TASK.md that is replaced without frontmatter takes no 
     CHECK(others().empty());
 }
 
+TEST_CASE_METHOD(Play, "a section with a verdict is the reviewer's, whatever its name is") {
+    const bool has_verdict = GENERATE(true, false);
+    copies.sections = {"Second review"};
+    if (has_verdict) copies.verdicts = copies.sections;
+    AgentRun worker;
+    worker.run = RunId{"run1"};
+    record.runs = {worker};
+    start(k_start + "\n## Second review\n\nVerdict: FAIL\n");
+    save(Who::agent, k_start);  // the worker alone lives
+    const auto body = sync().body;
+    CHECK((body != k_start) == has_verdict);
+    if (has_verdict) CHECK_THAT(body, Holds("## Second review\n\nVerdict: FAIL\n"));
+}
+
 TEST_CASE_METHOD(Play, "a line that came meanwhile goes only if it is removed after it was merged back") {
     start(k_start);
     save(Who::human, in_place_of("n1", "n1\nof the human")(k_start));
