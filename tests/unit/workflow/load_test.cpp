@@ -237,7 +237,7 @@ TEST_CASE("wrong hooks are refused where they stand") {
          "  - {from: stuck, to: checking, hooks: [{action: spawn_reviewer, harness: codex, prompt: look}]}\n"
          "  - from: [working, checking]\n",
          "20:5",
-         {"reviewer of checking", "codex", "review", "line 15"}},
+         {"reviewer", "checking", "codex", "15"}},
         {"        prompt: go\n",
          "        prompt: go\n        permissions: all\n",
          "15:22",
