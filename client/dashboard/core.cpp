@@ -70,7 +70,8 @@ Effects Core::on_input(const Input& input, Moment now) {
 
 void Core::paste(const std::string& text, Moment now) {
     if (state_.prompt) {
-        insert_text(state_.prompt->text, state_.prompt->cursor, text, state_.prompt->what == Prompt::For::reject);
+        insert_text(state_.prompt->text, state_.prompt->cursor, text,
+                    state_.prompt->what == Prompt::For::reject || state_.prompt->what == Prompt::For::comment);
     } else if (state_.form && state_.form->fields[state_.form->at].choices.empty()) {
         auto& field = state_.form->fields[state_.form->at];
         insert_text(field.value, field.cursor, text, field.name == "context");
@@ -91,7 +92,7 @@ void Core::key(const Key& key, Moment now, Effects& effects) {
     const bool was_error = state_.message && state_.message->bad;
     state_.message.reset();
     if (key == "Esc" && was_error) return;
-    if (pane_key(key, now) || overlay_key(key)) return;
+    if (pane_key(key, now, effects) || overlay_key(key)) return;
     if (key == "C-c") return effects.outside.push_back({Outside::What::quit});
     const auto* binding = binding_of(key);
     if (binding == nullptr) {

@@ -56,6 +56,8 @@ class Core {
     const Row* selected() const;
     /// Returns the table of keys; use bindings() to read it.
     static std::span<const Binding> keys();
+    /// The keys for comments, which a pane with a cursor has besides pane_keys().
+    static std::span<const Binding> comment_keys();
     rpc::CallerEnvironment caller;  ///< for task.create
 
   private:
@@ -115,10 +117,32 @@ class Core {
     void make_stale(const std::string& task);
     void make_stale_if_changed();
     // core_focus.cpp
-    bool pane_key(const Key& key, Moment now);
+    bool pane_key(const Key& key, Moment now, Effects& effects);
+    bool pane_moves(const Key& key);
     void show_row(std::size_t row);
+    void go_to_row(std::size_t row);
     void go_to_mark(bool of_files, bool down, Moment now);
     void find_in_pane(std::size_t from, bool down, Moment now);
+    std::size_t row_to_find_from() const;
+    // core_comments.cpp
+    void lay_out(Pane pane, PaneText& text, std::size_t width);
+    PaneText* text_with_cursor();
+    void move_cursor(long places);
+    void page_cursor(long rows);
+    void follow_cursor();
+    void follow_view();
+    void show_whole();
+    void end_whole();
+    void begin_range();
+    bool comment_key(const Key& key, Moment now, Effects& effects);
+    void write_comment(Moment now);
+    void rewrite_comment(bool again);
+    void resolve_comment(Effects& effects);
+    void remove_comment(Moment now);
+    void take_over(Effects& effects);
+    void open_comment(Request request, const std::string& text);
+    void send_comment(Request request, const std::string& text, Effects& effects);
+    void offer_comment_again(const Request& request);
     // core_actions.cpp
     void run(const Binding& key, Moment now, Effects& effects);
     int half_a_page() const;
@@ -202,6 +226,7 @@ class Core {
     void projects_reply(const Result<Json>& reply, Moment now);
     void harnesses_reply(const Result<Json>& reply);
     void workflows_reply(const Result<Json>& reply);
+    void count_comments(const Answer& reply);
     void act_reply(const Request& request, Result<Answer> reply, Moment now, Effects& effects);
     void request_list(std::size_t host, Effects& effects, Moment now);
     void refresh(Moment now, std::size_t host = 0);
@@ -257,6 +282,14 @@ struct PaneView {
     std::size_t top = 0, rows = 0, all = 0;
 };
 PaneView view_of(const State& state);
+/// Returns true if the shown pane has a cursor, with which lines are commented on.
+bool has_cursor(const State& state);
+/// Returns the first and the last place of the range, or twice that of the cursor.
+std::pair<std::size_t, std::size_t> chosen_places(const PaneText& text);
+/// Returns the first row of a place, and the row behind its last one.
+std::pair<std::size_t, std::size_t> rows_of(const PaneText& text, std::size_t place);
+/// Returns true if one of Core::comment_keys() does something at the cursor.
+bool is_of_use(const PaneText& text, const Binding& key);
 /// Returns true while keys are those of the pane (pane_keys()), and not those of the list.
 bool pane_has_keys(const State& state);
 /// The keys of a pane that has the focus, for the footer and the help.
@@ -283,7 +316,8 @@ struct Layout {
     Box below;             ///< of the second pane, below a short list on a large screen
     int message_rows = 1;  ///< above the footer
     int footer_rows = 1;
-    bool tiny = false;  ///< only the counts fit
+    bool tiny = false;   ///< only the counts fit
+    bool whole = false;  ///< the pane covers all but the last rows
 };
 Layout layout_of(const State& state);
 /// Returns false if not all rows of the question have room.
@@ -293,12 +327,16 @@ std::vector<Line> message_lines(const State& state);
 /// Returns what the task needs from its human, what is going on, or why it cannot be changed from here, without its
 /// age. At most three rows.
 std::vector<Line> need_lines(const State& state, const Row& task);
-/// Returns a pane's rows for a width.
-std::vector<Line> pane_lines(Pane pane, const PaneText& text, std::size_t width);
+/// Returns a pane's rows for a width, and puts into the empty `places` where the cursor can stand.
+std::vector<Line> pane_lines(Pane pane, const PaneText& text, std::size_t width, Places& places);
 /// Returns the place of State::about: in the pane, or over the list if there is no pane beside it.
 Box about_box(const Layout& layout);
 std::vector<Line> about_lines(const About& about, std::size_t width);
 
+/// Returns true for a request that makes or changes comments.
+bool is_comment(const Request& request);
+/// Returns the name in State::drafts of a prompt's text; `request`: of a comment.
+std::string draft_key(Prompt::For what, const std::string& task, const Request& request);
 /// Edits a line by one key. Returns true if the key changed the text or moved the cursor.
 bool edit_line(std::string& text, std::size_t& cursor, const Key& key);
 /// Joins a text of several lines into one line.

@@ -8,6 +8,7 @@ namespace orange::dashboard {
 namespace {
 
 enum class Mark { file, hunk };
+constexpr long k_all_places = 1'000'000'000;
 
 /// Returns true for a row where a file or a hunk of a diff begins, and where a section or a part of TASK.md does.
 bool is_marked(Pane pane, const Line& line, Mark mark) {
@@ -22,9 +23,11 @@ bool is_marked(Pane pane, const Line& line, Mark mark) {
     return is_heading && (mark == Mark::hunk || text.starts_with("## ") || text.starts_with("# "));
 }
 
-/// Returns true for keys that change tasks or marks: a person who reads did not mean them.
+/// Returns true for keys that change tasks or marks: a person who reads did not mean them. Enter and the text of a
+/// rejection, which sends the comments, are meant.
 bool belongs_to_list(const Binding& binding) {
-    const bool changes = (binding.is & (k_changes | k_on_marked)) != 0 && binding.action != Action::enter;
+    const bool is_meant = binding.action == Action::enter || binding.action == Action::reject;
+    const bool changes = (binding.is & (k_changes | k_on_marked)) != 0 && !is_meant;
     return changes || binding.action == Action::mark || binding.action == Action::mark_all;
 }
 
@@ -39,6 +42,7 @@ std::span<const PaneKey> pane_keys() {
         {"/", "find", "Find a text in the pane"},
         {"n N", "next", "The next place of that text, or the one before"},
         {"z", "wrap", "Wrap long lines, or cut them"},
+        {"C", "full", "The whole screen for the pane; again, or Esc: as before"},
     };
     return k_keys;
 }
@@ -67,18 +71,32 @@ void Core::show_row(std::size_t row) {
     state_.panes[state_.pane].scroll = is_from_end(state_.pane) ? most - top : top;
 }
 
+/// Marks a row as found, and puts the cursor there.
+void Core::go_to_row(std::size_t row) {
+    auto& text = state_.panes[state_.pane];
+    text.found = row;
+    if (has_cursor(state_)) text.cursor = text.places.of_row[row];
+}
+
+std::size_t Core::row_to_find_from() const {
+    const auto found = state_.panes.find(state_.pane);
+    if (found != state_.panes.end() && found->second.found) return *found->second.found;
+    return has_cursor(state_) ? rows_of(found->second, found->second.cursor).first : view_of(state_).top;
+}
+
 void Core::go_to_mark(bool of_files, bool down, Moment now) {
     auto& text = state_.panes[state_.pane];
     const auto mark = of_files ? Mark::file : Mark::hunk;
     const auto view = view_of(state_);
     // A row near the end cannot be the first one of the pane: it is the one that was gone to last.
     const bool is_on_screen = text.found && *text.found >= view.top && *text.found < view.top + view.rows;
-    for (auto row = is_on_screen ? *text.found : view.top;;) {
+    for (auto row = is_on_screen || has_cursor(state_) ? row_to_find_from() : view.top;;) {
         if (down ? ++row >= text.lines.size() : row-- == 0) break;
         if (!is_marked(state_.pane, text.lines[row], mark)) continue;
-        text.found = row;
+        go_to_row(row);
         return show_row(row);
     }
+    if (!down && has_cursor(state_) && text.cursor > 0) return move_cursor(-k_all_places);
     if (!down && view.top > 0) return show_row(0);
     say(down ? "There is none after this" : "There is none before this", false, now);
 }
@@ -92,7 +110,7 @@ void Core::find_in_pane(std::size_t from, bool down, Moment now) {
     for (std::size_t step = 0; step < count; ++step) {
         const auto row = down ? (from + step) % count : (from + count - step) % count;
         if (!found_in(text.lines[row].text(), state_.pane_find)) continue;
-        text.found = row;
+        go_to_row(row);
         const auto view = view_of(state_);
         if (row < view.top || row >= view.top + view.rows) show_row(row > view.rows / 3 ? row - view.rows / 3 : 0);
         return;
@@ -101,30 +119,46 @@ void Core::find_in_pane(std::size_t from, bool down, Moment now) {
     say("\"" + clean(state_.pane_find) + "\" is not in this pane", false, now);
 }
 
-bool Core::pane_key(const Key& key, Moment now) {
+/// Handles the keys that move the cursor, or scroll a pane without one.
+bool Core::pane_moves(const Key& key) {
+    const bool is_down = key == "C-d" || key == " " || key == "J" || key == "PageDown";
+    const bool is_up = key == "C-u" || key == "K" || key == "PageUp";
+    const long steps = key == "j" || key == "Down"   ? 1
+                       : key == "k" || key == "Up"   ? -1
+                       : key == "g" || key == "Home" ? -k_all_places
+                       : key == "G" || key == "End"  ? k_all_places
+                                                     : 0;
+    if (!is_down && !is_up && steps == 0) return false;
+    const auto page = is_up ? -half_a_page() : half_a_page();
+    if (has_cursor(state_)) {
+        if (steps != 0) move_cursor(steps);
+        if (steps == 0) page_cursor(page);
+    } else if (steps == 0) {
+        scroll_pane(page);
+    } else {
+        show_row(static_cast<std::size_t>(std::max(0L, static_cast<long>(view_of(state_).top) + steps)));
+    }
+    return true;
+}
+
+bool Core::pane_key(const Key& key, Moment now, Effects& effects) {
     if (!pane_has_keys(state_)) return false;
     prepare();
-    const auto view = view_of(state_);
-    if (key == "Left" || key == "Esc" || key == "q") {
+    auto& text = state_.panes[state_.pane];
+    if (pane_moves(key) || comment_key(key, now, effects)) return true;
+    if (key == "Esc" && text.range) {
+        text.range.reset();
+    } else if (state_.whole && (key == "Left" || key == "Esc" || key == "q" || key == "C-c")) {
+        end_whole();
+    } else if (key == "Left" || key == "Esc" || key == "q") {
         state_.pane_focused = false;
-    } else if (key == "j" || key == "Down") {
-        show_row(view.top + 1);
-    } else if (key == "k" || key == "Up") {
-        show_row(view.top > 0 ? view.top - 1 : 0);
-    } else if (key == "g" || key == "Home") {
-        show_row(0);
-    } else if (key == "G" || key == "End") {
-        show_row(view.all);
-    } else if (key == "C-d" || key == " " || key == "C-u") {
-        scroll_pane(key == "C-u" ? -half_a_page() : half_a_page());
     } else if (key == "[" || key == "]" || key == "{" || key == "}") {
         go_to_mark(key == "[" || key == "]", key == "]" || key == "}", now);
     } else if (key == "/") {
         open_prompt(Prompt::For::find, nullptr, now);
     } else if (key == "n" || key == "N") {
-        const auto& found = state_.panes[state_.pane].found;
-        const auto at = found ? *found : view.top;
-        const auto last = std::max<std::size_t>(view.all, 1) - 1;
+        const auto at = row_to_find_from();
+        const auto last = std::max<std::size_t>(text.lines.size(), 1) - 1;
         find_in_pane(key == "n" ? at + 1 : (at > 0 ? at - 1 : last), key == "n", now);
     } else if (key == "z") {
         state_.pane_wraps = !state_.pane_wraps;

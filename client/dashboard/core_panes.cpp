@@ -39,12 +39,12 @@ Request request_for(Pane pane, const Row& task, int lines) {
             return screen_request(task, lines);
         case Pane::diff: {
             rpc::TaskDiff diff;
-            diff.patch = true;
+            diff.patch = diff.comments = true;
             return request_about(std::move(diff), Purpose::diff, id);
         }
         case Pane::task: {
             rpc::TaskShow show;
-            show.changes = true;
+            show.changes = show.comments = true;
             return request_about(std::move(show), Purpose::task, id);
         }
         case Pane::history: {
@@ -121,6 +121,7 @@ void Core::scroll_pane(long by) {
     const auto most = std::max(0L, static_cast<long>(text.lines.size()) - rows);
     const auto wanted = static_cast<long>(text.scroll) + (is_from_end(state_.pane) ? -by : by);
     text.scroll = static_cast<std::size_t>(std::clamp(wanted, 0L, most));
+    follow_view();
 }
 
 void Core::make_stale(const std::string& task) {
@@ -275,17 +276,17 @@ void Core::prepare() {
     if (const auto second = second_pane(state_); layout.below.height > 0 && state_.panes.contains(second)) {
         auto& text = state_.panes[second];
         const auto width = static_cast<std::size_t>(layout.below.width);
-        if (std::exchange(text.width, width) != width) text.lines = pane_lines(second, text, width);
+        if (text.width != width) lay_out(second, text, width);
     }
     auto& text = state_.panes[state_.pane];
     const auto width = state_.pane_wraps ? static_cast<std::size_t>(std::max(1, box.width)) : k_not_wrapped;
-    if (text.width == width) return;
-    text.found.reset();
-    text.lines = pane_lines(state_.pane, text, width);
-    text.width = width;
-    const auto rows = static_cast<std::size_t>(std::max(1, box.height - 1));
-    const auto most = text.lines.size() > rows ? text.lines.size() - rows : 0;
-    text.scroll = std::min(text.scroll, most);
+    if (text.width != width) {
+        lay_out(state_.pane, text, width);
+        const auto rows = static_cast<std::size_t>(std::max(1, box.height - 1));
+        const auto most = text.lines.size() > rows ? text.lines.size() - rows : 0;
+        text.scroll = std::min(text.scroll, most);
+    }
+    if (state_.pane_focused && has_cursor(state_)) follow_cursor();
 }
 
 }  // namespace orange::dashboard

@@ -257,9 +257,15 @@ void Core::act_reply(const Request& request, Result<Answer> reply, Moment now, E
                 title += ". c opens the form again, and → chooses demo, which needs no account\nThe reason";
             }
         }
-        return say(title + ": " + whole_error(reply.error()), true, now);
+        say(title + ": " + whole_error(reply.error()), true, now);
+        return offer_comment_again(request);
     }
-    for (const char* kind : {"1 ", "2 ", "3 "}) state_.drafts.erase(kind + request.task);
+    if (is_comment(request)) {
+        state_.drafts.erase(draft_key(Prompt::For::comment, request.task, request));
+        count_comments(*reply);
+    } else {
+        for (const char* kind : {"1 ", "2 ", "3 "}) state_.drafts.erase(kind + request.task);
+    }
     if (request.purpose == Purpose::create) {
         state_.sent_forms.erase(request.task);
         state_.selected = request.task;
@@ -269,6 +275,16 @@ void Core::act_reply(const Request& request, Result<Answer> reply, Moment now, E
         state_.selected = next->id;
     }
     say(title + ": " + outcome_text(request, *reply), has_spawn_error(reply->json), now);
+}
+
+/// Takes over how many comments a task has now, which a rejection says before the next list comes.
+void Core::count_comments(const Answer& reply) {
+    const auto counted = row_in(reply);
+    for (auto& task : state_.tasks) {
+        if (!counted || task.id != counted->id) continue;
+        task.drafts = counted->drafts;
+        task.answered = counted->answered;
+    }
 }
 
 void Core::list_answered(std::size_t host, Result<Answer> answer, const Result<Json>& reply, Moment now) {

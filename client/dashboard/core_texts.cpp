@@ -31,10 +31,6 @@ std::size_t behind_cursor(const std::string& text, std::size_t at) {
     return at;
 }
 
-std::string draft_key(Prompt::For what, const std::string& task) {
-    return std::to_string(static_cast<int>(what)) + " " + task;
-}
-
 /// Returns the feedback that the command proposes; empty if there is none.
 std::string feedback_in(const std::string& command) {
     const auto words = shell_words(command);
@@ -44,6 +40,16 @@ std::string feedback_in(const std::string& command) {
 }
 
 }  // namespace
+
+bool is_comment(const Request& request) {
+    return request.method == rpc::TaskComment::k_name || request.method == rpc::TaskCommentChange::k_name;
+}
+
+std::string draft_key(Prompt::For what, const std::string& task, const Request& request) {
+    auto key = std::to_string(static_cast<int>(what)) + " " + task;
+    if (request.method != rpc::TaskCommentChange::k_name) return key;
+    return key + " " + dump(request.params.at("change")) + dump(request.params.at("numbers"));
+}
 
 bool edit_line(std::string& text, std::size_t& cursor, const Key& key) {
     if (key == "Left" || key == "C-b") {
@@ -108,7 +114,9 @@ void Core::open_prompt(Prompt::For what, const Row* task, Moment now) {
         prompt.task = task->id;
         const auto title = quoted_title(*task);
         if (what == Prompt::For::reply) prompt.label = "Answer to " + title;
-        if (what == Prompt::For::reject) prompt.label = "What " + title + " should change";
+        if (what == Prompt::For::reject)
+            prompt.label = task->drafts > 0 ? "Reject " + title + ", with " + counted(task->drafts, "comment")
+                                            : "What " + title + " should change";
         if (what == Prompt::For::send) prompt.label = "Message to " + title;
     } else if (what == Prompt::For::find) {
         prompt.label = "Find in this pane";
@@ -116,7 +124,7 @@ void Core::open_prompt(Prompt::For what, const Row* task, Moment now) {
         prompt.label = "Search";
         search_for("", now);
     }
-    const auto draft = state_.drafts.find(draft_key(what, prompt.task));
+    const auto draft = state_.drafts.find(draft_key(what, prompt.task, {}));
     if (draft != state_.drafts.end()) {
         prompt.text = draft->second;
     } else if (what == Prompt::For::reject) {
@@ -127,7 +135,7 @@ void Core::open_prompt(Prompt::For what, const Row* task, Moment now) {
 }
 
 void Core::close_prompt(bool keep) {
-    const auto name = draft_key(state_.prompt->what, state_.prompt->task);
+    const auto name = draft_key(state_.prompt->what, state_.prompt->task, state_.prompt->request);
     state_.drafts.erase(name);
     const bool is_send = state_.prompt->what != Prompt::For::search && state_.prompt->what != Prompt::For::find;
     if (keep && !state_.prompt->text.empty() && is_send) {
@@ -173,10 +181,12 @@ void Core::send_prompt(Moment now, Effects& effects) {
     if (prompt.what == Prompt::For::find) {
         close_prompt(false);
         state_.pane_find = prompt.text;
-        if (!prompt.text.empty()) find_in_pane(view_of(state_).top, true, now);
+        if (!prompt.text.empty()) find_in_pane(row_to_find_from(), true, now);
         return;
     }
-    if (trim(prompt.text).empty()) {
+    const auto task = std::ranges::find(state_.tasks, prompt.task, &Row::id);
+    const bool sends_comments = prompt.what == Prompt::For::reject && task != state_.tasks.end() && task->drafts > 0;
+    if (trim(prompt.text).empty() && !sends_comments) {
         close_prompt(false);
         return say("Nothing was sent: the text is empty", false, now);
     }
@@ -190,7 +200,9 @@ void Core::send_prompt(Moment now, Effects& effects) {
                                                      : "the task is busy";
         return say("Not sent, and kept: " + why, true, now);
     }
-    if (prompt.what == Prompt::For::reject) {
+    if (prompt.what == Prompt::For::comment) {
+        send_comment(prompt.request, text, effects);
+    } else if (prompt.what == Prompt::For::reject) {
         rpc::TaskReject params;
         params.feedback = text;
         act(effects, action_of(std::move(params), prompt.task, "sending back", "sent back to the worker"));

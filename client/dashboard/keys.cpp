@@ -164,6 +164,9 @@ std::span<const Binding> Core::keys() {
              c.show_pane(c.state_.pane);
              c.state_.pane_focused = true;
          }},
+        {"C", Action::whole, k_of_list, "",
+         "Show the diff on the whole screen, to comment on its lines; again: as before", "", "task comment",
+         [](Core& c, Effects&, Moment) { c.show_whole(); }},
         {"1", Action::pane_1, k_of_list, "", "Pane: the agent's screen", "", "task peek",
          [](Core& c, Effects&, Moment) { c.focus_pane(Pane::screen); }},
         {"2", Action::pane_2, k_of_list, "", "Pane: what the branch changes", "", "",
@@ -311,6 +314,20 @@ std::string label_of(const Row* task, const Binding& binding) {
     return binding.label;
 }
 
+/// Returns the keys for comments that do something at the pane's cursor.
+std::vector<Part> comment_parts(const State& state) {
+    std::vector<Part> keys;
+    if (!has_cursor(state)) return keys;
+    const auto& text = state.panes.at(state.pane);
+    const auto [first, last] = chosen_places(text);
+    if (text.range) keys.push_back({"Esc", "ends the range of " + std::to_string(last - first + 1)});
+    for (const auto& key : Core::comment_keys()) {
+        const bool is_refused = state.read_only && is_refused_to_readers(key);
+        if (is_of_use(text, key) && !is_refused) keys.push_back({first_key(key), key.label});
+    }
+    return keys;
+}
+
 /// Returns which pane has the keys, what of it is shown, and its keys.
 std::vector<Line> pane_footer(const State& state, std::size_t width, int rows) {
     const auto view = view_of(state);
@@ -318,13 +335,17 @@ std::vector<Line> pane_footer(const State& state, std::size_t width, int rows) {
     const auto where =
         view.all == 0 ? "no rows"
                       : std::to_string(view.top + 1) + "-" + std::to_string(last) + " of " + std::to_string(view.all);
-    std::vector<Part> keys;
-    for (const auto& key : pane_keys()) keys.push_back({key.keys, key.label});
+    auto keys = comment_parts(state);
     std::vector<Line> lines(static_cast<std::size_t>(std::max(1, rows)));
+    if (rows > 1) {
+        Line first(" ");
+        first.add(std::string(name_of(state.pane)), k_bold).add(" has the keys  " + where, k_dim);
+        const auto room = width > first.width() ? width - first.width() : 0;
+        if (!keys.empty()) first.add(" ").add(key_row(std::exchange(keys, {}), {}, room > 0 ? room - 1 : 0));
+        lines.front() = std::move(first);
+    }
+    for (const auto& key : pane_keys()) keys.push_back({key.keys, key.label});
     lines.back() = key_row(keys, {{"?", "help"}}, width);
-    Line first(" ");
-    first.add(std::string(name_of(state.pane)), k_bold).add(" has the keys  " + where, k_dim);
-    if (rows > 1) lines.front() = std::move(first);
     return lines;
 }
 
@@ -384,6 +405,10 @@ std::vector<Line> help_lines(const State& state) {
     heading("A pane that has the keys");
     for (const auto& key : pane_keys()) {
         lines.push_back(Line("  ").add(padded(key.keys, 13), k_bold).add(key.help));
+    }
+    heading("On a line of the diff or of TASK.md, in a pane that has the keys");
+    for (const auto& key : Core::comment_keys()) {
+        lines.push_back(Line("  ").add(padded(first_key(key), 13), k_bold).add(key.help));
     }
     heading("Elsewhere");
     for (const char* text : {

@@ -60,6 +60,14 @@ enum class Action {
     suspend,
     reconnect,
     quit,
+    whole,
+    comment,
+    range,
+    edit_comment,
+    remove_comment,
+    resolve_comment,
+    ask_again,
+    take_over,
 };
 
 class Core;

@@ -83,6 +83,7 @@ std::vector<Line> need_lines(const State& state, const Row& task) {
     auto text = clean(task.needs_text);
     if (!task.preview_url.empty() && text.find(clean(task.preview_url)) == std::string::npos)
         text += (text.empty() ? "it runs at " : "; it runs at ") + clean(task.preview_url);
+    if (const auto fact = comments_fact(task); !fact.empty()) text += (text.empty() ? "" : "; ") + fact;
     if (!task.unreadable.empty()) first = "unreadable:", text = clean(task.unreadable);
     if (!task.alarm.empty()) first = "!", text = clean(task.alarm);
     const bool is_bad = !task.unreadable.empty() || !task.alarm.empty();
@@ -107,15 +108,23 @@ Layout layout_of(const State& state) {
     layout.tiny = state.width < k_least_width || state.height < k_least_height;
     auto messages = static_cast<int>(message_lines(state).size());
     const auto* task = selected_in(state);
-    if (messages == 0 && task != nullptr && state.height >= 16 && !state.prompt && !state.form)
+    const bool is_covered = state.overlay != Overlay::none || state.form;
+    layout.whole = state.whole && state.pane_focused && task != nullptr && !layout.tiny && !is_covered;
+    if (messages == 0 && task != nullptr && state.height >= 16 && !state.prompt && !state.form && !layout.whole)
         messages = 1 + static_cast<int>(need_lines(state, *task).size());
     // Rows from top to bottom: the header; list and pane; the selected task's need or the message; the keys.
-    layout.message_rows = state.prompt ? std::max(2, messages) : std::max(state.height >= 16 ? 2 : 1, messages);
+    const bool says_why = state.prompt && state.message && state.message->bad && !state.question;
+    layout.message_rows = says_why       ? messages + 2
+                          : state.prompt ? std::max(2, messages)
+                                         : std::max(state.height >= 16 && !layout.whole ? 2 : 1, messages);
     layout.footer_rows = state.height >= 16 ? 2 : 1;
     const int first = 1, height = std::max(1, state.height - 1 - layout.footer_rows - layout.message_rows);
     layout.list = {first, 0, state.width, height};
-    if (layout.tiny || selected_in(state) == nullptr) return layout;
-    if (state.width >= k_beside) {
+    if (layout.tiny || task == nullptr) return layout;
+    if (layout.whole) {
+        layout.pane = {0, 0, state.width, height + first};
+        layout.list.height = 0;
+    } else if (state.width >= k_beside) {
         const int list = std::min(state.width / 2, 90);
         layout.list.width = list;
         layout.pane = {first, list + 1, state.width - list - 1, height};

@@ -4,11 +4,13 @@
 
 #include "client/dashboard/ansi.hpp"
 #include "client/dashboard/core.hpp"
+#include "client/dashboard/pane_comments.hpp"
 #include "client/output/events.hpp"
 #include "client/output/tasks.hpp"
 #include "client/output/usage.hpp"
 #include "common/base/text.hpp"
 #include "common/model/fields.hpp"
+#include "common/model/patch.hpp"
 #include "common/rpc/task_queries.hpp"
 
 namespace orange::dashboard {
@@ -64,12 +66,6 @@ Look look_of_diff(std::string_view line) {
     return {};
 }
 
-std::string without_tabs(std::string_view line) {
-    std::string out;
-    for (const char c : line) out += c == '\t' ? std::string("    ") : std::string(1, c);
-    return out;
-}
-
 /// Colours a line such as " src/total.cpp | 12 ++++++------".
 Line stat_line(std::string_view row) {
     Line line;
@@ -81,32 +77,82 @@ Line stat_line(std::string_view row) {
     return line;
 }
 
-Lines diff_lines(const Json& reply, std::size_t width) {
+/// Returns the line without the "\r" of its end.
+std::string_view without_return(std::string_view line) {
+    return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
+}
+
+Place place_of(const Patch& patch, const PatchRow& row) {
+    Place place;
+    if (patch.files.empty()) return place;
+    const auto& file = patch.files[row.file];
+    place.path = file.path();
+    if (!row.is_line()) return place;
+    place.before_path = file.before.empty() ? file.now : file.before;
+    place.now = row.now;
+    place.before = row.before;
+    place.text = without_return(row.line());
+    return place;
+}
+
+void add_patch(Lines& lines, PlacedRows& rows, std::string_view text, std::size_t width) {
+    const auto patch = parse_patch(text);
+    for (const auto& row : patch.rows) {
+        const auto line = without_return(row.text);
+        if (row.text.starts_with("diff ")) lines.emplace_back();
+        add_wrapped(lines, Line(clean(without_tabs(line)), look_of_diff(line)), width);
+        rows.end_line(place_of(patch, row));
+    }
+}
+
+Lines diff_lines(const Json& reply, std::size_t width, Places& places) {
     Lines lines;
-    const auto diff = read_as<rpc::TaskDiff::Reply>(reply, "", UnknownKeys::ignore);
+    auto diff = read_as<rpc::TaskDiff::Reply>(reply, "", UnknownKeys::ignore);
     if (!diff) return lines;
+    places.comments = std::move(diff->comments);
+    places.remarks = std::move(diff->remarks);
+    PlacedRows rows(lines, places, width);
     const auto& changes = diff->changes;
     const auto large = output::large_files_text(changes);
-    if (changes.files == 0 && large.empty()) return {Line("The branch has no changes yet.", k_dim)};
+    if (changes.files == 0 && large.empty()) {
+        lines.emplace_back("The branch has no changes yet.", k_dim);
+        rows.end_line();
+        rows.add_rest();
+        return lines;
+    }
     add_rows(lines,
              counted(static_cast<std::size_t>(changes.commits), "commit") +
                  (changes.uncommitted ? ", and some of it is not committed" : ""),
              width, k_bold);
+    rows.end_line();
     if (!large.empty()) add_rows(lines, large, width, k_yellow);
+    rows.end_line();
     for (const auto row : split_lines(diff->stat)) {
         if (!trim(row).empty()) lines.push_back(stat_line(row));
+        rows.end_line();
     }
-    for (const auto row : split_lines(diff->text)) {
-        if (row.starts_with("diff ")) lines.emplace_back();
-        add_wrapped(lines, Line(clean(without_tabs(row)), look_of_diff(row)), width);
-    }
+    add_patch(lines, rows, diff->text, width);
     if (diff->cut) lines.emplace_back("… the rest is left out; D shows all of it", k_dim);
+    rows.end_line();
+    rows.add_rest();
     return lines;
 }
 
-/// Colours headings, lists and fences of Markdown; the text stays as it is in the file.
-Lines markdown_lines(std::string_view body, std::size_t width) {
-    Lines lines;
+/// Moves `place` to a line of Markdown: of the section whose heading came last, or of none.
+void go_to_line(Place& place, std::string_view row, bool is_text) {
+    const bool begins = !is_text && row.starts_with("## ");
+    if (begins || (!is_text && row.starts_with("# "))) {
+        place = Place();
+        if (begins) place.section = trim(row.substr(3));
+    } else if (!place.section.empty()) {
+        ++place.now;
+        place.text = row;
+    }
+}
+
+/// Adds the lines of Markdown with colours for headings, lists and fences; the text stays as it is in the file.
+void add_markdown(Lines& lines, PlacedRows& rows_of_body, std::string_view body, std::size_t width) {
+    Place place;
     bool fenced = false;
     for (const auto row : split_lines(body)) {
         const auto bare = trim(row);
@@ -127,8 +173,9 @@ Lines markdown_lines(std::string_view body, std::size_t width) {
         } else {
             add_rows(lines, row, width, bare.starts_with('>') ? k_dim : Look{});
         }
+        go_to_line(place, row, fence || fenced);
+        rows_of_body.end_line(place);
     }
-    return lines;
 }
 
 /// Adds lines that the command line prints, with text that is safe for the screen.
@@ -139,13 +186,20 @@ void add_cleaned(Lines& lines, const Lines& printed) {
     }
 }
 
-Lines task_lines(const Json& reply, std::size_t width) {
+Lines task_lines(const Json& reply, std::size_t width, Places& places) {
     Lines lines;
     const auto shown = read_as<rpc::TaskShow::Reply>(reply, "", UnknownKeys::ignore);
     if (!shown) return lines;
-    add_cleaned(lines, output::task_fields(*shown, {}, {false, width}, true));
+    places.comments = shown->comments;
+    PlacedRows rows(lines, places, width);
+    for (const auto& line : output::task_fields(*shown, {}, {false, width}, true)) {
+        add_cleaned(lines, {line});
+        rows.end_line();
+    }
     lines.emplace_back();
-    for (auto& line : markdown_lines(trim(shown->body), width)) lines.push_back(std::move(line));
+    rows.end_line();
+    add_markdown(lines, rows, trim(shown->body), width);
+    rows.add_rest();
     return lines;
 }
 
@@ -214,7 +268,8 @@ std::vector<Line> about_lines(const About& about, std::size_t width) {
         return lines;
     }
     if (!about.reply.is_object()) return {};
-    if (about.what == About::What::changes) return diff_lines(about.reply, width);
+    Places unused;
+    if (about.what == About::What::changes) return diff_lines(about.reply, width, unused);
     const auto shown = read_as<rpc::TaskShow::Reply>(about.reply, "", UnknownKeys::ignore);
     if (!shown) return {};
     const bool asks = about.what == About::What::questions;
@@ -234,11 +289,12 @@ std::vector<Line> about_lines(const About& about, std::size_t width) {
         add_rows(lines, child.short_id + "  " + child.summary, width, k_bold);
     }
     if (plans && !shown->children.empty()) lines.emplace_back();
-    for (auto& line : markdown_lines(trim(text), width)) lines.push_back(std::move(line));
+    PlacedRows rows(lines, unused, width);
+    add_markdown(lines, rows, trim(text), width);
     return lines;
 }
 
-std::vector<Line> pane_lines(Pane pane, const PaneText& text, std::size_t width) {
+std::vector<Line> pane_lines(Pane pane, const PaneText& text, std::size_t width, Places& places) {
     if (!text.error.empty()) {
         Lines lines;
         for (const auto row : split_lines(text.error)) add_rows(lines, row, width, k_dim);
@@ -255,9 +311,9 @@ std::vector<Line> pane_lines(Pane pane, const PaneText& text, std::size_t width)
             return lines;
         }
         case Pane::diff:
-            return diff_lines(text.reply, width);
+            return diff_lines(text.reply, width, places);
         case Pane::task:
-            return task_lines(text.reply, width);
+            return task_lines(text.reply, width, places);
         case Pane::history:
             return history_lines(text.reply, width);
         case Pane::preview:

@@ -7,11 +7,13 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/dashboard/cells.hpp"
 #include "client/dashboard/input.hpp"
 #include "common/model/json.hpp"
+#include "common/rpc/comment_methods.hpp"
 #include "common/rpc/project_methods.hpp"
 #include "common/rpc/usage_methods.hpp"
 #include "common/rpc/workspace_methods.hpp"
@@ -98,6 +100,30 @@ struct Columns {
     bool noted = false;               ///< a task has a notice besides its need
 };
 
+/// A line of the diff or of TASK.md: where it stands in the work, and the comment or remark that it is a row of.
+struct Place {
+    std::string path;          ///< the file on the branch, or the removed one
+    std::string before_path;   ///< the file in the base
+    std::string section;       ///< instead of a file: of TASK.md
+    std::int64_t now = 0;      ///< the line's number on the branch or below the section's heading; 0: it is not there
+    std::int64_t before = 0;   ///< the line's number in the base; 0: it is not there
+    std::string text;          ///< the line as it is in the file
+    std::int64_t comment = 0;  ///< its number; 0: it is no row of a comment
+    std::size_t remark = 0;    ///< counted from 1; 0: it is no row of a remark
+    std::size_t part = 0;      ///< counts the lines that have all else in common
+
+    bool is_line() const { return now > 0 || before > 0; }
+    bool is_note() const { return comment > 0 || remark > 0; }
+};
+
+/// The places of a pane's rows, and what is written about its lines.
+struct Places {
+    std::vector<Place> all;
+    std::vector<std::size_t> of_row;  ///< for each row an index into `all`; rows of one wrapped line share it
+    std::vector<rpc::CommentView> comments;
+    std::vector<rpc::RemarkView> remarks;
+};
+
 /// The contents of a pane: the reply, and its rows for a width.
 struct PaneText {
     std::string task;
@@ -110,6 +136,11 @@ struct PaneText {
     std::optional<std::size_t> found;  ///< the row with the text that was found last
     std::vector<Line> lines;           ///< until the reply comes, those of the previous task for a moment
     std::size_t width = 0;             ///< the width of `lines`; 0: not laid out
+    std::size_t layouts = 0;           ///< how often `lines` were made
+    Places places;                     ///< of `lines`; empty for panes without a cursor
+    std::size_t cursor = 0;            ///< an index into `places`
+    std::optional<Place> stood;        ///< where the cursor stood before the last layout
+    std::optional<std::size_t> range;  ///< an index into `places`: the other end of a range of lines
     std::chrono::steady_clock::time_point came{};
 };
 
@@ -145,12 +176,13 @@ struct Question {
 
 /// A line that is typed at the bottom.
 struct Prompt {
-    enum class For { search, reject, reply, send, find };
+    enum class For { search, reject, reply, send, find, comment };
     For what = For::search;
     std::string task;
     std::string label;
     std::string text;
     std::size_t cursor = 0;  ///< a byte offset in `text`
+    Request request = {};    ///< of a comment: what is sent with the text
 };
 
 struct FormField {
@@ -234,7 +266,9 @@ struct State {
     bool pane_open = false;     ///< shown, although there is no room beside the list
     bool pane_focused = false;  ///< keys are the pane's while it is shown: pane_has_keys()
     bool pane_wraps = true;     ///< long lines; otherwise they are cut
-    std::string pane_find;      ///< the text that is looked for in panes
+    /// The pane has the whole screen while it has the keys: `pane_open` and `pane_focused` as they were before.
+    std::optional<std::pair<bool, bool>> whole;
+    std::string pane_find;  ///< the text that is looked for in panes
     std::map<Pane, PaneText> panes;
     Overlay overlay = Overlay::none;
     std::size_t overlay_scroll = 0;

@@ -153,10 +153,13 @@ void draw_pane(Canvas& canvas, const State& state, const Layout& layout, const R
         return;
     }
     const auto [top, rows, all] = view_of(state);
+    const auto [low, high] = chosen_places(text);
+    const bool has_rows = state.pane_focused && text.places.of_row.size() == text.lines.size();
     const bool is_back = is_from_end(state.pane) && top + rows < all && !pane_has_keys(state);
     for (std::size_t i = 0; i < rows && top + i < text.lines.size(); ++i) {
         auto line = text.lines[top + i];
-        if (text.found == top + i) line = line.fit(static_cast<std::size_t>(box.width)).reversed();
+        const bool is_chosen = has_rows && text.places.of_row[top + i] >= low && text.places.of_row[top + i] <= high;
+        if (is_chosen || text.found == top + i) line = line.fit(static_cast<std::size_t>(box.width)).reversed();
         canvas.put(box.row + 1 + static_cast<int>(i), box.column, box.width, std::move(line));
     }
     if (is_back) {
@@ -299,7 +302,7 @@ Frame draw(const State& state, Timestamp now) {
         frame.rows = canvas.finish();
         return frame;
     }
-    canvas.put(0, 0, state.width, header_line(state, now));
+    if (!layout.whole) canvas.put(0, 0, state.width, header_line(state, now));
     if (state.overlay != Overlay::none) {
         draw_overlay(canvas, state, state.height - 2);
         frame.rows = canvas.finish();
@@ -321,6 +324,8 @@ Frame draw(const State& state, Timestamp now) {
     auto banner = banner_line(state, now);
     int row = below;
     if (state.prompt) {
+        if (static_cast<int>(messages.size()) + 2 > layout.message_rows) messages.clear();
+        for (auto& line : messages) canvas.put(row++, 0, state.width, std::move(line));
         draw_prompt(canvas, frame, state, below + layout.message_rows - 2);
     } else if (!messages.empty()) {
         for (auto& line : messages) canvas.put(row++, 0, state.width, std::move(line));

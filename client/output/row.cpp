@@ -114,8 +114,21 @@ Row row_of(const rpc::TaskView& task) {
         return first_line(notice.text) != first_line(task.needs.text);
     });
     if (task.preview) set_preview(row, *task.preview);
+    if (const auto& comments = task.comments) {
+        row.drafts = static_cast<std::uint16_t>(comments->drafts);
+        row.answered = static_cast<std::uint16_t>(comments->answered);
+    }
     set_agents(row, task);
     return row;
+}
+
+std::string comments_fact(const Row& task) {
+    const auto comments = [](std::uint16_t number) { return counted(number, "comment"); };
+    std::string text;
+    if (task.drafts > 0) text = comments(task.drafts) + " not sent";
+    if (task.answered == 0) return text;
+    return text.empty() ? comments(task.answered) + " answered"
+                        : text + ", " + std::to_string(task.answered) + " answered";
 }
 
 std::string title_of(const Row& task) {

@@ -44,6 +44,7 @@ struct Row {
     std::int32_t queue_place = 0, review_round = 0;
     std::uint16_t host = 0;                        ///< the dashboard's number of the task's machine; 0: this one
     std::int16_t children = 0, children_done = 0;  ///< the number of its sub-tasks, and of the done ones
+    std::uint16_t drafts = 0, answered = 0;        ///< comments that are not sent, and answered ones
     Need needs = Need::nothing;
     Agents worker = Agents::none, reviewer = Agents::none;
     Preview preview = Preview::none;        ///< the command with which its human tries its work
@@ -77,6 +78,8 @@ inline bool is_dead(const Row& task) {
     const bool any = task.worker == Row::Agents::dead || task.reviewer == Row::Agents::dead;
     return any && task.needs != Need::review && (!is_alive(task) || task.needs_command.verb == "task respawn");
 }
+/// Returns "2 comments not sent, 3 answered"; empty if there is nothing to say of its comments.
+std::string comments_fact(const Row& task);
 /// Returns the task's name for people: its summary, or else its branch, or else its id.
 std::string title_of(const Row& task);
 /// Returns a short title for use in a sentence, and the same in quotes.

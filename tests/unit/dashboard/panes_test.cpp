@@ -6,6 +6,15 @@ using namespace orange::tests;
 using dashboard::Purpose;
 using std::chrono::milliseconds;
 
+namespace {
+
+std::vector<dashboard::Line> rows_of_pane(dashboard::Pane pane, const dashboard::PaneText& text, std::size_t width) {
+    dashboard::Places places;
+    return dashboard::pane_lines(pane, text, width, places);
+}
+
+}  // namespace
+
 TEST_CASE("At 80 columns nothing is asked for a pane until it is shown") {
     Desk desk({running("aaaa0000")});
     desk.pass(milliseconds(1000));
@@ -326,7 +335,7 @@ TEST_CASE("Long lines of the agent's screen wrap, and frames that are wider than
                        "────────────────────\n"
                        "│ ok                │\n"
                        "\n"}};
-    const auto lines = dashboard::pane_lines(dashboard::Pane::screen, text, 12);
+    const auto lines = rows_of_pane(dashboard::Pane::screen, text, 12);
     std::vector<std::string> shown;
     for (const auto& line : lines) shown.push_back(line.text());
     CHECK(shown == std::vector<std::string>{"Error: canno", "t find modul", "e x", "────────────", "│ ok        ", ""});
@@ -340,7 +349,7 @@ TEST_CASE("Long lines of a diff wrap, and keep their colour") {
     diff.text = "diff --git a/a b/a\n+0123456789abcdef\n";
     dashboard::PaneText text;
     text.reply = written(diff);
-    const auto lines = dashboard::pane_lines(dashboard::Pane::diff, text, 12);
+    const auto lines = rows_of_pane(dashboard::Pane::diff, text, 12);
     REQUIRE(lines.size() >= 2);
     CHECK(lines[lines.size() - 2].text() == "+0123456789a");
     CHECK(lines.back() == dashboard::Line("bcdef", dashboard::k_green));
@@ -446,7 +455,7 @@ TEST_CASE("A pane gets the keys by its digit or the arrow, and gives them back")
             CHECK_THAT(desk.screen(), Holds("diff has the keys"));
             desk.press("j");
             CHECK(desk.core.state().selected == selected);
-            CHECK(dashboard::view_of(desk.core.state()).top == 1);
+            CHECK(desk.core.state().panes.at(dashboard::Pane::diff).cursor == 1);
             desk.press(back);
             CHECK_THAT(desk.screen(), !Holds("has the keys"));
             desk.press("j");
@@ -478,8 +487,8 @@ TEST_CASE("In a pane that has the keys, files and parts are gone to, and its pla
     CHECK(dashboard::view_of(desk.core.state()).top == 0);
     desk.press("[");
     CHECK_THAT(desk.screen(), Holds("none before"));
-    desk.press("G");
-    for (const char* key : {"}", "}", "}"}) desk.press(key);
+    desk.press("g");
+    for (const char* key : {"}", "}", "}", "}"}) desk.press(key);
     CHECK_THAT(found_row(desk), Holds("third"));
     CHECK_THAT(desk.screen(), Holds("none after"));
     desk.press("Enter");  // what a pane has no use for stays as it is
