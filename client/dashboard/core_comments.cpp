@@ -267,7 +267,7 @@ void Core::move_cursor(long places) {
     follow_cursor();
 }
 
-/// Moves the pane and the cursor by rows.
+/// Moves the pane and the cursor by rows; at an end of the pane, the cursor to that end.
 void Core::page_cursor(long rows) {
     auto& text = state_.panes[state_.pane];
     const auto view = view_of(state_);
@@ -275,7 +275,9 @@ void Core::page_cursor(long rows) {
     const auto last_row = static_cast<long>(text.places.of_row.size()) - 1;
     const auto last_top = static_cast<long>(view.all > view.rows ? view.all - view.rows : 0);
     text.scroll = static_cast<std::size_t>(std::clamp(static_cast<long>(view.top) + rows, 0L, last_top));
-    text.cursor = text.places.of_row[static_cast<std::size_t>(std::clamp(at + rows, 0L, last_row))];
+    const bool is_at_end = text.scroll == view.top;
+    const auto wanted = !is_at_end ? at + rows : rows > 0 ? last_row : 0;
+    text.cursor = text.places.of_row[static_cast<std::size_t>(std::clamp(wanted, 0L, last_row))];
     text.found.reset();
     follow_cursor();
 }
@@ -338,7 +340,7 @@ bool Core::comment_key(const Key& key, Moment now, Effects& effects) {
     if (is_of_use(*text, *found)) {
         run(*found, now, effects);
     } else {
-        say(why_not_here(*found), false, now);
+        say(why_not_here(*found), true, now);
         if (found->is & k_takes_text) state_.unwanted_until = now.steady + k_typing;
     }
     return true;

@@ -1,0 +1,681 @@
+// The cursor of the diff and of TASK.md, and comments on its lines.
+#include "tests/unit/dashboard/desk.hpp"
+
+using namespace orange;
+using namespace orange::tests;
+using dashboard::Pane;
+using dashboard::Purpose;
+
+namespace {
+
+const std::string k_patch =
+    "diff --git a/src/cart.py b/src/cart.py\n"
+    "--- a/src/cart.py\n"
+    "+++ b/src/cart.py\n"
+    "@@ -10,4 +10,5 @@ def total\n"
+    " def total(items):\n"
+    "-    return sum(items)\n"
+    "+    whole = sum(items)\n"
+    "+    return round(whole)\n"
+    " \n"
+    " # end\n"
+    "diff --git a/old.txt b/new.txt\n"
+    "rename from old.txt\n"
+    "rename to new.txt\n"
+    "--- a/old.txt\n"
+    "+++ b/new.txt\n"
+    "@@ -1 +1 @@\n"
+    "-one\n"
+    "+two\n"
+    "diff --git a/logo.png b/logo.png\n"
+    "Binary files a/logo.png and b/logo.png differ\n";
+
+rpc::TaskDiff::Reply diff_of(const std::string& text) {
+    rpc::TaskDiff::Reply diff;
+    diff.changes = {1, 2, 3, 2, false};
+    diff.text = text;
+    return diff;
+}
+
+rpc::CommentView comment_view(std::int64_t number, const std::string& state, const std::string& path, std::int64_t line,
+                              const std::string& text) {
+    rpc::CommentView view;
+    view.number = number;
+    view.state = state;
+    view.place = "here";
+    view.path = path;
+    view.line = view.end = line;
+    view.quoted = "the line";
+    view.turns.push_back({text, k_desk_time, {}, {}});
+    return view;
+}
+
+/// A desk whose diff has the keys.
+Desk reviewing(const rpc::TaskDiff::Reply& diff, int width = 80, int height = 40, Desk::State initial = {}) {
+    Desk desk({in_review("aaaa0000"), running("bbbb0000")}, width, height, std::move(initial));
+    desk.press("2");
+    desk.answer(Purpose::diff, written(diff));
+    if (desk.core.state().panes.at(Pane::diff).lines.empty()) (void)desk.frame();
+    desk.press("2");
+    (void)desk.frame();
+    desk.sent.clear();
+    return desk;
+}
+
+const dashboard::PaneText& text_of(const Desk& desk) {
+    return desk.core.state().panes.at(desk.core.state().pane);
+}
+
+/// The rows of the line at which the cursor stands, together.
+std::string line_at(const Desk& desk) {
+    const auto& text = text_of(desk);
+    const auto [first, end] = dashboard::rows_of(text, text.cursor);
+    std::string all;
+    for (auto row = first; row < end; ++row) all += text.lines.at(row).text();
+    return all;
+}
+
+/// Moves the cursor down to the first line that holds the text.
+void go_to(Desk& desk, const std::string& text) {
+    desk.press("g");
+    for (int i = 0; i < 300 && line_at(desk).find(text) == std::string::npos; ++i) desk.press("j");
+    REQUIRE_THAT(line_at(desk), Holds(text));
+}
+
+void write_comment(Desk& desk, const std::string& text) {
+    desk.press("c");
+    REQUIRE(desk.core.state().prompt);
+    desk.type(text);
+    desk.press("Enter");
+}
+
+rpc::NewComment sent_comment(const Desk& desk) {
+    const auto request = desk.last(Purpose::act);
+    CHECK(request.method == "task.comment");
+    const auto params = dashboard::typed<rpc::TaskComment>(request.params);
+    REQUIRE(params);
+    REQUIRE(params->comments.size() == 1);
+    return params->comments.front();
+}
+
+rpc::TaskCommentChange sent_change(const Desk& desk) {
+    const auto request = desk.last(Purpose::act);
+    CHECK(request.method == "task.comment_change");
+    return *dashboard::typed<rpc::TaskCommentChange>(request.params);
+}
+
+/// As the daemon answers: the task has that many drafts now.
+Json taken(std::int64_t drafts) {
+    auto task = in_review("aaaa0000");
+    task.comments.emplace().drafts = drafts;
+    return {{"task", written(task)}, {"comments", Json::array()}};
+}
+
+}  // namespace
+
+TEST_CASE("The diff and TASK.md are asked for with their comments") {
+    Desk desk({in_review("aaaa0000")});
+    desk.press("2");
+    CHECK(desk.last(Purpose::diff).params.at("comments") == true);
+    desk.press("3");
+    CHECK(desk.last(Purpose::task).params.at("comments") == true);
+}
+
+TEST_CASE("A comment is on the line of the branch at the cursor, and on that of the base for a removed one") {
+    struct Case {
+        std::string at, path, quoted;
+        DiffSide side;
+        std::int64_t line;
+    };
+    for (const auto& each :
+         {Case{"def total(items)", "src/cart.py", "def total(items):", DiffSide::now, 10},
+          Case{"-    return sum", "src/cart.py", "    return sum(items)", DiffSide::before, 11},
+          Case{"return round", "src/cart.py", "    return round(whole)", DiffSide::now, 12},
+          Case{"# end", "src/cart.py", "# end", DiffSide::now, 14}, Case{"-one", "old.txt", "one", DiffSide::before, 1},
+          Case{"+two", "new.txt", "two", DiffSide::now, 1}}) {
+        INFO(each.at);
+        auto desk = reviewing(diff_of(k_patch));
+        go_to(desk, each.at);
+        write_comment(desk, "Why?");
+        const auto comment = sent_comment(desk);
+        CHECK(comment.path == each.path);
+        CHECK(comment.side == each.side);
+        CHECK(comment.line == each.line);
+        CHECK_FALSE(comment.end);
+        CHECK(comment.quoted == each.quoted);
+        CHECK(comment.text == "Why?");
+        CHECK(desk.last(Purpose::act).params.at("id") == "aaaa0000");
+    }
+}
+
+TEST_CASE("Where no line of the work is, no comment can be written, and what is typed for it is no command") {
+    auto desk = reviewing(diff_of(k_patch));
+    for (const std::string at : {"diff --git a/src", "@@ -10,4", "Binary files"}) {
+        go_to(desk, at);
+        desk.press("c");
+        CHECK_FALSE(desk.core.state().prompt);
+        CHECK_THAT(desk.screen(), Holds("No line of the work is here"));
+        desk.type("mxy");
+        desk.press("Enter");
+        CHECK(desk.methods().empty());
+        CHECK_FALSE(desk.core.state().question);
+    }
+    auto empty = reviewing(rpc::TaskDiff::Reply());
+    empty.press("c");
+    CHECK_FALSE(empty.core.state().prompt);
+    CHECK_THAT(empty.screen(), Holds("no changes yet"));
+}
+
+TEST_CASE("A range has the lines between its ends, of the side that both have, and none of another file") {
+    auto desk = reviewing(diff_of(k_patch));
+    go_to(desk, "def total(items)");
+    desk.press("v");
+    for (int i = 0; i < 3; ++i) desk.press("j");
+    CHECK_THAT(desk.footer(), Holds("range of 4"));
+    write_comment(desk, "All of it");
+    auto comment = sent_comment(desk);
+    CHECK(comment.line == 10);
+    CHECK(comment.end == 12);
+    CHECK(comment.quoted == "def total(items):\n    whole = sum(items)\n    return round(whole)");
+    CHECK_FALSE(text_of(desk).range);
+    desk.answer(Purpose::act, taken(1));
+    desk.sent.clear();
+    go_to(desk, "# end");  // upwards
+    desk.press("v");
+    desk.press("k");
+    write_comment(desk, "Both");
+    comment = sent_comment(desk);
+    CHECK(comment.line == 13);
+    CHECK(comment.end == 14);
+    desk.answer(Purpose::act, taken(2));
+    desk.sent.clear();
+    go_to(desk, "# end");
+    desk.press("v");
+    for (int i = 0; i < 8; ++i) desk.press("j");
+    desk.press("c");
+    CHECK_FALSE(desk.core.state().prompt);
+    CHECK_THAT(desk.screen(), Holds("lines that follow each other"));
+    desk.press("Esc");  // the error
+    CHECK(text_of(desk).range);
+    desk.press("Esc");
+    CHECK_FALSE(text_of(desk).range);
+    CHECK(desk.core.state().pane_focused);
+}
+
+TEST_CASE("The cursor goes by lines and not by rows, is seen without colours, and the pane follows it") {
+    std::string text = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,60 @@\n";
+    for (int i = 1; i <= 60; ++i) text += "+" + std::string(i == 2 ? 200 : 10, 'w') + std::to_string(i) + "\n";
+    auto desk = reviewing(diff_of(text), 80, 24);
+    go_to(desk, "wwwwwwwwww1");
+    desk.press("j");
+    CHECK(line_at(desk).size() > 200);
+    const auto [first, end] = dashboard::rows_of(text_of(desk), text_of(desk).cursor);
+    CHECK(end - first == 3);
+    int reversed = 0;
+    for (const auto& row : desk.frame().rows)
+        reversed += row.spans.front().look.reverse && row.text().find("www") != std::string::npos;
+    CHECK(reversed == 3);
+    desk.press("j");
+    CHECK_THAT(line_at(desk), Holds("w3"));
+    write_comment(desk, "Here");
+    CHECK(sent_comment(desk).line == 3);
+    desk.answer(Purpose::act, taken(1));
+    const auto seen = [&] {
+        const auto view = dashboard::view_of(desk.core.state());
+        const auto rows = dashboard::rows_of(text_of(desk), text_of(desk).cursor);
+        return rows.first >= view.top && rows.second <= view.top + view.rows;
+    };
+    for (const char* key : {"G", "g", "C-d", "C-d", "C-d", "K", "J", "k", "PageDown", " ", "C-u"}) {
+        desk.press(key);
+        (void)desk.frame();
+        INFO(key);
+        CHECK(seen());
+    }
+    desk.press("G");
+    CHECK_THAT(line_at(desk), Holds("w60"));
+    for (int i = 0; i < 40; ++i) desk.press("k");
+    CHECK_THAT(line_at(desk), Holds("w20"));
+    CHECK_THAT(desk.screen(), Holds("w20"));
+    desk.press("/");
+    desk.type("w44");
+    desk.press("Enter");
+    write_comment(desk, "There");
+    CHECK(sent_comment(desk).line == 44);
+}
+
+TEST_CASE("A line with more rows than the pane can be read, and left") {
+    auto desk = reviewing(
+        diff_of("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,2 @@\n+" + std::string(4000, 'w') + "END\n+last\n"),
+        80, 24);
+    go_to(desk, "END");
+    for (int i = 0; i < 4; ++i) desk.press("C-d");
+    (void)desk.frame();
+    CHECK(dashboard::view_of(desk.core.state()).top > 30);
+    for (int i = 0; i < 10; ++i) desk.press("C-d");
+    CHECK_THAT(line_at(desk), Holds("+last"));
+    CHECK_THAT(desk.screen(), Holds("+last"));
+}
+
+TEST_CASE("The cursor and the range stay at their lines when the pane is read again") {
+    auto desk = reviewing(diff_of(k_patch));
+    go_to(desk, "whole = sum");
+    desk.press("v");
+    desk.press("j");
+    auto diff = diff_of(k_patch);
+    diff.stat = " src/cart.py | 3 ++-\n new.txt | 2 +-\n";
+    diff.comments = {comment_view(1, "draft", "src/cart.py", 10, "first\nsecond\nthird")};
+    const auto again = [&](const Json& reply) {
+        desk.event("aaaa0000");
+        desk.pass(std::chrono::milliseconds(300));
+        desk.answer(Purpose::diff, reply);
+        (void)desk.frame();
+    };
+    const auto row_on_screen = [&] {
+        return dashboard::rows_of(text_of(desk), text_of(desk).cursor).first -
+               dashboard::view_of(desk.core.state()).top;
+    };
+    again(written(diff));
+    CHECK_THAT(line_at(desk), Holds("return round"));
+    REQUIRE(text_of(desk).range);
+    CHECK(text_of(desk).places.all.at(*text_of(desk).range).now == 11);
+    const auto before = row_on_screen();
+    desk.press("Esc");
+    diff.text.replace(diff.text.find("+    return round(whole)\n"), 25, "");  // its line is gone
+    diff.text.replace(diff.text.find("+10,5"), 5, "+10,4");
+    again(written(diff));
+    CHECK_THAT(line_at(desk), Holds(" "));
+    CHECK(text_of(desk).places.all.at(text_of(desk).cursor).now == 12);
+    CHECK(row_on_screen() <= before);
+    go_to(desk, "second");
+    diff.comments.front().turns.front().text = "second is gone";
+    again(written(diff));
+    CHECK_THAT(line_at(desk), Holds("│"));  // another row of the same comment
+    diff.comments.clear();
+    again(written(diff));
+    CHECK_THAT(line_at(desk), Holds("def total(items)"));  // the line that it was on
+    go_to(desk, "# end");
+    desk.event("aaaa0000");
+    desk.pass(std::chrono::milliseconds(300));
+    desk.answer(Purpose::diff, Error(ErrorCode::io, "not now"));
+    (void)desk.frame();
+    again(written(diff));
+    CHECK_THAT(line_at(desk), Holds("# end"));
+}
+
+TEST_CASE("A comment that is refused is offered again with the reason, and not lost by Esc") {
+    auto desk = reviewing(diff_of(k_patch));
+    go_to(desk, "return round");
+    write_comment(desk, "Why round");
+    CHECK_FALSE(desk.core.state().prompt);
+    desk.press("c");  // until the answer is there, there is one at a time
+    CHECK_FALSE(desk.core.state().prompt);
+    desk.press("Esc");
+    desk.answer(Purpose::act, Error(ErrorCode::conflict, "other lines stand there now"));
+    REQUIRE(desk.core.state().prompt);
+    CHECK(desk.core.state().prompt->text == "Why round");
+    CHECK_THAT(desk.screen(),
+               Holds("other lines stand there now") && Holds("> Why round") && Holds("Comment on src/cart.py:12"));
+    desk.press("Esc");
+    CHECK_FALSE(desk.core.state().prompt);
+    go_to(desk, "whole = sum");
+    desk.press("c");
+    CHECK(desk.core.state().prompt->text == "Why round");
+    desk.press("Enter");
+    CHECK(sent_comment(desk).line == 11);
+    desk.answer(Purpose::act, taken(1));
+    CHECK_THAT(desk.screen(), Holds("the comment is kept; r sends it"));
+    desk.press("c");
+    CHECK(desk.core.state().prompt->text.empty());
+}
+
+TEST_CASE("What was typed for a rejection stays while comments are written") {
+    auto desk = reviewing(diff_of(k_patch));
+    desk.press("r");
+    desk.type("half");
+    desk.press("Esc");
+    go_to(desk, "return round");
+    write_comment(desk, "Why");
+    desk.answer(Purpose::act, taken(1));
+    desk.press("r");
+    CHECK(desk.core.state().prompt->text == "half");
+}
+
+TEST_CASE("Comments stand below their last line, with what was asked and answered") {
+    auto diff = diff_of(k_patch);
+    auto range = comment_view(1, "answered", "src/cart.py", 11, "Why not half up?");
+    range.end = 12;
+    range.author = "bea";
+    range.was = "src/cart.py:9";
+    range.turns.front().answer = "Because of the tax.";
+    range.turns.push_back({"Which tax?", k_desk_time, "All of them.", k_desk_time});
+    auto removed = comment_view(2, "draft", "src/cart.py", 11, "Keep this");
+    removed.side = DiffSide::before;
+    auto context = comment_view(4, "sent", "src/cart.py", 13, "Of the base");
+    context.side = DiffSide::before;
+    diff.comments = {range, removed, context};
+    diff.remarks = {{"src/cart.py", 14, 14, "A remark"}};
+    auto desk = reviewing(diff);
+    const auto screen = desk.screen();
+    CHECK_THAT(screen, Holds("+    return round(whole)\n"
+                             "  │ #1 answered, by bea, lines 11-12, was at src/cart.py:9\n"
+                             "  │ Why not half up?\n"
+                             "  │ → Because of the tax.\n"
+                             "  │ again: Which tax?\n"
+                             "  │ → All of them.\n"));
+    CHECK_THAT(screen, Holds("-    return sum(items)\n  │ #2 draft\n  │ Keep this\n+    whole"));
+    CHECK_THAT(screen, Holds(" # end\n  │ #4 sent\n  │ Of the base\n  │ The reviewer\n  │ A remark\n"));
+    CHECK_THAT(screen, !Holds("not shown here"));
+}
+
+TEST_CASE("Comments whose lines are gone or not shown stand at the end, and can be changed there") {
+    auto diff = diff_of(k_patch);
+    auto outdated = comment_view(3, "answered", "src/cart.py", 12, "Where is it?");
+    outdated.place = "outdated";
+    outdated.quoted = "    return 1\n    return 2";
+    outdated.end = 13;
+    auto elsewhere = comment_view(4, "draft", "other.py", 90, "Not in the diff");
+    diff.comments = {outdated, elsewhere};
+    auto desk = reviewing(diff);
+    CHECK_THAT(desk.screen(), Holds("Comments on lines that are not shown here\n"
+                                    "  │ #3 answered, src/cart.py:12-13, outdated\n"
+                                    "  │ >     return 1\n"
+                                    "  │ >     return 2\n"
+                                    "  │ Where is it?\n"
+                                    "  │ #4 draft, other.py:90\n"
+                                    "  │ > the line\n"
+                                    "  │ Not in the diff\n"));
+    go_to(desk, "Where is it?");
+    desk.press("y");
+    CHECK(sent_change(desk).numbers == std::vector<std::int64_t>{3});
+    desk.answer(Purpose::act, taken(1));
+    desk.sent.clear();
+    go_to(desk, "Not in the diff");
+    desk.press("X");
+    desk.press("y");
+    CHECK(sent_change(desk).numbers == std::vector<std::int64_t>{4});
+    desk.answer(Purpose::act, taken(0));
+    go_to(desk, "#3 answered");
+    desk.press("c");
+    CHECK_FALSE(desk.core.state().prompt);
+    auto none = reviewing([&] {
+        rpc::TaskDiff::Reply reply;
+        reply.comments = {outdated};
+        return reply;
+    }());
+    CHECK_THAT(none.screen(), Holds("no changes yet") && Holds("#3 answered"));
+}
+
+TEST_CASE("A comment is edited, removed, resolved, asked again and taken over where the cursor stands") {
+    auto diff = diff_of(k_patch);
+    const auto at = [&](std::int64_t number, const char* state) {
+        return comment_view(number, state, "src/cart.py", 12, "text of " + std::to_string(number));
+    };
+    diff.comments = {at(1, "draft"), at(2, "answered"), at(3, "draft"), at(5, "outside"), at(6, "resolved")};
+    diff.remarks = {{"src/cart.py", 11, 12, "Round half up"}};
+    auto desk = reviewing(diff);
+    const auto done = [&] {
+        desk.answer(Purpose::act, taken(1));
+        desk.sent.clear();
+    };
+    const auto change = [&] {
+        const auto sent = sent_change(desk);
+        done();
+        return std::to_string(sent.numbers.front()) + " " + sent.change + " " + sent.text;
+    };
+    go_to(desk, "return round");
+    desk.press("e");  // the last draft of the line
+    CHECK(desk.core.state().prompt->text == "text of 3");
+    desk.type("!");
+    desk.press("Enter");
+    CHECK(change() == "3 edit text of 3!");
+    go_to(desk, "text of 1");
+    CHECK_THAT(desk.footer(), Holds("e edit") && Holds("X remove") && !Holds("A ask"));
+    desk.press("e");
+    CHECK(desk.core.state().prompt->label == "Comment #1");
+    desk.press("Enter");
+    CHECK(change() == "1 edit text of 1");
+    desk.press("X");
+    CHECK_THAT(desk.screen(), Holds("Remove comment #1? (y/N)"));
+    desk.press("n");
+    CHECK(desk.methods().empty());
+    desk.press("X");
+    desk.press("y");
+    CHECK(change() == "1 remove ");
+    go_to(desk, "#2 answered");
+    CHECK_THAT(desk.footer(), Holds("y resolve") && Holds("A ask again") && !Holds("e edit"));
+    desk.press("e");
+    CHECK_THAT(desk.screen(), Holds("not sent"));
+    desk.press("Esc");
+    desk.press("y");
+    CHECK(change() == "2 resolve ");
+    desk.press("A");
+    CHECK(desk.core.state().prompt->label == "Ask #2 again");
+    desk.type("Which?");
+    desk.press("Enter");
+    CHECK(change() == "2 ask Which?");
+    go_to(desk, "#6 resolved");
+    desk.press("y");
+    CHECK(change() == "6 reopen ");
+    go_to(desk, "#5 outside");
+    desk.press("t");
+    CHECK(change() == "5 take ");
+    go_to(desk, "Round half up");
+    desk.press("t");
+    const auto comment = sent_comment(desk);
+    CHECK(comment.origin == "review");
+    CHECK(comment.path == "src/cart.py");
+    CHECK(comment.line == 11);
+    CHECK(comment.end == 12);
+    CHECK(comment.text == "Round half up");
+    CHECK(comment.quoted == "    whole = sum(items)\n    return round(whole)");
+    done();
+    go_to(desk, "def total(items)");
+    for (const char* key : {"e", "X", "y", "A", "t"}) {
+        desk.press(key);
+        CHECK(desk.methods().empty());
+        CHECK_FALSE(desk.core.state().prompt);
+        CHECK_FALSE(desk.core.state().question);
+        desk.pass(std::chrono::milliseconds(400));
+    }
+}
+
+TEST_CASE("An edit that is refused keeps its own text") {
+    auto diff = diff_of(k_patch);
+    diff.comments = {comment_view(1, "draft", "src/cart.py", 12, "one")};
+    auto desk = reviewing(diff);
+    go_to(desk, "return round");
+    desk.press("e");
+    desk.type(" more");
+    desk.press("Enter");
+    desk.answer(Purpose::act, Error(ErrorCode::conflict, "it was sent"));
+    REQUIRE(desk.core.state().prompt);
+    CHECK(desk.core.state().prompt->label == "Comment #1");
+    CHECK(desk.core.state().prompt->text == "one more");
+    desk.press("Esc");
+    desk.press("c");
+    CHECK(desk.core.state().prompt->text.empty());
+    desk.press("Esc");
+    desk.press("e");
+    CHECK(desk.core.state().prompt->text == "one more");
+}
+
+TEST_CASE("Hostile texts of comments, lines and paths are shown, and do nothing to the screen") {
+    const std::string hostile = "\x1b[2J\x1b]0;title\x07\xe2\x80\xae" + std::string(300, 'A') +
+                                "\nX\tY\r\n\x9b"
+                                "31m";
+    auto diff = diff_of("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+" + std::string("\x1b[2J") + "line\n");
+    auto comment = comment_view(1, "answered", "x", 1, hostile);
+    comment.author = comment.was = hostile;
+    comment.turns.front().answer = hostile;
+    auto gone = comment_view(2, "draft", hostile, 1, hostile);
+    gone.place = "outdated";
+    gone.quoted = hostile;
+    diff.comments = {comment, gone};
+    diff.remarks = {{hostile, 1, 1, hostile}};
+    auto desk = reviewing(diff, 80, 60);
+    (void)desk.frame();
+    for (const auto& line : text_of(desk).lines) {
+        CHECK(line.width() <= 80);
+        for (const unsigned char c : line.text()) CHECK(c >= 0x20);
+        CHECK_THAT(line.text(), !Holds("\xe2\x80\xae"));
+    }
+    CHECK_THAT(desk.screen(), Holds("\\x1b[2J"));
+    go_to(desk, "line");
+    write_comment(desk, "x");
+    CHECK_THAT(*sent_comment(desk).quoted, Holds("line"));
+}
+
+TEST_CASE("C gives the diff the whole screen, and Esc gives all back as it was") {
+    for (const int width : {80, 140}) {
+        Desk desk({in_review("aaaa0000"), running("bbbb0000")}, width, 24);
+        desk.press("C");
+        REQUIRE(desk.has_sent(Purpose::diff));
+        desk.answer(Purpose::diff, written(diff_of(k_patch)));
+        const auto layout = dashboard::layout_of(desk.core.state());
+        CHECK(layout.pane.row == 0);
+        CHECK(layout.pane.width == width);
+        CHECK(layout.pane.height == 21);  // all but two rows of keys and one for messages
+        CHECK_THAT(desk.screen(), Holds("[2 diff]") && Holds("Summary of aaaa0000") && !Holds("NEEDS YOU"));
+        desk.press("?");
+        CHECK_THAT(desk.screen(), Holds("Orange") && Holds("Keys"));
+        desk.press("Esc");
+        go_to(desk, "return round");
+        write_comment(desk, "Why");
+        CHECK(sent_comment(desk).line == 12);
+        desk.press("Esc");
+        CHECK_THAT(desk.screen(), Holds("NEEDS YOU") && !Holds("has the keys"));
+        desk.press("2");
+        if (width == 80) desk.press("2");
+        desk.press("C");
+        CHECK(dashboard::layout_of(desk.core.state()).whole);
+        desk.press("C");
+        CHECK_FALSE(dashboard::layout_of(desk.core.state()).whole);
+        CHECK_THAT(desk.screen(), Holds("diff has the keys"));
+        desk.press("C");
+        desk.press("C-c");
+        CHECK_FALSE(dashboard::layout_of(desk.core.state()).whole);
+        CHECK(desk.outside.empty());
+    }
+}
+
+TEST_CASE("Lines of a section of TASK.md are commented on, counted below its heading") {
+    Desk desk({in_review("aaaa0000")}, 80, 40);
+    rpc::TaskShow::Reply shown;
+    shown.task = in_review("aaaa0000");
+    shown.body =
+        "\n# Title\n\nIntro\n\n## Plan\n\nAPPROACH: short\n```\n## Not a heading\n```\n### Part\nlast\n\n## "
+        "Handoff\nDONE\n";
+    auto comment = comment_view(1, "answered", "", 2, "How short?");
+    comment.section = "Plan";
+    comment.turns.front().answer = "Very";
+    auto outdated = comment_view(2, "draft", "", 9, "Gone");
+    outdated.section = "Plan";
+    outdated.place = "outdated";
+    shown.comments = {comment, outdated};
+    desk.press("3");
+    desk.answer(Purpose::task, written(shown));
+    desk.press("3");
+    CHECK_THAT(desk.screen(), Holds("APPROACH: short\n  │ #1 answered\n  │ How short?\n  │ → Very\n"));
+    CHECK_THAT(desk.screen(), Holds("  │ #2 draft, Plan:9, outdated\n"));
+    struct Case {
+        const char* at;
+        const char* section;
+        std::int64_t line;
+    };
+    for (const auto& each : {Case{"APPROACH", "Plan", 2}, Case{"## Not a heading", "Plan", 4}, Case{"last", "Plan", 7},
+                             Case{"DONE", "Handoff", 1}}) {
+        go_to(desk, each.at);
+        write_comment(desk, "x");
+        const auto sent = sent_comment(desk);
+        CHECK(sent.section == each.section);
+        CHECK_FALSE(sent.path);
+        CHECK(sent.line == each.line);
+        desk.answer(Purpose::act, taken(1));
+        desk.sent.clear();
+    }
+    go_to(desk, "Intro");
+    desk.press("c");
+    CHECK_FALSE(desk.core.state().prompt);
+}
+
+TEST_CASE("A rejection says how many comments it sends, and needs no text then") {
+    auto task = in_review("aaaa0000");
+    task.comments.emplace().drafts = 2;
+    task.comments->answered = 3;
+    Desk desk({task});
+    CHECK_THAT(desk.screen(), Holds("look at it; 2 comments not sent, 3 answered"));
+    desk.press("r");
+    CHECK_THAT(desk.screen(), Holds("Reject \"Summary of aaaa0000\", with 2 comments"));
+    desk.press("Enter");
+    CHECK(desk.last(Purpose::act).method == "task.reject");
+    CHECK(desk.last(Purpose::act).params.value("feedback", std::string("absent")).empty());
+    Desk without({in_review("aaaa0000")});
+    without.press("r");
+    without.press("Enter");
+    CHECK(without.methods().empty());
+    auto fresh = reviewing(diff_of(k_patch));  // a rejection right after the comment, before the next list
+    go_to(fresh, "return round");
+    write_comment(fresh, "Why");
+    fresh.answer(Purpose::act, taken(1));
+    fresh.press("r");
+    CHECK_THAT(fresh.core.state().prompt->label, Holds("with 1 comment"));
+    fresh.press("Enter");
+    CHECK(fresh.last(Purpose::act).method == "task.reject");
+}
+
+TEST_CASE("After a comment the pane is read again, and a dashboard that only reads refuses it") {
+    auto desk = reviewing(diff_of(k_patch));
+    go_to(desk, "return round");
+    write_comment(desk, "Why");
+    CHECK_FALSE(desk.has_sent(Purpose::diff));
+    desk.answer(Purpose::act, taken(1));
+    CHECK(desk.has_sent(Purpose::diff));
+    Desk::State state;
+    state.read_only = true;
+    auto reader = reviewing(diff_of(k_patch), 80, 40, std::move(state));
+    go_to(reader, "return round");
+    CHECK_THAT(reader.footer(), !Holds("c comment"));
+    reader.press("c");
+    CHECK_FALSE(reader.core.state().prompt);
+    CHECK_THAT(reader.screen(), Holds("read-only"));
+}
+
+TEST_CASE("A comment on another host's task goes to that host") {
+    Desk::State state;
+    state.hosts.resize(1);
+    state.hosts.front().name = "box";
+    Desk desk({}, 80, 40, std::move(state));
+    desk.link(dashboard::Link::State::up, 1);
+    desk.list({in_review("cccc0000")}, 0, 1);
+    desk.press("C");
+    desk.answer(Purpose::diff, written(diff_of(k_patch)), 1);
+    go_to(desk, "return round");
+    write_comment(desk, "Why");
+    CHECK(desk.last(Purpose::act).host == 1);
+    CHECK(sent_comment(desk).line == 12);
+}
+
+TEST_CASE("A long diff with many comments is laid out once for each reply, and not for each key") {
+    std::string text = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,5000 @@\n";
+    for (int i = 1; i <= 5000; ++i) text += "+line " + std::to_string(i) + "\n";
+    auto diff = diff_of(text);
+    for (int i = 1; i <= 200; ++i) diff.comments.push_back(comment_view(i, "draft", "x", i * 25, "text\nof two"));
+    auto desk = reviewing(diff, 140, 40);
+    const auto before = text_of(desk).layouts;
+    CHECK(before <= 2);
+    for (const char* key : {"j", "k", "C-d", "J", "G", "g", "}", "j", "v", "j", "Esc", "/"}) {
+        desk.press(key);
+        (void)desk.frame();
+    }
+    desk.type("line 4999");
+    desk.press("Enter");
+    (void)desk.frame();
+    CHECK_THAT(line_at(desk), Holds("line 4999"));
+    go_to(desk, "#1 draft");
+    CHECK(text_of(desk).layouts == before);
+    CHECK(text_of(desk).places.of_row.size() == text_of(desk).lines.size());
+    desk.press("z");
+    (void)desk.frame();
+    CHECK(text_of(desk).layouts == before + 1);
+    CHECK_THAT(line_at(desk), Holds("#1 draft"));
+}
