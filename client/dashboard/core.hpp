@@ -131,7 +131,7 @@ class Core {
     void page_cursor(long rows);
     void follow_cursor();
     void follow_view();
-    void show_whole();
+    void show_whole(Moment now);
     void end_whole();
     void begin_range();
     bool comment_key(const Key& key, Moment now, Effects& effects);

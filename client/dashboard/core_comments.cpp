@@ -312,8 +312,9 @@ void Core::follow_view() {
 }
 
 /// Gives the diff, or TASK.md if that has the keys, the whole screen; a second time, shows all as it was.
-void Core::show_whole() {
+void Core::show_whole(Moment now) {
     if (state_.whole) return end_whole();
+    if (selected() == nullptr) return say("No task is selected", false, now);
     const std::pair before(state_.pane_open, pane_has_keys(state_));
     const bool is_task = state_.pane == Pane::task && before.second;
     show_pane(is_task ? Pane::task : Pane::diff);

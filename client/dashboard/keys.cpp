@@ -166,7 +166,7 @@ std::span<const Binding> Core::keys() {
          }},
         {"C", Action::whole, k_of_list, "",
          "Show the diff on the whole screen, to comment on its lines; again: as before", "", "task comment",
-         [](Core& c, Effects&, Moment) { c.show_whole(); }},
+         [](Core& c, Effects&, Moment now) { c.show_whole(now); }},
         {"1", Action::pane_1, k_of_list, "", "Pane: the agent's screen", "", "task peek",
          [](Core& c, Effects&, Moment) { c.focus_pane(Pane::screen); }},
         {"2", Action::pane_2, k_of_list, "", "Pane: what the branch changes", "", "",
@@ -391,25 +391,22 @@ std::vector<Line> help_lines(const State& state) {
         if (!lines.empty()) lines.emplace_back();
         lines.emplace_back(text, k_bold);
     };
+    const auto explain = [&](std::string keys, const char* help) {
+        for (const auto& row : wrapped(help, static_cast<std::size_t>(std::max(20, state.width - 15))))
+            lines.push_back(Line("  ").add(padded(std::exchange(keys, ""), 13), k_bold).add(row));
+    };
     heading("Keys");
     for (const auto& binding : bindings()) {
         if (binding.action == Action::create) heading("The list and the panes");
-        const auto room = static_cast<std::size_t>(std::max(20, state.width - 15));
         std::string keys;
         for (const auto key : split(binding.keys, ' '))
             keys += (keys.empty() ? "" : ", ") + shown_key(std::string(key));
-        for (const auto& row : wrapped(binding.help, room)) {
-            lines.push_back(Line("  ").add(padded(std::exchange(keys, ""), 13), k_bold).add(row));
-        }
+        explain(std::move(keys), binding.help);
     }
     heading("A pane that has the keys");
-    for (const auto& key : pane_keys()) {
-        lines.push_back(Line("  ").add(padded(key.keys, 13), k_bold).add(key.help));
-    }
+    for (const auto& key : pane_keys()) explain(key.keys, key.help);
     heading("On a line of the diff or of TASK.md, in a pane that has the keys");
-    for (const auto& key : Core::comment_keys()) {
-        lines.push_back(Line("  ").add(padded(first_key(key), 13), k_bold).add(key.help));
-    }
+    for (const auto& key : Core::comment_keys()) explain(first_key(key), key.help);
     heading("Elsewhere");
     for (const char* text : {
              "In a question only y is yes; every other key is no.",

@@ -35,6 +35,7 @@ bool is_frame(char32_t point) {
 /// Wraps a line at any character, because an agent's window and a diff may be wider than the pane. A row that only
 /// continues a frame is omitted.
 void add_wrapped(Lines& lines, const Line& line, std::size_t width) {
+    if (line.width() <= width) return lines.push_back(line);
     Line row;
     std::size_t used = 0;
     bool tells = true;

@@ -1,6 +1,6 @@
 // Measures how long the dashboard takes to its first frame and to its list, a key to its frame and to the next task's
-// pane, with few tasks and with many, and what it costs to hold them. Rows with "first frame" and "pane" are of the
-// real program, against a server that answers at once.
+// pane, with few tasks and with many, what it costs to hold them, and a key in a long diff with comments. Rows with
+// "first frame" and "pane" are of the real program, against a server that answers at once.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
@@ -93,6 +93,54 @@ void measure(std::size_t count) {
     const auto spent = Steady::now() - keys;
     std::printf("%6zu tasks   list %9.1f us   key to frame %7.1f us   rows a frame %zu\n", count,
                 microseconds(listed, 1), microseconds(spent, k_runs), drawn / k_runs);
+}
+
+/// From a key to its frame in a diff of 5,000 lines with 200 comments, over the whole screen.
+void review() {
+    constexpr int k_lines = 5000, k_comments = 200, k_runs = 2000;
+    rpc::TaskDiff::Reply diff;
+    diff.changes = {1, 1, k_lines, 0, false};
+    diff.text = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1," + std::to_string(k_lines) + " @@\n";
+    for (int i = 1; i <= k_lines; ++i)
+        diff.text += "+    a line of the usual length, number " + std::to_string(i) + "\n";
+    for (int i = 1; i <= k_comments; ++i) {
+        auto& comment = diff.comments.emplace_back();
+        comment.number = i;
+        comment.state = "draft";
+        comment.place = "here";
+        comment.path = "x";
+        comment.line = comment.end = i * (k_lines / k_comments);
+        comment.turns.push_back({"Why is this line as it is, and not as the others?", {}, {}, {}});
+    }
+    rpc::TaskList::Reply list;
+    list.tasks.push_back(view_number(0));
+    Core core{State{}};
+    Moment now{Steady::now(), {}};
+    (void)core.on_resize(120, 40, now);
+    (void)core.on_link(Link::State::up, "", now);
+    Request request;
+    request.purpose = Purpose::list;
+    (void)core.on_reply(request, answer_in(dump({{"id", 1}, {"result", written(list)}})), now);
+    const Json reply = written(diff);
+    const auto asked = core.on_input({Input::What::key, "C"}, now).requests;
+    for (const auto& each : asked) {
+        if (each.purpose == Purpose::diff) (void)core.on_reply(each, Answer(reply), now);
+    }
+    const auto begin = Steady::now();
+    core.prepare();
+    const auto laid_out = Steady::now() - begin;
+    std::vector<double> took;
+    for (int i = 0; i < k_runs; ++i) {
+        constexpr const char* k_keys[] = {"j", "C-d", "G", "k", "C-u", "g", "}"};
+        const auto pressed = Steady::now();
+        (void)core.on_input({Input::What::key, k_keys[i % 7]}, now);
+        core.prepare();
+        (void)draw(core.state(), now.wall);
+        took.push_back(microseconds(Steady::now() - pressed, 1000));
+    }
+    std::ranges::sort(took);
+    std::printf("%6d lines with %d comments   laid out %5.1f ms   key to frame: median %5.2f ms   longest %5.2f ms\n",
+                k_lines, k_comments, microseconds(laid_out, 1000), took[took.size() / 2], took.back());
 }
 
 /// The real program on a terminal of its own.
@@ -248,6 +296,7 @@ int main(int argc, char**) {
     }
     measure(10);
     measure(10'000);
+    review();
     start(10);
     start(10'000);
     follow();
