@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "common/base/shown_path.hpp"
 #include "common/base/text.hpp"
@@ -46,17 +47,56 @@ std::int64_t line_now(const PatchFile& file, const CommentAnchor& anchor) {
     return first;
 }
 
-Awaitable<CommentPlace> place_after(Git& git, std::string repository, std::string target, const Patch& patch,
-                                    CommentAnchor anchor) {
+/// The place that the anchor's lines seem to have: without a line, only the file is known; without a path, nothing.
+struct Candidate {
+    std::string path;
+    std::int64_t line = 0;
+};
+
+Candidate candidate_after(const Patch& patch, const CommentAnchor& anchor) {
     const auto changed = std::ranges::find(patch.files, anchor.path, &PatchFile::before);
-    if (changed == patch.files.end()) co_return standing(anchor, anchor.path, anchor.line);
-    const auto path = changed->now;
-    if (path.empty() || changed->is_binary) co_return outdated(anchor);
-    if (const auto line = line_now(*changed, anchor); line > 0) co_return standing(anchor, path, line);
-    const auto text = co_await file_in(git, std::move(repository), std::move(target), path);
-    const auto line = text ? only_place_of(as_text(*text), anchor.text) : 0;
-    if (line == 0) co_return outdated(anchor);
-    co_return standing(anchor, path, line);
+    if (changed == patch.files.end()) return {anchor.path, anchor.line};
+    if (changed->now.empty() || changed->is_binary) return {};
+    return {changed->now, line_now(*changed, anchor)};
+}
+
+/// Takes the place only if the very lines stand there; otherwise they may stand at one other place of the file.
+CommentPlace place_in(const std::map<std::string, std::string>& texts, const CommentAnchor& anchor,
+                      const Candidate& candidate) {
+    const auto text = texts.find(candidate.path);
+    if (text == texts.end()) return outdated(anchor);
+    auto line = candidate.line;
+    const auto there = lines_of(text->second, line, line + anchor.end - anchor.line);
+    if (!there || (!anchor.text.empty() && as_text(*there) != anchor.text))
+        line = only_place_of(text->second, anchor.text);
+    if (line == 0) return outdated(anchor);
+    return standing(anchor, candidate.path, line);
+}
+
+/// Returns the contents of these files of a commit or tree, as far as git has them: one process for all.
+Awaitable<std::map<std::string, std::string>> texts_of(Git& git, std::string repository, std::string tree,
+                                                       std::set<std::string> paths) {
+    std::map<std::string, std::string> texts;
+    GitCommand command;
+    command.place = std::move(repository);
+    command.args = {"cat-file", "--batch"};
+    for (const auto& path : paths) command.input += tree + ":" + path + "\n";
+    const auto read = co_await git_output(git, std::move(command));
+    if (!read) co_return texts;
+    std::string_view rest = *read;
+    for (const auto& path : paths) {
+        const auto end = rest.find('\n');
+        if (end == std::string_view::npos) break;
+        const auto words = split(rest.substr(0, end), ' ');
+        rest.remove_prefix(end + 1);
+        const auto size = words.size() == 3 ? whole_number(words[2]) : std::nullopt;
+        if (!size) continue;  // git has no such file
+        const auto bytes = static_cast<std::size_t>(*size);
+        if (rest.size() <= bytes) break;  // it was cut off
+        if (words[1] == "blob") texts[path] = rest.substr(0, bytes);
+        rest.remove_prefix(bytes + 1);
+    }
+    co_return texts;
 }
 
 /// Returns what differs between two commits or trees, with no line around; nullopt if git cannot say.
@@ -150,27 +190,26 @@ Awaitable<std::vector<CommentPlace>> places_in(Git& git, std::string repository,
                                                std::vector<CommentAnchor> anchors) {
     std::map<std::string, std::optional<std::string>> differences;  // from → what differs
     std::map<std::string, Patch> patches;
-    std::vector<CommentPlace> places;
+    std::vector<Candidate> candidates;
+    std::set<std::string> paths;
     for (const auto& anchor : anchors) {
-        if (anchor.commit == target) {
-            places.push_back(standing(anchor, anchor.path, anchor.line));
-            continue;
-        }
         if (!differences.contains(anchor.commit)) {
             std::optional<std::string> text;
-            if (!anchor.commit.empty() && !target.empty()) {
+            if (anchor.commit == target) text = std::string();
+            if (!anchor.commit.empty() && !target.empty() && !text) {
                 text = co_await difference(git, repository, anchor.commit, target);
             }
             const auto& kept = differences[anchor.commit] = std::move(text);
             if (kept) patches[anchor.commit] = parse_patch(*kept);
         }
         const auto patch = patches.find(anchor.commit);
-        if (patch == patches.end()) {
-            places.push_back(outdated(anchor));
-        } else {
-            places.push_back(co_await place_after(git, repository, target, patch->second, anchor));
-        }
+        candidates.push_back(patch == patches.end() ? Candidate() : candidate_after(patch->second, anchor));
+        if (is_file_path(candidates.back().path)) paths.insert(candidates.back().path);
     }
+    std::map<std::string, std::string> texts;
+    if (!paths.empty()) texts = co_await texts_of(git, std::move(repository), std::move(target), std::move(paths));
+    std::vector<CommentPlace> places;
+    for (std::size_t i = 0; i < anchors.size(); ++i) places.push_back(place_in(texts, anchors[i], candidates[i]));
     co_return places;
 }
 

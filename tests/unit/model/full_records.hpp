@@ -211,6 +211,7 @@ inline Project full_project() {
                                    "opus",
                                    "sonnet",
                                    "claude",
+                                   "codex",
                                    "slurm",
                                    "-p gpu",
                                    "22:00-06:00",
