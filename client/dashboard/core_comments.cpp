@@ -83,8 +83,8 @@ const rpc::RemarkView* remark_at_cursor(const PaneText& text) {
     return place == nullptr ? nullptr : &text.places.remarks[place->remark - 1];
 }
 
-constexpr std::string_view k_draft = "draft", k_sent = "sent answered resolved", k_answered = "answered",
-                           k_outside = "outside";
+constexpr std::string_view k_draft = "draft", k_removable = "draft outside", k_sent = "sent answered resolved",
+                           k_answered = "answered", k_outside = "outside";
 
 /// Returns the comment on the chosen lines, without a text. Lines of both sides mean those of the branch.
 Result<rpc::NewComment> comment_on_chosen(const PaneText& text) {
@@ -182,7 +182,8 @@ std::span<const Binding> Core::comment_keys() {
          "", [](Core& c, Effects&, Moment) { c.begin_range(); }},
         {"e", Action::edit_comment, k_writes, "edit", "Edit the comment here, until it is sent", "", "",
          [](Core& c, Effects&, Moment) { c.rewrite_comment(false); }},
-        {"X", Action::remove_comment, k_acts, "remove", "Remove the comment here, until it is sent", "", "",
+        {"X", Action::remove_comment, k_acts, "remove",
+         "Remove the comment here, until it is sent, or one from outside", "", "",
          [](Core& c, Effects&, Moment now) { c.remove_comment(now); }},
         {"y", Action::resolve_comment, k_acts, "resolve", "The comment here is resolved; again: it is not", "", "",
          [](Core& c, Effects& effects, Moment) { c.resolve_comment(effects); }},
@@ -214,8 +215,9 @@ std::pair<std::size_t, std::size_t> chosen_places(const PaneText& text) {
 bool is_of_use(const PaneText& text, const Binding& key) {
     switch (key.action) {
         case Action::edit_comment:
-        case Action::remove_comment:
             return comment_at_cursor(text, k_draft) != nullptr;
+        case Action::remove_comment:
+            return comment_at_cursor(text, k_removable) != nullptr;
         case Action::resolve_comment:
             return comment_at_cursor(text, k_sent) != nullptr;
         case Action::ask_again:
@@ -374,7 +376,7 @@ void Core::resolve_comment(Effects& effects) {
 
 void Core::remove_comment(Moment now) {
     const auto& text = state_.panes[state_.pane];
-    const auto& comment = *comment_at_cursor(text, k_draft);
+    const auto& comment = *comment_at_cursor(text, k_removable);
     Question question;
     question.facts.push_back(clean(comment.turns.empty() ? "" : first_line(comment.turns.back().text)));
     question.text = "Remove comment #" + std::to_string(comment.number) + "?";

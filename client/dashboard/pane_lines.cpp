@@ -92,7 +92,7 @@ Place place_of(const Patch& patch, const PatchRow& row) {
     place.before_path = file.before.empty() ? file.now : file.before;
     place.now = row.now;
     place.before = row.before;
-    place.text = without_return(row.line());
+    place.text = row.line();
     return place;
 }
 
@@ -174,7 +174,8 @@ void add_markdown(Lines& lines, PlacedRows& rows_of_body, std::string_view body,
         } else {
             add_rows(lines, row, width, bare.starts_with('>') ? k_dim : Look{});
         }
-        go_to_line(place, row, fence || fenced);
+        const bool returns = row.data() + row.size() < body.data() + body.size() && row.data()[row.size()] == '\r';
+        go_to_line(place, {row.data(), row.size() + (returns ? 1 : 0)}, fence || fenced);
         rows_of_body.end_line(place);
     }
 }
@@ -185,6 +186,15 @@ void add_cleaned(Lines& lines, const Lines& printed) {
         lines.emplace_back();
         for (const auto& span : line.spans) lines.back().add(clean(span.text), span.look);
     }
+}
+
+/// Returns the text without the empty lines at its ends.
+std::string_view without_empty_lines(std::string_view text) {
+    const auto bare = trim(text);
+    if (bare.empty()) return bare;
+    text.remove_prefix(static_cast<std::size_t>(bare.data() - text.data()));
+    const auto end = text.find('\n', bare.size());
+    return end == std::string_view::npos ? text : text.substr(0, end + 1);
 }
 
 Lines task_lines(const Json& reply, std::size_t width, Places& places) {
@@ -199,7 +209,7 @@ Lines task_lines(const Json& reply, std::size_t width, Places& places) {
     }
     lines.emplace_back();
     rows.end_line();
-    add_markdown(lines, rows, trim(shown->body), width);
+    add_markdown(lines, rows, without_empty_lines(shown->body), width);
     rows.add_rest();
     return lines;
 }

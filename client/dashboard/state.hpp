@@ -107,7 +107,7 @@ struct Place {
     std::string section;       ///< instead of a file: of TASK.md
     std::int64_t now = 0;      ///< the line's number on the branch or below the section's heading; 0: it is not there
     std::int64_t before = 0;   ///< the line's number in the base; 0: it is not there
-    std::string text;          ///< the line as it is in the file
+    std::string text;          ///< the line as it is in the file, without "\n"
     std::int64_t comment = 0;  ///< its number; 0: it is no row of a comment
     std::size_t remark = 0;    ///< counted from 1; 0: it is no row of a remark
     std::size_t part = 0;      ///< counts the lines that have all else in common

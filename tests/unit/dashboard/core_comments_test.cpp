@@ -148,6 +148,30 @@ TEST_CASE("A comment is on the line of the branch at the cursor, and on that of 
     }
 }
 
+TEST_CASE("Ends of lines and blanks are quoted as they are in the file") {
+    auto desk = reviewing(diff_of(
+        "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,2 @@\n+\tone\r\n+two \r\n\\ No newline at end of file\n"));
+    CHECK_THAT(desk.screen(), Holds("+    one\n+two\n\\ No newline"));
+    go_to(desk, "one");
+    desk.press("v");
+    desk.press("j");
+    write_comment(desk, "x");
+    CHECK(sent_comment(desk).quoted == "\tone\r\ntwo \r");
+    Desk task({in_review("aaaa0000")}, 80, 40);
+    rpc::TaskShow::Reply shown;
+    shown.task = in_review("aaaa0000");
+    shown.body = "\r\n## Plan\r\nAPPROACH\r\nlast  \r\n\r\n";
+    task.press("3");
+    task.answer(Purpose::task, written(shown));
+    task.press("3");
+    go_to(task, "APPROACH");
+    task.press("v");
+    task.press("j");
+    write_comment(task, "x");
+    CHECK(sent_comment(task).section == "Plan");
+    CHECK(sent_comment(task).quoted == "APPROACH\r\nlast  \r");
+}
+
 TEST_CASE("Where no line of the work is, no comment can be written, and what is typed for it is no command") {
     auto desk = reviewing(diff_of(k_patch));
     for (const std::string at : {"diff --git a/src", "@@ -10,4", "Binary files"}) {
@@ -457,6 +481,9 @@ TEST_CASE("A comment is edited, removed, resolved, asked again and taken over wh
     desk.press("y");
     CHECK(change() == "6 reopen ");
     go_to(desk, "#5 outside");
+    desk.press("X");
+    desk.press("y");
+    CHECK(change() == "5 remove ");
     desk.press("t");
     CHECK(change() == "5 take ");
     go_to(desk, "Round half up");
