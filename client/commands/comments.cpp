@@ -105,6 +105,12 @@ Status take_remarks(Context& context, const std::vector<std::string>& places, st
         const auto before = params.comments.size();
         for (const auto& remark : known.remarks) {
             if (remark.path != place.path || remark.line != place.line || remark.end != place.end) continue;
+            if (remark.place == "outdated") {
+                return {ErrorCode::conflict, "the lines of " + printable(word) +
+                                                 " have changed since the reviewer saw them. Comment on the line that "
+                                                 "it is about now:\n  orange comment " +
+                                                 output::short_id(known.task) + " FILE:LINE \"...\""};
+            }
             rpc::NewComment made;
             made.path = remark.path;
             made.line = remark.line;

@@ -371,9 +371,12 @@ std::map<std::size_t, std::vector<std::string>> review_notes(const std::vector<R
         }
     }
     for (const auto& remark : remarks) {
-        const auto row = row_of_line(rows, {}, remark.path, DiffSide::now, remark.end);
+        const bool is_outdated = remark.place == "outdated";
+        const auto row = is_outdated ? rows.size() : row_of_line(rows, {}, remark.path, DiffSide::now, remark.end);
         auto& notes = all[row];
-        if (row == rows.size()) notes.push_back(printable(output::place_text(remark)) + ":");
+        if (row == rows.size()) {
+            notes.push_back(printable(output::place_text(remark)) + (is_outdated ? ", outdated:" : ":"));
+        }
         add_note(notes, "reviewer: ", "   ", remark.text);
     }
     return all;

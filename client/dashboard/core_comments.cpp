@@ -191,7 +191,7 @@ std::span<const Binding> Core::comment_keys() {
          [](Core& c, Effects&, Moment) { c.rewrite_comment(true); }},
         {"t", Action::take_over, k_acts, "take over",
          "Make a comment of yours of the reviewer's remark here, or of one from outside", "", "",
-         [](Core& c, Effects& effects, Moment) { c.take_over(effects); }},
+         [](Core& c, Effects& effects, Moment now) { c.take_over(effects, now); }},
     };
     return k_keys;
 }
@@ -384,10 +384,13 @@ void Core::remove_comment(Moment now) {
     ask(std::move(question), now);
 }
 
-void Core::take_over(Effects& effects) {
+void Core::take_over(Effects& effects, Moment now) {
     const auto& text = state_.panes[state_.pane];
     if (const auto* comment = comment_at_cursor(text, k_outside))
         return act(effects, change_of(text, *comment, "take", "is yours; r sends it"));
+    if (remark_at_cursor(text)->place == "outdated") {
+        return say("Its lines have changed since; comment on the line that it is about now", true, now);
+    }
     rpc::TaskComment params;
     params.comments.push_back(comment_of(*remark_at_cursor(text), text.places.all));
     act(effects, action_of(std::move(params), text.task, "commenting", "the remark is a comment of yours; r sends it"));

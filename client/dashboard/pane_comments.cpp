@@ -64,7 +64,8 @@ PlacedRows::PlacedRows(Lines& lines, Places& places, std::size_t width)
     }
     for (std::size_t i = 0; i < places.remarks.size(); ++i) {
         const auto& remark = places.remarks[i];
-        waiting_.emplace(Key(Side::now, remark.path, remark.end), places.comments.size() + i);
+        const auto end = remark.place == "outdated" ? 0 : remark.end;
+        waiting_.emplace(Key(Side::now, remark.path, end), places.comments.size() + i);
     }
 }
 
@@ -108,8 +109,10 @@ void PlacedRows::add_note(std::size_t note, const Place& line, bool is_elsewhere
         const auto number = note - places_.comments.size();
         const auto& remark = places_.remarks[number];
         place.remark = number + 1;
-        add_text("The reviewer" + (is_elsewhere ? ", " + place_name(remark.path, DiffSide::now, remark.line, remark.end)
-                                                : lines_text(remark.line, remark.end)),
+        add_text("The reviewer" +
+                     (is_elsewhere ? ", " + place_name(remark.path, DiffSide::now, remark.line, remark.end)
+                                   : lines_text(remark.line, remark.end)) +
+                     (remark.place == "outdated" ? " (outdated)" : ""),
                  k_bold, place);
         return add_text(remark.text, {}, place);
     }

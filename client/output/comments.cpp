@@ -134,8 +134,11 @@ void add_review_remarks(Lines& lines, const rpc::TaskComments::Reply& reply, con
     lines.emplace_back("The reviewer about lines (## Review):", k_dim);
     for (const auto& remark : reply.remarks) {
         lines.emplace_back();
-        lines.emplace_back(std::string(k_comment_indent) + printable(place_text(remark)));
+        const bool is_outdated = remark.place == "outdated";
+        lines.emplace_back(std::string(k_comment_indent) + printable(place_text(remark)) +
+                           (is_outdated ? " (outdated)" : ""));
         add_text(lines, "", remark.text, {}, style);
+        if (is_outdated) continue;
         lines.emplace_back(std::string(k_comment_indent) +
                            command_about(reply.task, "comment", "--take " + shell_word(printable(place_text(remark)))));
     }

@@ -15,11 +15,27 @@ namespace orange::rpc {
 namespace {
 
 constexpr const char* k_of_review = "review";
-constexpr const char* k_review = "Review";
 
 /// The origin of a comment that was a remark of ## Review, which it names whatever becomes of the comment's text.
 std::string taken_from_review(std::string_view remark) {
     return std::string(k_of_review) + " " + fast_hash(trim(remark));
+}
+
+/// Returns the texts of the reviewers: of each section that a gate wants a verdict in.
+std::string reviews_in(Api& api, const TaskRecord& record, std::string_view body) {
+    std::set<std::string> headings;
+    const auto definition = api.runner().turns.definition_of(record.task);
+    if (!definition) return {};
+    for (const auto& edge : (*definition)->transitions) {
+        if (edge.gate && edge.gate->verdict) headings.insert(edge.gate->section);
+    }
+    std::string texts;
+    const auto artifacts = store::parse_sections(body);
+    for (const auto& heading : headings) {
+        const auto section = artifacts.sections.find(heading);
+        if (section != artifacts.sections.end()) texts += section->second.text + "\n\n";
+    }
+    return texts;
 }
 
 std::string body_of(Api& api, const TaskRecord& record) {
@@ -44,7 +60,7 @@ Awaitable<Result<TaskComments::Reply>> comments(Api& api, TaskComments params, C
     auto body = body_of(api, *record);
     const auto is_of_file = [](const Comment& comment) { return comment.anchor.section.empty(); };
     std::optional<Changes> changes;
-    if (!list.comments.empty() || store::parse_sections(body).sections.contains(k_review)) {
+    if (!list.comments.empty() || !reviews_in(api, *record, body).empty()) {
         changes = co_await work_of(api, *record, reply.unplaced);
     }
     if (std::ranges::none_of(list.comments, is_of_file)) reply.unplaced.clear();
@@ -149,11 +165,8 @@ CommentView comment_view(const PlacedComment& placed, std::int64_t step) {
 Awaitable<std::vector<RemarkView>> remark_views(Api& api, TaskRecord record, CommentList list,
                                                 std::optional<Changes> changes, std::string body) {
     std::vector<RemarkView> views;
-    const auto artifacts = store::parse_sections(body);
-    const auto review = artifacts.sections.find(k_review);
-    if (review == artifacts.sections.end()) co_return views;
     CommentList said;  // the reviewer saw the lines in that commit
-    for (auto& remark : engine::remarks_in(review->second.text)) {
+    for (auto& remark : engine::remarks_in(reviews_in(api, record, body))) {
         Comment comment;
         comment.anchor.commit = record.reviewed_commit;
         comment.anchor.path = std::move(remark.path);
