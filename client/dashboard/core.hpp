@@ -66,6 +66,7 @@ class Core {
     struct Feed {
         std::optional<Time> list_due;
         bool list_asked = false, listed = false;
+        bool knows_comments = true;  ///< its daemon takes the parameter `comments` of task.diff and task.show
         std::string cursor;  ///< after the last event; empty: not subscribed yet
         std::string screen_wanted,
             screen_watched;  ///< the tasks whose screens the pane needs and the daemon reports

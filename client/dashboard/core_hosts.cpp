@@ -11,6 +11,7 @@ namespace orange::dashboard {
 
 void Core::Feed::end() {
     list_asked = false;
+    knows_comments = true;
     cursor.clear();
     screen_wanted.clear();
     screen_watched.clear();

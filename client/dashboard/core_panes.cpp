@@ -32,19 +32,21 @@ Request screen_request(const Row& task, int lines) {
     return request_about(std::move(peek), Purpose::screen, id);
 }
 
-Request request_for(Pane pane, const Row& task, int lines) {
+Request request_for(Pane pane, const Row& task, int lines, bool knows_comments) {
     const auto& id = task.id;
     switch (pane) {
         case Pane::screen:
             return screen_request(task, lines);
         case Pane::diff: {
             rpc::TaskDiff diff;
-            diff.patch = diff.comments = true;
+            diff.patch = true;
+            diff.comments = knows_comments;
             return request_about(std::move(diff), Purpose::diff, id);
         }
         case Pane::task: {
             rpc::TaskShow show;
-            show.changes = show.comments = true;
+            show.changes = true;
+            show.comments = knows_comments;
             return request_about(std::move(show), Purpose::task, id);
         }
         case Pane::history: {
@@ -223,7 +225,8 @@ void Core::request_pane(Moment now, Effects& effects) {
     text.stale = false;
     text.live = is_live;
     text.changed = task->updated_at;
-    add_request(effects, request_for(state_.pane, *task, layout_of(state_).pane.height + 100), task->host);
+    const auto lines = layout_of(state_).pane.height + 100;
+    add_request(effects, request_for(state_.pane, *task, lines, feeds_[task->host].knows_comments), task->host);
 }
 
 /// Requests what is below the list once the pane has its own.
@@ -241,7 +244,8 @@ void Core::request_second_pane(Effects& effects) {
     second_asked_ = {pane, state_.selected};
     text.stale = false;
     text.changed = task->updated_at;
-    add_request(effects, request_for(pane, *task, layout_of(state_).below.height), task->host);
+    const auto lines = layout_of(state_).below.height;
+    add_request(effects, request_for(pane, *task, lines, feeds_[task->host].knows_comments), task->host);
 }
 
 void Core::pane_reply(const Request& request, Result<Json> reply, Moment now) {
@@ -254,6 +258,13 @@ void Core::pane_reply(const Request& request, Result<Json> reply, Moment now) {
     auto& text = state_.panes[pane];
     if (text.task != request.task) return;
     if (text.came == Time{}) text.width = 0;
+    const bool is_too_old =
+        !reply && reply.error().code == ErrorCode::invalid_argument && request.params.contains("comments");
+    if (is_too_old) {  // a daemon of an older version on another host
+        feeds_[request.host].knows_comments = false;
+        text.stale = true;
+        return;
+    }
     text.came = now.steady;
     const auto shows_old_rows = [](const auto& each) { return each.second.came == Time{} && each.second.width > 0; };
     if (std::ranges::none_of(state_.panes, shows_old_rows)) rows_due_.reset();

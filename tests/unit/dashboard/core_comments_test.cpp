@@ -706,3 +706,13 @@ TEST_CASE("A long diff with many comments is laid out once for each reply, and n
     CHECK(text_of(desk).layouts == before + 1);
     CHECK_THAT(line_at(desk), Holds("#1 draft"));
 }
+
+TEST_CASE("A daemon that knows no comments is asked without them") {
+    Desk desk({in_review("aaaa0000")});
+    desk.press("2");
+    REQUIRE(desk.last(Purpose::diff).params.contains("comments"));
+    desk.answer(Purpose::diff, Error(ErrorCode::invalid_argument, "unknown parameter comments"));
+    CHECK_FALSE(desk.last(Purpose::diff).params.contains("comments"));
+    desk.press("3");
+    CHECK_FALSE(desk.last(Purpose::task).params.contains("comments"));
+}
