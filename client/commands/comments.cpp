@@ -116,7 +116,7 @@ Status take_remarks(Context& context, const std::vector<std::string>& places, st
             made.line = remark.line;
             if (remark.end > remark.line) made.end = remark.end;
             made.text = remark.text;
-            made.origin = "review";
+            made.origin = remark.origin;
             params.comments.push_back(std::move(made));
         }
         if (params.comments.size() > before) continue;

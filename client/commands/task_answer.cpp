@@ -29,22 +29,6 @@ Result<void> take_words(Method& params, std::string& text, std::vector<std::stri
     return {};
 }
 
-/// Returns true if the only word of a rejection names its task, by the beginning of its id or by its branch. In a
-/// workspace only the name of its own task counts: there a word is a text, and the daemon refuses other tasks' names.
-bool is_only_task(Context& context, const std::string& word) {
-    if (word.empty() || word == "-" || word.find_first_of(" \t\n") != std::string::npos) return false;
-    rpc::TaskShow named;
-    named.id = word;
-    const auto found = context.call(named);
-    if (!found) return false;
-    const auto& fields = found->task.fields;
-    if (!fields.id.value.starts_with(word) && fields.branch != word) return false;
-    rpc::TaskShow here;
-    here.cwd = context.cwd;
-    const auto own = context.call(here);
-    return !own || own->task.fields.id == fields.id;
-}
-
 /// Replaces the process by another program; returns only if that fails.
 Error become(std::vector<std::string> words) {
     std::vector<char*> argv;
@@ -119,10 +103,6 @@ Status task_reply(Context& context, rpc::TaskAnswer params, std::vector<std::str
 
 Status task_reject(Context& context, rpc::TaskReject params, std::vector<std::string> words) {
     if (words.empty()) return change(context, std::move(params));
-    if (words.size() == 1 && is_only_task(context, words.front())) {
-        params.id = words.front();
-        return change(context, std::move(params));
-    }
     TRY(take_words(params, params.feedback, std::move(words)));
     return change(context, std::move(params));
 }

@@ -124,7 +124,7 @@ rpc::NewComment comment_of(const rpc::RemarkView& remark, const std::vector<Plac
     comment.line = remark.line;
     if (remark.end > remark.line) comment.end = remark.end;
     comment.text = remark.text;
-    comment.origin = "review";
+    comment.origin = remark.origin;
     std::vector<std::string> quoted;
     for (const auto& place : all) {
         const bool is_its = place.path == remark.path && place.now >= remark.line && place.now <= remark.end;

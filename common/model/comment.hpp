@@ -57,6 +57,7 @@ struct CommentTurn {
     std::string answer = {};
     std::int64_t answered = 0;
     std::optional<Timestamp> answered_at = {};
+    std::string stale = {};
 
     void describe(auto& v) {
         v.required("text", text, "what the human wrote");
@@ -66,6 +67,7 @@ struct CommentTurn {
         v.sparse("answer", answer, "what the worker wrote");
         v.sparse("answered", answered, "the step with which the answer was taken; not above comment_step: it was");
         v.optional("answered_at", answered_at, "when that was");
+        v.sparse("stale", stale, "what stood under its number already when it was sent, which is no answer to it");
     }
     bool operator==(const CommentTurn&) const = default;
 };

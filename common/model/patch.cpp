@@ -57,16 +57,16 @@ std::string take_quoted(std::string_view& text) {
     return path;
 }
 
-/// Returns the path of "a/src/x" without its prefix. git ends a name that has a blank with a tab.
+/// Returns the path, without the tab with which git ends a name that has a blank.
+std::string whole_path_in(std::string_view text) {
+    if (text.starts_with('"')) return take_quoted(text);
+    if (text.ends_with('\t')) text.remove_suffix(1);
+    return std::string(text);
+}
+
+/// Returns the path of "a/src/x" without its prefix.
 std::string path_in(std::string_view text) {
-    std::string path;
-    if (text.starts_with('"')) {
-        path = take_quoted(text);
-    } else {
-        if (text.ends_with('\r')) text.remove_suffix(1);
-        if (text.ends_with('\t')) text.remove_suffix(1);
-        path = text;
-    }
+    auto path = whole_path_in(text);
     if (path == k_nowhere) return {};
     return path.starts_with("a/") || path.starts_with("b/") ? path.substr(2) : path;
 }
@@ -93,12 +93,13 @@ void take_paths(std::string_view text, PatchFile& file) {
 
 class Reader {
   public:
+    explicit Reader(bool only_files) : only_files_(only_files) {}
     void read(std::string_view text) {
         PatchRow row;
         row.text = text;
         if (!is_in_hunk() || !take_line(row)) take_other(row);
         row.file = patch.files.empty() ? 0 : patch.files.size() - 1;
-        patch.rows.push_back(row);
+        if (!only_files_) patch.rows.push_back(row);
     }
 
     Patch patch;
@@ -152,9 +153,9 @@ class Reader {
         } else if (take(text, "+++ ")) {
             file.now = path_in(text);
         } else if (take(text, "rename from ") || take(text, "copy from ")) {
-            file.before = path_in(text);
+            file.before = whole_path_in(text);
         } else if (take(text, "rename to ") || take(text, "copy to ")) {
-            file.now = path_in(text);
+            file.now = whole_path_in(text);
         } else if (text.starts_with("new file mode")) {
             file.before.clear();
         } else if (text.starts_with("deleted file mode")) {
@@ -164,13 +165,14 @@ class Reader {
         }
     }
 
+    bool only_files_;
     std::int64_t old_ = 0, new_ = 0, old_left_ = 0, new_left_ = 0;
 };
 
 }  // namespace
 
-Patch parse_patch(std::string_view text) {
-    Reader reader;
+Patch parse_patch(std::string_view text, bool only_files) {
+    Reader reader(only_files);
     while (!text.empty()) {
         const auto end = text.find('\n');
         reader.read(text.substr(0, end));

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-/// The lines that `git diff --patch` prints, with the place of each line in its file. Any bytes are taken: a line that is no
-/// part of a diff is a row of the kind `other`.
+/// The lines that `git diff --patch` prints, with the place of each line in its file. Any bytes are taken: a line that
+/// is no part of a diff is a row of the kind `other`.
 namespace orange {
 
 /// A range of lines that differs, as "@@ -3,2 +3,4 @@" says it. If it has no lines on a side, the number there is that
@@ -44,8 +44,9 @@ struct Patch {
     std::vector<PatchRow> rows;  ///< one for each line of the text
 };
 
-/// Parses a patch in git's own format, with the prefixes a/ and b/. The rows point into `text`.
-Patch parse_patch(std::string_view text);
+/// Parses a patch in git's own format, with the prefixes a/ and b/. The rows point into `text`; with `only_files` there
+/// are none.
+Patch parse_patch(std::string_view text, bool only_files = false);
 
 /// Returns the number that a line of the old file has in the new one; 0 if it was changed or removed.
 std::int64_t line_after(const PatchFile& file, std::int64_t line);

@@ -332,7 +332,8 @@ struct TaskRecord {
     std::vector<TimeRow> times = {};
     std::optional<TimeOpen> time_open = {};  ///< what is not in `times` yet
     std::optional<BudgetPass> budget_pass = {};
-    std::int64_t comment_step = 0;  ///< the last step of its comments that has happened (comment.hpp)
+    std::map<std::string, std::string> reviews = {};  ///< section → the commit that it is about, and its hash
+    std::int64_t comment_step = 0;                    ///< the last step of its comments that has happened (comment.hpp)
     std::string near_told = {};  ///< the budget that its human was told is nearly used up, with its day if it has one
 
     void describe(auto& v);

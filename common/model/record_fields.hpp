@@ -218,6 +218,7 @@ void TaskRecord::describe(auto& v) {
     v.sparse("times", times, "how long it was worked on, and waited, by day");
     v.sparse("time_open", time_open, "what it does since when, as far as `times` has not counted it yet");
     v.sparse("budget_pass", budget_pass, "its human started something for it although its budget was used up");
+    v.sparse("reviews", reviews, "section with a verdict → the commit that it is about, and the hash of its text");
     v.sparse("comment_step", comment_step,
              "the last step of its comments that has happened: the texts and answers of comments.json with a higher "
              "one do not count yet");

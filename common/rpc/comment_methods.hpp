@@ -68,12 +68,14 @@ struct RemarkView {
     std::int64_t line = 0;
     std::int64_t end = 0;
     std::string text;
+    std::string origin;
     void describe(auto& v) {
         v.required("place", place, "here, moved or outdated, as of a comment, since the commit that was reviewed");
         v.required("path", path, "a file of the branch");
         v.required("line", line, "the first line");
         v.required("end", end, "the last line");
         v.required("text", text, "what the reviewer wrote about it");
+        v.required("origin", origin, "what task.comment takes as `origin` to take it over");
     }
 };
 
@@ -97,7 +99,7 @@ struct NewComment {
             "quoted", quoted,
             "the lines as the caller has seen them; if others stand there now, the call is refused with conflict");
         v.required("text", text, "the comment; any Markdown, at most 16 KiB");
-        v.optional("origin", origin, "review: it is taken over from ## Review");
+        v.optional("origin", origin, "that of a remark of the reviewer which it takes over");
     }
 };
 

@@ -11,6 +11,7 @@ namespace orange::engine {
 namespace {
 
 constexpr std::size_t k_quoted_lines = 8;
+constexpr std::size_t k_longest_letter = 256 << 10;  ///< bytes; TASK.md may have 1 MiB in all
 constexpr std::size_t k_quoted_columns = 160;
 constexpr std::string_view k_indent = "    ";  ///< a line that is indented so far is neither a heading nor a fence
 constexpr std::string_view k_usual_section = "Handoff";
@@ -34,6 +35,10 @@ std::string_view without_mark(std::string_view line) {
     return line;
 }
 
+bool is_fence_mark(std::string_view bare) {
+    return bare.starts_with("```") || bare.starts_with("~~~");
+}
+
 /// Returns the number and the text of "3: text"; nullopt for any other line.
 std::optional<std::pair<std::int64_t, std::string_view>> answer_in(std::string_view line) {
     line = without_mark(line);
@@ -46,7 +51,10 @@ std::optional<std::pair<std::int64_t, std::string_view>> answer_in(std::string_v
     const auto number = take_digits(line);
     if (!number) return std::nullopt;
     for (const std::string_view colon : {"**:", "__:", ":**", ":__", ":"}) {
-        if (line.starts_with(colon)) return std::pair(*number, trim(line.substr(colon.size())));
+        if (!line.starts_with(colon)) continue;
+        const auto rest = line.substr(colon.size());
+        if (!rest.empty() && rest.front() != ' ' && rest.front() != '\t') return std::nullopt;  // as "12:30"
+        return std::pair(*number, trim(rest));
     }
     return std::nullopt;
 }
@@ -170,7 +178,8 @@ std::map<std::int64_t, std::string> unanswered(const CommentList& list, std::int
     for (const auto& comment : list.comments) {
         if (state_of(comment, step) != CommentState::sent) continue;
         const auto& turns = comment.turns;
-        open[comment.number] = turns.size() > 1 ? turns[turns.size() - 2].answer : std::string();
+        auto& before = open[comment.number] = turns.back().stale;
+        if (before.empty() && turns.size() > 1) before = turns[turns.size() - 2].answer;
     }
     return open;
 }
@@ -179,9 +188,26 @@ bool is_meant(const Comment& comment, std::int64_t step, Drafts which) {
     return state_of(comment, step) == CommentState::draft && (which == Drafts::all || !comment.thread.empty());
 }
 
-void send_drafts(CommentList& list, std::int64_t step, Drafts which) {
+void settle(CommentList& list, std::int64_t step) {
     for (auto& comment : list.comments) {
-        if (is_meant(comment, step, which)) comment.turns.back().sent = step + 1;
+        for (auto& turn : comment.turns) {
+            if (turn.sent > step) turn.sent = 0;
+            if (turn.answered <= step) continue;
+            turn.answered = 0;
+            turn.answer.clear();
+            turn.answered_at.reset();
+        }
+    }
+}
+
+void send_drafts(CommentList& list, std::int64_t step, const std::set<std::int64_t>& numbers,
+                 std::string_view section) {
+    const auto written = answers_in(section);
+    for (auto& comment : list.comments) {
+        if (!numbers.contains(comment.number)) continue;
+        const auto answer = written.find(comment.number);
+        comment.turns.back().sent = step + 1;
+        comment.turns.back().stale = answer == written.end() ? std::string() : answer->second;
     }
 }
 
@@ -205,13 +231,16 @@ bool take_answers(CommentList& list, std::int64_t step, std::string_view section
 std::map<std::int64_t, std::string> answers_in(std::string_view section) {
     std::map<std::int64_t, std::string> answers;
     std::string* current = nullptr;
+    bool is_fenced = false;
     for (const auto line : split_lines(section)) {
         const auto bare = trim(line);
-        if (const auto answer = answer_in(line)) {
-            auto& text = answers[answer->first];
-            text = answer->second;
-            current = &text;
-        } else if (bare.empty() || bare.starts_with('#') || is_field(bare)) {
+        const bool is_fence = is_fence_mark(bare);
+        is_fenced = is_fenced != is_fence;
+        const auto answer = is_fenced ? std::nullopt : answer_in(line);
+        if (answer) {
+            const auto [place, is_first] = answers.emplace(answer->first, answer->second);
+            current = is_first ? &place->second : nullptr;
+        } else if (!is_fenced && !is_fence && (bare.empty() || bare.starts_with('#') || is_field(bare))) {
             current = nullptr;
         } else if (current != nullptr) {
             *current += (current->empty() ? "" : "\n") + std::string(bare);
@@ -259,35 +288,42 @@ std::string taken_section(const Definition& definition, std::string_view from, s
     for (const auto* edge : definition.between(from, to)) {
         if (takes_comments(*edge)) return edge->gate->section;
     }
-    // A workflow without such a gate waits for no answer, but what its worker writes is taken when it hands over.
-    const auto* state = definition.state(from);
-    const bool hands_over = state != nullptr && state->agent == Role::worker;
-    return hands_over && std::ranges::none_of(definition.transitions, takes_comments) ? std::string(k_usual_section)
-                                                                                      : std::string();
+    const auto works = [&](std::string_view name) {
+        const auto* state = definition.state(name);
+        return state != nullptr && state->agent == Role::worker;
+    };
+    if (!works(from) || works(to)) return {};
+    const auto other = std::ranges::find_if(definition.transitions, takes_comments);
+    return other == definition.transitions.end() ? std::string(k_usual_section) : other->gate->section;
 }
 
-std::string feedback_text(std::string_view free, const CommentList& list, std::int64_t step, Drafts which,
-                          const std::map<std::int64_t, std::string>& places, const std::string& section) {
-    std::string text(trim(free));
+CommentLetter letter_of(std::string_view free, const CommentList& list, std::int64_t step, Drafts which,
+                        const std::map<std::int64_t, std::string>& places, const std::string& section) {
+    CommentLetter letter{std::string(trim(free)), {}};
     std::string items;
     for (const auto& comment : list.comments) {
-        if (!is_meant(comment, step, which)) continue;
+        const bool is_draft = is_meant(comment, step, which);
+        if (!is_draft && state_of(comment, step) != CommentState::sent) continue;
         const auto place = places.find(comment.number);
-        const auto number = std::to_string(comment.number);
-        items += "\n" + number + ". " + (place == places.end() ? std::string() : printable(place->second));
-        if (!comment.author.empty()) items += " (by " + printable(comment.author) + ")";
-        if (comment.turns.size() > 1) items += " (asked again)";
-        items += '\n';
-        add_quoted(items, comment.anchor.text);
-        if (comment.turns.size() > 1) {
-            add_indented(items, "Your answer was: " + comment.turns[comment.turns.size() - 2].answer);
-        }
-        add_indented(items, comment.turns.back().text);
+        const auto& turns = comment.turns;
+        auto item = "\n" + std::to_string(comment.number) + ". ";
+        if (place != places.end()) item += printable(place->second);
+        if (!comment.author.empty()) item += " (by " + printable(comment.author) + ")";
+        if (!is_draft) item += " (sent before, and not answered)";
+        if (is_draft && turns.size() > 1) item += " (asked again)";
+        item += '\n';
+        add_quoted(item, comment.anchor.text);
+        if (turns.size() > 1) add_indented(item, "Your answer was: " + turns[turns.size() - 2].answer);
+        add_indented(item, turns.back().text);
+        if (is_draft && !letter.drafts.empty() && items.size() + item.size() > k_longest_letter) continue;
+        items += item;
+        if (is_draft) letter.drafts.insert(comment.number);
     }
-    if (items.empty()) return text;
-    if (!text.empty()) text += "\n\n";
-    return text + "Comments on lines. Answer each of them under ## " + section +
-           ", on a line of its own that begins with its number, as `1: ...`.\n" + items;
+    if (items.empty()) return letter;
+    if (!letter.text.empty()) letter.text += "\n\n";
+    letter.text += "Comments on lines. Answer each of them under ## " + section +
+                   ", on a line of its own that begins with its number, as `1: ...`.\n" + items;
+    return letter;
 }
 
 std::vector<LineRemark> remarks_in(std::string_view review) {
@@ -295,7 +331,7 @@ std::vector<LineRemark> remarks_in(std::string_view review) {
     bool is_open = false, is_fenced = false;
     for (const auto row : split_lines(review)) {
         const auto bare = trim(row);
-        if (bare.starts_with("```") || bare.starts_with("~~~")) is_fenced = !is_fenced;
+        if (is_fence_mark(bare)) is_fenced = !is_fenced;
         if (auto remark = is_fenced ? std::nullopt : remark_in(row)) {
             remarks.push_back(std::move(*remark));
             is_open = true;

@@ -65,6 +65,7 @@ std::string gate_text(const Gate& gate, const Argvs& project_checks) {
     for (const auto& field : gate.fields) fields.push_back(field + ":");
     if (!fields.empty()) text += " with a line " + listed(std::move(fields), " or ");
     if (gate.fresh) text += ", changed since the task entered this status";
+    if (gate.comments) text += ", with an answer to each comment that was sent";
     if (gate.children) text += ", with the sub-tasks";
     return facts.empty() ? text : text + ", and " + facts;
 }

@@ -56,8 +56,15 @@ std::string cannot_go_on(Role role) {
 }
 
 void enter(TaskRecord& record, const Definition& definition, const Decision& decision, Entrance entrance) {
-    clear_for_transition(record, entrance.notices_before);
     const auto* state = definition.state(decision.to);
+    const auto* left = definition.state(decision.from);
+    // What is not certain about a review stays as long as the review counts, also while a second one is made.
+    const bool counts = left && left->agent == Role::reviewer && !(state && state->agent == Role::worker);
+    if (counts) {
+        std::erase_if(entrance.notices_before,
+                      [](const Notice& notice) { return notice.kind == NoticeKind::unverified_review; });
+    }
+    clear_for_transition(record, entrance.notices_before);
     record.task.status = decision.to;
     for (const auto& [field, value] : decision.counters) record.task.counters[field] = value;
     record.task.updated_at = entrance.at;

@@ -25,7 +25,8 @@ std::string awaited(const Definition& definition, const TransitionFacts& given) 
         const std::string heading = "## " + section;
         auto without_answers = *rule.has_artifact;
         without_answers.comments = false;
-        const bool lacks_answers = !gate_problem(without_answers, given.artifacts, given.entry_sections);
+        const bool lacks_answers = rule.has_artifact->comments && given.artifacts.comments_unread.empty() &&
+                                   !gate_problem(without_answers, given.artifacts, given.entry_sections);
         const std::string verb = lacks_answers                                ? " without an answer to each comment in "
                                  : given.artifacts.sections.contains(section) ? " without changing "
                                                                               : " without writing ";

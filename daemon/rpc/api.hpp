@@ -99,7 +99,9 @@ class Api {
 /// Returns the counts of `changes` for a reply.
 ChangeCounts counts_of(const Changes& changes);
 
-/// The comments on a task's lines, for replies (methods/task_comments.cpp).
+/// The comments on a task's lines, for replies (methods/task_comments.cpp). Agents get no drafts of their human, and no
+/// texts of strangers.
+Result<CommentList> comments_for(Api& api, const TaskRecord& record, const Call& call);
 CommentView comment_view(const PlacedComment& placed, std::int64_t step);
 /// Returns what ## Review says about lines, at their places in the work as it is now, without what became a comment.
 Awaitable<std::vector<RemarkView>> remark_views(Api& api, TaskRecord record, CommentList list,

@@ -35,10 +35,10 @@ Result<CommentList> parsed_comments(const std::string& text) {
 
 }  // namespace
 
-Result<CommentList> read_comments(FileSystem& files, const Path& folder) {
+Result<CommentList> read_comments(FileSystem& files, const Path& folder, std::int64_t step) {
     const auto path = folder / k_comments_file;
     auto text = files.read(path);
-    if (!text && text.error().code == ErrorCode::not_found) return CommentList();
+    if (!text && text.error().code == ErrorCode::not_found && step == 0) return CommentList();
     if (!text) return unreadable_comments(path, text.error());
     auto list = parsed_comments(*text);
     if (!list) return unreadable_comments(path, list.error());

@@ -164,7 +164,7 @@ TEST_CASE("With pr_feedback: agent the worker gets what was said, as text from o
     CHECK_THAT(shop.orange.body(id), Holds("mallory") && Holds("text from outside") && Holds("~~~text"));
 }
 
-TEST_CASE("A comment on a line by somebody who may push is the task's, and reject sends it; a stranger's waits") {
+TEST_CASE("A comment on a line by somebody who may push is the task's, and reject sends it, while a stranger's waits") {
     GitHubShop shop;
     const auto id = shop.in_pr("Sell lemons");
     shop.github.permit("rita", "write");

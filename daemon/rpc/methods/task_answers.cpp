@@ -74,7 +74,7 @@ Awaitable<Result<TaskReply>> reject(Api& api, TaskReject params, Call call) {
     if (!selected && !params.id) {
         TaskSelector named;
         named.id = params.feedback;
-        if (const auto task = api.select(named, call); task && has_drafts(api, *task)) {
+        if (const auto task = api.select(named, call, store::Naming::id_or_branch); task && has_drafts(api, *task)) {
             selected = *task;
             params.feedback.clear();
         }
@@ -90,6 +90,7 @@ Awaitable<Result<TaskReply>> reject(Api& api, TaskReject params, Call call) {
     Edit edit;
     if (!trim(params.feedback).empty()) edit.feedback = params.feedback;
     CO_TRY(auto moved, co_await api.runner().requests.move(id, request, call.caller, std::move(edit)));
+    if (has_drafts(api, id)) moved.notes.push_back("the list was too long for all comments; the rest are still drafts");
     co_return api.reply(id, std::move(moved));
 }
 
@@ -134,7 +135,7 @@ Awaitable<Result<TaskDiff::Reply>> diff(Api& api, TaskDiff params, Call call) {
     reply.changes = counts_of(changes);
     if (params.comments) {
         CO_TRY(const auto now, api.runner().turns.record_of(id));
-        CO_TRY(auto list, api.runner().comments.read(now));
+        CO_TRY(auto list, comments_for(api, now, call));
         const auto step = now.comment_step;
         auto body = store::read_body(api.world().files, api.world().tasks.folder(now) / "TASK.md").value_or("");
         reply.remarks = co_await remark_views(api, now, list, changes, std::move(body));

@@ -2,6 +2,7 @@
 #include <set>
 #include <utility>
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/rpc/comment_methods.hpp"
@@ -14,28 +15,55 @@
 namespace orange::rpc {
 namespace {
 
-constexpr const char* k_of_review = "review";
+constexpr const char* k_of_review = "review ";
 
-/// The origin of a comment that was a remark of ## Review, which it names whatever becomes of the comment's text.
-std::string taken_from_review(std::string_view remark) {
-    return std::string(k_of_review) + " " + fast_hash(trim(remark));
+/// Returns the commit that the text of a section with a verdict is about; empty if nobody knows.
+std::string reviewed_in(const engine::Definition& definition, const TaskRecord& record, const std::string& heading,
+                        const std::string& text) {
+    const auto known = record.reviews.find(heading);
+    if (known != record.reviews.end()) {
+        const auto parts = split(known->second, ' ');
+        if (parts.size() == 2 && orange::is_hash_of(std::string(parts[1]), text)) return std::string(parts[0]);
+    }
+    const auto* state = definition.state(record.task.status);
+    const auto before = record.entry_sections.find(heading);
+    const bool is_new = before == record.entry_sections.end() || !orange::is_hash_of(before->second, text);
+    return state != nullptr && state->agent == Role::reviewer && is_new ? record.reviewed_commit : std::string();
 }
 
-/// Returns the texts of the reviewers: of each section that a gate wants a verdict in.
-std::string reviews_in(Api& api, const TaskRecord& record, std::string_view body) {
-    std::set<std::string> headings;
+/// Returns what the reviewers say about lines, as comments on the commits that they saw, each with its key as origin.
+CommentList remarks_of(Api& api, const TaskRecord& record, std::string_view body) {
+    CommentList said;
     const auto definition = api.runner().turns.definition_of(record.task);
-    if (!definition) return {};
+    if (!definition) return said;
+    std::set<std::string> headings;
     for (const auto& edge : (*definition)->transitions) {
         if (edge.gate && edge.gate->verdict) headings.insert(edge.gate->section);
     }
-    std::string texts;
-    const auto artifacts = store::parse_sections(body);
-    for (const auto& heading : headings) {
-        const auto section = artifacts.sections.find(heading);
-        if (section != artifacts.sections.end()) texts += section->second.text + "\n\n";
+    for (const auto& [heading, section] : store::parse_sections(body).sections) {
+        if (!headings.contains(heading)) continue;
+        const auto commit = reviewed_in(**definition, record, heading, section.text);
+        for (auto& remark : engine::remarks_in(section.text)) {
+            Comment comment;
+            comment.anchor.commit = commit;
+            comment.anchor.path = std::move(remark.path);
+            comment.anchor.line = remark.line;
+            comment.anchor.end = remark.end;
+            comment.origin = k_of_review + fast_hash(commit + comment.anchor.path + ":" + std::to_string(remark.line) +
+                                                     ":" + remark.text);
+            comment.turns.push_back({std::move(remark.text), {}});
+            said.comments.push_back(std::move(comment));
+        }
     }
-    return texts;
+    return said;
+}
+
+/// Removes what is the human's alone: drafts, and texts of strangers, which nobody has taken over.
+void keep_from_agents(CommentList& list, std::int64_t step) {
+    for (auto& comment : list.comments) {
+        if (engine::state_of(comment, step) == engine::CommentState::draft) comment.turns.pop_back();
+    }
+    std::erase_if(list.comments, [](const Comment& each) { return each.outside || each.turns.empty(); });
 }
 
 std::string body_of(Api& api, const TaskRecord& record) {
@@ -54,13 +82,13 @@ Awaitable<std::optional<Changes>> work_of(Api& api, TaskRecord record, std::stri
 Awaitable<Result<TaskComments::Reply>> comments(Api& api, TaskComments params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     CO_TRY(const auto record, api.world().tasks.read(id));
-    CO_TRY(const auto list, api.runner().comments.read(*record));
+    CO_TRY(const auto list, comments_for(api, *record, call));
     TaskComments::Reply reply;
     reply.task = api.view(*record);
     auto body = body_of(api, *record);
     const auto is_of_file = [](const Comment& comment) { return comment.anchor.section.empty(); };
     std::optional<Changes> changes;
-    if (!list.comments.empty() || !reviews_in(api, *record, body).empty()) {
+    if (!list.comments.empty() || !remarks_of(api, *record, body).comments.empty()) {
         changes = co_await work_of(api, *record, reply.unplaced);
     }
     if (std::ranges::none_of(list.comments, is_of_file)) reply.unplaced.clear();
@@ -90,8 +118,8 @@ Result<NewCommentText> text_from(const NewComment& params) {
     if (params.path.has_value() == params.section.has_value()) {
         return Error(ErrorCode::invalid_argument, "a comment is about a path or about a section, one of both");
     }
-    if (params.origin && *params.origin != k_of_review) {
-        return Error(ErrorCode::invalid_argument, "origin is review, or it is not given");
+    if (params.origin && !params.origin->starts_with(k_of_review)) {
+        return Error(ErrorCode::invalid_argument, "origin is that of a remark of the reviewer, or it is not given");
     }
     NewCommentText text;
     text.anchor.path = params.path.value_or("");
@@ -103,7 +131,7 @@ Result<NewCommentText> text_from(const NewComment& params) {
     text.anchor.text = params.quoted.value_or("");
     text.has_seen = params.quoted.has_value();
     text.text = params.text;
-    if (params.origin) text.origin = taken_from_review(params.text);
+    text.origin = params.origin.value_or("");
     return text;
 }
 
@@ -114,8 +142,18 @@ Awaitable<Result<TaskComment::Reply>> comment(Api& api, TaskComment params, Call
         CO_TRY(auto text, text_from(each));
         texts.push_back(std::move(text));
     }
-    CO_TRY(auto numbers, co_await api.runner().comments.add(id, std::move(texts)));
-    co_return co_await changed_comments(api, id, std::move(numbers), std::move(call));
+    CO_TRY(const auto numbers, co_await api.runner().comments.add(id, std::move(texts)));
+    CO_TRY(const auto record, api.runner().turns.record_of(id));
+    CO_TRY(const auto list, api.runner().comments.read(record));
+    TaskComment::Reply reply;
+    reply.task = api.view(record);
+    for (const auto& each : list.comments) {
+        if (std::ranges::find(numbers, each.number) == numbers.end()) continue;
+        const auto& anchor = each.anchor;
+        const CommentPlace here{CommentPlace::Kind::here, anchor.path, anchor.line, anchor.end};
+        reply.comments.push_back(comment_view({each, here}, record.comment_step));
+    }
+    co_return reply;
 }
 
 Awaitable<Result<TaskComment::Reply>> change(Api& api, TaskCommentChange params, Call call) {
@@ -132,6 +170,12 @@ Awaitable<Result<TaskComment::Reply>> change(Api& api, TaskCommentChange params,
 }
 
 }  // namespace
+
+Result<CommentList> comments_for(Api& api, const TaskRecord& record, const Call& call) {
+    TRY(auto list, api.runner().comments.read(record));
+    if (call.caller.role != Role::human) keep_from_agents(list, record.comment_step);
+    return list;
+}
 
 CommentView comment_view(const PlacedComment& placed, std::int64_t step) {
     const auto& [comment, place] = placed;
@@ -158,29 +202,19 @@ CommentView comment_view(const PlacedComment& placed, std::int64_t step) {
         view.turns.push_back(std::move(shown));
     }
     view.author = comment.author;
-    view.origin = comment.origin.starts_with(std::string(k_of_review) + " ") ? k_of_review : comment.origin;
+    view.origin = comment.origin.starts_with(k_of_review) ? "review" : comment.origin;
     return view;
 }
 
 Awaitable<std::vector<RemarkView>> remark_views(Api& api, TaskRecord record, CommentList list,
                                                 std::optional<Changes> changes, std::string body) {
     std::vector<RemarkView> views;
-    CommentList said;  // the reviewer saw the lines in that commit
-    for (auto& remark : engine::remarks_in(reviews_in(api, record, body))) {
-        Comment comment;
-        comment.anchor.commit = record.reviewed_commit;
-        comment.anchor.path = std::move(remark.path);
-        comment.anchor.line = remark.line;
-        comment.anchor.end = remark.end;
-        comment.turns.push_back({std::move(remark.text), {}});
-        said.comments.push_back(std::move(comment));
-    }
+    auto said = remarks_of(api, record, body);
     const auto placed = co_await api.runner().comments.placed(std::move(said), std::move(changes), std::string());
     for (const auto& [comment, place] : placed) {
-        const auto& text = comment.turns.front().text;
-        const auto is_taken = [&](const Comment& each) { return each.origin == taken_from_review(text); };
-        if (std::ranges::any_of(list.comments, is_taken)) continue;
-        views.push_back({name_text(place.kind), place.path, place.line, place.end, text});
+        if (std::ranges::find(list.comments, comment.origin, &Comment::origin) != list.comments.end()) continue;
+        views.push_back(
+            {name_text(place.kind), place.path, place.line, place.end, comment.turns.front().text, comment.origin});
     }
     co_return views;
 }

@@ -94,6 +94,17 @@ Result<void> check_trust(const agents::Harness& harness, const Project& project)
                                           harness.name + " --project " + project.name);
 }
 
+/// Refuses a harness that was chosen after the task, if it cannot do with less than all permissions.
+Result<void> check_reduced(const agents::Harness& harness, const Task& task) {
+    if (task.permissions != "reduced") return {};
+    if (agents::argv_name(harness, "reduced") != agents::argv_name(harness, "full")) return {};
+    return Error(ErrorCode::conflict, "the agents of task " + task.id.value + " have reduced permissions, and " +
+                                          harness.name +
+                                          " has no such permissions. Name another one:\n"
+                                          "  orange task update " +
+                                          task.id.value + " --review-harness NAME");
+}
+
 }  // namespace
 
 std::string permissions_of(const engine::Definition& definition, const Task& task, Role role,
@@ -215,6 +226,7 @@ Awaitable<Result<agents::LaunchRequest>> AgentControl::launch_request(const Task
     launch.summary = task.summary;
     launch.trusted = project.lets_trust(harness.harness.name);
     CO_TRY(check_trust(harness.harness, project));
+    CO_TRY(check_reduced(harness.harness, task));
     launch.shipped = agents::real_path((world_.installation.share / "harnesses").string());
     const auto settings = settings_of(world_, project);  // must outlive the loop
     for (const auto& check : *settings.checks) launch.checks.push_back(join(check, " "));

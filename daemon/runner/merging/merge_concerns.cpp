@@ -161,7 +161,7 @@ Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRe
                             "Finish the task without a merge?",
                             "Cancel the task\n  orange task cancel " + task.id.value});
     }
-    if (const auto comments = store::read_comments(world.files, world.tasks.folder(record))) {
+    if (const auto comments = store::read_comments(world.files, world.tasks.folder(record), record.comment_step)) {
         const auto drafts = engine::counts_of(*comments, record.comment_step).drafts;
         if (drafts > 0) {
             concerns.push_back({counted(static_cast<std::size_t>(drafts), "comment") + " on its lines " +

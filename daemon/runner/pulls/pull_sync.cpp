@@ -54,10 +54,10 @@ bool is_return(const std::string& key) {
 constexpr const char* k_cancelled = "cancelled";
 constexpr const char* k_closed = "closed";
 
-/// Returns a text that changes when something was said in a thread, and when comments were sent or answered: what was
-/// said about a comment that waits for its answer is read again then.
-std::string said_at(const PullRequest& pull, std::int64_t comment_step) {
-    return pull.said + " " + std::to_string(comment_step);
+/// Returns a text that changes when something was said in a thread, and when comments were sent, answered or resolved:
+/// what was said about a comment that waits for its answer is read again then.
+std::string said_at(const PullRequest& pull, std::int64_t comment_step, const CommentCounts& counts) {
+    return pull.said + " " + std::to_string(comment_step) + " " + std::to_string(counts.sent);
 }
 
 /// The comments of a pull request that are for the human now.
@@ -69,18 +69,16 @@ struct PullComments {
 
 PullComments comments_in(const CommentList& list, std::int64_t step) {
     PullComments found;
-    std::int64_t newest = 0;
-    std::size_t turns = 0;
+    std::size_t said = 0;
     for (const auto& comment : list.comments) {
         if (comment.thread.empty()) continue;
         const auto state = engine::state_of(comment, step);
         if (state == engine::CommentState::draft) ++found.drafts;
         if (state == engine::CommentState::outside) ++found.outside;
         if (comment.outside) continue;
-        newest = std::max(newest, comment.number);
-        turns += comment.turns.size();
+        said += comment.seen.size();
     }
-    found.key = "comments@" + std::to_string(newest) + "." + std::to_string(turns);
+    found.key = "comments@" + std::to_string(said);
     return found;
 }
 
@@ -294,7 +292,7 @@ Awaitable<std::optional<PullSync::Heard>> PullSync::listen(ForgePlace place, Tas
     const auto pull = pulls::own_of(*record, known);
     if (!pull || pull->state != PullState::open || pull->said.empty()) co_return std::nullopt;
     const auto& noted = record->pull_request;
-    Heard heard{pull->number, said_at(*pull, record->comment_step), {}};
+    Heard heard{pull->number, said_at(*pull, record->comment_step, runner_.comments.counts(*record)), {}};
     if (noted && noted->number == pull->number && noted->said == heard.said) co_return std::nullopt;
     const auto again = deaf_until_.find(id);
     if (again != deaf_until_.end() && async::now() < again->second) co_return std::nullopt;
@@ -424,7 +422,11 @@ Awaitable<Result<void>> PullSync::report_troubles(TaskRecord record, PullRequest
     auto troubles = troubles_of(record, pull, comments);
     const auto text = pulls::name_of(pull) + ": " + join(troubles.all, ", ");
     const auto returns = std::count_if(troubles.told.begin(), troubles.told.end(), is_return);
-    if (troubles.is_for_worker && is_for_agent(record) && returns < k_most_returns) {
+    const auto definition = turns_.definition_of(record.task);
+    const bool back = definition && engine::rejection_target(**definition, record.task);
+    // Comments that came while the task could not go back are sent as soon as it can.
+    const bool waits = back && comments.drafts > 0 && pull.review == PullReview::changes_requested;
+    if ((troubles.is_for_worker || waits) && is_for_agent(record) && returns < k_most_returns) {
         auto told = troubles.told;
         told.insert(k_return + pull.commit);
         CO_TRY(const auto given, co_await give_to_worker(record, pull, text, std::move(told)));
@@ -435,8 +437,6 @@ Awaitable<Result<void>> PullSync::report_troubles(TaskRecord record, PullRequest
     const bool standing = engine::find_notice(record, NoticeKind::pull_request) != nullptr;
     if (troubles.all.empty() && standing) (void)clear(record, NoticeKind::pull_request);
     if (!troubles.all.empty() && (standing || !troubles.news.empty())) {
-        const auto definition = turns_.definition_of(record.task);
-        const bool back = definition && engine::rejection_target(**definition, record.task);
         const auto& id = record.task.id.value;
         // If merges stay on this machine, update-branch would bring commits that origin does not have.
         const auto* project = world_.projects.find(record.task.project);

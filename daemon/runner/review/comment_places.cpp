@@ -17,17 +17,6 @@ namespace {
 /// So many letters and digits make lines that stand once in a file those that were commented on.
 constexpr std::ptrdiff_t k_distinct = 8;
 
-std::vector<std::string_view> rows_of(std::string_view text) {
-    std::vector<std::string_view> rows;
-    while (!text.empty()) {
-        const auto end = text.find('\n');
-        rows.push_back(text.substr(0, end));
-        if (end == std::string_view::npos) break;
-        text.remove_prefix(end + 1);
-    }
-    return rows;
-}
-
 CommentPlace outdated(const CommentAnchor& anchor) {
     return {CommentPlace::Kind::outdated, anchor.path, anchor.line, anchor.end};
 }
@@ -128,13 +117,16 @@ Awaitable<std::optional<std::string>> difference(Git& git, std::string repositor
 }  // namespace
 
 std::optional<std::string> lines_of(std::string_view text, std::int64_t first, std::int64_t last) {
-    const auto rows = rows_of(text);
-    if (first < 1 || last < first || static_cast<std::size_t>(last) > rows.size()) return std::nullopt;
-    std::string lines;
-    for (auto line = first; line <= last; ++line) {
-        lines += (line == first ? "" : "\n") + std::string(rows[static_cast<std::size_t>(line) - 1]);
+    if (first < 1 || last < first) return std::nullopt;
+    std::size_t begin = 0, end = 0;
+    for (std::int64_t line = 1;; ++line) {
+        if (end >= text.size()) return std::nullopt;
+        if (line == first) begin = end;
+        end = std::min(text.find('\n', end), text.size());
+        if (line == last) break;
+        ++end;
     }
-    return lines;
+    return std::string(text.substr(begin, end - begin));
 }
 
 std::int64_t only_place_of(std::string_view text, std::string_view lines) {
@@ -200,7 +192,7 @@ Awaitable<std::vector<CommentPlace>> places_in(Git& git, std::string repository,
                 text = co_await difference(git, repository, anchor.commit, target);
             }
             const auto& kept = differences[anchor.commit] = std::move(text);
-            if (kept) patches[anchor.commit] = parse_patch(*kept);
+            if (kept) patches[anchor.commit] = parse_patch(*kept, true);
         }
         const auto patch = patches.find(anchor.commit);
         candidates.push_back(patch == patches.end() ? Candidate() : candidate_after(patch->second, anchor));

@@ -16,6 +16,7 @@ namespace orange {
 namespace {
 
 constexpr std::size_t k_longest_comment = 16 << 10;
+constexpr std::size_t k_longest_quote = 64 << 10;
 constexpr std::int64_t k_most_lines_of_comment = 500;
 constexpr std::size_t k_most_comments = 2000;
 constexpr std::size_t k_commit_columns = 9;
@@ -74,6 +75,12 @@ Error not_there(const CommentAnchor& anchor, std::string_view text) {
 Result<void> take_lines(CommentAnchor& anchor, bool has_seen, std::string_view text) {
     const auto lines = review::lines_of(text, anchor.line, anchor.end);
     if (!lines) return not_there(anchor, text);
+    if (lines->size() > k_longest_quote) {
+        return Error(ErrorCode::invalid_argument, "these lines have " + std::to_string(lines->size()) +
+                                                      " bytes, and a comment is about at most " +
+                                                      std::to_string(k_longest_quote) +
+                                                      ". Choose fewer lines, or say it in the text of the rejection");
+    }
     auto now = review::as_text(*lines);
     if (has_seen && anchor.text != now) {
         const auto name = anchor.section.empty() ? shown_path(anchor.path) : "## " + printable(anchor.section);
@@ -137,7 +144,9 @@ Result<void> apply_change(Comment& comment, std::int64_t step, CommentChange cha
 }  // namespace
 
 Comments::Comments(Runner& runner) : Owner(runner) {
-    observer_ = world_.tasks.observe([this](const TaskId& id) { counts_.erase(id); });
+    observer_ = world_.tasks.observe([this](const TaskId& id) {
+        if (world_.tasks.awake(id) == nullptr) counts_.erase(id);
+    });
 }
 
 Comments::~Comments() {
@@ -145,7 +154,9 @@ Comments::~Comments() {
 }
 
 Result<CommentList> Comments::read(const TaskRecord& record) const {
-    return store::read_comments(world_.files, world_.tasks.folder(record));
+    TRY(auto list, store::read_comments(world_.files, world_.tasks.folder(record), record.comment_step));
+    engine::settle(list, record.comment_step);
+    return list;
 }
 
 Result<void> Comments::write(const TaskRecord& record, const CommentList& list) {
@@ -162,10 +173,10 @@ Result<void> Comments::write(const TaskRecord& record, const CommentList& list) 
 CommentCounts Comments::counts(const TaskRecord& record) {
     if (store::has_ended(record)) return {};
     const auto known = counts_.find(record.task.id);
-    if (known != counts_.end()) return known->second;
+    if (known != counts_.end() && known->second.first == record.comment_step) return known->second.second;
     const auto list = read(record);
     const auto counts = list ? engine::counts_of(*list, record.comment_step) : CommentCounts();
-    counts_[record.task.id] = counts;
+    counts_[record.task.id] = {record.comment_step, counts};
     return counts;
 }
 
@@ -177,6 +188,12 @@ Awaitable<Result<std::vector<std::int64_t>>> Comments::add(TaskId id, std::vecto
     }
     CO_TRY(auto turn, co_await turns_.begin_turn(id));
     auto& record = turn.record;
+    if (store::has_ended(record)) {
+        co_return Error(ErrorCode::conflict, "task " + id.value + " is " + record.task.status +
+                                                 ", and nobody would read the comment. To go on with its work:\n  "
+                                                 "orange task restore " +
+                                                 id.value + " --create");
+    }
     CO_TRY(auto list, read(record));
     if (list.comments.size() + texts.size() > k_most_comments) {
         co_return Error(ErrorCode::conflict, "task " + id.value + " has " + counted(list.comments.size(), "comment") +
@@ -294,21 +311,25 @@ Awaitable<Result<std::string>> Comments::send(TaskRecord& record, std::string fr
                                               engine::Drafts which) {
     CO_TRY(auto list, read(record));
     const auto step = record.comment_step;
-    auto meant = list;
-    std::erase_if(meant.comments, [&](const Comment& each) { return !engine::is_meant(each, step, which); });
-    if (meant.comments.empty()) co_return free;
+    auto told = list;
+    std::erase_if(told.comments, [&](const Comment& each) {
+        return !engine::is_meant(each, step, which) && engine::state_of(each, step) != engine::CommentState::sent;
+    });
+    if (told.comments.empty()) co_return free;
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     std::optional<Changes> changes;
     auto known = runner_.committed.known(record.task.id);
     if (auto now = co_await changes_of(world_, record, std::move(known))) changes = std::move(*now);
     std::map<std::int64_t, std::string> places;
-    const auto all = co_await placed(std::move(meant), std::move(changes), std::move(body));
+    const auto all = co_await placed(std::move(told), std::move(changes), body);
     for (const auto& each : all) places[each.comment.number] = place_text(each.comment.anchor, each.place);
-    auto text = engine::feedback_text(free, list, step, which, places, engine::answers_section(*definition, to));
-    engine::send_drafts(list, step, which);
+    const auto section = engine::answers_section(*definition, to);
+    auto letter = engine::letter_of(free, list, step, which, places, section);
+    if (letter.drafts.empty()) co_return std::move(letter.text);
+    engine::send_drafts(list, step, letter.drafts, review::section_in(body, section).value_or(std::string_view()));
     CO_TRY(write(record, list));
     record.comment_step = step + 1;
-    co_return text;
+    co_return std::move(letter.text);
 }
 
 Result<void> Comments::take_answers(TaskRecord& record, const engine::Definition& definition,

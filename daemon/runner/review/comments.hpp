@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/result.hpp"
@@ -108,7 +109,8 @@ class Comments : Owner {
     Result<void> write(const TaskRecord& record, const CommentList& list);
     Awaitable<Result<void>> find_lines(TaskRecord& record, std::vector<NewCommentText>& texts);
 
-    std::map<TaskId, CommentCounts> counts_;  ///< of active tasks that were asked for
+    std::map<TaskId, std::pair<std::int64_t, CommentCounts>>
+        counts_;  ///< with their step; of tasks that were asked for
     int observer_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/sha256.hpp"
 #include "common/base/shortage.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -71,6 +72,15 @@ std::string same_verdict(const engine::Definition& definition, const TaskRecord&
         return {};
     }
     return "## " + section + " was written again in this round, in the very same words as before. Read it yourself";
+}
+
+/// Remembers which commit the words of a verdict are about: those of earlier rounds are about others.
+void note_review(TaskRecord& record, const engine::Definition& definition, const engine::Decision& decision,
+                 const engine::Artifacts& artifacts) {
+    if (!decision.verdict) return;
+    const auto section = artifacts.sections.find(engine::verdict_section(definition, decision.from, decision.to));
+    if (section == artifacts.sections.end()) return;
+    record.reviews[section->first] = record.reviewed_commit + " " + sha256(section->second.text);
 }
 
 Error without_workspace(const TaskRecord& record, const engine::Decision& decision, Error error) {
@@ -231,6 +241,7 @@ Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Lib
         co_await undo(std::move(prepared));
         co_return taken.error();
     }
+    note_review(changed, *definition, decision, synced.artifacts);
     engine::enter(changed, *definition, decision,
                   {random_id(12), by, world_.clock.now(), synced.artifacts.hashes(), std::move(synced.notices_before)});
     changed.intent->workspace = prepared.workspace;

@@ -75,9 +75,14 @@ Awaitable<Result<SyncedBodies>> Turns::sync_bodies(TaskRecord& record) {
     }
     record.unwritten_feedback.clear();
     if (record.comment_step > 0) {
-        const auto comments = store::read_comments(world_.files, world_.tasks.folder(record));
+        const auto comments = store::read_comments(world_.files, world_.tasks.folder(record), record.comment_step);
         if (comments) synced.artifacts.unanswered = engine::unanswered(*comments, record.comment_step);
-        if (!comments) synced.artifacts.comments_unread = comments.error().message;
+        if (!comments)
+            synced.artifacts.comments_unread =
+                "the human's comments cannot be read, so nobody knows "
+                "which of them wait for an answer. Ask your human to run:\n  "
+                "orange comments " +
+                record.task.id.value;
     }
     const auto asked = synced.artifacts.sections.find(k_questions);
     const auto questions = asked == synced.artifacts.sections.end() ? std::string() : asked->second.text;

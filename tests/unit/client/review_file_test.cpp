@@ -213,7 +213,7 @@ TEST_CASE("Hostile rows and texts stay in their places") {
     auto gone = comment;
     gone.place = "outdated";
     gone.quoted = evil;
-    rpc::RemarkView remark{"here", "x", 1, 1, evil};
+    rpc::RemarkView remark{"here", "x", 1, 1, evil, "review 1"};
     const auto notes = review_notes(rows, {comment, gone}, {remark});
     REQUIRE(notes.size() == 3);
     const auto page = with_reasons(review_page(rows, {"x"}, notes), {evil});

@@ -377,7 +377,7 @@ TEST_CASE("Comments stand below their last line, with what was asked and answere
     auto context = comment_view(4, "sent", "src/cart.py", 13, "Of the base");
     context.side = DiffSide::before;
     diff.comments = {range, removed, context};
-    diff.remarks = {{"here", "src/cart.py", 14, 14, "A remark"}};
+    diff.remarks = {{"here", "src/cart.py", 14, 14, "A remark", "review 1"}};
     auto desk = reviewing(diff);
     const auto screen = desk.screen();
     CHECK_THAT(screen, Holds("+    return round(whole)\n"
@@ -435,7 +435,7 @@ TEST_CASE("A comment is edited, removed, resolved, asked again and taken over wh
         return comment_view(number, state, "src/cart.py", 12, "text of " + std::to_string(number));
     };
     diff.comments = {at(1, "draft"), at(2, "answered"), at(3, "draft"), at(5, "outside"), at(6, "resolved")};
-    diff.remarks = {{"here", "src/cart.py", 11, 12, "Round half up"}};
+    diff.remarks = {{"here", "src/cart.py", 11, 12, "Round half up", "review 1"}};
     auto desk = reviewing(diff);
     const auto done = [&] {
         desk.answer(Purpose::act, taken(1));
@@ -538,7 +538,7 @@ TEST_CASE("Hostile texts of comments, lines and paths are shown, and do nothing 
     gone.place = "outdated";
     gone.quoted = hostile;
     diff.comments = {comment, gone};
-    diff.remarks = {{"here", hostile, 1, 1, hostile}};
+    diff.remarks = {{"here", hostile, 1, 1, hostile, "review 1"}};
     auto desk = reviewing(diff, 80, 60);
     (void)desk.frame();
     for (const auto& line : text_of(desk).lines) {

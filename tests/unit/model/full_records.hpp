@@ -180,6 +180,7 @@ inline TaskRecord full_record() {
     record.time_open = TimeOpen{"you", k_full_time};
     record.budget_pass = BudgetPass{"2026-11-21", "4f2a", 3'000'000, 5'000'000, 40'000'000, 41'000'000};
     record.near_told = "5000000 40000000 2026-11-21";
+    record.reviews = {{"Review", "0123456789abcdef abcd"}};
     record.comment_step = 4;
     return record;
 }

@@ -71,10 +71,10 @@ TEST_CASE("unusual paths, renames, binary files and files without a hunk are kno
         "+++ \"b/t\\303\\244b\\tx\"\n"
         "@@ -0,0 +1 @@\n"
         "+x\n"
-        "diff --git a/from b/to\n"
+        "diff --git a/a/from b/b/to\n"
         "similarity index 100%\n"
-        "rename from from\n"
-        "rename to to\n"
+        "rename from a/from\n"
+        "rename to b/to\n"
         "diff --git a/logo.png b/logo.png\n"
         "Binary files a/logo.png and b/logo.png differ\n"
         "diff --git a/with blank b/with blank\n"
@@ -89,8 +89,8 @@ TEST_CASE("unusual paths, renames, binary files and files without a hunk are kno
           "t\xC3\xA4"
           "b\tx");
     CHECK(patch.files[1].before.empty());
-    CHECK(patch.files[2].before == "from");
-    CHECK(patch.files[2].now == "to");
+    CHECK(patch.files[2].before == "a/from");
+    CHECK(patch.files[2].now == "b/to");
     CHECK(patch.files[3].is_binary);
     CHECK(patch.files[3].now == "logo.png");
     CHECK(patch.files[4].now == "with blank");

@@ -109,7 +109,6 @@ TEST_CASE("without the setting, the reviewer's harness reviews again, in a conve
         REQUIRE(comes_true(world, [&] { return runs(world, id, Role::reviewer); }));
     }
     CHECK(world.reviewer(id).harness == "other");
-    CHECK_FALSE(world.reviewer(id).resumed);
     CHECK_THAT(world.argv(id), !Holds(first));
 }
 

@@ -186,3 +186,37 @@ TEST_CASE("a file of comments that cannot be read is never overwritten, and keep
     write_handoff(world, id, "DONE: all of it, again\n1: yes\n");
     CHECK_THAT(world.move(id, "agent-review", Role::worker).error().message, Tells("comments.json"));
 }
+
+TEST_CASE("comments that were sent before and not answered are in every later list") {
+    RunnerWorld world;
+    world.boot();
+    const auto id = handed_to_human(world);
+    comment_on(world, id, {on_line(2, "what if it is empty?")}).value();
+    send_back(world, id).value();
+    world.move(id, "stuck", Role::worker).value();
+    send_back(world, id, "Try again.").value();
+    CHECK(world.record(id).task.status == "working");
+    CHECK_THAT(world.task_text(id), Holds("Try again.") && Holds("what if it is empty?"));
+    CHECK(comment_counts(world, id).sent == 1);
+}
+
+TEST_CASE("answers of a worker that gave up are taken when its human goes on with the review") {
+    RunnerWorld world;
+    world.boot();
+    const auto id = handed_to_human(world);
+    comment_on(world, id, {on_line(2, "what if it is empty?")}).value();
+    send_back(world, id).value();
+    write_handoff(world, id, "REMAINING: all of it\n1: cannot be empty\n");
+    world.move(id, "stuck", Role::worker).value();
+    CHECK(comment_counts(world, id).sent == 1);
+    world.move(id, "reviewing").value();
+    CHECK(comment_counts(world, id).answered == 1);
+}
+
+TEST_CASE("a task that has ended gets no comments") {
+    RunnerWorld world;
+    world.boot();
+    const auto id = handed_to_human(world);
+    world.move(id, "cancelled").value();
+    CHECK_THAT(comment_on(world, id, {on_line(2, "x")}).error().message, Tells("orange task restore " + id.value));
+}
