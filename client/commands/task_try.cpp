@@ -53,7 +53,8 @@ std::string ready_page(const Tried& tried, const TryOptions& options, const outp
     if (!options.tunnel.empty()) {
         const auto port = port_in(tried.url);
         return page + "  The port is open on " + printable(options.tunnel) + " only. To bring it to your machine:\n" +
-               "  ssh -L " + port + ":localhost:" + port + " " + shell_word(options.tunnel) + "\n";
+               "  ssh -L " + port + ":localhost:" + port + " " + shell_word(options.tunnel) + "\n" +
+               (options.open ? "  --open has opened nothing: open it here once the port is at your machine\n" : "");
     }
     if (options.open && !open_in_browser(tried.url)) {
         page += "  It was not opened: there is neither xdg-open nor open on this machine\n";
