@@ -82,6 +82,7 @@ struct RemarkView {
 /// A comment to make: on lines of a file, or of a section of TASK.md.
 struct NewComment {
     std::optional<std::string> path;
+    std::optional<std::string> commit;
     DiffSide side = DiffSide::now;
     std::optional<std::string> section;
     std::int64_t line = 0;
@@ -91,6 +92,9 @@ struct NewComment {
     std::optional<std::string> origin;
     void describe(auto& v) {
         v.optional("path", path, "the file, from the root of the repository");
+        v.optional("commit", commit,
+                   "the commit or tree in which the caller has seen `line`: `tip` of task.diff, or for old `base`; "
+                   "absent: as the work is now");
         v.optional("side", side, "new: a line of the branch; old: a line of its base");
         v.optional("section", section, "instead of a file: the heading of a section of TASK.md, as Plan");
         v.required("line", line, "the first line, counted from 1; in a section, from the line below its heading");

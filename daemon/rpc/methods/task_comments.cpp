@@ -125,6 +125,7 @@ Result<NewCommentText> text_from(const NewComment& params) {
     text.anchor.path = params.path.value_or("");
     if (text.anchor.path.starts_with("./")) text.anchor.path.erase(0, 2);
     text.anchor.section = params.section.value_or("");
+    text.anchor.commit = params.commit.value_or("");
     text.anchor.side = params.side;
     text.anchor.line = params.line;
     text.anchor.end = params.end.value_or(params.line);
@@ -142,18 +143,8 @@ Awaitable<Result<TaskComment::Reply>> comment(Api& api, TaskComment params, Call
         CO_TRY(auto text, text_from(each));
         texts.push_back(std::move(text));
     }
-    CO_TRY(const auto numbers, co_await api.runner().comments.add(id, std::move(texts)));
-    CO_TRY(const auto record, api.runner().turns.record_of(id));
-    CO_TRY(const auto list, api.runner().comments.read(record));
-    TaskComment::Reply reply;
-    reply.task = api.view(record);
-    for (const auto& each : list.comments) {
-        if (std::ranges::find(numbers, each.number) == numbers.end()) continue;
-        const auto& anchor = each.anchor;
-        const CommentPlace here{CommentPlace::Kind::here, anchor.path, anchor.line, anchor.end};
-        reply.comments.push_back(comment_view({each, here}, record.comment_step));
-    }
-    co_return reply;
+    CO_TRY(auto numbers, co_await api.runner().comments.add(id, std::move(texts)));
+    co_return co_await changed_comments(api, id, std::move(numbers), std::move(call));
 }
 
 Awaitable<Result<TaskComment::Reply>> change(Api& api, TaskCommentChange params, Call call) {

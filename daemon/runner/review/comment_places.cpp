@@ -150,6 +150,11 @@ std::string as_text(std::string text) {
     return parsed && parsed->is_string() ? parsed->get<std::string>() : std::string();
 }
 
+bool is_object_id(std::string_view text) {
+    return (text.size() == 40 || text.size() == 64) &&
+           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 bool is_file_path(std::string_view path) {
     if (path.empty() || path.find_first_of(std::string_view("\n\0", 2)) != std::string_view::npos) return false;
     while (true) {

@@ -25,6 +25,9 @@ std::string as_text(std::string text);
 /// Returns the contents of a file in a commit or tree. invalid_argument if there is no such file, or if it is binary.
 Awaitable<Result<std::string>> file_in(Git& git, std::string repository, std::string tree, std::string path);
 
+/// Returns true for a whole id of an object of git.
+bool is_object_id(std::string_view text);
+
 /// Returns true for a path that can name a file of a tree.
 bool is_file_path(std::string_view path);
 

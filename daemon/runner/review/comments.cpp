@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "common/base/shown_path.hpp"
@@ -42,6 +43,9 @@ Result<void> check_lines(const CommentAnchor& anchor) {
             ErrorCode::invalid_argument,
             "\"" + printable(anchor.path) +
                 "\" is no path of a file of the repository: name it from the repository's root, as src/cart.py");
+    }
+    if (!anchor.commit.empty() && !review::is_object_id(anchor.commit)) {
+        return Error(ErrorCode::invalid_argument, "commit is a whole object id, as task.diff gives it in tip and base");
     }
     if (anchor.line < 1 || anchor.end < anchor.line) {
         return Error(ErrorCode::invalid_argument,
@@ -217,8 +221,10 @@ Awaitable<Result<std::vector<std::int64_t>>> Comments::add(TaskId id, std::vecto
 /// Finds the lines of new comments in the work as it is now. Git is asked once for each file.
 Awaitable<Result<void>> Comments::find_lines(TaskRecord& record, std::vector<NewCommentText>& texts) {
     const auto is_of_file = [](const NewCommentText& each) { return each.anchor.section.empty(); };
+    const auto is_of_now = [&](const NewCommentText& each) { return is_of_file(each) && each.anchor.commit.empty(); };
+    CO_TRY(const auto project, registered_project(world_, record.task.project));
     std::optional<Changes> changes;
-    if (std::ranges::any_of(texts, is_of_file)) {
+    if (std::ranges::any_of(texts, is_of_now)) {
         auto known = runner_.committed.known(record.task.id);
         CO_TRY(changes, co_await changes_of(world_, record, std::move(known)));
     }
@@ -227,7 +233,10 @@ Awaitable<Result<void>> Comments::find_lines(TaskRecord& record, std::vector<New
         CO_TRY(auto synced, co_await turns_.sync_bodies(record));
         body = std::move(synced.body);
     }
-    std::map<std::pair<DiffSide, std::string>, std::pair<std::string, std::string>> files;  // → its commit and text
+    struct File {
+        std::string commit, text;
+    };
+    std::map<std::tuple<std::string, DiffSide, std::string>, File> files;
     for (auto& each : texts) {
         auto& anchor = each.anchor;
         if (!anchor.section.empty()) {
@@ -240,15 +249,15 @@ Awaitable<Result<void>> Comments::find_lines(TaskRecord& record, std::vector<New
             CO_TRY(take_lines(anchor, each.has_seen, *section));
             continue;
         }
-        const auto key = std::pair(anchor.side, anchor.path);
+        const auto key = std::tuple(anchor.commit, anchor.side, anchor.path);
         if (!files.contains(key)) {
             auto& [commit, text] = files[key];
-            commit = anchor.side == DiffSide::now ? changes->tip : changes->base;
-            auto repository = changes->repository;
-            CO_TRY(text, co_await review::file_in(world_.git, repository, commit, anchor.path));
-            if (anchor.side == DiffSide::now && changes->commit != commit) {
+            commit = anchor.commit;
+            if (commit.empty()) commit = anchor.side == DiffSide::now ? changes->tip : changes->base;
+            CO_TRY(text, co_await review::file_in(world_.git, project.path, commit, anchor.path));
+            if (changes && commit == changes->tip && changes->commit != commit) {
                 // A commit stays, and a tree of uncommitted files may not.
-                const auto committed = co_await review::file_in(world_.git, repository, changes->commit, anchor.path);
+                const auto committed = co_await review::file_in(world_.git, project.path, changes->commit, anchor.path);
                 if (committed && *committed == text) commit = changes->commit;
             }
         }

@@ -24,7 +24,8 @@ namespace orange {
 
 /// A comment that is to be made.
 struct NewCommentText {
-    CommentAnchor anchor;   ///< without `commit`; `text`: the lines that the caller has seen, or empty
+    /// `commit`: in which the caller has seen the lines; empty: as the work is now. `text`: the lines that were seen.
+    CommentAnchor anchor;
     bool has_seen = false;  ///< `anchor.text` is what the caller saw: if it does not stand there now, it is refused
     std::string text;
     std::string origin = {};

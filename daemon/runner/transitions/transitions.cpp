@@ -137,7 +137,8 @@ Awaitable<Result<Outcome>> Transitions::request(TaskRecord record, engine::Reque
                                std::move(synced), std::move(by), std::move(edit));
 }
 
-/// What goes back to the worker takes the comments with it: of a human all, of Orange those of the pull request.
+/// Sends comments with what goes back to the worker: a human's all, and if Orange itself does it those of the pull
+/// request.
 Awaitable<Result<void>> Transitions::send_comments(TaskRecord& record, Edit& edit, const Caller& by, std::string to,
                                                    std::string body) {
     const auto which = by.role == Role::human ? engine::Drafts::all : engine::Drafts::of_pull_request;

@@ -220,3 +220,19 @@ TEST_CASE("a task that has ended gets no comments") {
     world.move(id, "cancelled").value();
     CHECK_THAT(comment_on(world, id, {on_line(2, "x")}).error().message, Tells("orange task restore " + id.value));
 }
+
+TEST_CASE("a comment is about the lines that were seen, whatever stands at their number by now") {
+    RunnerWorld world;
+    world.boot();
+    const auto id = handed_to_human(world);
+    const auto worktree = world.house().world().pool.path_of(*world.record(id).task.workspace);
+    auto seen = on_line(2, "what if it is empty?");
+    seen.anchor.commit = world.git.plain(worktree.string(), {"rev-parse", "HEAD"});
+    write_file(worktree / "cart.py", "x\nx\nx\n");
+    comment_on(world, id, {seen}).value();
+    CHECK(comment_list(world, id).comments.front().anchor.text == "    return sum(prices)");
+    seen.anchor.commit = "HEAD";
+    CHECK_FALSE(comment_on(world, id, {seen}));
+    seen.anchor.commit = std::string(40, '1');
+    CHECK_FALSE(comment_on(world, id, {seen}));
+}
