@@ -184,7 +184,7 @@ TEST_CASE("a file of comments that cannot be read is never overwritten, and keep
     CHECK_THAT(comment_on(world, id, {on_line(1, "x")}).error().message, Tells("comments.json"));
     CHECK(read_file(file) == "{broken");
     write_handoff(world, id, "DONE: all of it, again\n1: yes\n");
-    CHECK_THAT(world.move(id, "agent-review", Role::worker).error().message, Tells("comments.json"));
+    CHECK_THAT(world.move(id, "agent-review", Role::worker).error().message, Tells("orange comments " + id.value));
 }
 
 TEST_CASE("comments that were sent before and not answered are in every later list") {
