@@ -122,12 +122,19 @@ void take(Running& running, std::string& into, const char* data, std::size_t siz
     }
 }
 
+/// After so many reads that filled the buffer, a log is read with pauses: what prints without end waits for the daemon,
+/// and not the daemon for it. That is 3 MiB in a second.
+constexpr int k_full_reads = 64;
+constexpr std::chrono::milliseconds k_pause_of_reading{5};
+
 Awaitable<void> read_all(std::shared_ptr<Running> self, asio::posix::stream_descriptor& from, std::string& into) {
     std::array<char, 16 * 1024> buffer;
-    for (;;) {
+    for (int full = 0;;) {
         const auto [error, size] = co_await from.async_read_some(asio::buffer(buffer), use_tuple);
         take(*self, into, buffer.data(), size);
         if (error) break;
+        full = size == buffer.size() ? full + 1 : 0;
+        if (self->as_log && full >= k_full_reads) co_await async::sleep(k_pause_of_reading);
     }
     if (--self->open_pipes == 0) self->pipes_closed.notify();
 }

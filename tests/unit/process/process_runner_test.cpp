@@ -136,6 +136,13 @@ TEST_CASE_METHOD(Fixture, "as a log both streams are one, in their order, and th
     REQUIRE(done);
     CHECK(done->out.size() == 100);
     CHECK(done->out.ends_with("99999\n100000\nthe end\n"));
+    command = script("head -c 2000000 /dev/zero; echo the end");  // so much is read with pauses
+    command.as_log = true;
+    command.output_limit = 3'000'000;
+    done = run_command(command);
+    REQUIRE(done);
+    CHECK(done->out.size() == 2'000'008);
+    CHECK(done->out.ends_with("the end\n"));
     command = script("echo so far; echo >begun; exec sleep 60");
     command.as_log = true;
     done = run_past_deadline(command, "begun");
