@@ -114,8 +114,12 @@ std::string problem_of(const CLI::ParseError& error) {
     const std::string said = error.what();
     constexpr std::string_view k_conversion = "Could not convert: ";
     if (const auto at = said.find(" = "); said.starts_with(k_conversion) && at != std::string::npos) {
+        auto value = std::string_view(said).substr(at + 3);
+        const auto values = split(value, ',');  // of a list CLI11 names all
+        const auto is_wrong = [](std::string_view each) { return !whole_number(each); };
+        if (const auto wrong = std::ranges::find_if(values, is_wrong); wrong != values.end()) value = *wrong;
         return said.substr(k_conversion.size(), at - k_conversion.size()) + " must be a number, not \"" +
-               said.substr(at + 3) + "\"";
+               std::string(value) + "\"";
     }
     const auto colon = said.find(": ");
     if (colon != std::string::npos && said.find(" required ") != std::string::npos && said.ends_with(" missing")) {
@@ -133,6 +137,14 @@ class Page : public CLI::Formatter {
     std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
         const auto& shown = option->get_option_text();
         return is_positional && !shown.empty() ? shown : CLI::Formatter::make_option_name(option, is_positional);
+    }
+    std::string make_usage(const CLI::App* app, std::string name) const override {
+        for (const auto* option : app->get_options()) {
+            if (option->get_option_text() != arguments::k_task_and_lines) continue;
+            const auto text = std::string(arguments::k_task_and_lines);
+            return "Usage: " + name + " " + text + "\n       " + name + " [ID] OPTION N... [TEXT]\n";
+        }
+        return CLI::Formatter::make_usage(app, std::move(name));
     }
     std::string make_option_opts(const CLI::Option* option) const override { return arguments::value_text(*option); }
     std::string make_option(const CLI::Option* option, bool is_positional) const override {

@@ -283,7 +283,7 @@ Action task_comment(CLI::App& app) {
     std::vector<CLI::Option*> changes = {
         number("--edit", a->edit, "Replace the text of a comment that is not sent yet: --edit N TEXT"),
         comment_numbers(app, "--remove", a->remove, "Remove comments that are not sent yet"),
-        comment_numbers(app, "--resolve", a->resolve, "You are content with the answers"),
+        comment_numbers(app, "--resolve", a->resolve, "You accept the answers"),
         comment_numbers(app, "--reopen", a->reopen, "Take --resolve back"),
         number("--ask", a->ask, "Ask again, below the answer: --ask N TEXT"),
         app.add_option("--take", a->take,
@@ -323,7 +323,7 @@ Action task_comments(CLI::App& app) {
         "  draft      not sent yet; `orange reject` sends it\n"
         "  sent       the worker has not answered yet\n"
         "  answered   resolve it, or ask again (orange comment --help)\n"
-        "  resolved   you are content\n"
+        "  resolved   you accept the answer\n"
         "  outside    by somebody who may not push; it is sent only if you take it over");
     return [a](Context& context) { return commands::task_comments(context, a->params, a->whole); };
 }

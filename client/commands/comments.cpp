@@ -48,11 +48,15 @@ Status print_changed(Context& context, const Result<Json>& reply, const std::str
 
 Status make(Context& context, std::vector<std::string> words) {
     rpc::TaskComment params;
-    const bool has_task = begins_with_task(words);
-    const auto at = has_task && words.size() > 1 && (words.size() > 2 || looks_like_place(words[1])) ? 1U : 0U;
     if (words.empty()) return bad_words("FILE:LINE and a text are missing");
-    TRY(const auto place, place_in(words[at]));
-    take_task(context, params, words, at == 1);
+    const bool has_task = begins_with_task(words);
+    if (has_task && (words.size() == 1 || (words.size() == 2 && !looks_like_place(words[1])))) {
+        const auto task = printable(words.front());
+        return bad_words("FILE:LINE is missing behind the task " + task + "; if that is a file, write " + task +
+                         ":LINE");
+    }
+    take_task(context, params, words, has_task);
+    TRY(const auto place, place_in(words.front()));
     words.erase(words.begin());
     rpc::NewComment made;
     TRY(made.text, comment_text(words));
@@ -150,18 +154,11 @@ Status task_comment(Context& context, const CommentOptions& options) {
     if (options.edit) return change_text(context, "edit", *options.edit, options.words);
     if (options.ask) return change_text(context, "ask", *options.ask, options.words);
     if (!options.take.empty()) return take(context, options.take, options.words);
-    struct StateChange {
-        const char* name;
-        const char* done;
-        const std::vector<std::int64_t>& numbers;
-    };
-    const StateChange changes[] = {{"resolve", "resolved: ", options.resolve},
-                                   {"reopen", "reopened: ", options.reopen},
-                                   {"remove", "removed: ", options.remove}};
-    for (const auto& change : changes) {
-        if (change.numbers.empty()) continue;
-        return change_states(context, change.name, change.numbers, options.words,
-                             change.done + numbers_text(change.numbers));
+    if (!options.resolve.empty()) return change_states(context, "resolve", options.resolve, options.words);
+    if (!options.reopen.empty()) return change_states(context, "reopen", options.reopen, options.words);
+    if (!options.remove.empty()) {
+        return change_states(context, "remove", options.remove, options.words,
+                             "removed: " + numbers_text(options.remove));
     }
     return make(context, options.words);
 }

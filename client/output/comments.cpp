@@ -106,25 +106,23 @@ std::int64_t first_in(const std::vector<rpc::CommentView>& comments, std::string
 
 /// Adds the commands for comments that wait for the human.
 void add_next(Lines& lines, const rpc::TaskView& task, const std::vector<rpc::CommentView>& comments) {
-    const auto count = [&](std::string_view state) {
-        return std::ranges::count(comments, state, &rpc::CommentView::state);
-    };
-    const auto drafts = static_cast<std::size_t>(count("draft"));
+    const auto count = std::ranges::count(comments, std::string_view("draft"), &rpc::CommentView::state);
+    const auto drafts = counted(static_cast<std::size_t>(count), "comment");
     const auto answered = first_in(comments, "answered"), outside = first_in(comments, "outside");
-    if (drafts + count("answered") + count("outside") > 0) lines.emplace_back();
+    const auto about = [&](const std::string& rest) { return command_about(task, "comment", rest); };
+    if (count + answered + outside > 0) lines.emplace_back();
     if (answered > 0) {
-        add_command(lines, "If an answer is enough, or to ask again:",
-                    command_about(task, "comment", "--resolve " + std::to_string(answered)));
-        lines.emplace_back("  " + command_about(task, "comment", "--ask " + std::to_string(answered) + " \"TEXT\""));
+        const auto number = std::to_string(answered);
+        add_command(lines, "If an answer is enough, or to ask again:", about("--resolve " + number));
+        lines.emplace_back("  " + about("--ask " + number + " \"TEXT\""));
     }
     if (outside > 0) {
-        add_command(lines, "To take over what somebody else wrote:",
-                    command_about(task, "comment", "--take " + std::to_string(outside)));
+        add_command(lines, "To take over what somebody else wrote:", about("--take " + std::to_string(outside)));
     }
-    if (drafts > 0 && std::ranges::find(task.can, "reject") != task.can.end()) {
-        add_command(lines, "To send " + counted(drafts, "comment") + " to the worker:", command_about(task, "reject"));
-    } else if (drafts > 0) {
-        lines.emplace_back(counted(drafts, "comment") + " not sent: the next rejection sends them.");
+    if (count > 0 && std::ranges::find(task.can, "reject") != task.can.end()) {
+        add_command(lines, "To send " + drafts + " to the worker:", command_about(task, "reject"));
+    } else if (count > 0) {
+        lines.emplace_back(drafts + " not sent: the next rejection sends them.");
     }
 }
 
