@@ -32,6 +32,8 @@ class Context {
 
     /// Returns the connection. The first call connects, and starts the daemon if none runs.
     Result<connection::Connection*> daemon();
+    /// Closes the connection, and the next call opens another one: before a pause in which the daemon may restart.
+    void disconnect() { connection_.reset(); }
     /// Sends a request and returns the `result` of its reply.
     Result<Json> call_json(const char* method, Json params);
     /// Sends a request that has no effect when repeated: if the daemon ends before it replies, the next daemon gets it,

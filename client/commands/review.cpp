@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -32,6 +33,7 @@ struct Reviewed {
     std::vector<ReviewRow> rows;
     std::map<std::size_t, std::vector<std::string>> notes;
     std::vector<std::string> explanation;
+    std::string base, tip;  ///< the commits or trees in which the lines of a diff count
 };
 
 std::string way_out(const std::optional<std::string>& id) {
@@ -84,7 +86,9 @@ Result<Reviewed> review_of_diff(Context& context, const std::optional<std::strin
     TRY(const auto reply, context.call(shown));
     Reviewed reviewed;
     reviewed.task = reply.task;
-    reviewed.rows = review_rows(diff.text, diff.cut);
+    reviewed.rows = review_rows(diff.text);
+    reviewed.base = diff.base;
+    reviewed.tip = diff.tip;
     reviewed.notes = review_notes(reviewed.rows, diff.comments, diff.remarks);
     reviewed.explanation = explanation_of(reply.task, diff.cut);
     return reviewed;
@@ -113,10 +117,6 @@ Result<Reviewed> review_of_section(Context& context, const std::optional<std::st
     return reviewed;
 }
 
-Result<Reviewed> reviewed_now(Context& context, const std::optional<std::string>& id, const std::string& section) {
-    return section.empty() ? review_of_diff(context, id) : review_of_section(context, id, section);
-}
-
 /// The file that the editor opens. It stays if keep() was called, or if this program is killed.
 class ReviewFile {
   public:
@@ -132,7 +132,7 @@ class ReviewFile {
     }
     ~ReviewFile() {
         std::error_code error;
-        if (!path_.empty()) fs::remove(path_, error);
+        if (!path_.empty() && !is_kept_) fs::remove(path_, error);
     }
     ReviewFile(ReviewFile&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
     ReviewFile(const ReviewFile&) = delete;
@@ -142,16 +142,17 @@ class ReviewFile {
     const std::string& path() const { return path_; }
     Result<void> write(const std::string& text) const { return replace_file(path_, text, 0600); }
     Result<std::string> read() const { return named_text(path_); }
-    /// Returns an error for `why` that says where the text is, and leaves the file.
-    Error keep(Error why) {
-        why.message += "\nNo comment was made. Your text is in " + path_;
-        path_.clear();
+    /// Leaves the file from now on. Returns an error for `why` that says what was made, and where the text is.
+    Error keep(Error why, const std::string& outcome = "No comment was made", const std::string& next = {}) {
+        is_kept_ = true;
+        why.message += "\n" + outcome + ". Your text is in " + path_ + next;
         return why;
     }
 
   private:
     explicit ReviewFile(std::string path) : path_(std::move(path)) {}
     std::string path_;
+    bool is_kept_ = false;
 };
 
 /// Runs the editor in the foreground. Returns an error if it does not end with 0.
@@ -159,8 +160,7 @@ Result<void> edit(std::vector<std::string> words, const std::string& path) {
     words.push_back(path);
     connection::ChildOptions terminal;
     terminal.in = 0;
-    terminal.out = 1;
-    terminal.err = 2;
+    terminal.out = terminal.err = 2;  // a terminal, which standard output may not be
     // A key of the editor, such as Ctrl-C, must not end this program, which has to read the text.
     std::pair<int, void (*)(int)> signals[] = {{SIGINT, SIG_IGN}, {SIGQUIT, SIG_IGN}};
     for (auto& [number, action] : signals) action = std::signal(number, action);
@@ -172,26 +172,6 @@ Result<void> edit(std::vector<std::string> words, const std::string& path) {
     return {ErrorCode::external_failed, "the editor " + name + " ended with status " + std::to_string(status)};
 }
 
-/// Finds the rows of typed comments among the rows of a newer diff: the same line with the same text. Those that have
-/// none come on top of the file.
-void move_to(const std::vector<ReviewRow>& before, const std::vector<ReviewRow>& now,
-             std::vector<TypedComment>& typed) {
-    for (auto& each : typed) {
-        const auto& row = before[each.row];
-        const auto is_same = [&](const ReviewRow& other) {
-            return other.refusal.empty() && other.path == row.path && other.section == row.section &&
-                   other.text == row.text;
-        };
-        const auto at = std::ranges::find_if(now, [&](const ReviewRow& other) {
-            return is_same(other) && other.now == row.now && other.before == row.before;
-        });
-        const bool is_single = std::ranges::count_if(now, is_same) == 1;
-        const auto found = at == now.end() && is_single ? std::ranges::find_if(now, is_same) : at;
-        each.is_placed = found != now.end();
-        each.row = static_cast<std::size_t>(found - now.begin());
-    }
-}
-
 /// Opens the file until its comments can be made, and makes them.
 class Review {
   public:
@@ -200,7 +180,11 @@ class Review {
 
     Status run() {
         TRY(const auto words, editor_for_review(id_));
-        TRY(reviewed_, reviewed_now(context_, id_, section_));
+        if (section_.empty()) {
+            TRY(reviewed_, review_of_diff(context_, id_));
+        } else {
+            TRY(reviewed_, review_of_section(context_, id_, section_));
+        }
         if (reviewed_.rows.empty()) {
             return say("The branch of " + output::short_id(reviewed_.task) + " has no changes to comment on.");
         }
@@ -211,7 +195,10 @@ class Review {
         for (;;) {
             if (const auto put = file.write(page_); !put)
                 return has_typed ? Status(file.keep(put.error())) : put.error();
+            context_.disconnect();
+            const auto began = std::chrono::steady_clock::now();
             const auto ended = edit(words, file.path());
+            const auto took = std::chrono::steady_clock::now() - began;
             auto edited = file.read();
             if (!edited) return has_typed ? keep(file, edited.error()) : edited.error();
             auto reading = read_review(reviewed_.rows, *edited);
@@ -221,42 +208,66 @@ class Review {
                 return has_typed ? keep(file, ended.error()) : ended.error();
             }
             if (reading.comments.empty() && (reading.problems.empty() || trim(*edited).empty())) {
-                if (!has_typed) return say("No comments.");
-                return keep(file, {ErrorCode::invalid_argument, "the comments are not in the file any more"});
+                if (has_typed) {
+                    return keep(file, {ErrorCode::invalid_argument, "the comments are not in the file any more"});
+                }
+                if (!was_too_quick(page_, *edited, took)) return say("No comments.");
+                return file.keep(ended_at_once(words.front()));
             }
             unchanged = *edited == page_ && !reasons_.empty() ? unchanged + 1 : 0;
             has_typed = has_typed || !reading.comments.empty();
+            if (reading.problems.empty()) {
+                if (const auto connected = context_.daemon(); !connected) return file.keep(connected.error());
+            }
             auto made = make(std::move(reading), *edited);
             if (made) return finish(*made);
-            if (!can_correct(made.error()) || unchanged >= k_unchanged_at_most) return file.keep(made.error());
+            const auto& why = made.error();
+            if (!is_refusal(why)) {
+                return file.keep(why, "It is not known whether the comments were made",
+                                 "\nTo see it:\n  orange comments " + output::short_id(reviewed_.task));
+            }
+            if (!can_correct_ || unchanged >= k_unchanged_at_most) return file.keep(why);
         }
     }
 
   private:
     Status say(const std::string& sentence) const {
-        if (context_.json) return put_json({{"comments", Json::array()}});
+        if (context_.json) return put_json(written(rpc::TaskComment::Reply{reviewed_.task, {}}));
         output::put(sentence + "\n");
         return 0;
     }
 
     /// Puts the last text that had comments back into the file.
     Status keep(ReviewFile& file, const Error& why) const {
-        TRY(file.write(page_));
-        return file.keep(why);
+        auto kept = file.keep(why);
+        if (const auto put = file.write(page_); !put) kept.message += ", as the editor left it: " + put.error().message;
+        return kept;
     }
 
-    static bool can_correct(const Error& error) {
-        return error.code == ErrorCode::invalid_argument || error.code == ErrorCode::conflict;
+    /// Returns true if the daemon has made no comment. After another error, as unavailable or timeout, it may have.
+    static bool is_refusal(const Error& error) {
+        using enum ErrorCode;
+        const auto refusals = {invalid_argument, not_found, conflict, forbidden};
+        return std::ranges::find(refusals, error.code) != refusals.end();
     }
 
-    /// Makes the comments. If they cannot be made, sets the page that is opened next.
+    static Error ended_at_once(const std::string& program) {
+        return {ErrorCode::invalid_argument,
+                "the editor " + printable(program) +
+                    " ended at once, and the file is as it was. If its window is open, it has to be told to wait until "
+                    "you close the file, as in EDITOR=\"code --wait\""};
+    }
+
+    /// Makes the comments. If they cannot be made, sets the page that is opened next, and can_correct_.
     Result<Json> make(ReviewReading reading, const std::string& edited) {
         if (!reading.problems.empty()) {
+            can_correct_ = true;
             reasons_.clear();
             for (const auto& problem : reading.problems) reasons_.push_back(problem.why);
             const Error error(ErrorCode::invalid_argument, join(reasons_, "\n"));
             if (reading.only_ambiguous) {
-                reasons_.emplace_back("All rows are here again. If a comment stands below the wrong row, move it.");
+                reasons_.push_back("All lines of the " + std::string(section_.empty() ? "diff" : "section") +
+                                   " are here again. If a comment stands below the wrong row, move it.");
                 page_ = review_page(reviewed_.rows, reviewed_.explanation, reviewed_.notes, reading.comments);
                 page_ = with_reasons(page_, reasons_);
             } else {
@@ -264,33 +275,42 @@ class Review {
             }
             return error;
         }
-        const auto refuse = [&](const Error& error) {
-            reasons_ = {error.message};
-            page_ = with_reasons(edited, reasons_);
-            return error;
-        };
         rpc::TaskComment params;
         params.id = reviewed_.task.fields.id.value;
         params.comments = std::move(reading.made);
+        for (auto& each : params.comments) {
+            if (!each.path) continue;
+            each.commit = each.side == DiffSide::now ? reviewed_.tip : reviewed_.base;
+            each.quoted.reset();
+        }
         auto reply = context_.call_json(params.k_name, written(params));
         if (reply) return reply;
-        auto error = refuse(reply.error());
-        if (can_correct(error)) take_newer(std::move(reading.comments));
-        return error;
+        const auto& error = reply.error();
+        reasons_ = {error.message};
+        page_ = with_reasons(edited, reasons_);
+        const bool is_wrong = error.code == ErrorCode::invalid_argument;
+        const bool may_be_old = !section_.empty() && (is_wrong || error.code == ErrorCode::conflict);
+        can_correct_ = (may_be_old && take_newer_section(edited)) || is_wrong;
+        return reply;
     }
 
-    /// After a refusal: if the work has changed, shows it as it is now, with the comments at the same lines.
-    void take_newer(std::vector<TypedComment> typed) {
-        auto newer = reviewed_now(context_, id_, section_);
-        if (!newer || newer->rows.empty() ||
-            std::ranges::equal(newer->rows, reviewed_.rows, {}, &ReviewRow::text, &ReviewRow::text))
-            return;
-        move_to(reviewed_.rows, newer->rows, typed);
+    /// After a refusal: shows the section as it is now, with the comments below the same lines. Returns false if it
+    /// has not changed.
+    bool take_newer_section(const std::string& edited) {
+        auto newer = review_of_section(context_, reviewed_.task.fields.id.value, section_);
+        if (!newer || std::ranges::equal(newer->rows, reviewed_.rows, {}, &ReviewRow::text, &ReviewRow::text)) {
+            return false;
+        }
         reviewed_ = std::move(*newer);
+        auto typed = read_review(reviewed_.rows, edited).comments;
+        for (auto& each : typed) {
+            if (each.is_ambiguous) each.row = 0;
+        }
         reasons_.emplace_back(
-            "The work as it is now is below, with your comments. Those on top have no line any more: move or delete "
-            "them.");
+            "The section as it is now is below, with your comments. Those below its heading have no line any more: "
+            "move or delete them.");
         page_ = with_reasons(review_page(reviewed_.rows, reviewed_.explanation, reviewed_.notes, typed), reasons_);
+        return true;
     }
 
     Status finish(const Json& made) const {
@@ -305,6 +325,7 @@ class Review {
     Reviewed reviewed_;
     std::string page_;                  ///< the text that is opened next
     std::vector<std::string> reasons_;  ///< why the last comments were not made
+    bool can_correct_ = false;          ///< a change of the text can help
 };
 
 }  // namespace

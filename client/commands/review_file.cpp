@@ -12,6 +12,9 @@ namespace orange::commands {
 namespace {
 
 constexpr std::string_view k_reason_mark = "#! ";
+constexpr std::string_view k_utf8_mark = "\xEF\xBB\xBF";
+/// vim reads settings from the first and last five lines of a file, which must not be those of the diff.
+constexpr std::string_view k_no_settings = "#\n#\n#\n#\n#\n";
 constexpr std::size_t k_reason_width = 100;
 constexpr std::size_t k_most_problems = 5;
 
@@ -103,8 +106,7 @@ struct EditedFile {
 /// Splits the edited file into comments and rows. A blank row is one blank. An empty line is none: a person may have
 /// typed it, or an editor may have removed the blank, and then a comment below it is about the row above.
 EditedFile split_edited(std::string_view edited) {
-    constexpr std::string_view k_mark = "\xEF\xBB\xBF";
-    if (edited.starts_with(k_mark)) edited.remove_prefix(k_mark.size());
+    if (edited.starts_with(k_utf8_mark)) edited.remove_prefix(k_utf8_mark.size());
     const auto lines = rows_in(edited);
     EditedFile file;
     bool continues = false;
@@ -208,12 +210,12 @@ void add_note(std::vector<std::string>& notes, const std::string& first, const s
     }
 }
 
-/// Returns where the reasons on top of a file end.
-std::size_t end_of_reasons(std::string_view page) {
-    std::size_t end = 0;
-    while (page.substr(end).starts_with(k_reason_mark)) {
-        const auto next = page.find('\n', end);
-        end = next == std::string_view::npos ? page.size() : next + 1;
+/// Returns where the empty lines and the reasons on top of a file end.
+std::size_t end_of_top(std::string_view page) {
+    std::size_t end = page.starts_with(k_utf8_mark) ? k_utf8_mark.size() : 0;
+    for (const auto line : rows_in(page.substr(end))) {
+        if (bare(line) != "#" && !line.starts_with(bare(k_reason_mark))) break;
+        end = std::min(end + line.size() + 1, page.size());
     }
     return end;
 }
@@ -226,7 +228,7 @@ void add_typed(std::string& page, const TypedComment& typed) {
 
 }  // namespace
 
-std::vector<ReviewRow> review_rows(std::string_view patch, bool cut) {
+std::vector<ReviewRow> review_rows(std::string_view patch) {
     const auto parsed = parse_patch(patch);
     std::vector<ReviewRow> rows;
     std::size_t part = 0;
@@ -249,7 +251,6 @@ std::vector<ReviewRow> review_rows(std::string_view patch, bool cut) {
         }
         rows.push_back(std::move(row));
     }
-    if (cut && !rows.empty()) rows.pop_back();
     return rows;
 }
 
@@ -314,7 +315,6 @@ ReviewReading read_review(const std::vector<ReviewRow>& rows, std::string_view e
         if (typed.text.empty()) continue;
         if (const auto lines = take_lines(typed.text)) typed.lines = *lines;
         const auto above = written.kept == 0 ? std::nullopt : added[written.kept - 1];
-        typed.is_placed = above.has_value();
         if (typed.text.empty()) {
             add_problem(typed.at, "the comment has no text");
         } else if (written.kept == 0) {
@@ -385,27 +385,19 @@ std::map<std::size_t, std::vector<std::string>> review_notes(const std::vector<R
 std::string review_page(const std::vector<ReviewRow>& rows, const std::vector<std::string>& explanation,
                         const std::map<std::size_t, std::vector<std::string>>& notes,
                         const std::vector<TypedComment>& typed) {
-    // vim reads settings from the first and last five lines of a file, which must not be those of the diff.
-    constexpr std::size_t k_lines_for_settings = 5;
-    std::string page;
+    std::string page(k_no_settings);
     const auto add_notes = [&](std::size_t row) {
         const auto found = notes.find(row);
         if (found == notes.end()) return;
         for (const auto& note : found->second) page += (note.empty() ? "#" : "# ") + note + "\n";
     };
     for (const auto& line : explanation) page += line.empty() ? "#\n" : "# " + line + "\n";
-    for (auto i = explanation.size(); i < k_lines_for_settings; ++i) page += "#\n";
-    for (const auto& each : typed) {
-        if (each.is_placed) continue;
-        add_typed(page, each);
-        page += "#\n";
-    }
     for (std::size_t i = 0; i < rows.size(); ++i) {
         page += rows[i].text + "\n";
         add_notes(i);
         bool is_next = false;
         for (const auto& each : typed) {
-            if (!each.is_placed || each.row != i) continue;
+            if (each.row != i) continue;
             if (is_next) page += "#\n";
             add_typed(page, each);
             is_next = true;
@@ -414,19 +406,18 @@ std::string review_page(const std::vector<ReviewRow>& rows, const std::vector<st
     page += "#\n";
     if (notes.contains(rows.size())) page += "# Comments whose lines are not shown above:\n";
     add_notes(rows.size());
-    for (std::size_t i = 0; i < k_lines_for_settings; ++i) page += "#\n";
-    return page;
+    return page += k_no_settings;
 }
 
 std::string with_reasons(std::string_view page, const std::vector<std::string>& reasons) {
-    std::string out;
+    std::string out(k_no_settings);
     for (const auto& reason : reasons) out += output::wrapped(printable(reason, true), k_reason_mark, k_reason_width);
-    return out + std::string(page.substr(end_of_reasons(page)));
+    return out + std::string(page.substr(end_of_top(page)));
 }
 
 std::string with_problems(std::string_view page, const std::vector<ReviewProblem>& problems) {
     const auto rows = [](std::string_view text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); };
-    const auto removed = rows(page.substr(0, end_of_reasons(page)));
+    const auto removed = rows(page.substr(0, end_of_top(page)));
     std::string out;
     std::size_t added = 0;
     for (int pass = 0; pass < 2; ++pass) {  // the reasons push the lines down that they name
@@ -435,9 +426,13 @@ std::string with_problems(std::string_view page, const std::vector<ReviewProblem
             reasons.push_back("line " + std::to_string(problem.line + added - removed) + ": " + problem.why);
         }
         out = with_reasons(page, reasons);
-        added = rows(out.substr(0, end_of_reasons(out)));
+        added = rows(out.substr(0, end_of_top(out)));
     }
     return out;
+}
+
+bool was_too_quick(std::string_view page, std::string_view edited, std::chrono::nanoseconds took) {
+    return edited == page && took < std::chrono::seconds(1);
 }
 
 }  // namespace orange::commands

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -28,18 +29,16 @@ struct ReviewRow {
     std::string refusal;      ///< why no comment can stand below it; empty: one can
 };
 
-/// Returns the rows of a patch. `cut`: the patch ends somewhere in a row, which is left out.
-std::vector<ReviewRow> review_rows(std::string_view patch, bool cut);
+std::vector<ReviewRow> review_rows(std::string_view patch);
 /// Returns the rows of the section with this heading in the body of TASK.md, each behind a blank; empty without it.
 std::vector<ReviewRow> section_rows(std::string_view body, const std::string& heading);
 
 /// A comment that a person has written into the file.
 struct TypedComment {
-    std::size_t row = 0;        ///< index of the row above it
+    std::size_t row = 0;        ///< index of the row above it; 0 if it is not known
     std::int64_t lines = 1;     ///< the number of lines that it is about; the row is the last of them
     std::string text;           ///< without "> " and "[3] "
     std::size_t at = 0;         ///< its line in the edited file, counted from 1
-    bool is_placed = true;      ///< `row` is known
     bool is_ambiguous = false;  ///< `row` is the first of several that may be meant
 };
 
@@ -64,8 +63,7 @@ std::map<std::size_t, std::vector<std::string>> review_notes(const std::vector<R
                                                              const std::vector<rpc::CommentView>& comments,
                                                              const std::vector<rpc::RemarkView>& remarks);
 
-/// Returns the file: `explanation` and the notes behind "#", the rows, and below them typed comments. Comments without
-/// a row are on top, where they cannot be used until the person has moved them.
+/// Returns the file: `explanation` and the notes behind "#", the rows, and below them typed comments.
 std::string review_page(const std::vector<ReviewRow>& rows, const std::vector<std::string>& explanation,
                         const std::map<std::size_t, std::vector<std::string>>& notes,
                         const std::vector<TypedComment>& typed = {});
@@ -74,5 +72,9 @@ std::string review_page(const std::vector<ReviewRow>& rows, const std::vector<st
 std::string with_reasons(std::string_view page, const std::vector<std::string>& reasons);
 /// Returns the file with the reasons of these problems on top. Their lines become those of the returned file.
 std::string with_problems(std::string_view page, const std::vector<ReviewProblem>& problems);
+
+/// Returns true if an editor seems to have ended before a person could write: it left the page as it was, and took less
+/// than a second. Some editors hand the file to a window that is open already.
+bool was_too_quick(std::string_view page, std::string_view edited, std::chrono::nanoseconds took);
 
 }  // namespace orange::commands

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <thread>
 
 #include "common/base/text.hpp"
 #include "common/rpc/comment_methods.hpp"
@@ -165,10 +166,12 @@ TEST_CASE("A person comments on lines, the worker answers each comment, and the 
 TEST_CASE("A comment that cannot be made is refused, and a rejection needs a text or comments") {
     CommentedTask f;
     const std::vector<std::vector<std::string>> refused = {
-        {"src/cart.py:99", "Text"}, {"src/none.py:1", "Text"}, {"src/cart.py:0", "Text"},   {"src/cart.py:2-1", "Text"},
-        {"src/cart.py", "Text"},    {"src/cart.py:2"},         {"src/cart.py:2", "  "},     {"/etc/passwd:1", "Text"},
-        {"../../x:1", "Text"},      {"Plan:99", "Text"},       {"## Nowhere:1", "Text"},    {"Plan:-1", "Text"},
-        {"--edit", "1", "Text"},    {"--remove", "1"},         {"--take", "src/cart.py:2"}, {"--take", "1", "x:2"},
+        {"src/cart.py:99", "Text"},  {"src/none.py:1", "Text"}, {"src/cart.py:0", "Text"},
+        {"src/cart.py:2-1", "Text"}, {"src/cart.py", "Text"},   {"src/cart.py:2"},
+        {"src/cart.py:2", "  "},     {"/etc/passwd:1", "Text"}, {"../../x:1", "Text"},
+        {"Plan:99", "Text"},         {"## Nowhere:1", "Text"},  {"Plan:-1", "Text"},
+        {"--edit", "1", "Text"},     {"--remove", "1"},         {"--take", "src/cart.py:2"},
+        {"--take", "1", "x:2"},      {"only a text"},
     };
     for (const auto& words : refused) {
         const auto ran = f.comment(words);
@@ -178,6 +181,11 @@ TEST_CASE("A comment that cannot be made is refused, and a rejection needs a tex
     }
     CHECK(f.comment({"--edit", "1", "--remove", "1", "Text"}).status == 2);
     CHECK(f.comment({"--remove", "x"}).status == 2);
+    CHECK_THAT(f.comment({"only a text"}).err, Tells("FILE:LINE is missing behind the task"));
+    const auto behind = f.orange.orange({"comment", "--resolve", "1", f.id});
+    CHECK(behind.status == 2);
+    CHECK_THAT(behind.err, Tells("not \"" + f.id + "\""));
+    CHECK_THAT(f.comment({"--help"}).out, Holds("Usage: orange comment [ID] FILE:LINE"));
     CHECK(f.comments().empty());
     CHECK(f.orange.orange({"reject", f.id}).status == 1);
     CHECK(f.orange.status(f.id) == "reviewing");
@@ -230,8 +238,12 @@ TEST_CASE("Comments that are written into the diff in an editor are made at once
     CHECK(f.listed() == "1 draft here src/cart.py:2-2\n2 draft here src/cart.py:-2-2\n3 draft here src/cart.py:3-4\n");
     CHECK(f.comments().at(2).at("turns").at(0).at("text") == "New\n\nlines");
     CHECK(f.left_files().empty());
-    CHECK(f.review("true").status == 0);
+    CHECK(f.review("echo '#' >>\"$1\"").status == 0);
     CHECK(f.review(": >\"$1\"").status == 0);
+    CHECK(f.review("test -t 1 && : >\"$1\"", "--json >none").status == 0);
+    const auto none = Json::parse(read_file(f.orange.root() / "none"));
+    CHECK(none.at("comments").empty());
+    CHECK(none.at("task").at("id") == f.id);
     CHECK(f.review("sed -i '/^ APPROACH/a > How?' \"$1\"", "--section Plan").status == 0);
     CHECK_THAT(f.listed(), Holds("4 draft here Plan:2-2\n"));
     CHECK(f.comments().size() == 4);
@@ -272,18 +284,61 @@ TEST_CASE("An editor is opened again until the comments can be made, and nothing
         CHECK(f.review("exit 3").status == 1);
         CHECK(f.left_files().size() == 1);
     }
-    SECTION("the work has changed meanwhile, and the comment is moved by hand") {
+    SECTION("the work has changed meanwhile, and the comment is about the line that was seen") {
         const auto cart = (f.worktree() / "src" / "cart.py").string();
-        const auto ran = f.review(
-            "if grep -q '^#! ' \"$1\"; then cp \"$1\" again\n"
-            "sed -i -e '/^> /d' -e '/^+b = 24$/a > Moved' \"$1\"\n"
-            "else sed -i '/^+b = 22$/a > To be moved' \"$1\"; sed -i 's/22/24/' " +
-            cart + "; fi");
+        const auto ran =
+            f.review("sed -i '/^[+-]b = 22*$/a > Seen' \"$1\"; sed -i -e 's/22/24/' -e '1i # A cart' " + cart);
         INFO(ran.out);
         CHECK(ran.status == 0);
-        CHECK_THAT(read_file(f.orange.root() / "again"), Holds("\n> To be moved\n") && Holds("\n+b = 24\n"));
-        CHECK(f.comments().at(0).at("quoted") == "b = 24");
-        CHECK(f.comments().size() == 1);
+        CHECK(f.listed() == "1 draft here src/cart.py:-2-2\n2 draft outdated src/cart.py:2-2\n");
+        CHECK(f.comments().at(1).at("quoted") == "b = 22");
+        CHECK(f.left_files().empty());
+    }
+    SECTION("a section has changed meanwhile, and the comment is moved by hand") {
+        const auto file = (f.worktree() / "TASK.md").string();
+        const auto ran = f.review(
+            "if grep -q '^#! ' \"$1\"; then cp \"$1\" again\n"
+            "sed -i -e '/^> Lost/d' \"$1\"\n"
+            "else sed -i -e '/^ APPROACH/a > Lost' -e '/^ TOUCHING/a > Stays' \"$1\"\n"
+            "sed -i 's/^APPROACH.*/APPROACH: another/' " +
+                file + "; fi",
+            "--section Plan");
+        INFO(ran.out);
+        CHECK(ran.status == 0);
+        CHECK_THAT(read_file(f.orange.root() / "again"), Holds("@@ Plan @@\n> Lost\n") &&
+                                                             Holds("\n APPROACH: another\n") &&
+                                                             Holds("\n TOUCHING: nothing\n> Stays\n"));
+        CHECK(f.listed() == "1 draft here Plan:3-3\n");
+    }
+    SECTION("the daemon is another one when the editor ends") {
+        const auto begun = f.orange.root() / "begun", go_on = f.orange.root() / "go_on";
+        Ran ran;
+        std::thread reviewing([&] {
+            ran = f.review("sed -i '/^+b = 22$/a > Not lost' \"$1\"; touch " + begun.string() + "; while [ ! -e " +
+                           go_on.string() + " ]; do sleep 0.1; done");
+        });
+        f.orange.eventually("the editor is open", [&] { return std::filesystem::exists(begun); });
+        f.orange.stop_daemon();
+        f.orange.start_daemon();
+        write_file(go_on, "");
+        reviewing.join();
+        INFO(ran.out);
+        CHECK(ran.status == 0);
+        CHECK(f.listed() == "1 draft here src/cart.py:2-2\n");
+    }
+    SECTION("the task has ended meanwhile, which no editing cures") {
+        const auto ran = f.review("echo >>opened; sed -i '/^+b = 22$/a > Not lost' \"$1\"; orange task cancel " + f.id +
+                                  " --yes >cancelled 2>&1");
+        CHECK(ran.status == 1);
+        CHECK(read_file(f.orange.root() / "opened") == "\n");
+        REQUIRE(f.left_files().size() == 1);
+        CHECK_THAT(read_file(f.left_files().front()), Holds("\n> Not lost\n"));
+    }
+    SECTION("the editor does not wait") {
+        const auto ran = f.review("true");
+        const bool is_at_once = holds(ran.out, "--wait");  // on a busy machine it may have taken longer
+        CHECK(ran.status == (is_at_once ? 1 : 0));
+        CHECK(f.left_files().size() == (is_at_once ? 1 : 0));
     }
     if (!f.left_files().empty()) CHECK(f.comments().empty());
 }

@@ -47,7 +47,7 @@ constexpr const char* k_patch =
     "\\ No newline at end of file\n";
 
 std::vector<ReviewRow> cart() {
-    return review_rows(k_patch, false);
+    return review_rows(k_patch);
 }
 
 /// Inserts `typed` below the first row `row`.
@@ -109,9 +109,9 @@ TEST_CASE("A comment may be about several lines of its side") {
           Read{"src/cart.py:1-3|def total():\n    new = 1\n    more = 2|All"});
     CHECK(read(rows, with(page_of(rows), "-    old = 1", "> [2]\n> All\n")) ==
           Read{"src/cart.py:-1-2|def total():\n    old = 1|All"});
-    CHECK(is_problem(read(rows, with(page_of(rows), " begin", "> [2] Not over the gap\n")), "21"));
-    CHECK(is_problem(read(rows, with(page_of(rows), " begin", "> [0] None\n")), "21"));
-    CHECK(is_problem(read(rows, with(page_of(rows), " begin", "> [1]\n")), "21"));
+    CHECK(is_problem(read(rows, with(page_of(rows), " begin", "> [2] Not over the gap\n")), "22"));
+    CHECK(is_problem(read(rows, with(page_of(rows), " begin", "> [0] None\n")), "22"));
+    CHECK(is_problem(read(rows, with(page_of(rows), " begin", "> [1]\n")), "22"));
     CHECK(read(rows, with(page_of(rows), " begin", "> [1]: a link\n")) == Read{"src/cart.py:21|begin|[1]: a link"});
     CHECK(read(rows, with(page_of(rows), " begin", "> [99999999999999999999] x\n")) ==
           Read{"src/cart.py:21|begin|[99999999999999999999] x"});
@@ -201,8 +201,7 @@ TEST_CASE("Hostile rows and texts stay in their places") {
     const std::string evil = "# no note\n> no comment\n#! no reason\n";
     const auto rows = review_rows(
         "diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1,5 @@\n+# no note\n+> no comment\n"
-        "+#! no reason\n+\x1b[2J\xEF\xBF\xBD\n+diff --git a/y b/y\n",
-        false);
+        "+#! no reason\n+\x1b[2J\xEF\xBF\xBD\n+diff --git a/y b/y\n");
     rpc::CommentView comment;
     comment.number = 3;
     comment.state = "answered";
@@ -239,16 +238,10 @@ TEST_CASE("A section of TASK.md is read like a diff, with the numbers of its own
     CHECK(section_rows("## Plan\nold\n## Other\nx\n## Plan\nnew\n", "Plan").back().line == "new");
 }
 
-TEST_CASE("A patch that was cut loses its last row, which may be half of one") {
-    CHECK(review_rows(k_patch, true).size() + 1 == cart().size());
-    CHECK(review_rows("", true).empty());
-}
-
-TEST_CASE("Comments of a file that is opened again stand at their rows, or on top without one") {
+TEST_CASE("Comments of a file that is opened again stand at their rows, or below the first one without one") {
     const auto rows = cart();
     std::vector<TypedComment> typed(3);
     typed[0].text = "Lost";
-    typed[0].is_placed = false;
     typed[1].row = typed[2].row = 7;
     typed[1].text = "One\n\ntwo";
     typed[1].lines = 2;
@@ -266,12 +259,32 @@ TEST_CASE("The reasons on top name the lines of the file that has them") {
     auto page = with(page_of(rows), "+    more = 2", "+    changed " + std::string(200, 'x') + "\n");
     for (int i = 0; i < 3; ++i) {
         page = with_problems(page, read_review(rows, page).problems);
-        REQUIRE(page.starts_with("#! line "));
-        const auto line = std::stoul(page.substr(8));
+        REQUIRE(page.starts_with("#\n#\n#\n#\n#\n#! line "));
+        const auto line = std::stoul(page.substr(18));
         const auto lines = split_lines(page);
         REQUIRE(line <= lines.size());
         CHECK(lines[line - 1].starts_with("+    changed"));
     }
+}
+
+TEST_CASE("No text of a diff or a task is among the first or last five lines, where an editor reads settings") {
+    const std::string none = "#\n#\n#\n#\n#\n";
+    const std::string evil = "vim: set modeline:";
+    const auto rows = review_rows("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n " + evil + "\n");
+    auto page = review_page(rows, {evil}, {{rows.size(), {evil}}});
+    CHECK(page.starts_with(none + "# " + evil + "\n"));
+    CHECK(page.ends_with(evil + "\n" + none));
+    const auto again = with_reasons(page, {evil});
+    CHECK(again.starts_with(none + "#! " + evil + "\n# " + evil + "\n"));
+    CHECK(with_reasons(again, {}) == page);
+    CHECK(with_reasons("\xEF\xBB\xBF#\r\n#!\r\n" + rows.front().text, {"x"}) == none + "#! x\n" + rows.front().text);
+    CHECK(with_reasons("#", {}) == none);
+}
+
+TEST_CASE("An editor that ends at once without a change has not waited for the person") {
+    CHECK(was_too_quick("page", "page", std::chrono::milliseconds(999)));
+    CHECK_FALSE(was_too_quick("page", "page", std::chrono::seconds(1)));
+    CHECK_FALSE(was_too_quick("page", "page\n", std::chrono::seconds(0)));
 }
 
 TEST_CASE("Whichever rows are deleted, a comment is about its line, or none is made") {
@@ -286,7 +299,7 @@ TEST_CASE("Whichever rows are deleted, a comment is about its line, or none is m
             const auto letter = below(5);
             patch += (letter == 4 ? std::string(" ") : std::string(" ") + "abcd"[letter]) + "\n";
         }
-        const auto rows = review_rows(patch, false);
+        const auto rows = review_rows(patch);
         const auto commented = rows.size() - 1 - below(size);
         std::string edited;
         for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -311,7 +324,7 @@ TEST_CASE("Whichever rows are deleted, a comment is about its line, or none is m
 TEST_CASE("A large diff of equal rows is read soon") {
     std::string patch = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,20000 +1,20000 @@\n";
     for (int i = 0; i < 20000; ++i) patch += " }\n";
-    const auto rows = review_rows(patch, false);
+    const auto rows = review_rows(patch);
     const auto page = page_of(rows);
     CHECK(read(rows, page + "> End\n") == Read{"x:20000|}|End"});
     CHECK_FALSE(read_review(rows, without(page, " }\n }\n") + "> End\n").problems.empty());
