@@ -406,7 +406,8 @@ std::string review_page(const std::vector<ReviewRow>& rows, const std::vector<st
     page += "#\n";
     if (notes.contains(rows.size())) page += "# Comments whose lines are not shown above:\n";
     add_notes(rows.size());
-    return page += k_no_settings;
+    page += k_no_settings;
+    return page;
 }
 
 std::string with_reasons(std::string_view page, const std::vector<std::string>& reasons) {
