@@ -48,7 +48,7 @@ struct CommentedTask {
         write_file(file, body + "\n## " + name + "\n\n" + text);
     }
     void pass_review() {
-        write_section("Review", "Verdict: PASS\n");
+        write_section("Review", "Verdict: PASS\nRound " + std::to_string(++round) + "\n");
         REQUIRE(orange.update_status(id, "reviewing"));
         orange.wait_for_status(id, "reviewing");
     }
@@ -100,6 +100,7 @@ struct CommentedTask {
     PuppetStage stage;
     Sandbox& orange = stage.orange;
     std::string id;
+    int round = 0;
 };
 
 }  // namespace

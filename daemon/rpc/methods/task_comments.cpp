@@ -25,10 +25,11 @@ std::string reviewed_in(const engine::Definition& definition, const TaskRecord& 
         const auto parts = split(known->second, ' ');
         if (parts.size() == 2 && orange::is_hash_of(std::string(parts[1]), text)) return std::string(parts[0]);
     }
+    // A reviewer that has not written yet sees the words of an earlier round.
     const auto* state = definition.state(record.task.status);
     const auto before = record.entry_sections.find(heading);
-    const bool is_new = before == record.entry_sections.end() || !orange::is_hash_of(before->second, text);
-    return state != nullptr && state->agent == Role::reviewer && is_new ? record.reviewed_commit : std::string();
+    const bool is_old = before != record.entry_sections.end() && orange::is_hash_of(before->second, text);
+    return state != nullptr && state->agent == Role::reviewer && is_old ? std::string() : record.reviewed_commit;
 }
 
 /// Returns what the reviewers say about lines, as comments on the commits that they saw, each with its key as origin.

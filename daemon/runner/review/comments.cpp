@@ -255,10 +255,13 @@ Awaitable<Result<void>> Comments::find_lines(TaskRecord& record, std::vector<New
             commit = anchor.commit;
             if (commit.empty()) commit = anchor.side == DiffSide::now ? changes->tip : changes->base;
             CO_TRY(text, co_await review::file_in(world_.git, project.path, commit, anchor.path));
-            if (changes && commit == changes->tip && changes->commit != commit) {
+            if (anchor.side == DiffSide::now) {
                 // A commit stays, and a tree of uncommitted files may not.
-                const auto committed = co_await review::file_in(world_.git, project.path, changes->commit, anchor.path);
-                if (committed && *committed == text) commit = changes->commit;
+                const auto tip = co_await git::branch_tip(world_.git, project.path, record.task.branch);
+                if (tip && !tip->empty() && *tip != commit) {
+                    const auto committed = co_await review::file_in(world_.git, project.path, *tip, anchor.path);
+                    if (committed && *committed == text) commit = *tip;
+                }
             }
         }
         const auto& [commit, text] = files[key];
