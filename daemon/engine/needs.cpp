@@ -13,6 +13,12 @@
 namespace orange::engine {
 namespace {
 
+std::string answers_text(std::int64_t answered) {
+    if (answered == 0) return {};
+    return "; " + counted(static_cast<std::size_t>(answered), "comment") + " of yours " +
+           (answered == 1 ? "is" : "are") + " answered";
+}
+
 class Question {
   public:
     Question(const Definition& definition, const TaskRecord& record, const NeedFacts& sight)
@@ -129,7 +135,9 @@ class Question {
     Needs review() const {
         if (can_be_merged_from(definition_, status())) {
             const auto& url = sight_.preview_url;
-            return here(Need::review, "the work is ready for your review" + (url.empty() ? url : "; it runs at " + url),
+            return here(Need::review,
+                        "the work is ready for your review" + answers_text(sight_.answered) +
+                            (url.empty() ? url : "; it runs at " + url),
                         command("diff"));
         }
         if (approval_target(definition_, record_.task) != nullptr) {

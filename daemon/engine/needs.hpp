@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct NeedFacts {
     bool parent_there = false;        ///< the parent exists and has not ended, so that its human looks at it
     std::string continued_by;         ///< the task that goes on with its work, as people type it
     std::vector<std::string> living;  ///< names of the roles whose agents live
+    std::int64_t answered = 0;        ///< comments on lines that were answered, and neither resolved nor asked again
     std::string preview_url;          ///< where its human can try the work; empty: it does not run
 };
 

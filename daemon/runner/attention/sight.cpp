@@ -77,6 +77,7 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
         sight.under_way = std::move(checks);
         if (record.asked) sight.under_way += "; the task moves to " + record.asked->to + " when they pass";
     }
+    sight.answered = runner.comments.counts(record).answered;
     sight.preview_url = runner.previews.url_of(task.id);
     if (!record.continued_by.empty()) sight.continued_by = runner.world.tasks.short_id(record.continued_by);
     if (runner.queue.is_starting(task.id)) sight.under_way = "its workspace is being prepared (fetch, checkout, setup)";

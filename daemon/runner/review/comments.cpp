@@ -174,7 +174,7 @@ Result<void> Comments::write(const TaskRecord& record, const CommentList& list) 
     return {};
 }
 
-CommentCounts Comments::counts(const TaskRecord& record) {
+CommentCounts Comments::counts(const TaskRecord& record) const {
     if (store::has_ended(record)) return {};
     const auto known = counts_.find(record.task.id);
     if (known != counts_.end() && known->second.first == record.comment_step) return known->second.second;

@@ -76,7 +76,7 @@ class Comments : Owner {
     /// Reads a task's comments; an empty list if it has none. io if comments.json is there and cannot be read.
     Result<CommentList> read(const TaskRecord& record) const;
     /// Returns how many of each state it has. Reads the file of an active task once; of an ended one, never: none.
-    CommentCounts counts(const TaskRecord& record);
+    CommentCounts counts(const TaskRecord& record) const;
 
     /// Makes comments on lines of the work as it is now, all or none, and returns their numbers. invalid_argument for a
     /// place that is not there, conflict if other lines stand there than the caller has seen.
@@ -110,7 +110,7 @@ class Comments : Owner {
     Result<void> write(const TaskRecord& record, const CommentList& list);
     Awaitable<Result<void>> find_lines(TaskRecord& record, std::vector<NewCommentText>& texts);
 
-    std::map<TaskId, std::pair<std::int64_t, CommentCounts>>
+    mutable std::map<TaskId, std::pair<std::int64_t, CommentCounts>>
         counts_;  ///< with their step; of tasks that were asked for
     int observer_ = 0;
 };

@@ -1,5 +1,6 @@
 #include "daemon/runner/review/comments.hpp"
 
+#include "daemon/runner/attention/attention.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/review/review.hpp"
 
@@ -107,6 +108,7 @@ TEST_CASE("three rounds: sent, answered, asked again, resolved") {
 
     world.append_body(id, "\n## Review\nVerdict: PASS\nsecond round\n");
     world.move(id, "reviewing").value();
+    CHECK_THAT(needs_of(world.house().runner(), world.record(id)).text, Tells("2"));
     change(world, id, 2, CommentChange::resolve).value();
     change(world, id, 1, CommentChange::ask, "and a test?").value();
     CHECK(comment_counts(world, id).drafts == 1);
