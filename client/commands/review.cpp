@@ -176,7 +176,9 @@ Result<void> edit(std::vector<std::string> words, const std::string& path) {
 class Review {
   public:
     Review(Context& context, std::optional<std::string> id, std::string section)
-        : context_(context), id_(std::move(id)), section_(std::move(section)) {}
+        : context_(context), id_(std::move(id)), section_(std::move(section)) {
+        if (section_.starts_with("## ")) section_.erase(0, 3);
+    }
 
     Status run() {
         TRY(const auto words, editor_for_review(id_));

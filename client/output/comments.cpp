@@ -129,7 +129,7 @@ void add_next(Lines& lines, const rpc::TaskView& task, const std::vector<rpc::Co
 void add_review_remarks(Lines& lines, const rpc::TaskComments::Reply& reply, const Style& style) {
     if (reply.remarks.empty()) return;
     if (!lines.empty()) lines.emplace_back();
-    lines.emplace_back("The reviewer about lines (## Review):", k_dim);
+    lines.emplace_back("The reviewer about lines:", k_dim);
     for (const auto& remark : reply.remarks) {
         lines.emplace_back();
         const bool is_outdated = remark.place == "outdated";

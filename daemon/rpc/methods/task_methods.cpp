@@ -475,8 +475,15 @@ Awaitable<Result<TaskReply>> approve(Api& api, TaskApprove params, Call call) {
         record.unapproved || std::ranges::any_of(children_of(api.world(), record), &engine::Child::unapproved);
     const auto definition = api.runner().turns.definition_of(record.task);
     if (!subtasks && definition && engine::approval_target(**definition, record.task) != nullptr) {
-        co_return co_await move(api, params, std::move(call), engine::Goal::approved, false,
-                                store::Naming::id_or_branch);
+        const auto drafts = api.runner().comments.counts(record).drafts;
+        CO_TRY(auto moved,
+               co_await move(api, params, std::move(call), engine::Goal::approved, false, store::Naming::id_or_branch));
+        if (drafts > 0) {
+            moved.notes.push_back(
+                counted(static_cast<std::size_t>(drafts), "comment") +
+                " on its lines were not sent, and are still drafts. To read them:\n  orange comments " + id.value);
+        }
+        co_return moved;
     }
     CO_TRY(auto done, co_await api.runner().queue.approve(id, call.caller));
     co_return api.reply(id, std::move(done));

@@ -120,7 +120,7 @@ Result<void> apply_change(Comment& comment, std::int64_t step, CommentChange cha
             comment.turns.pop_back();
             return {};
         case CommentChange::resolve:
-            if (state == CommentState::draft) return refuse("it was not sent yet. Remove it instead");
+            if (state == CommentState::draft) return refuse("remove it instead");
             comment.resolved = true;
             return {};
         case CommentChange::reopen:
