@@ -9,6 +9,9 @@
 
 namespace orange::dashboard {
 
+/// The row of a task shows this while a comment is made or changed.
+inline constexpr const char* k_commenting = "commenting";
+
 /// Makes a request from typed parameters.
 template <class Method>
 Request request_of(const Method& params, Purpose purpose, std::string task = {}) {

@@ -46,6 +46,7 @@ void Core::log_message(Message message) {
 
 Effects Core::on_input(const Input& input, Moment now) {
     Effects effects;
+    ++inputs_;
     const auto layout = layout_of(state_);
     switch (input.what) {
         case Input::What::key:
@@ -93,7 +94,7 @@ void Core::key(const Key& key, Moment now, Effects& effects) {
     state_.message.reset();
     if (key == "Esc" && was_error) return;
     if (pane_key(key, now, effects) || overlay_key(key)) return;
-    if (key == "C-c") return effects.outside.push_back({Outside::What::quit});
+    if (key == "C-c") return quit(effects, now);
     const auto* binding = binding_of(key);
     if (binding == nullptr) {
         if (key.size() == 1 || key.starts_with("F")) say(key + " is no command; ? shows all keys", false, now);

@@ -41,9 +41,8 @@ class Core {
     void set_silent(bool silent) { state_.link.silent = silent; }
     void set_last_choices(const Json& choices);
     Effects on_resize(int width, int height, Moment now);
-    /// Called when the editor or a program in the terminal has ended. `text`: the contents of the file; nothing if it
-    /// failed.
-    Effects on_edited(std::optional<std::string> text, Moment now);
+    /// Called when the editor has ended. `text`: what it saved, if it saved something; `error`: why it failed.
+    Effects on_edited(std::optional<std::string> text, Moment now, const std::string& error = {});
     void say(std::string text, bool bad, Moment now);
     void log_message(Message message);
 
@@ -57,7 +56,7 @@ class Core {
     /// Returns the table of keys; use bindings() to read it.
     static std::span<const Binding> keys();
     /// The keys for comments, which a pane with a cursor has besides pane_keys().
-    static std::span<const Binding> comment_keys();
+    static std::span<const CommentKey> comment_keys();
     rpc::CallerEnvironment caller;  ///< for task.create
 
   private:
@@ -67,7 +66,7 @@ class Core {
         std::optional<Time> list_due;
         bool list_asked = false, listed = false;
         bool knows_comments = true;  ///< its daemon takes the parameter `comments` of task.diff and task.show
-        std::string cursor;  ///< after the last event; empty: not subscribed yet
+        std::string cursor;          ///< after the last event; empty: not subscribed yet
         std::string screen_wanted,
             screen_watched;  ///< the tasks whose screens the pane needs and the daemon reports
         Time list_sent{};
@@ -136,6 +135,7 @@ class Core {
     void end_whole();
     void begin_range();
     bool comment_key(const Key& key, Moment now, Effects& effects);
+    std::string why_no_comments() const;
     void write_comment(Moment now);
     void rewrite_comment(bool again);
     void resolve_comment(Effects& effects);
@@ -143,7 +143,7 @@ class Core {
     void take_over(Effects& effects, Moment now);
     void open_comment(Request request, const std::string& text);
     void send_comment(Request request, const std::string& text, Effects& effects);
-    void offer_comment_again(const Request& request);
+    std::string offer_comment_again(const Request& request);
     // core_actions.cpp
     void run(const Binding& key, Moment now, Effects& effects);
     int half_a_page() const;
@@ -184,6 +184,8 @@ class Core {
     void prompt_key(const Key& key, Moment now, Effects& effects);
     void close_prompt(bool keep);
     void send_prompt(Moment now, Effects& effects);
+    void reject(Effects& effects, Moment now);
+    void quit(Effects& effects, Moment now);
     void search_for(const std::string& text, Moment now);
     // core_form.cpp
     void open_form(Moment now, Effects& effects);
@@ -258,6 +260,9 @@ class Core {
     Time pane_sent_{};
     bool editing_form_ = false, editing_prompt_ = false;
     bool asked_to_register_ = false;
+    std::size_t inputs_ = 0;         ///< of the person
+    std::size_t asked_to_quit_ = 0;  ///< the value of `inputs_` when q was refused because of a text
+    std::string asked_to_reject_;    ///< the task whose r was refused last because of a comment's text
     std::string clicked_;
     Time clicked_at_{};
     std::size_t listed_ = 0;  ///< number of listed tasks in State::tasks; tasks that only the search found follow
@@ -290,7 +295,7 @@ std::pair<std::size_t, std::size_t> chosen_places(const PaneText& text);
 /// Returns the first row of a place, and the row behind its last one.
 std::pair<std::size_t, std::size_t> rows_of(const PaneText& text, std::size_t place);
 /// Returns true if one of Core::comment_keys() does something at the cursor.
-bool is_of_use(const PaneText& text, const Binding& key);
+bool is_of_use(const PaneText& text, const CommentKey& key);
 /// Returns true while keys are those of the pane (pane_keys()), and not those of the list.
 bool pane_has_keys(const State& state);
 /// The keys of a pane that has the focus, for the footer and the help.
@@ -336,6 +341,10 @@ std::vector<Line> about_lines(const About& about, std::size_t width);
 
 /// Returns true for a request that makes or changes comments.
 bool is_comment(const Request& request);
+/// Returns the task of a text with this name in State::drafts.
+std::string_view task_of_draft(std::string_view name);
+/// Returns the key that opens the prompt for a comment's text with this name in State::drafts.
+const char* key_of_draft(std::string_view name);
 /// Returns the name in State::drafts of a prompt's text; `request`: of a comment.
 std::string draft_key(Prompt::For what, const std::string& task, const Request& request);
 /// Edits a line by one key. Returns true if the key changed the text or moved the cursor.

@@ -5,7 +5,7 @@
 
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
-#include "client/dashboard/pane_comments.hpp"
+#include "client/output/comments.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::dashboard {
@@ -19,14 +19,15 @@ bool is_same_place(const Place& a, const Place& b) {
     if (a.part != b.part || a.comment != b.comment) return false;
     if (a.comment > 0) return true;
     return a.path == b.path && a.section == b.section && a.remark == b.remark && (a.now > 0) == (b.now > 0) &&
-           line_of_place(a) == line_of_place(b);
+           line_of_place(a) == line_of_place(b) && a.text == b.text;
 }
 
-/// Returns the place that is `wanted`, or else a row of the same comment, the nearest line of the file or section, or
-/// the place at `index`.
+/// Returns the place that is `wanted`, or else a row of the same comment, the nearest line of the file or section with
+/// the same text, the nearest one with another text, or the place at `index`.
 std::size_t nearest_place(const std::vector<Place>& all, const Place& wanted, std::size_t index) {
     const auto apart = [](auto a, auto b) { return static_cast<std::int64_t>(a > b ? a - b : b - a); };
     using Distance = std::tuple<int, std::int64_t, std::int64_t>;
+    const bool has_text = !trim(wanted.text).empty();  // an empty line is like any other
     Distance least{9, 0, 0};
     std::size_t best = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -34,13 +35,14 @@ std::size_t nearest_place(const std::vector<Place>& all, const Place& wanted, st
         const auto steps = apart(i, index);
         const bool is_near = wanted.is_line() && each.is_line() && !each.is_note() && each.path == wanted.path &&
                              each.section == wanted.section;
-        Distance distance{3, 0, steps};
+        const bool has_its_text = each.text == wanted.text && (each.now > 0) == (wanted.now > 0) && has_text;
+        Distance distance{4, 0, steps};
         if (is_same_place(each, wanted)) {
             distance = {0, 0, steps};
         } else if (wanted.comment > 0 && each.comment == wanted.comment) {
             distance = {1, apart(each.part, wanted.part), steps};
         } else if (is_near) {
-            distance = {2, apart(line_of_place(each), line_of_place(wanted)), steps};
+            distance = {has_its_text ? 2 : 3, apart(line_of_place(each), line_of_place(wanted)), steps};
         }
         if (distance < least) least = distance, best = i;
     }
@@ -83,8 +85,8 @@ const rpc::RemarkView* remark_at_cursor(const PaneText& text) {
     return place == nullptr ? nullptr : &text.places.remarks[place->remark - 1];
 }
 
-constexpr std::string_view k_draft = "draft", k_removable = "draft outside", k_sent = "sent answered resolved",
-                           k_answered = "answered", k_outside = "outside";
+constexpr const char *k_draft = "draft", *k_removable = "draft outside", *k_sent = "sent answered resolved",
+                     *k_answered = "answered", *k_outside = "outside";
 
 /// Returns the comment on the chosen lines, without a text. Lines of both sides mean those of the branch.
 Result<rpc::NewComment> comment_on_chosen(const PaneText& text) {
@@ -111,6 +113,10 @@ Result<rpc::NewComment> comment_on_chosen(const PaneText& text) {
     if (!begin.section.empty()) comment.section = begin.section;
     comment.line = number(&begin);
     if (lines.size() > 1) comment.end = number(lines.back());
+    if (comment.path) {
+        comment.commit = is_now ? text.places.tip : text.places.base;
+        return comment;
+    }
     std::vector<std::string> quoted;
     for (const auto* place : lines) quoted.push_back(place->text);
     comment.quoted = join(quoted, "\n");
@@ -118,20 +124,14 @@ Result<rpc::NewComment> comment_on_chosen(const PaneText& text) {
 }
 
 /// Returns the comment that takes over what the reviewer says of a line.
-rpc::NewComment comment_of(const rpc::RemarkView& remark, const std::vector<Place>& all) {
+rpc::NewComment comment_of(const rpc::RemarkView& remark, const std::string& tip) {
     rpc::NewComment comment;
     comment.path = remark.path;
+    comment.commit = tip;
     comment.line = remark.line;
     if (remark.end > remark.line) comment.end = remark.end;
     comment.text = remark.text;
     comment.origin = remark.origin;
-    std::vector<std::string> quoted;
-    for (const auto& place : all) {
-        const bool is_its = place.path == remark.path && place.now >= remark.line && place.now <= remark.end;
-        if (is_its && !place.is_note()) quoted.push_back(place.text);
-    }
-    const bool has_all = static_cast<std::int64_t>(quoted.size()) == remark.end - remark.line + 1;
-    if (has_all) comment.quoted = join(quoted, "\n");
     return comment;
 }
 
@@ -140,14 +140,19 @@ Request change_of(const PaneText& text, const rpc::CommentView& comment, const c
     params.numbers = {comment.number};
     params.change = change;
     const auto number = "comment #" + std::to_string(comment.number);
-    return action_of(std::move(params), text.task, "commenting", number + " " + done);
+    return action_of(std::move(params), text.task, k_commenting, number + " " + done);
 }
 
 std::string label_of_comment(const Request& request) {
     if (const auto made = typed<rpc::TaskComment>(request.params); made && !made->comments.empty()) {
         const auto& comment = made->comments.front();
-        return "Comment on " + place_name(comment.path.value_or(comment.section.value_or("")), comment.side,
-                                          comment.line, comment.end.value_or(comment.line));
+        rpc::CommentView view;
+        view.path = comment.path.value_or("");
+        view.section = comment.section.value_or("");
+        view.side = comment.side;
+        view.line = comment.line;
+        view.end = comment.end.value_or(comment.line);
+        return "Comment on " + clean(output::place_text(view));
     }
     const auto changed = typed<rpc::TaskCommentChange>(request.params);
     if (!changed || changed->numbers.empty()) return "Comment";
@@ -155,43 +160,53 @@ std::string label_of_comment(const Request& request) {
     return changed->change == "ask" ? "Ask #" + number + " again" : "Comment #" + number;
 }
 
-std::string why_not_here(const Binding& key) {
-    switch (key.action) {
-        case Action::edit_comment:
-        case Action::remove_comment:
-            return "No comment is here that was not sent";
-        case Action::resolve_comment:
-            return "No comment is here that was sent";
-        case Action::ask_again:
-            return "No comment is here that was answered";
-        case Action::take_over:
-            return "No remark of the reviewer or from outside is here";
-        default:
-            return "No line of the work is here";
+/// Returns the texts of the lines of the work in the range, which say whether it is still the same.
+std::vector<std::string> lines_in_range(const PaneText& text) {
+    std::vector<std::string> lines;
+    const auto [first, last] = chosen_places(text);
+    for (auto i = first; i <= last; ++i) {
+        const auto& place = text.places.all[i];
+        if (place.is_line() && !place.is_note()) lines.push_back(place.text);
     }
+    return lines;
 }
 
 }  // namespace
 
-std::span<const Binding> Core::comment_keys() {
+std::span<const CommentKey> Core::comment_keys() {
     constexpr unsigned k_writes = k_of_task | k_changes | k_takes_text, k_acts = k_of_task | k_changes;
-    static const Binding k_keys[] = {
-        {"c", Action::comment, k_writes, "comment", "Write a comment on the line, or on the range; r sends them all",
-         "", "", [](Core& c, Effects&, Moment now) { c.write_comment(now); }},
-        {"v", Action::range, k_of_list, "range", "Begin a range of lines here; j and k make it longer, Esc ends it", "",
-         "", [](Core& c, Effects&, Moment) { c.begin_range(); }},
-        {"e", Action::edit_comment, k_writes, "edit", "Edit the comment here, until it is sent", "", "",
-         [](Core& c, Effects&, Moment) { c.rewrite_comment(false); }},
-        {"X", Action::remove_comment, k_acts, "remove",
-         "Remove the comment here, until it is sent, or one from outside", "", "",
-         [](Core& c, Effects&, Moment now) { c.remove_comment(now); }},
-        {"y", Action::resolve_comment, k_acts, "resolve", "The comment here is resolved; again: it is not", "", "",
-         [](Core& c, Effects& effects, Moment) { c.resolve_comment(effects); }},
-        {"A", Action::ask_again, k_writes, "ask again", "Ask again, after an answer that is not enough", "", "",
-         [](Core& c, Effects&, Moment) { c.rewrite_comment(true); }},
-        {"t", Action::take_over, k_acts, "take over",
-         "Make a comment of yours of the reviewer's remark here, or of one from outside", "", "",
-         [](Core& c, Effects& effects, Moment now) { c.take_over(effects, now); }},
+    constexpr auto k_no_line = "No line of the work is here", k_none_unsent = "No comment is here that was not sent";
+    static const CommentKey k_keys[] = {
+        {{"c", Action::comment, k_writes, "comment", "Write a comment on the line, or on the range; r sends them all",
+          "", "", [](Core& c, Effects&, Moment now) { c.write_comment(now); }},
+         "",
+         k_no_line},
+        {{"v", Action::range, k_of_list, "range", "Begin a range of lines here; j and k make it longer, Esc ends it",
+          "", "", [](Core& c, Effects&, Moment) { c.begin_range(); }},
+         "",
+         k_no_line},
+        {{"e", Action::edit_comment, k_writes, "edit", "Edit the comment here, until it is sent", "", "",
+          [](Core& c, Effects&, Moment) { c.rewrite_comment(false); }},
+         k_draft,
+         k_none_unsent},
+        {{"X", Action::remove_comment, k_acts, "remove",
+          "Remove the comment here, until it is sent, or one from outside", "", "",
+          [](Core& c, Effects&, Moment now) { c.remove_comment(now); }},
+         k_removable,
+         k_none_unsent},
+        {{"y", Action::resolve_comment, k_acts, "resolve", "The comment here is resolved; again: it is not", "", "",
+          [](Core& c, Effects& effects, Moment) { c.resolve_comment(effects); }},
+         k_sent,
+         "No comment is here that was sent"},
+        {{"A", Action::ask_again, k_writes, "ask again", "Ask again, after an answer that is not enough", "", "",
+          [](Core& c, Effects&, Moment) { c.rewrite_comment(true); }},
+         k_answered,
+         "No comment is here that was answered"},
+        {{"t", Action::take_over, k_acts, "take over",
+          "Make a comment of yours of the reviewer's remark here, or of one from outside", "", "",
+          [](Core& c, Effects& effects, Moment now) { c.take_over(effects, now); }},
+         k_outside,
+         "No remark of the reviewer or from outside is here"},
     };
     return k_keys;
 }
@@ -212,32 +227,27 @@ std::pair<std::size_t, std::size_t> chosen_places(const PaneText& text) {
     return {std::min(text.cursor, other), std::max(text.cursor, other)};
 }
 
-bool is_of_use(const PaneText& text, const Binding& key) {
-    switch (key.action) {
-        case Action::edit_comment:
-            return comment_at_cursor(text, k_draft) != nullptr;
-        case Action::remove_comment:
-            return comment_at_cursor(text, k_removable) != nullptr;
-        case Action::resolve_comment:
-            return comment_at_cursor(text, k_sent) != nullptr;
-        case Action::ask_again:
-            return comment_at_cursor(text, k_answered) != nullptr;
-        case Action::take_over:
-            return comment_at_cursor(text, k_outside) != nullptr || remark_at_cursor(text) != nullptr;
-        default:
-            return text.range || (text.cursor < text.places.all.size() && text.places.all[text.cursor].is_line());
-    }
+bool is_of_use(const PaneText& text, const CommentKey& key) {
+    if (*key.states == '\0')
+        return text.range || (text.cursor < text.places.all.size() && text.places.all[text.cursor].is_line());
+    const bool is_for_remarks = key.action == Action::take_over;
+    return comment_at_cursor(text, key.states) != nullptr || (is_for_remarks && remark_at_cursor(text) != nullptr);
 }
 
-/// Lays the pane out. The cursor stays at its place, and that stays where it is on the screen.
+/// Lays the pane out. The cursor stays at its line, and that stays where it is on the screen. A range ends if its lines
+/// are not the same any more.
 void Core::lay_out(Pane pane, PaneText& text, std::size_t width) {
     const auto top = static_cast<long>(text.scroll);
     std::optional<Place> begun;
+    std::vector<std::string> chosen;
     long below = 0;
     const bool had_places = !text.places.all.empty();
     if (had_places) {
         text.stood = text.places.all[text.cursor];
-        if (text.range) begun = text.places.all[*text.range];
+        if (text.range) {
+            begun = text.places.all[*text.range];
+            chosen = lines_in_range(text);
+        }
         below = static_cast<long>(rows_of(text, text.cursor).first) - top;
     }
     text.places = {};
@@ -253,8 +263,8 @@ void Core::lay_out(Pane pane, PaneText& text, std::size_t width) {
         text.scroll =
             static_cast<std::size_t>(std::max(0L, static_cast<long>(rows_of(text, text.cursor).first) - below));
     if (!begun) return;
-    const auto other = nearest_place(all, *begun, text.cursor);
-    if (is_same_place(all[other], *begun)) text.range = other;
+    text.range = nearest_place(all, *begun, text.cursor);
+    if (lines_in_range(text) != chosen) text.range.reset();
 }
 
 PaneText* Core::text_with_cursor() {
@@ -317,15 +327,15 @@ void Core::follow_view() {
 void Core::show_whole(Moment now) {
     if (state_.whole) return end_whole();
     if (selected() == nullptr) return say("No task is selected", false, now);
-    const std::pair before(state_.pane_open, pane_has_keys(state_));
-    const bool is_task = state_.pane == Pane::task && before.second;
-    show_pane(is_task ? Pane::task : Pane::diff);
+    const bool had_keys = pane_has_keys(state_);
+    const std::tuple before(state_.pane, state_.pane_open, had_keys);
+    show_pane(state_.pane == Pane::task && had_keys ? Pane::task : Pane::diff);
     state_.whole = before;
     state_.pane_focused = true;
 }
 
 void Core::end_whole() {
-    std::tie(state_.pane_open, state_.pane_focused) = *state_.whole;
+    std::tie(state_.pane, state_.pane_open, state_.pane_focused) = *state_.whole;
     state_.whole.reset();
 }
 
@@ -336,17 +346,27 @@ void Core::begin_range() {
 
 /// Runs a key for comments. Returns false if it is none.
 bool Core::comment_key(const Key& key, Moment now, Effects& effects) {
-    const auto* text = text_with_cursor();
-    if (text == nullptr) return false;
+    if (state_.pane != Pane::diff && state_.pane != Pane::task) return false;
     const auto found = std::ranges::find(comment_keys(), key, &Binding::keys);
     if (found == comment_keys().end()) return false;
-    if (is_of_use(*text, *found)) {
+    auto why = why_no_comments();
+    if (why.empty() && is_of_use(state_.panes[state_.pane], *found)) {
         run(*found, now, effects);
-    } else {
-        say(why_not_here(*found), true, now);
-        if (found->is & k_takes_text) state_.unwanted_until = now.steady + k_typing;
+        return true;
     }
+    say(why.empty() ? found->not_here : std::move(why), true, now);
+    if (found->is & k_takes_text) state_.unwanted_until = now.steady + k_typing;
     return true;
+}
+
+/// Returns why no key for comments can be used in the pane; empty if one can.
+std::string Core::why_no_comments() const {
+    const auto& text = state_.panes.at(state_.pane);
+    if (!text.error.empty()) return "It could not be read";
+    if (text.places.all.empty()) return "It is not read yet";
+    if (text.knows_comments) return {};
+    const auto host = host_of(text.task);
+    return "orange on " + (host == 0 ? "this machine" : state_.hosts[host - 1].name) + " is too old for comments";
 }
 
 void Core::write_comment(Moment now) {
@@ -355,7 +375,7 @@ void Core::write_comment(Moment now) {
     if (!comment) return say(comment.error().message, true, now);
     rpc::TaskComment params;
     params.comments.push_back(std::move(*comment));
-    open_comment(action_of(std::move(params), text.task, "commenting", "the comment is kept; r sends it"), "");
+    open_comment(action_of(std::move(params), text.task, k_commenting, "saved as a draft; r sends it"), "");
 }
 
 void Core::rewrite_comment(bool again) {
@@ -379,8 +399,10 @@ void Core::remove_comment(Moment now) {
     const auto& comment = *comment_at_cursor(text, k_removable);
     Question question;
     question.facts.push_back(clean(comment.turns.empty() ? "" : first_line(comment.turns.back().text)));
-    question.text = "Remove comment #" + std::to_string(comment.number) + "?";
-    question.if_yes.push_back(change_of(text, comment, "remove", "is removed"));
+    const bool is_again = comment.turns.size() > 1;
+    const auto name = "comment #" + std::to_string(comment.number);
+    question.text = "Remove " + (is_again ? "the new question of " + name : name) + "?";
+    question.if_yes.push_back(change_of(text, comment, "remove", is_again ? "is not asked again" : "is removed"));
     ask(std::move(question), now);
 }
 
@@ -392,8 +414,8 @@ void Core::take_over(Effects& effects, Moment now) {
         return say("Its lines have changed since; comment on the line that it is about now", true, now);
     }
     rpc::TaskComment params;
-    params.comments.push_back(comment_of(*remark_at_cursor(text), text.places.all));
-    act(effects, action_of(std::move(params), text.task, "commenting", "the remark is a comment of yours; r sends it"));
+    params.comments.push_back(comment_of(*remark_at_cursor(text), text.places.tip));
+    act(effects, action_of(std::move(params), text.task, k_commenting, "the remark is a comment of yours; r sends it"));
 }
 
 /// Opens the prompt for the text of a comment. A text that was left, or refused, is offered again.
@@ -416,11 +438,15 @@ void Core::send_comment(Request request, const std::string& text, Effects& effec
     act(effects, std::move(request));
 }
 
-/// Opens the prompt again after the text of a comment was refused; later, if the person does something else now.
-void Core::offer_comment_again(const Request& request) {
-    const bool is_kept = state_.drafts.contains(draft_key(Prompt::For::comment, request.task, request));
+/// Opens the prompt again after the text of a comment was refused. If the person does something else now, or has
+/// pressed a key since, returns instead how to get the text.
+std::string Core::offer_comment_again(const Request& request) {
+    if (!is_comment(request) || !state_.drafts.contains(request.draft)) return {};
     const bool is_free = !state_.prompt && pane_has_keys(state_) && state_.selected == request.task;
-    if (is_comment(request) && is_kept && is_free) open_comment(request, "");
+    if (!is_free || request.keys != inputs_)
+        return std::string("\nThe text is kept; ") + key_of_draft(request.draft) + " offers it again";
+    open_comment(request, "");
+    return {};
 }
 
 }  // namespace orange::dashboard

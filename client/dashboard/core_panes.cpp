@@ -258,8 +258,9 @@ void Core::pane_reply(const Request& request, Result<Json> reply, Moment now) {
     auto& text = state_.panes[pane];
     if (text.task != request.task) return;
     if (text.came == Time{}) text.width = 0;
-    const bool is_too_old =
-        !reply && reply.error().code == ErrorCode::invalid_argument && request.params.contains("comments");
+    text.knows_comments = request.params.contains("comments");
+    const bool is_too_old = !reply && text.knows_comments && reply.error().code == ErrorCode::invalid_argument &&
+                            reply.error().message.find("unknown parameter \"comments\"") != std::string::npos;
     if (is_too_old) {  // a daemon of an older version on another host
         feeds_[request.host].knows_comments = false;
         text.stale = true;
@@ -277,6 +278,9 @@ void Core::pane_reply(const Request& request, Result<Json> reply, Moment now) {
         text.reply = std::move(*reply);
         text.width = 0;
     }
+    if (!text.range || text.width > 0 || pane != state_.pane) return;
+    prepare();
+    if (!text.range) say("The lines of the range have changed, so it is ended", false, now);
 }
 
 void Core::prepare() {

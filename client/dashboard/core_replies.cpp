@@ -257,15 +257,12 @@ void Core::act_reply(const Request& request, Result<Answer> reply, Moment now, E
                 title += ". c opens the form again, and → chooses demo, which needs no account\nThe reason";
             }
         }
-        say(title + ": " + whole_error(reply.error()), true, now);
-        return offer_comment_again(request);
+        return say(title + ": " + whole_error(error) + offer_comment_again(request), true, now);
     }
-    if (is_comment(request)) {
-        state_.drafts.erase(draft_key(Prompt::For::comment, request.task, request));
-        count_comments(*reply);
-    } else {
-        for (const char* kind : {"1 ", "2 ", "3 "}) state_.drafts.erase(kind + request.task);
-    }
+    state_.drafts.erase(request.draft);
+    if (const auto task = row_in(*reply); task && task->ended && task->id == request.task)
+        std::erase_if(state_.drafts, [&](const auto& each) { return task_of_draft(each.first) == request.task; });
+    if (is_comment(request)) count_comments(*reply);
     if (request.purpose == Purpose::create) {
         state_.sent_forms.erase(request.task);
         state_.selected = request.task;

@@ -51,6 +51,16 @@ std::string draft_key(Prompt::For what, const std::string& task, const Request& 
     return key + " " + dump(request.params.at("change")) + dump(request.params.at("numbers"));
 }
 
+std::string_view task_of_draft(std::string_view name) {
+    const auto task = name.substr(name.find(' ') + 1);
+    return task.substr(0, task.find(' '));
+}
+
+const char* key_of_draft(std::string_view name) {
+    if (name.find(" \"edit\"") != std::string_view::npos) return "e";
+    return name.find(" \"ask\"") != std::string_view::npos ? "A" : "c";
+}
+
 bool edit_line(std::string& text, std::size_t& cursor, const Key& key) {
     if (key == "Left" || key == "C-b") {
         cursor = before_cursor(text, cursor);
@@ -140,6 +150,7 @@ void Core::close_prompt(bool keep) {
     const bool is_send = state_.prompt->what != Prompt::For::search && state_.prompt->what != Prompt::For::find;
     if (keep && !state_.prompt->text.empty() && is_send) {
         state_.drafts[name] = state_.prompt->text;
+        asked_to_reject_.clear();
     }
     state_.prompt.reset();
     state_.about.reset();
@@ -200,26 +211,66 @@ void Core::send_prompt(Moment now, Effects& effects) {
                                                      : "the task is busy";
         return say("Not sent, and kept: " + why, true, now);
     }
-    if (prompt.what == Prompt::For::comment) {
-        send_comment(prompt.request, text, effects);
-    } else if (prompt.what == Prompt::For::reject) {
+    auto request = prompt.request;
+    if (prompt.what == Prompt::For::reject) {
         rpc::TaskReject params;
         params.feedback = text;
-        act(effects, action_of(std::move(params), prompt.task, "sending back", "sent back to the worker"));
+        request = action_of(std::move(params), prompt.task, "sending back", "sent back to the worker");
     } else if (prompt.what == Prompt::For::reply) {
         rpc::TaskAnswer params;
         params.text = join_lines(text);
-        act(effects, action_of(std::move(params), prompt.task, "answering", "answered"));
-    } else {
+        request = action_of(std::move(params), prompt.task, "answering", "answered");
+    } else if (prompt.what == Prompt::For::send) {
         rpc::TaskSend params;
         params.text = join_lines(text);
-        act(effects, action_of(std::move(params), prompt.task, "sending", "message sent"));
+        request = action_of(std::move(params), prompt.task, "sending", "message sent");
     }
+    request.draft = draft_key(prompt.what, prompt.task, prompt.request);
+    if (prompt.what == Prompt::For::comment) return send_comment(std::move(request), text, effects);
+    act(effects, std::move(request));
 }
 
-Effects Core::on_edited(std::optional<std::string> text, Moment now) {
+/// Opens the prompt of a rejection; the first time not, if a comment would not be sent with it.
+void Core::reject(Effects& effects, Moment now) {
+    const auto& task = *selected();
+    const auto name = draft_key(Prompt::For::comment, task.id, {});
+    const auto kept = state_.drafts.lower_bound(name);  // of a new comment, or else of one that is changed
+    const bool is_unsaved =
+        kept != state_.drafts.end() && task_of_draft(kept->first) == task.id && kept->first.starts_with(name);
+    if (is_unsaved && asked_to_reject_ != task.id) {
+        asked_to_reject_ = task.id;
+        state_.unwanted_until = now.steady + k_typing;
+        return say(std::string("The text of a comment is not saved: ") + key_of_draft(kept->first) +
+                       " in the pane offers it again, and r again rejects without it",
+                   true, now);
+    }
+    open_prompt(Prompt::For::reject, &task, now);
+    show_about(About::What::handoff, state_.selected, effects);
+}
+
+/// Quits; the first time not, if a text would be lost.
+void Core::quit(Effects& effects, Moment now) {
+    const bool is_known = asked_to_quit_ > 0 && asked_to_quit_ + 1 == inputs_;
+    const bool is_sending =
+        std::ranges::any_of(state_.busy, [](const auto& busy) { return busy.second == k_commenting; });
+    // A task of another project is not in the list.
+    const bool has_text = std::ranges::any_of(state_.drafts, [&](const auto& draft) {
+        const std::string id(task_of_draft(draft.first));
+        const auto task = std::ranges::find(state_.tasks, id, &Row::id);
+        const bool is_its = draft.first.starts_with(draft_key(Prompt::For::comment, id, {})) ||
+                            draft.first == draft_key(Prompt::For::reject, id, {});
+        return is_its && (task == state_.tasks.end() || !task->ended);
+    });
+    if ((!has_text && !is_sending) || is_known) return effects.outside.push_back({Outside::What::quit});
+    asked_to_quit_ = inputs_;
+    say("A text is not sent; q again quits", true, now);
+}
+
+Effects Core::on_edited(std::optional<std::string> text, Moment now, const std::string& error) {
+    const auto why = error.empty() ? std::string("The editor failed") : error;
+    if (text && !error.empty()) say(why + "; the text is what it saved before", true, now);
     if (!text) {
-        say("The editor failed; nothing was changed", true, now);
+        say(why + "; nothing was changed", true, now);
     } else if (editing_prompt_ && state_.prompt) {
         state_.prompt->text = std::string(trim(*text));
         state_.prompt->cursor = state_.prompt->text.size();

@@ -47,6 +47,14 @@ void take_foreground() {
     ::sigaction(SIGTTOU, &before, nullptr);
 }
 
+std::optional<std::string> contents_of(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) return std::nullopt;
+    std::ostringstream text;
+    if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
+    return file.bad() ? std::nullopt : std::optional(text.str());
+}
+
 }  // namespace
 
 Result<int> run_in_foreground(const std::vector<std::string>& argv) {
@@ -74,23 +82,31 @@ Result<int> run_in_foreground(const std::vector<std::string>& argv) {
     return code;
 }
 
-std::optional<std::string> edited(const std::string& text) {
+Edited edited(const std::string& text) {
     auto words = editor();
-    if (!words) return std::nullopt;
+    if (!words) return {std::nullopt, words.error().message};
     std::error_code error;
     const auto folder = std::filesystem::temp_directory_path(error);
     auto path = ((error ? "/tmp" : folder) / "orange-XXXXXX.md").string();
     const int file = ::mkstemps(path.data(), 3);
-    if (file < 0) return std::nullopt;
+    if (file < 0) return {std::nullopt, io_error("making " + path, errno).message};
     ::close(file);
-    std::ofstream(path) << text;
+    std::ofstream out(path);
+    out << text;
+    out.close();
+    if (!out) {
+        ::unlink(path.c_str());
+        return {std::nullopt, "The text could not be written to " + path + " for the editor"};
+    }
     words->push_back(path);
     const auto status = run_in_foreground(*words);
-    std::ostringstream read;
-    read << std::ifstream(path).rdbuf();
-    std::filesystem::remove(path, error);
-    if (!status || *status != 0) return std::nullopt;
-    return read.str();
+    const auto saved = contents_of(path);
+    if (!saved) return {std::nullopt, "The text could not be read from " + path};
+    ::unlink(path.c_str());
+    if (!status) return {std::nullopt, status.error().message};
+    if (*status == 0) return {saved, {}};
+    const bool has_saved = *saved != text && !saved->empty();
+    return {has_saved ? saved : std::nullopt, "The editor ended with status " + std::to_string(*status)};
 }
 
 void reap_children() {

@@ -16,8 +16,12 @@ Result<int> run_in_foreground(const std::vector<std::string>& argv);
 
 using connection::editor;
 
-/// Lets a person edit `text`, and returns the result; nothing if the editor fails.
-std::optional<std::string> edited(const std::string& text);
+struct Edited {
+    std::optional<std::string> text;  ///< absent: nothing was saved that could be used
+    std::string error;                ///< why the editor failed; empty: it did not
+};
+/// Lets a person edit `text`. If the editor fails, the result has what it saved before, if that is another text.
+Edited edited(const std::string& text);
 
 /// Passes `text` to this desktop's clipboard program, if there is one.
 void copy_to_desktop(const std::string& text);

@@ -90,10 +90,7 @@ std::span<const Binding> Core::keys() {
          "merge force_merge", "task merge", [](Core& c, Effects& effects, Moment now) { c.merge(effects, now); }},
         {"r", Action::reject, k_of_task | k_changes | k_takes_text, "reject",
          "Send the work back to the worker, with a text", "reject", "task reject, task update",
-         [](Core& c, Effects& effects, Moment now) {
-             c.open_prompt(Prompt::For::reject, c.selected(), now);
-             c.show_about(About::What::handoff, c.state_.selected, effects);
-         }},
+         [](Core& c, Effects& effects, Moment now) { c.reject(effects, now); }},
         {"p", Action::pull_request, k_of_task | k_changes, "PR",
          "Open a pull request, or show the open one in the browser", "create_pr", "task create-pr",
          [](Core& c, Effects& effects, Moment now) { c.pull_request(effects, now); }},
@@ -202,7 +199,7 @@ std::span<const Binding> Core::keys() {
         {"C-z", Action::suspend, k_of_list, "", "Suspend the dashboard", "", "",
          [](Core&, Effects& effects, Moment) { effects.outside.push_back({Outside::What::suspend}); }},
         {"q", Action::quit, k_of_list, "quit", "Quit, or go back to the list; agents and daemon go on", "", "",
-         [](Core&, Effects& effects, Moment) { effects.outside.push_back({Outside::What::quit}); }},
+         [](Core& c, Effects& effects, Moment now) { c.quit(effects, now); }},
         {"?", Action::help, k_of_list, "help", "This page: all keys, and the last messages", "", "",
          [](Core& c, Effects& effects, Moment) { c.open_overlay(Overlay::help, effects); }},
     };
@@ -317,7 +314,7 @@ std::string label_of(const Row* task, const Binding& binding) {
 /// Returns the keys for comments that do something at the pane's cursor.
 std::vector<Part> comment_parts(const State& state) {
     std::vector<Part> keys;
-    if (!has_cursor(state)) return keys;
+    if (!has_cursor(state) || !state.panes.at(state.pane).knows_comments) return keys;
     const auto& text = state.panes.at(state.pane);
     const auto [first, last] = chosen_places(text);
     if (text.range) keys.push_back({"Esc", "ends the range of " + std::to_string(last - first + 1)});

@@ -93,6 +93,12 @@ struct Binding {
     void (*run)(Core& core, Effects& effects, Moment now);
 };
 
+/// A key for comments, in a pane with a cursor.
+struct CommentKey : Binding {
+    const char* states;    ///< of the comments on which it acts, separated by blanks; empty: it is about lines
+    const char* not_here;  ///< the sentence where it has no effect
+};
+
 std::span<const Binding> bindings();
 /// Returns nullptr if nothing is bound to `key`.
 const Binding* binding_of(const Key& key);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "client/output/comments.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::dashboard {
@@ -29,8 +30,7 @@ std::string heading_of(const rpc::CommentView& comment, bool is_elsewhere) {
     auto text = "#" + std::to_string(comment.number) + " " + clean(comment.state);
     if (!comment.author.empty()) text += ", by " + clean(comment.author);
     if (is_elsewhere) {
-        const auto& name = comment.section.empty() ? comment.path : comment.section;
-        text += ", " + place_name(name, comment.side, comment.line, comment.end);
+        text += ", " + clean(output::place_text(comment));
         if (comment.place == "outdated") text += ", outdated";
     } else {
         text += lines_text(comment.line, comment.end);
@@ -40,11 +40,6 @@ std::string heading_of(const rpc::CommentView& comment, bool is_elsewhere) {
 }
 
 }  // namespace
-
-std::string place_name(std::string_view path_or_section, DiffSide side, std::int64_t line, std::int64_t end) {
-    auto text = clean(path_or_section) + ":" + (side == DiffSide::before ? "-" : "") + std::to_string(line);
-    return end > line ? text + "-" + std::to_string(end) : text;
-}
 
 std::string without_tabs(std::string_view line) {
     std::string out;
@@ -74,7 +69,6 @@ void PlacedRows::end_line(Place place) {
     if (waiting_.empty() || !place.is_line()) return;
     if (!place.section.empty()) return add_at(place, Side::section, place.section, place.now);
     add_at(place, Side::before, place.before_path, place.before);
-    if (place.path != place.before_path) add_at(place, Side::before, place.path, place.before);
     add_at(place, Side::now, place.path, place.now);
 }
 
@@ -110,8 +104,7 @@ void PlacedRows::add_note(std::size_t note, const Place& line, bool is_elsewhere
         const auto& remark = places_.remarks[number];
         place.remark = number + 1;
         add_text("The reviewer" +
-                     (is_elsewhere ? ", " + place_name(remark.path, DiffSide::now, remark.line, remark.end)
-                                   : lines_text(remark.line, remark.end)) +
+                     (is_elsewhere ? ", " + clean(output::place_text(remark)) : lines_text(remark.line, remark.end)) +
                      (remark.place == "outdated" ? " (outdated)" : ""),
                  k_bold, place);
         return add_text(remark.text, {}, place);

@@ -37,9 +37,6 @@ class PlacedRows {
     std::size_t part_ = 0;
 };
 
-/// Returns "src/cart.py:12", "src/cart.py:12-14", "src/cart.py:-12" for lines of the base, or "Plan:3"; for the screen.
-std::string place_name(std::string_view path_or_section, DiffSide side, std::int64_t line, std::int64_t end);
-
 /// Returns the text with blanks for tabs.
 std::string without_tabs(std::string_view line);
 

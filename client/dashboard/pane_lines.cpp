@@ -112,6 +112,8 @@ Lines diff_lines(const Json& reply, std::size_t width, Places& places) {
     if (!diff) return lines;
     places.comments = std::move(diff->comments);
     places.remarks = std::move(diff->remarks);
+    places.base = diff->base;
+    places.tip = diff->tip;
     PlacedRows rows(lines, places, width);
     const auto& changes = diff->changes;
     const auto large = output::large_files_text(changes);

@@ -331,7 +331,7 @@ class Program {
         terminal_.leave();
         auto changed = edited(text);
         come_back();
-        apply(core_.on_edited(std::move(changed), moment()));
+        apply(core_.on_edited(std::move(changed.text), moment(), changed.error));
     }
 
     std::filesystem::path memory() const { return paths_.home / "dashboard.json"; }

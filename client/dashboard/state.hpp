@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "client/dashboard/cells.hpp"
@@ -66,6 +66,8 @@ struct Request {
     std::string done;      ///< for `act`: "merged", for the message after a success
     std::string title;     ///< the task's name in messages
     bool of_many = false;  ///< one of several tasks: the next request follows its reply
+    std::string draft;     ///< the name in State::drafts of the text that it sends; empty: it came from no prompt
+    std::size_t keys = 0;  ///< for `act`: how many inputs of the person came before it
 };
 
 /// An action that only the program around the core can perform.
@@ -122,6 +124,7 @@ struct Places {
     std::vector<std::size_t> of_row;  ///< for each row an index into `all`; rows of one wrapped line share it
     std::vector<rpc::CommentView> comments;
     std::vector<rpc::RemarkView> remarks;
+    std::string base, tip;  ///< of a diff: the commit or tree in which Place::before and Place::now count
 };
 
 /// The contents of a pane: the reply, and its rows for a width.
@@ -129,9 +132,10 @@ struct PaneText {
     std::string task;
     Json reply;
     std::string error;
-    bool stale = true;    ///< the contents may have changed
-    bool live = false;    ///< the request was for a living agent's screen
-    Timestamp changed{};  ///< the task's last change at the time of the request
+    bool stale = true;           ///< the contents may have changed
+    bool live = false;           ///< the request was for a living agent's screen
+    bool knows_comments = true;  ///< the daemon that answered knows them
+    Timestamp changed{};         ///< the task's last change at the time of the request
     std::size_t scroll = 0;
     std::optional<std::size_t> found;  ///< the row with the text that was found last
     std::vector<Line> lines;           ///< until the reply comes, those of the previous task for a moment
@@ -266,8 +270,8 @@ struct State {
     bool pane_open = false;     ///< shown, although there is no room beside the list
     bool pane_focused = false;  ///< keys are the pane's while it is shown: pane_has_keys()
     bool pane_wraps = true;     ///< long lines; otherwise they are cut
-    /// The pane has the whole screen while it has the keys: `pane_open` and `pane_focused` as they were before.
-    std::optional<std::pair<bool, bool>> whole;
+    /// The pane has the whole screen while it has the keys: `pane`, `pane_open` and `pane_focused` as they were before.
+    std::optional<std::tuple<Pane, bool, bool>> whole;
     std::string pane_find;  ///< the text that is looked for in panes
     std::map<Pane, PaneText> panes;
     Overlay overlay = Overlay::none;

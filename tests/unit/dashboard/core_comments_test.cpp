@@ -32,6 +32,8 @@ const std::string k_patch =
 
 rpc::TaskDiff::Reply diff_of(const std::string& text) {
     rpc::TaskDiff::Reply diff;
+    diff.base = "the base";
+    diff.tip = "the tip";
     diff.changes = {1, 2, 3, 2, false};
     diff.text = text;
     return diff;
@@ -104,6 +106,9 @@ rpc::TaskCommentChange sent_change(const Desk& desk) {
     return *dashboard::typed<rpc::TaskCommentChange>(request.params);
 }
 
+const Error k_too_old(ErrorCode::invalid_argument,
+                      "task.diff: unknown parameter \"comments\"; known: id, merge, patch, since_review");
+
 /// As the daemon answers: the task has that many drafts now.
 Json taken(std::int64_t drafts) {
     auto task = in_review("aaaa0000");
@@ -123,16 +128,15 @@ TEST_CASE("The diff and TASK.md are asked for with their comments") {
 
 TEST_CASE("A comment is on the line of the branch at the cursor, and on that of the base for a removed one") {
     struct Case {
-        std::string at, path, quoted;
+        std::string at, path;
         DiffSide side;
         std::int64_t line;
     };
     for (const auto& each :
-         {Case{"def total(items)", "src/cart.py", "def total(items):", DiffSide::now, 10},
-          Case{"-    return sum", "src/cart.py", "    return sum(items)", DiffSide::before, 11},
-          Case{"return round", "src/cart.py", "    return round(whole)", DiffSide::now, 12},
-          Case{"# end", "src/cart.py", "# end", DiffSide::now, 14}, Case{"-one", "old.txt", "one", DiffSide::before, 1},
-          Case{"+two", "new.txt", "two", DiffSide::now, 1}}) {
+         {Case{"def total(items)", "src/cart.py", DiffSide::now, 10},
+          Case{"-    return sum", "src/cart.py", DiffSide::before, 11},
+          Case{"return round", "src/cart.py", DiffSide::now, 12}, Case{"# end", "src/cart.py", DiffSide::now, 14},
+          Case{"-one", "old.txt", DiffSide::before, 1}, Case{"+two", "new.txt", DiffSide::now, 1}}) {
         INFO(each.at);
         auto desk = reviewing(diff_of(k_patch));
         go_to(desk, each.at);
@@ -142,21 +146,14 @@ TEST_CASE("A comment is on the line of the branch at the cursor, and on that of 
         CHECK(comment.side == each.side);
         CHECK(comment.line == each.line);
         CHECK_FALSE(comment.end);
-        CHECK(comment.quoted == each.quoted);
+        CHECK(comment.commit == (each.side == DiffSide::now ? "the tip" : "the base"));
+        CHECK_FALSE(comment.quoted);
         CHECK(comment.text == "Why?");
         CHECK(desk.last(Purpose::act).params.at("id") == "aaaa0000");
     }
 }
 
-TEST_CASE("Ends of lines and blanks are quoted as they are in the file") {
-    auto desk = reviewing(diff_of(
-        "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,2 @@\n+\tone\r\n+two \r\n\\ No newline at end of file\n"));
-    CHECK_THAT(desk.screen(), Holds("+    one\n+two\n\\ No newline"));
-    go_to(desk, "one");
-    desk.press("v");
-    desk.press("j");
-    write_comment(desk, "x");
-    CHECK(sent_comment(desk).quoted == "\tone\r\ntwo \r");
+TEST_CASE("Ends of lines and blanks of a section are quoted as they are in the file") {
     Desk task({in_review("aaaa0000")}, 80, 40);
     rpc::TaskShow::Reply shown;
     shown.task = in_review("aaaa0000");
@@ -170,6 +167,7 @@ TEST_CASE("Ends of lines and blanks are quoted as they are in the file") {
     write_comment(task, "x");
     CHECK(sent_comment(task).section == "Plan");
     CHECK(sent_comment(task).quoted == "APPROACH\r\nlast  \r");
+    CHECK_FALSE(sent_comment(task).commit);
 }
 
 TEST_CASE("Where no line of the work is, no comment can be written, and what is typed for it is no command") {
@@ -200,7 +198,7 @@ TEST_CASE("A range has the lines between its ends, of the side that both have, a
     auto comment = sent_comment(desk);
     CHECK(comment.line == 10);
     CHECK(comment.end == 12);
-    CHECK(comment.quoted == "def total(items):\n    whole = sum(items)\n    return round(whole)");
+    CHECK(comment.commit == "the tip");
     CHECK_FALSE(text_of(desk).range);
     desk.answer(Purpose::act, taken(1));
     desk.sent.clear();
@@ -331,9 +329,6 @@ TEST_CASE("A comment that is refused is offered again with the reason, and not l
     go_to(desk, "return round");
     write_comment(desk, "Why round");
     CHECK_FALSE(desk.core.state().prompt);
-    desk.press("c");  // until the answer is there, there is one at a time
-    CHECK_FALSE(desk.core.state().prompt);
-    desk.press("Esc");
     desk.answer(Purpose::act, Error(ErrorCode::conflict, "other lines stand there now"));
     REQUIRE(desk.core.state().prompt);
     CHECK(desk.core.state().prompt->text == "Why round");
@@ -347,7 +342,7 @@ TEST_CASE("A comment that is refused is offered again with the reason, and not l
     desk.press("Enter");
     CHECK(sent_comment(desk).line == 11);
     desk.answer(Purpose::act, taken(1));
-    CHECK_THAT(desk.screen(), Holds("the comment is kept; r sends it"));
+    CHECK_THAT(desk.screen(), Holds("saved as a draft; r sends it"));
     desk.press("c");
     CHECK(desk.core.state().prompt->text.empty());
 }
@@ -489,12 +484,13 @@ TEST_CASE("A comment is edited, removed, resolved, asked again and taken over wh
     go_to(desk, "Round half up");
     desk.press("t");
     const auto comment = sent_comment(desk);
-    CHECK(comment.origin == "review");
+    CHECK(comment.origin == "review 1");
     CHECK(comment.path == "src/cart.py");
     CHECK(comment.line == 11);
     CHECK(comment.end == 12);
     CHECK(comment.text == "Round half up");
-    CHECK(comment.quoted == "    whole = sum(items)\n    return round(whole)");
+    CHECK(comment.commit == "the tip");
+    CHECK_FALSE(comment.quoted);
     done();
     go_to(desk, "def total(items)");
     for (const char* key : {"e", "X", "y", "A", "t"}) {
@@ -549,7 +545,7 @@ TEST_CASE("Hostile texts of comments, lines and paths are shown, and do nothing 
     CHECK_THAT(desk.screen(), Holds("\\x1b[2J"));
     go_to(desk, "line");
     write_comment(desk, "x");
-    CHECK_THAT(*sent_comment(desk).quoted, Holds("line"));
+    CHECK(sent_comment(desk).line == 1);
 }
 
 TEST_CASE("C gives the diff the whole screen, and Esc gives all back as it was") {
@@ -571,8 +567,9 @@ TEST_CASE("C gives the diff the whole screen, and Esc gives all back as it was")
         CHECK(sent_comment(desk).line == 12);
         desk.press("Esc");
         CHECK_THAT(desk.screen(), Holds("NEEDS YOU") && !Holds("has the keys"));
+        CHECK(desk.core.state().pane == Pane::screen);
         desk.press("2");
-        if (width == 80) desk.press("2");
+        desk.press("2");
         desk.press("C");
         CHECK(dashboard::layout_of(desk.core.state()).whole);
         desk.press("C");
@@ -711,8 +708,254 @@ TEST_CASE("A daemon that knows no comments is asked without them") {
     Desk desk({in_review("aaaa0000")});
     desk.press("2");
     REQUIRE(desk.last(Purpose::diff).params.contains("comments"));
-    desk.answer(Purpose::diff, Error(ErrorCode::invalid_argument, "unknown parameter comments"));
+    desk.answer(Purpose::diff, Error(ErrorCode::invalid_argument, "no such task"));
+    CHECK_FALSE(desk.has_sent(Purpose::diff));
+    desk.event("aaaa0000");
+    desk.pass(std::chrono::milliseconds(300));
+    REQUIRE(desk.last(Purpose::diff).params.contains("comments"));
+    desk.answer(Purpose::diff, k_too_old);
     CHECK_FALSE(desk.last(Purpose::diff).params.contains("comments"));
     desk.press("3");
     CHECK_FALSE(desk.last(Purpose::task).params.contains("comments"));
+}
+
+TEST_CASE("The keys for comments are refused if the host's daemon knows no comments") {
+    Desk::State state;
+    state.hosts.resize(1);
+    state.hosts.front().name = "box";
+    Desk desk({}, 80, 40, std::move(state));
+    desk.link(dashboard::Link::State::up, 1);
+    desk.list({in_review("cccc0000")}, 0, 1);
+    desk.press("C");
+    desk.answer(Purpose::diff, k_too_old, 1);
+    desk.answer(Purpose::diff, written(diff_of(k_patch)), 1);
+    go_to(desk, "return round");
+    CHECK_THAT(desk.footer(), !Holds("c comment"));
+    desk.press("c");
+    CHECK_FALSE(desk.core.state().prompt);
+    CHECK_THAT(desk.screen(), Holds("orange on box is too old for comments"));
+}
+
+TEST_CASE("In a pane that is not read yet, the keys for comments are not those of the list") {
+    for (const char* pane : {"2", "3"}) {
+        Desk desk({in_review("aaaa0000")}, 80, 40);
+        desk.press(pane);
+        desk.press(pane);
+        for (const char* key : {"c", "v", "e", "X", "y", "A", "t"}) {
+            INFO(key);
+            desk.press(key);
+            CHECK_THAT(desk.screen(), Holds("It is not read yet"));
+            CHECK_FALSE(desk.core.state().form);
+            CHECK_FALSE(desk.core.state().question);
+            CHECK(desk.outside.empty());
+            CHECK(desk.methods().empty());
+            desk.pass(std::chrono::milliseconds(400));
+        }
+        desk.answer(*pane == '2' ? Purpose::diff : Purpose::task, Error(ErrorCode::io, "the disk is broken"));
+        desk.press("e");
+        CHECK_THAT(desk.screen(), Holds("It could not be read"));
+        CHECK(desk.outside.empty());
+    }
+}
+
+TEST_CASE("The cursor stays at the text of its line, and a range ends when its lines change") {
+    auto desk = reviewing(diff_of(k_patch));
+    const auto again = [&](const std::string& text) {
+        desk.event("aaaa0000");
+        desk.pass(std::chrono::milliseconds(300));
+        desk.answer(Purpose::diff, written(diff_of(text)));
+        (void)desk.frame();
+    };
+    go_to(desk, "whole = sum");
+    desk.press("v");
+    desk.press("j");
+    auto longer = k_patch;  // two lines more above
+    longer.replace(longer.find("+10,5"), 5, "+10,7");
+    longer.insert(longer.find("+    whole"), "+    # one\n+    # two\n");
+    again(longer);
+    CHECK_THAT(line_at(desk), Holds("return round"));
+    CHECK(text_of(desk).places.all.at(text_of(desk).cursor).now == 14);
+    REQUIRE(text_of(desk).range);
+    CHECK(text_of(desk).places.all.at(*text_of(desk).range).now == 13);
+    again(k_patch);
+    CHECK(text_of(desk).places.all.at(text_of(desk).cursor).now == 12);
+    REQUIRE(text_of(desk).range);
+    auto other = k_patch;  // the first line of the range is another one
+    other.replace(other.find("whole = sum"), 5, "total");
+    again(other);
+    CHECK_THAT(line_at(desk), Holds("return round"));
+    CHECK_FALSE(text_of(desk).range);
+    CHECK_THAT(desk.screen(), Holds("The lines of the range have changed, so it is ended"));
+    desk.press("v");
+    auto between = other;
+    between.replace(between.find("return round"), 12, "return floor");
+    again(between);
+    CHECK_THAT(line_at(desk), Holds("return floor"));  // there is no line with its text
+    CHECK_FALSE(text_of(desk).range);
+}
+
+TEST_CASE("A remark that is taken over neither takes nor offers the text that is kept for a comment") {
+    auto diff = diff_of(k_patch);
+    diff.remarks = {{"here", "src/cart.py", 12, 12, "Round half up", "review 1"}};
+    auto desk = reviewing(diff);
+    go_to(desk, "whole = sum");
+    desk.press("c");
+    desk.type("mine");
+    desk.press("Esc");
+    go_to(desk, "Round half up");
+    desk.press("t");
+    CHECK(sent_comment(desk).text == "Round half up");
+    desk.answer(Purpose::act, Error(ErrorCode::conflict, "it is taken over already"));
+    CHECK_FALSE(desk.core.state().prompt);
+    CHECK_THAT(desk.screen(), Holds("taken over already") && !Holds("The text is kept"));
+    desk.press("t");
+    desk.answer(Purpose::act, taken(1));
+    go_to(desk, "whole = sum");
+    desk.press("c");
+    CHECK(desk.core.state().prompt->text == "mine");
+}
+
+TEST_CASE("A refused text does not open its prompt under the keys of a person who goes on") {
+    auto diff = diff_of(k_patch);
+    diff.comments = {comment_view(1, "draft", "src/cart.py", 12, "one")};
+    for (const bool is_edit : {false, true}) {
+        auto desk = reviewing(diff);
+        go_to(desk, "return round");
+        desk.press(is_edit ? "e" : "c");
+        desk.type("Why");
+        desk.press("Enter");
+        desk.press("j");
+        desk.answer(Purpose::act, Error(ErrorCode::conflict, "other lines stand there now"));
+        CHECK_FALSE(desk.core.state().prompt);
+        const std::string key = is_edit ? "e" : "c";
+        CHECK_THAT(desk.screen(), Holds("other lines stand") && Holds("The text is kept; " + key + " offers it again"));
+        go_to(desk, "return round");
+        desk.press(key);
+        REQUIRE(desk.core.state().prompt);
+        CHECK_THAT(desk.core.state().prompt->text, Holds("Why"));
+    }
+}
+
+TEST_CASE("The dashboard does not quit with a text that is not sent, unless q is pressed twice") {
+    for (const char* key : {"r", "c"}) {
+        auto desk = reviewing(diff_of(k_patch));
+        go_to(desk, "return round");
+        desk.press(key);
+        desk.type("half");
+        desk.press("Esc");
+        desk.press("Left");
+        desk.press("q");
+        if (desk.core.state().pane_open) desk.press("q");
+        if (!desk.core.state().message) desk.press("q");
+        CHECK(desk.outside.empty());
+        CHECK_THAT(desk.screen(), Holds("A text is not sent; q again quits"));
+        desk.press("j");
+        desk.press("C-c");
+        CHECK(desk.outside.empty());
+        desk.press("q");
+        REQUIRE(desk.outside.size() == 1);
+        CHECK(desk.outside.front().what == dashboard::Outside::What::quit);
+    }
+    Desk gone({in_review("aaaa0000")}, 140, 40);
+    gone.press("r");
+    gone.type("half");
+    gone.press("Esc");
+    gone.list({running("bbbb0000")});
+    gone.press("q");
+    CHECK(gone.outside.empty());
+    Desk merged({in_review("aaaa0000")}, 140, 40);
+    merged.press("r");
+    merged.type("half");
+    merged.press("Esc");
+    merged.press("m");
+    merged.press("y");
+    merged.answer(Purpose::act, Json{{"task", written(ended("aaaa0000"))}});
+    merged.press("q");
+    CHECK(merged.outside.size() == 1);
+    Desk sending({in_review("aaaa0000")}, 140, 40);
+    sending.press("C");
+    sending.answer(Purpose::diff, written(diff_of(k_patch)));
+    go_to(sending, "return round");
+    write_comment(sending, "Why");
+    sending.press("C");
+    sending.press("q");
+    CHECK(sending.outside.empty());
+    sending.answer(Purpose::act, taken(1));
+    sending.press("q");
+    CHECK(sending.outside.size() == 1);
+}
+
+TEST_CASE("A rejection waits for a second r while the text of a comment is not saved") {
+    auto diff = diff_of(k_patch);
+    diff.comments = {comment_view(1, "draft", "src/cart.py", 12, "one")};
+    for (const std::string key : {"c", "e"}) {
+        auto desk = reviewing(diff);
+        go_to(desk, "return round");
+        desk.press(key);
+        desk.type("half");
+        desk.press("Esc");
+        desk.press("r");
+        CHECK_FALSE(desk.core.state().prompt);
+        CHECK_THAT(desk.screen(), Holds("The text of a comment is not saved: " + key + " in the pane offers it again"));
+        desk.type("mx");  // typed for the rejection
+        CHECK_FALSE(desk.core.state().question);
+        desk.pass(std::chrono::milliseconds(400));
+        desk.press("r");
+        REQUIRE(desk.core.state().prompt);
+        CHECK(desk.core.state().prompt->what == dashboard::Prompt::For::reject);
+        desk.press("Esc");
+        desk.press(key);
+        desk.press("Esc");  // kept once more
+        desk.press("r");
+        CHECK_FALSE(desk.core.state().prompt);
+        desk.press("Esc");
+        desk.press(key);
+        desk.press("Enter");
+        desk.answer(Purpose::act, taken(1));
+        desk.press("r");
+        CHECK(desk.core.state().prompt);
+    }
+}
+
+TEST_CASE("What an editor had saved before it failed is kept") {
+    auto desk = reviewing(diff_of(k_patch));
+    go_to(desk, "return round");
+    desk.press("c");
+    desk.type("short");
+    desk.press("C-e");
+    (void)desk.core.on_edited("long\nand more\n", desk.now, "The editor ended with status 1");
+    CHECK(desk.core.state().prompt->text == "long\nand more");
+    CHECK_THAT(desk.screen(), Holds("The editor ended with status 1; the text is what it saved before"));
+    desk.press("C-e");
+    (void)desk.core.on_edited(std::nullopt, desk.now, "No space left");
+    CHECK(desk.core.state().prompt->text == "long\nand more");
+    CHECK_THAT(desk.screen(), Holds("No space left; nothing was changed"));
+}
+
+TEST_CASE("A comment on the base of a renamed file is at its name there, and at no other file of that name") {
+    auto diff = diff_of(k_patch);
+    auto renamed = comment_view(1, "draft", "old.txt", 1, "Of the base"), other = renamed;
+    renamed.side = other.side = DiffSide::before;
+    other.number = 2;
+    other.path = "new.txt";
+    diff.comments = {renamed, other};
+    auto desk = reviewing(diff);
+    CHECK_THAT(desk.screen(), Holds("-one\n  │ #1 draft\n  │ Of the base\n+two\n"));
+    CHECK_THAT(desk.screen(), Holds("not shown here\n  │ #2 draft, new.txt:-1\n"));
+}
+
+TEST_CASE("To remove a question that was asked again is not to remove the comment") {
+    auto diff = diff_of(k_patch);
+    auto comment = comment_view(3, "draft", "src/cart.py", 12, "Why?");
+    comment.turns.front().answer = "Because";
+    comment.turns.push_back({"Because of what?", k_desk_time, {}, {}});
+    diff.comments = {comment};
+    auto desk = reviewing(diff);
+    go_to(desk, "return round");
+    desk.press("X");
+    CHECK_THAT(desk.screen(), Holds("Remove the new question of comment #3? (y/N)"));
+    desk.press("y");
+    CHECK(sent_change(desk).change == "remove");
+    desk.answer(Purpose::act, taken(0));
+    CHECK_THAT(desk.screen(), Holds("comment #3 is not asked again"));
 }
