@@ -78,7 +78,7 @@ class Core {
         void end();
     };
     /// A pause of this length ends typing.
-    static constexpr std::chrono::milliseconds k_typing{300};
+    static constexpr std::chrono::milliseconds k_typing{1500};
 
     // core_list.cpp
     void rebuild();
@@ -134,6 +134,7 @@ class Core {
     void show_whole(Moment now);
     void end_whole();
     void begin_range();
+    void go_to_note(bool down, Moment now);
     bool comment_key(const Key& key, Moment now, Effects& effects);
     std::string why_no_comments() const;
     void write_comment(Moment now);

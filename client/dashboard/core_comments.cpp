@@ -274,9 +274,34 @@ PaneText* Core::text_with_cursor() {
 void Core::move_cursor(long places) {
     auto& text = state_.panes[state_.pane];
     const auto last = static_cast<long>(text.places.all.size()) - 1;
-    text.cursor = static_cast<std::size_t>(std::clamp(static_cast<long>(text.cursor) + places, 0L, last));
+    const auto by = places > 0 ? 1L : -1L;
+    auto at = std::clamp(static_cast<long>(text.cursor) + places, 0L, last);
+    // The lines of a range follow each other: it steps over comments.
+    while (text.range && at > 0 && at < last && text.places.all[static_cast<std::size_t>(at)].is_note()) at += by;
+    text.cursor = static_cast<std::size_t>(at);
     text.found.reset();
     follow_cursor();
+}
+
+/// Goes to the comment or remark before or after the cursor.
+void Core::go_to_note(bool down, Moment now) {
+    auto& text = state_.panes[state_.pane];
+    const auto& all = text.places.all;
+    const auto key = [&](std::size_t at) { return std::pair(all[at].comment, all[at].remark); };
+    const auto count = all.size();
+    const auto here =
+        text.cursor < count && all[text.cursor].is_note() ? std::optional(key(text.cursor)) : std::nullopt;
+    for (std::size_t step = 1; step < count; ++step) {
+        if (down ? text.cursor + step >= count : step > text.cursor) break;
+        const auto at = down ? text.cursor + step : text.cursor - step;
+        if (!all[at].is_note() || key(at) == here) continue;
+        move_cursor(static_cast<long>(at) - static_cast<long>(text.cursor));
+        while (!down && text.cursor > 0 && all[text.cursor - 1].is_note() && key(text.cursor - 1) == key(text.cursor)) {
+            move_cursor(-1);
+        }
+        return;
+    }
+    say(down ? "There is no comment after this" : "There is no comment before this", false, now);
 }
 
 /// Moves the pane and the cursor by rows; at an end of the pane, the cursor to that end.
@@ -354,7 +379,9 @@ bool Core::comment_key(const Key& key, Moment now, Effects& effects) {
         run(*found, now, effects);
         return true;
     }
-    say(why.empty() ? found->not_here : std::move(why), true, now);
+    if (why.empty()) why = found->not_here;
+    if (found->is & k_takes_text) why += "; what is typed now is left out, until Esc or a pause";
+    say(std::move(why), true, now);
     if (found->is & k_takes_text) state_.unwanted_until = now.steady + k_typing;
     return true;
 }

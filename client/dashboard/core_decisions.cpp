@@ -104,6 +104,10 @@ void Core::approve(Moment now) {
     Question question;
     question.if_yes.push_back(action_of(rpc::TaskApprove{}, task.id, "approving", "approved"));
     add_fact(question, task.needs_text);
+    if (task.drafts > 0) {
+        add_fact(question, counted(task.drafts, "comment") + " of yours " + (task.drafts == 1 ? "is" : "are") +
+                               " not sent; r sends the work back with them");
+    }
     question.text = "Approve " + quoted_title(task) + "?";
     question.about = task.id;
     question.shows = About::What::plan;

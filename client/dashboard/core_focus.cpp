@@ -39,6 +39,7 @@ std::span<const PaneKey> pane_keys() {
         {"j k", "line", "One line down or up; g and G are the ends, J and K, Ctrl-d and Ctrl-u half a page"},
         {"[ ]", "file", "The file before or after in the diff; in TASK.md the section"},
         {"{ }", "hunk", "The part before or after of a file in the diff; in TASK.md any heading"},
+        {"( )", "comment", "The comment before or after, in the diff and in TASK.md"},
         {"/", "find", "Find a text in the pane"},
         {"n N", "next", "The next place of that text, or the one before"},
         {"z", "wrap", "Wrap long lines, or cut them"},
@@ -154,6 +155,8 @@ bool Core::pane_key(const Key& key, Moment now, Effects& effects) {
         state_.pane_focused = false;
     } else if (key == "[" || key == "]" || key == "{" || key == "}") {
         go_to_mark(key == "[" || key == "]", key == "]" || key == "}", now);
+    } else if ((key == "(" || key == ")") && has_cursor(state_)) {
+        go_to_note(key == ")", now);
     } else if (key == "/") {
         open_prompt(Prompt::For::find, nullptr, now);
     } else if (key == "n" || key == "N") {

@@ -282,7 +282,8 @@ std::optional<std::vector<Part>> other_keys(const State& state) {
     if (state.prompt && state.prompt->what == Prompt::For::find)
         return std::vector<Part>{{"Enter", "find"}, {"Esc", "end it"}};
     if (state.prompt) {
-        std::vector<Part> keys{{"Enter", "send"}, {"Ctrl-e", "editor"}, {"Esc", "leave and keep the text"}};
+        const auto* does = state.prompt->what == Prompt::For::comment ? "save" : "send";
+        std::vector<Part> keys{{"Enter", does}, {"Ctrl-e", "editor"}, {"Esc", "leave and keep the text"}};
         if (scrolls_about(state)) keys.push_back({"PageUp PageDown", "scroll"});
         return keys;
     }
@@ -317,7 +318,12 @@ std::vector<Part> comment_parts(const State& state) {
     if (!has_cursor(state) || !state.panes.at(state.pane).knows_comments) return keys;
     const auto& text = state.panes.at(state.pane);
     const auto [first, last] = chosen_places(text);
-    if (text.range) keys.push_back({"Esc", "ends the range of " + std::to_string(last - first + 1)});
+    if (text.range) {
+        const auto begin = text.places.all.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto lines = std::count_if(begin, begin + static_cast<std::ptrdiff_t>(last - first + 1),
+                                         [](const Place& place) { return place.is_line() && !place.is_note(); });
+        keys.push_back({"Esc", "ends the range of " + std::to_string(lines)});
+    }
     for (const auto& key : Core::comment_keys()) {
         const bool is_refused = state.read_only && is_refused_to_readers(key);
         if (is_of_use(text, key) && !is_refused) keys.push_back({first_key(key), key.label});

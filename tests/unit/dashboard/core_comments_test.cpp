@@ -959,3 +959,19 @@ TEST_CASE("To remove a question that was asked again is not to remove the commen
     desk.answer(Purpose::act, taken(0));
     CHECK_THAT(desk.screen(), Holds("comment #3 is not asked again"));
 }
+
+TEST_CASE("A range steps over comments, and ( and ) go from one to the next") {
+    auto diff = diff_of(k_patch);
+    diff.comments = {comment_view(1, "draft", "src/cart.py", 11, "First"),
+                     comment_view(2, "draft", "src/cart.py", 13, "Second")};
+    auto desk = reviewing(diff);
+    go_to(desk, "whole = sum");
+    desk.press("v");
+    desk.press("j");
+    CHECK_THAT(line_at(desk), Holds("round(whole)"));
+    desk.press("Esc");
+    desk.press(")");
+    CHECK_THAT(line_at(desk), Holds("#2"));
+    desk.press("(");
+    CHECK_THAT(line_at(desk), Holds("#1"));
+}
