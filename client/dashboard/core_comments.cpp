@@ -289,8 +289,7 @@ void Core::go_to_note(bool down, Moment now) {
     const auto& all = text.places.all;
     const auto key = [&](std::size_t at) { return std::pair(all[at].comment, all[at].remark); };
     const auto count = all.size();
-    const auto here =
-        text.cursor < count && all[text.cursor].is_note() ? std::optional(key(text.cursor)) : std::nullopt;
+    const auto here = text.cursor < count ? key(text.cursor) : std::pair<std::int64_t, std::size_t>();
     for (std::size_t step = 1; step < count; ++step) {
         if (down ? text.cursor + step >= count : step > text.cursor) break;
         const auto at = down ? text.cursor + step : text.cursor - step;
