@@ -78,7 +78,7 @@ class Core {
         void end();
     };
     /// A pause of this length ends typing.
-    static constexpr std::chrono::milliseconds k_typing{1500};
+    static constexpr std::chrono::milliseconds k_typing{1000};
 
     // core_list.cpp
     void rebuild();

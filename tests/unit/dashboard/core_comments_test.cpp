@@ -498,7 +498,7 @@ TEST_CASE("A comment is edited, removed, resolved, asked again and taken over wh
         CHECK(desk.methods().empty());
         CHECK_FALSE(desk.core.state().prompt);
         CHECK_FALSE(desk.core.state().question);
-        desk.pass(std::chrono::milliseconds(400));
+        desk.pass(std::chrono::milliseconds(1100));
     }
 }
 
@@ -749,7 +749,7 @@ TEST_CASE("In a pane that is not read yet, the keys for comments are not those o
             CHECK_FALSE(desk.core.state().question);
             CHECK(desk.outside.empty());
             CHECK(desk.methods().empty());
-            desk.pass(std::chrono::milliseconds(400));
+            desk.pass(std::chrono::milliseconds(1100));
         }
         desk.answer(*pane == '2' ? Purpose::diff : Purpose::task, Error(ErrorCode::io, "the disk is broken"));
         desk.press("e");
@@ -899,7 +899,7 @@ TEST_CASE("A rejection waits for a second r while the text of a comment is not s
         CHECK_THAT(desk.screen(), Holds("The text of a comment is not saved: " + key + " in the pane offers it again"));
         desk.type("mx");  // typed for the rejection
         CHECK_FALSE(desk.core.state().question);
-        desk.pass(std::chrono::milliseconds(400));
+        desk.pass(std::chrono::milliseconds(1100));
         desk.press("r");
         REQUIRE(desk.core.state().prompt);
         CHECK(desk.core.state().prompt->what == dashboard::Prompt::For::reject);

@@ -278,7 +278,7 @@ TEST_CASE("What a merge has to confirm is the daemon's question, with the commit
     CHECK_THAT(desk.screen(), Holds("Merge it anyway?"));
     desk.press_at_once("y");  // typed before it could be read
     CHECK(desk.core.state().question);
-    desk.pass(milliseconds(1600));
+    desk.pass(milliseconds(1100));
     desk.press("y");
     const auto request = desk.last(Purpose::act);
     CHECK(request.params.at("force") == true);
@@ -573,7 +573,7 @@ TEST_CASE("Trust in a repository is asked for, and without it the task is create
         desk.answer(Purpose::create,
                     Error(ErrorCode::needs_force, "trust", {{"trust", "claude"}, {"repository", "/home/shop"}}));
         CHECK_THAT(desk.screen(), Holds("claude asks whether it may trust /home/shop"));
-        desk.pass(milliseconds(1600));
+        desk.pass(milliseconds(1100));
         desk.press(yes ? "y" : "n");
         const auto request = desk.last(Purpose::create);
         CHECK(request.params.contains("trust") == yes);
@@ -601,7 +601,7 @@ Desk after_t(std::vector<rpc::EdgeView> edges) {
     why.task = view;
     why.edges = std::move(edges);
     desk.answer(Purpose::moves, written(why));
-    desk.pass(milliseconds(1600));
+    desk.pass(milliseconds(1100));
     return desk;
 }
 
@@ -669,7 +669,7 @@ TEST_CASE("In a repository that is no project, c asks whether it becomes one, an
     auto desk = in_new_repository({});
     REQUIRE(desk.core.state().question);
     CHECK_THAT(desk.screen(), Holds("/home/new") && Holds("Create a task"));
-    desk.pass(milliseconds(1600));
+    desk.pass(milliseconds(1100));
     desk.press("y");
     CHECK(desk.last(Purpose::add_project).params.at("path") == "/home/new");
     rpc::ProjectReply reply;
@@ -686,7 +686,7 @@ TEST_CASE("In a repository that is no project, c asks whether it becomes one, an
 
 TEST_CASE("Without a project the form asks again, and a refusal of the daemon is shown") {
     auto desk = in_new_repository({});
-    desk.pass(milliseconds(1600));
+    desk.pass(milliseconds(1100));
     desk.press("n");
     CHECK_FALSE(desk.has_sent(Purpose::add_project));
     desk.type("Do it");
@@ -710,7 +710,7 @@ TEST_CASE("c asks nothing where the repository is known, another project was cho
     CHECK_FALSE(in_new_repository({other}, std::nullopt).core.state().question);  // --everywhere
     auto desk = in_new_repository({other});
     REQUIRE(desk.core.state().question);
-    desk.pass(milliseconds(1600));
+    desk.pass(milliseconds(1100));
     desk.press("n");
     desk.press("Esc");
     desk.press("c");
