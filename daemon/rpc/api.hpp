@@ -101,7 +101,7 @@ ChangeCounts counts_of(const Changes& changes);
 
 /// The comments on a task's lines, for replies (methods/task_comments.cpp). Agents get no drafts of their human, and no
 /// texts of strangers.
-Result<CommentList> comments_for(Api& api, const TaskRecord& record, const Call& call);
+Awaitable<Result<CommentList>> comments_for(Api& api, TaskRecord record, Call call);
 CommentView comment_view(const PlacedComment& placed, std::int64_t step);
 /// Returns what ## Review says about lines, at their places in the work as it is now, without what became a comment.
 Awaitable<std::vector<RemarkView>> remark_views(Api& api, TaskRecord record, CommentList list,

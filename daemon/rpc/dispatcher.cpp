@@ -94,6 +94,7 @@ Awaitable<Result<Json>> Dispatcher::invoke(const Method& method, Json params, En
         if (!call.wall.empty()) call.shows = engine::behind_wall(method.name);
         if (call.shows == engine::BehindWall::nothing)
             co_return engine::hidden_by_wall("what " + method.name + " tells");
+        call.who = ends.who;
         if (method.access == Access::read) co_return co_await method.invoke(std::move(params), std::move(call));
         call.caller = co_await ends.who();
         const auto caller = call.caller;

@@ -40,7 +40,9 @@ class EventSink {
 
 /// A call: its caller, and the connection for its events.
 struct Call {
-    Caller caller;
+    Caller caller;  ///< of a method that is open to everybody: nobody in particular, see `who`
+    /// Finds out who calls, for a method that is open to everybody and does not tell everybody everything.
+    std::function<Awaitable<Caller>()> who = nullptr;
     EventSink* sink = nullptr;
     /// The task of the run behind a wall that calls; empty: no wall is around the caller. `shows`: what it may see.
     TaskId wall = {};

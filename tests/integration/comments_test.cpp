@@ -49,7 +49,9 @@ struct CommentedTask {
     }
     void pass_review() {
         write_section("Review", "Verdict: PASS\nRound " + std::to_string(++round) + "\n");
-        REQUIRE(orange.update_status(id, "reviewing"));
+        const auto passed = orange.orange({"task", "update", id, "--status", "reviewing"});
+        INFO(passed.out + passed.err + read_file(worktree() / "TASK.md"));
+        REQUIRE(passed.status == 0);
         orange.wait_for_status(id, "reviewing");
     }
     /// The worker hands over with this text; returns what its command printed.
@@ -199,7 +201,9 @@ TEST_CASE("An agent may write no comment, and reads none that was not sent") {
     f.stage.play(f.id, "worker", "orange comment --edit 1 'I am the human'");
     CHECK(f.listed() == "1 draft here src/cart.py:2-2\n");
     CHECK(f.comments().at(0).at("turns").at(0).at("text") == "Text");
-    CHECK_FALSE(holds(f.stage.play(f.id, "worker", "orange comments --json"), "\"Text\""));
+    const auto seen = f.stage.play(f.id, "worker", "orange comments --json");
+    INFO(seen);
+    CHECK_FALSE(holds(seen, "\"Text\""));
     CHECK(f.orange.orange({"reject", f.id}).status == 0);
     f.orange.wait_for_status(f.id, "working");
     CHECK_THAT(f.stage.play(f.id, "worker", "orange comments --json"), Holds("\"Text\""));

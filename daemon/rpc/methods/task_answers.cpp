@@ -135,7 +135,7 @@ Awaitable<Result<TaskDiff::Reply>> diff(Api& api, TaskDiff params, Call call) {
     reply.changes = counts_of(changes);
     if (params.comments) {
         CO_TRY(const auto now, api.runner().turns.record_of(id));
-        CO_TRY(auto list, comments_for(api, now, call));
+        CO_TRY(auto list, co_await comments_for(api, now, call));
         const auto step = now.comment_step;
         auto body = store::read_body(api.world().files, api.world().tasks.folder(now) / "TASK.md").value_or("");
         reply.remarks = co_await remark_views(api, now, list, changes, std::move(body));

@@ -83,7 +83,7 @@ Awaitable<std::optional<Changes>> work_of(Api& api, TaskRecord record, std::stri
 Awaitable<Result<TaskComments::Reply>> comments(Api& api, TaskComments params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     CO_TRY(const auto record, api.world().tasks.read(id));
-    CO_TRY(const auto list, comments_for(api, *record, call));
+    CO_TRY(const auto list, co_await comments_for(api, *record, call));
     TaskComments::Reply reply;
     reply.task = api.view(*record);
     auto body = body_of(api, *record);
@@ -163,10 +163,18 @@ Awaitable<Result<TaskComment::Reply>> change(Api& api, TaskCommentChange params,
 
 }  // namespace
 
-Result<CommentList> comments_for(Api& api, const TaskRecord& record, const Call& call) {
-    TRY(auto list, api.runner().comments.read(record));
-    if (call.caller.role != Role::human) keep_from_agents(list, record.comment_step);
-    return list;
+Awaitable<Result<CommentList>> comments_for(Api& api, TaskRecord record, Call call) {
+    CO_TRY(auto list, api.runner().comments.read(record));
+    auto shown = list;
+    keep_from_agents(shown, record.comment_step);
+    if (shown == list) co_return list;
+    bool is_agent = !call.wall.empty();
+    if (!is_agent && call.who) {
+        const auto caller = co_await call.who();
+        is_agent = caller.role != Role::human;
+    }
+    if (is_agent) list = std::move(shown);
+    co_return list;
 }
 
 CommentView comment_view(const PlacedComment& placed, std::int64_t step) {

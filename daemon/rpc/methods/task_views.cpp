@@ -70,7 +70,7 @@ Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
     reply.harnesses = named_harnesses(api, record->task);
     reply.body = store::read_body(world.files, world.tasks.folder(*record) / "TASK.md").value_or("");
     if (params.comments) {
-        CO_TRY(auto list, comments_for(api, *record, call));
+        CO_TRY(auto list, co_await comments_for(api, *record, call));
         std::erase_if(list.comments, [](const Comment& comment) { return comment.anchor.section.empty(); });
         std::optional<Changes> none;
         const auto placed = co_await api.runner().comments.placed(std::move(list), std::move(none), reply.body);
