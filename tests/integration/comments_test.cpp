@@ -247,7 +247,7 @@ TEST_CASE("Comments that are written into the diff in an editor are made at once
     CHECK(f.review("test -t 1 && : >\"$1\"", "--json >none").status == 0);
     const auto none = Json::parse(read_file(f.orange.root() / "none"));
     CHECK(none.at("comments").empty());
-    CHECK(none.at("task").at("id") == f.id);
+    CHECK(none.at("task").at("fields").at("id") == f.id);
     CHECK(f.review("sed -i '/^ APPROACH/a > How?' \"$1\"", "--section Plan").status == 0);
     CHECK_THAT(f.listed(), Holds("4 draft here Plan:2-2\n"));
     CHECK(f.comments().size() == 4);

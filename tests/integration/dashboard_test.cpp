@@ -335,7 +335,7 @@ TEST_CASE(
     update.summary = "Another summary of the same task";
     box.call(update);
     stage.wait_for("Another summary");
-    CHECK(fs::file_size(bytes) - before <= 2 * 80);
+    CHECK(fs::file_size(bytes) - before <= 3 * 80);  // on a busy machine an age may change meanwhile
     stage.press({"q"});
 }
 
