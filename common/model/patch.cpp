@@ -185,7 +185,7 @@ Patch parse_patch(std::string_view text, bool only_files) {
 std::int64_t line_after(const PatchFile& file, std::int64_t line) {
     std::int64_t moved = 0;
     for (const auto& hunk : file.hunks) {
-        // Of a hunk that only adds, `before` is the line above what was added.
+        // If a hunk only adds, `before` is the line above what was added.
         if (hunk.before_count == 0 ? line <= hunk.before : line < hunk.before) break;
         if (line < hunk.before + hunk.before_count) return 0;
         moved += hunk.now_count - hunk.before_count;

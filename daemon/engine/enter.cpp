@@ -58,7 +58,7 @@ std::string cannot_go_on(Role role) {
 void enter(TaskRecord& record, const Definition& definition, const Decision& decision, Entrance entrance) {
     const auto* state = definition.state(decision.to);
     const auto* left = definition.state(decision.from);
-    // What is not certain about a review stays as long as the review counts, also while a second one is made.
+    // A doubt about a review stays as long as the review counts, also while a second one is made.
     const bool counts = left && left->agent == Role::reviewer && !(state && state->agent == Role::worker);
     if (counts) {
         std::erase_if(entrance.notices_before,

@@ -119,7 +119,7 @@ void read_texts(const Json& comments, PullThread& thread, std::vector<Author>& a
         reply.url = ellipsized(printable(text_member(comment, "url")), k_longest_address);
         auto login = login_of(comment);
         if (!login.empty()) {
-            // What GitHub calls the author says who is worth a question, and never the right.
+            // The word of GitHub for the author says who is worth a question, and gives nobody a right.
             const auto called = text_member(comment, "authorAssociation");
             authors.push_back({login, called == "OWNER" || called == "MEMBER" || called == "COLLABORATOR"});
         }

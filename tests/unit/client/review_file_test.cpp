@@ -135,7 +135,7 @@ TEST_CASE("A row that can be two is not guessed, and all rows come back with the
     CHECK(reading.only_ambiguous);
     const auto again = review_page(rows, {"Explanation"}, {}, reading.comments);
     CHECK(read(rows, again) == Read{"src/cart.py:6|    pass|Why?"});
-    // What is left around it decides.
+    // The lines around it that are left decide.
     CHECK(read(rows, " def tax():\n     pass\n> Why?\n begin\n") == Read{"src/cart.py:6|    pass|Why?"});
     CHECK(read(rows, "+middle\n     pass\n> Why?\n") == Read{"src/cart.py:23|    pass|Why?"});
     CHECK(read(rows, "     pass\n> One\n }\n     pass\n> Two\n") ==

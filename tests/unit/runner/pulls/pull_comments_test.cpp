@@ -151,7 +151,7 @@ TEST_CASE("with pr_feedback agent the worker has to answer those who may push, a
     CHECK(f.state_of(comments[0]) == CommentState::sent);
     CHECK(f.state_of(comments[1]) == CommentState::outside);
     CHECK(f.state_of(comments[2]) == CommentState::draft);
-    // What is said meanwhile waits for the worker's answer.
+    // A text that comes meanwhile waits for the worker's answer.
     f.replies(thread, "rita", "I mean the name.");
     f.replies(thread, "mallory", "Me too.");
     f.look();
