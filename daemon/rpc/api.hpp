@@ -99,13 +99,16 @@ class Api {
 /// Returns the counts of `changes` for a reply.
 ChangeCounts counts_of(const Changes& changes);
 
-/// The comments on a task's lines, for replies (methods/task_comments.cpp). Agents get no drafts of their human, and no
-/// texts of strangers.
-Awaitable<Result<CommentList>> comments_for(Api& api, TaskRecord record, Call call);
-CommentView comment_view(const PlacedComment& placed, std::int64_t step);
-/// Returns what ## Review says about lines, at their places in the work as it is now, without what became a comment.
-Awaitable<std::vector<RemarkView>> remark_views(Api& api, TaskRecord record, CommentList list,
-                                                std::optional<Changes> changes, std::string body);
+/// The comments on a task's lines, and what its reviewers say about lines.
+struct CommentsReply {
+    std::vector<CommentView> comments;
+    std::vector<RemarkView> remarks;  ///< without what became a comment; none for sections
+};
+enum class CommentsOf { task, files, sections };
+/// Returns them with their places in `changes` and in `body`, which is TASK.md's (methods/task_comments.cpp). Agents
+/// get no drafts of their human, and no texts of strangers.
+Awaitable<Result<CommentsReply>> comments_at(Api& api, TaskRecord record, Call call, CommentsOf which,
+                                             std::optional<Changes> changes, std::string body);
 
 /// Each of these functions adds the methods of its file in methods/ to the table.
 void add_task_create(MethodTable& table, Api& api);

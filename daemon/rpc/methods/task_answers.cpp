@@ -135,13 +135,10 @@ Awaitable<Result<TaskDiff::Reply>> diff(Api& api, TaskDiff params, Call call) {
     reply.changes = counts_of(changes);
     if (params.comments) {
         CO_TRY(const auto now, api.runner().turns.record_of(id));
-        CO_TRY(auto list, co_await comments_for(api, now, call));
-        const auto step = now.comment_step;
         auto body = store::read_body(api.world().files, api.world().tasks.folder(now) / "TASK.md").value_or("");
-        reply.remarks = co_await remark_views(api, now, list, changes, std::move(body));
-        std::erase_if(list.comments, [](const Comment& comment) { return !comment.anchor.section.empty(); });
-        const auto placed = co_await api.runner().comments.placed(std::move(list), changes, std::string());
-        for (const auto& each : placed) reply.comments.push_back(comment_view(each, step));
+        CO_TRY(auto said, co_await comments_at(api, now, call, CommentsOf::files, changes, std::move(body)));
+        reply.comments = std::move(said.comments);
+        reply.remarks = std::move(said.remarks);
     }
     if (!params.patch) co_return reply;
     CO_TRY(auto patch, co_await patch_of(api.world(), changes));

@@ -67,8 +67,62 @@ void keep_from_agents(CommentList& list, std::int64_t step) {
     std::erase_if(list.comments, [](const Comment& each) { return each.outside || each.turns.empty(); });
 }
 
-std::string body_of(Api& api, const TaskRecord& record) {
-    return store::read_body(api.world().files, api.world().tasks.folder(record) / "TASK.md").value_or("");
+/// Returns the comments that this caller may see.
+Awaitable<Result<CommentList>> comments_for(Api& api, TaskRecord record, Call call) {
+    CO_TRY(auto list, api.runner().comments.read(record));
+    auto shown = list;
+    keep_from_agents(shown, record.comment_step);
+    if (shown == list) co_return list;
+    bool is_agent = !call.wall.empty();
+    if (!is_agent && call.who) {
+        const auto caller = co_await call.who();
+        is_agent = caller.role != Role::human;
+    }
+    if (is_agent) list = std::move(shown);
+    co_return list;
+}
+
+CommentView comment_view(const PlacedComment& placed, std::int64_t step) {
+    const auto& [comment, place] = placed;
+    const auto& anchor = comment.anchor;
+    CommentView view;
+    view.number = comment.number;
+    view.state = name_of(engine::state_of(comment, step));
+    view.place = name_of(place.kind);
+    view.path = place.path;
+    view.side = anchor.side;
+    view.section = anchor.section;
+    view.line = place.line;
+    view.end = place.end;
+    view.quoted = anchor.text;
+    if (place.kind == CommentPlace::Kind::moved) {
+        view.was = (anchor.section.empty() ? anchor.path : "## " + anchor.section) + ":" + std::to_string(anchor.line);
+    }
+    for (const auto& turn : comment.turns) {
+        CommentTurnView shown{turn.text, turn.at, {}, {}};
+        if (turn.answered > 0 && turn.answered <= step) {
+            shown.answer = turn.answer;
+            shown.answered_at = turn.answered_at;
+        }
+        view.turns.push_back(std::move(shown));
+    }
+    view.author = comment.author;
+    view.origin = comment.origin.starts_with(k_of_review) ? "review" : comment.origin;
+    return view;
+}
+
+/// Returns what the reviewers say about lines, at their places in the work as it is now, without what became a comment.
+Awaitable<std::vector<RemarkView>> remark_views(Api& api, TaskRecord record, CommentList list,
+                                                std::optional<Changes> changes, std::string body) {
+    std::vector<RemarkView> views;
+    auto said = remarks_of(api, record, body);
+    const auto placed = co_await api.runner().comments.placed(std::move(said), std::move(changes), std::string());
+    for (const auto& [comment, place] : placed) {
+        if (std::ranges::find(list.comments, comment.origin, &Comment::origin) != list.comments.end()) continue;
+        views.push_back(
+            {name_text(place.kind), place.path, place.line, place.end, comment.turns.front().text, comment.origin});
+    }
+    co_return views;
 }
 
 /// Returns the work as git has it now, and why that is not known in `unknown`.
@@ -83,20 +137,15 @@ Awaitable<std::optional<Changes>> work_of(Api& api, TaskRecord record, std::stri
 Awaitable<Result<TaskComments::Reply>> comments(Api& api, TaskComments params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     CO_TRY(const auto record, api.world().tasks.read(id));
-    CO_TRY(const auto list, co_await comments_for(api, *record, call));
     TaskComments::Reply reply;
     reply.task = api.view(*record);
-    auto body = body_of(api, *record);
-    const auto is_of_file = [](const Comment& comment) { return comment.anchor.section.empty(); };
-    std::optional<Changes> changes;
-    if (!list.comments.empty() || !remarks_of(api, *record, body).comments.empty()) {
-        changes = co_await work_of(api, *record, reply.unplaced);
-    }
-    if (std::ranges::none_of(list.comments, is_of_file)) reply.unplaced.clear();
-    reply.remarks = co_await remark_views(api, *record, list, changes, body);
-    const auto step = record->comment_step;
-    const auto placed = co_await api.runner().comments.placed(list, std::move(changes), std::move(body));
-    for (const auto& each : placed) reply.comments.push_back(comment_view(each, step));
+    auto body = store::read_body(api.world().files, api.world().tasks.folder(*record) / "TASK.md").value_or("");
+    auto changes = co_await work_of(api, *record, reply.unplaced);
+    CO_TRY(auto said, co_await comments_at(api, *record, call, CommentsOf::task, std::move(changes), std::move(body)));
+    reply.comments = std::move(said.comments);
+    reply.remarks = std::move(said.remarks);
+    const auto is_of_file = [](const CommentView& comment) { return comment.section.empty(); };
+    if (std::ranges::none_of(reply.comments, is_of_file)) reply.unplaced.clear();
     api.hide(reply.task, call);
     co_return reply;
 }
@@ -163,60 +212,19 @@ Awaitable<Result<TaskComment::Reply>> change(Api& api, TaskCommentChange params,
 
 }  // namespace
 
-Awaitable<Result<CommentList>> comments_for(Api& api, TaskRecord record, Call call) {
-    CO_TRY(auto list, api.runner().comments.read(record));
-    auto shown = list;
-    keep_from_agents(shown, record.comment_step);
-    if (shown == list) co_return list;
-    bool is_agent = !call.wall.empty();
-    if (!is_agent && call.who) {
-        const auto caller = co_await call.who();
-        is_agent = caller.role != Role::human;
-    }
-    if (is_agent) list = std::move(shown);
-    co_return list;
-}
-
-CommentView comment_view(const PlacedComment& placed, std::int64_t step) {
-    const auto& [comment, place] = placed;
-    const auto& anchor = comment.anchor;
-    CommentView view;
-    view.number = comment.number;
-    view.state = name_of(engine::state_of(comment, step));
-    view.place = name_of(place.kind);
-    view.path = place.path;
-    view.side = anchor.side;
-    view.section = anchor.section;
-    view.line = place.line;
-    view.end = place.end;
-    view.quoted = anchor.text;
-    if (place.kind == CommentPlace::Kind::moved) {
-        view.was = (anchor.section.empty() ? anchor.path : "## " + anchor.section) + ":" + std::to_string(anchor.line);
-    }
-    for (const auto& turn : comment.turns) {
-        CommentTurnView shown{turn.text, turn.at, {}, {}};
-        if (turn.answered > 0 && turn.answered <= step) {
-            shown.answer = turn.answer;
-            shown.answered_at = turn.answered_at;
-        }
-        view.turns.push_back(std::move(shown));
-    }
-    view.author = comment.author;
-    view.origin = comment.origin.starts_with(k_of_review) ? "review" : comment.origin;
-    return view;
-}
-
-Awaitable<std::vector<RemarkView>> remark_views(Api& api, TaskRecord record, CommentList list,
-                                                std::optional<Changes> changes, std::string body) {
-    std::vector<RemarkView> views;
-    auto said = remarks_of(api, record, body);
-    const auto placed = co_await api.runner().comments.placed(std::move(said), std::move(changes), std::string());
-    for (const auto& [comment, place] : placed) {
-        if (std::ranges::find(list.comments, comment.origin, &Comment::origin) != list.comments.end()) continue;
-        views.push_back(
-            {name_text(place.kind), place.path, place.line, place.end, comment.turns.front().text, comment.origin});
-    }
-    co_return views;
+Awaitable<Result<CommentsReply>> comments_at(Api& api, TaskRecord record, Call call, CommentsOf which,
+                                             std::optional<Changes> changes, std::string body) {
+    CO_TRY(auto list, co_await comments_for(api, record, std::move(call)));
+    CommentsReply reply;
+    if (which != CommentsOf::sections) reply.remarks = co_await remark_views(api, record, list, changes, body);
+    std::erase_if(list.comments, [&](const Comment& comment) {
+        const bool is_of_file = comment.anchor.section.empty();
+        return (which == CommentsOf::files && !is_of_file) || (which == CommentsOf::sections && is_of_file);
+    });
+    const auto step = record.comment_step;
+    const auto placed = co_await api.runner().comments.placed(std::move(list), std::move(changes), std::move(body));
+    for (const auto& each : placed) reply.comments.push_back(comment_view(each, step));
+    co_return reply;
 }
 
 void add_task_comments(MethodTable& table, Api& api) {

@@ -70,11 +70,9 @@ Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
     reply.harnesses = named_harnesses(api, record->task);
     reply.body = store::read_body(world.files, world.tasks.folder(*record) / "TASK.md").value_or("");
     if (params.comments) {
-        CO_TRY(auto list, co_await comments_for(api, *record, call));
-        std::erase_if(list.comments, [](const Comment& comment) { return comment.anchor.section.empty(); });
         std::optional<Changes> none;
-        const auto placed = co_await api.runner().comments.placed(std::move(list), std::move(none), reply.body);
-        for (const auto& each : placed) reply.comments.push_back(comment_view(each, record->comment_step));
+        CO_TRY(auto said, co_await comments_at(api, *record, call, CommentsOf::sections, std::move(none), reply.body));
+        reply.comments = std::move(said.comments);
     }
     reply.kept = store::kept_texts(world.files, world.tasks.folder(*record));
     if (params.changes && !store::has_ended(*record)) {
