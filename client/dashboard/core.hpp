@@ -141,7 +141,7 @@ class Core {
     void rewrite_comment(bool again);
     void resolve_comment(Effects& effects);
     void remove_comment(Moment now);
-    void take_over(Effects& effects, Moment now);
+    void take_over(Effects& effects);
     void open_comment(Request request, const std::string& text);
     void send_comment(Request request, const std::string& text, Effects& effects);
     std::string offer_comment_again(const Request& request);

@@ -204,7 +204,7 @@ std::span<const CommentKey> Core::comment_keys() {
          "No comment is here that was answered"},
         {{"t", Action::take_over, k_acts, "take over",
           "Make a comment of yours of the reviewer's remark here, or of one from outside", "", "",
-          [](Core& c, Effects& effects, Moment now) { c.take_over(effects, now); }},
+          [](Core& c, Effects& effects, Moment) { c.take_over(effects); }},
          k_outside,
          "No remark of the reviewer or from outside is here"},
     };
@@ -230,8 +230,8 @@ std::pair<std::size_t, std::size_t> chosen_places(const PaneText& text) {
 bool is_of_use(const PaneText& text, const CommentKey& key) {
     if (*key.states == '\0')
         return text.range || (text.cursor < text.places.all.size() && text.places.all[text.cursor].is_line());
-    const bool is_for_remarks = key.action == Action::take_over;
-    return comment_at_cursor(text, key.states) != nullptr || (is_for_remarks && remark_at_cursor(text) != nullptr);
+    const auto* remark = key.action == Action::take_over ? remark_at_cursor(text) : nullptr;
+    return comment_at_cursor(text, key.states) != nullptr || (remark != nullptr && remark->place != "outdated");
 }
 
 /// Lays the pane out. The cursor stays at its line, and that stays where it is on the screen. A range ends if its lines
@@ -378,6 +378,9 @@ bool Core::comment_key(const Key& key, Moment now, Effects& effects) {
         run(*found, now, effects);
         return true;
     }
+    if (why.empty() && found->action == Action::take_over && remark_at_cursor(state_.panes[state_.pane]) != nullptr) {
+        why = "Its lines have changed since; comment on the line that it is about now";
+    }
     if (why.empty()) why = found->not_here;
     if (found->is & k_takes_text) why += "; what is typed now is left out, until Esc or a pause";
     say(std::move(why), true, now);
@@ -432,13 +435,10 @@ void Core::remove_comment(Moment now) {
     ask(std::move(question), now);
 }
 
-void Core::take_over(Effects& effects, Moment now) {
+void Core::take_over(Effects& effects) {
     const auto& text = state_.panes[state_.pane];
     if (const auto* comment = comment_at_cursor(text, k_outside))
         return act(effects, change_of(text, *comment, "take", "is yours; r sends it"));
-    if (remark_at_cursor(text)->place == "outdated") {
-        return say("Its lines have changed since; comment on the line that it is about now", true, now);
-    }
     rpc::TaskComment params;
     params.comments.push_back(comment_of(*remark_at_cursor(text), text.places.tip));
     act(effects, action_of(std::move(params), text.task, k_commenting, "the remark is a comment of yours; r sends it"));

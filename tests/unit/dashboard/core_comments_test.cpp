@@ -975,3 +975,15 @@ TEST_CASE("A range steps over comments, and ( and ) go from one to the next") {
     desk.press("(");
     CHECK_THAT(line_at(desk), Holds("#1"));
 }
+
+TEST_CASE("A remark whose lines have changed is not offered to be taken over") {
+    auto diff = diff_of(k_patch);
+    diff.remarks = {{"outdated", "src/cart.py", 11, 11, "Wrong sign", "review 1"}};
+    auto desk = reviewing(diff);
+    desk.press(")");
+    CHECK_THAT(line_at(desk), Holds("outdated"));
+    CHECK_THAT(desk.screen(), !Holds("take over"));
+    desk.press("t");
+    CHECK(desk.sent.empty());
+    CHECK_THAT(desk.screen(), Holds("Its lines have changed since"));
+}
