@@ -240,7 +240,7 @@ TEST_CASE_METHOD(Fixture, "a leader that obeys TERM does not save a group member
 }
 
 TEST_CASE_METHOD(Fixture, "whoever has the stop ends the group, and it is said so") {
-    auto command = script("sh -c 'echo $$ >inner; sleep 100' & echo $$ >outer; wait");
+    auto command = script("echo $$ >outer; sh -c 'echo $$ >inner; sleep 100' & wait");
     command.stop = std::make_shared<Stop>();
     const auto stop = command.stop;
     async::spawn(io.get_executor(), "stopping", [](std::shared_ptr<Stop> end, std::string file) -> Awaitable<void> {
