@@ -19,6 +19,7 @@ struct Choices {
     std::optional<std::string> executor_options;
     std::vector<std::string> blocked_by = {};
     std::optional<std::string> budget = {};
+    std::optional<std::string> permits = {};
 
     void describe(auto& v) {
         v.optional("workflow", workflow, "the task's workflow; a new task's default: the project's (human)");
@@ -40,6 +41,9 @@ struct Choices {
         v.optional("budget", budget,
                    "tokens that it and its sub-tasks may use, as 5M or 400k; 0: no limit; empty: as the setting "
                    "budget.task says");
+        v.optional("permits", permits,
+                   "where a program asks that cannot ask in two places, from its next start: window or inbox; empty: "
+                   "as the setting permits says (human)");
     }
     bool operator==(const Choices&) const = default;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,12 +41,14 @@ struct Needs {
     std::string text;
     OrangeCommand command;
     Timestamp since{};
+    std::int64_t permit = 0;
 
     void describe(auto& v) {
         v.required("kind", kind, "nothing, start, review, answer or help");
         v.optional("text", text, "why, a sentence of one line; for nothing: what goes on");
         v.optional("command", command, "what to run, with the task's whole id; empty for nothing");
         v.optional("since", since, "since when");
+        v.sparse("permit", permit, "the number of the oldest request of an agent's program, if that is the need");
     }
     bool operator==(const Needs&) const = default;
 };

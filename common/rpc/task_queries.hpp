@@ -144,6 +144,30 @@ struct AgentUse {
     }
 };
 
+/// A request of an agent's program that waits for its human's answer (permit_methods.hpp).
+struct PermitView {
+    std::int64_t number = 0;
+    Role role = Role::worker;
+    std::string harness;
+    std::string tool;
+    std::string line;
+    std::string request;
+    bool whole = false;
+    Timestamp since{};
+    void describe(auto& v) {
+        v.required("number", number, "the number of the request in its task; never used again");
+        v.required("role", role, "whose program asks");
+        v.required("harness", harness, "the program");
+        v.required("tool", tool, "the tool that the agent wants to use, as the program names it");
+        v.required("line", line, "what it asks for, in one line, perhaps cut");
+        v.required("request", request, "all that it asks for, for people, with line breaks; text of an agent");
+        v.optional("whole", whole, "`request` is complete: it can be allowed, not only denied");
+        v.required("since", since, "when it came");
+    }
+    /// True if `line` says all of it.
+    bool is_short() const { return whole && line == request; }
+};
+
 struct TaskShow : TaskSelector {
     static constexpr const char* k_name = "task.show";
     bool changes = false;
@@ -165,10 +189,12 @@ struct TaskShow : TaskSelector {
         std::map<std::string, std::string> harnesses;
         Json history = Json::array();
         std::vector<CommentView> comments;
+        std::vector<PermitView> permits;
         void describe(auto& v) {
             v.required("task", task, "the task");
             v.required("body", body, "TASK.md below the frontmatter");
             v.sparse("comments", comments, "with `comments`: those on sections, at their places in `body`");
+            v.sparse("permits", permits, "requests of its agents' programs that wait for their human, oldest first");
             v.sparse("kept", kept, "files with lines that went from TASK.md, oldest first");
             v.optional("messages", messages, "the last messages to its agents, oldest first");
             v.optional("changes", changes, "what its branch changes, committed and not; absent: git cannot say");

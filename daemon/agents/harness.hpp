@@ -95,6 +95,20 @@ struct EventSigns {
     bool are_told() const { return !busy.empty() || !idle.empty(); }
 };
 
+/// The hook through which the program asks before it does something, and how it is answered (permit.hpp).
+struct PermitSigns {
+    /// Replace `events.args` if its human answers in the inbox: the program shows no dialog then. Empty: the hook is in
+    /// the rules of `events`, and the program's dialog stands in its window as well.
+    std::vector<std::string> args;
+    std::string tool;               ///< the member of a request with the name of the tool
+    std::string input;              ///< the member with what the tool gets
+    std::vector<std::string> done;  ///< events: a call was made, so it was allowed. They have `tool` and `input`, too
+    std::string allow, deny;        ///< the answers, as JSON; {message} in `deny` becomes a string of JSON
+    std::chrono::milliseconds deadline{0};  ///< shorter than the program waits
+
+    bool are_asked() const { return !allow.empty(); }
+};
+
 /// The ways to continue an earlier conversation of the program. {session} inside is the conversation's name.
 struct Session {
     std::vector<std::string> start;   ///< replaces {session_args} for a new one, whose name Orange chooses
@@ -171,6 +185,7 @@ struct Harness {
     Signs titles;                                         ///< beginnings of the pane's title
     StateFile state_file;
     EventSigns events;
+    PermitSigns permits;
     bool inbox = false;  ///< the program reads messages from a file of its run: nothing is typed (events.hpp)
     Trust trust;
     NoLogin no_login;
@@ -310,6 +325,7 @@ struct LaunchRequest {
     bool resume = false;              ///< continue that conversation
     std::string shipped = {};         ///< the folder of the shipped definitions and their files
     std::string events = {};          ///< the file for the program's events
+    bool permits_in_inbox = false;    ///< `permits.args` instead of `events.args`
     std::string talk_dir = {};        ///< the folder for conversations, one for all runs of the task
 };
 
