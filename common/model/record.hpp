@@ -276,6 +276,23 @@ struct AskedTransition {
 };
 
 /// The contents of a task's state.json: the daemon's authoritative memory of the task.
+/// A human's answer to a request of an agent's program, until an event of the program shows what became of it.
+struct PermitAnswer {
+    std::int64_t number = 0;
+    RunId run;
+    Role role = Role::worker;
+    std::string key;
+    std::string tool;
+    std::string line;
+    bool allowed = false;
+    std::string text;
+    std::string evidence;
+    Timestamp at{};
+
+    void describe(auto& v);
+    bool operator==(const PermitAnswer&) const = default;
+};
+
 struct TaskRecord {
     Task task;
     std::optional<Intent> intent;
@@ -334,6 +351,8 @@ struct TaskRecord {
     std::optional<BudgetPass> budget_pass = {};
     std::map<std::string, std::string> reviews = {};  ///< section → the commit that it is about, and its hash
     std::int64_t comment_step = 0;                    ///< the last step of its comments that has happened (comment.hpp)
+    std::int64_t permits_asked = 0;                   ///< the number of the last request of an agent's program
+    std::vector<PermitAnswer> permits_answered = {};
     std::string near_told = {};  ///< the budget that its human was told is nearly used up, with its day if it has one
 
     void describe(auto& v);

@@ -156,6 +156,19 @@ void AskedTransition::describe(auto& v) {
     v.sparse("force", force, "with force");
 }
 
+void PermitAnswer::describe(auto& v) {
+    v.required("number", number, "the number of the request");
+    v.required("run", run, "whose program asked");
+    v.required("role", role, "likewise");
+    v.required("key", key, "the id of the request in the events of the program");
+    v.required("tool", tool, "what the agent wanted to use");
+    v.required("line", line, "what it asked for, in one line");
+    v.optional("allowed", allowed, "or denied");
+    v.optional("text", text, "what the agent was told");
+    v.optional("evidence", evidence, "how the human was identified");
+    v.required("at", at, "when");
+}
+
 void TaskRecord::describe(auto& v) {
     v.required("fields", task, "the task");
     v.nullable("intent", intent, "the transition that is committed but not finished");
@@ -222,6 +235,9 @@ void TaskRecord::describe(auto& v) {
     v.sparse("comment_step", comment_step,
              "the last step of its comments that has happened: the texts and answers of comments.json with a higher "
              "one do not count yet");
+    v.sparse("permits_asked", permits_asked, "the number of the last request of an agent's program");
+    v.sparse("permits_answered", permits_answered,
+             "answers to such requests, until an event of the program shows what became of them");
     v.sparse("near_told", near_told, "the budget of which its human was told that 80 % is used");
 }
 

@@ -297,6 +297,20 @@ std::string last_lines(const Harness& harness, std::string_view screen) {
     return join(lines, "\n");
 }
 
+std::string dialog_text(const Harness& harness, std::string_view screen) {
+    constexpr std::size_t k_most_lines = 4, k_most_columns = 160;
+    std::vector<std::string> lines;
+    for (const auto line : split_lines(screen)) {
+        const auto words = plain(line, 1);
+        if (words.empty()) continue;  // blank, or the edge of a box
+        lines.push_back(printable(trim(line)));
+        if (!line_with(harness.screen.waiting, line)) continue;
+        const auto most = std::min(lines.size(), k_most_lines);
+        return ellipsized(join({lines.end() - static_cast<std::ptrdiff_t>(most), lines.end()}, " ⏎ "), k_most_columns);
+    }
+    return {};
+}
+
 bool shows_limit_dialog(const Harness& harness, std::string_view screen) {
     return line_with(harness.usage_limit.dialog, end_of(screen)).has_value();
 }

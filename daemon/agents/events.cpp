@@ -61,6 +61,13 @@ std::string transcript_in(const EventSigns& signs, const Json& json) {
     return path.starts_with('/') && is_plain ? path : std::string();
 }
 
+/// Returns the text by which the call of an event is known again.
+std::string call_in(const PermitSigns& signs, const Json& json) {
+    if (!signs.id.empty()) return text_member(json, signs.id);
+    const auto hash = text_member(json, signs.input + "_hash");
+    return text_member(json, signs.tool) + " " + (hash.empty() ? text_member(json, signs.input) : hash);
+}
+
 /// True for the form 01234567-89ab-cdef-0123-456789abcdef.
 bool is_uuid(std::string_view id) {
     constexpr std::string_view k_form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
@@ -145,11 +152,37 @@ bool EventReader::parse(const Harness& harness, std::string_view lines) {
         if (auto conversation = conversation_in(harness, line)) conversation_ = std::move(conversation);
         remember(harness, line);
         auto told = told_by(harness, line);
+        if (harness.permits.are_asked()) follow_calls(harness, line, told);
         if (!told) continue;
         last_ = std::move(*told);
         any = true;
     }
     return any;
+}
+
+const AskedCall* EventReader::asked(const std::string& key) const {
+    const auto found = std::find_if(calls_.begin(), calls_.end(), [&](const auto& each) { return each.key == key; });
+    return found == calls_.end() ? nullptr : &*found;
+}
+
+void EventReader::follow_calls(const Harness& harness, std::string_view line, const std::optional<Statement>& told) {
+    constexpr std::size_t k_most_calls = 100;
+    const auto json = Json::parse(line, nullptr, false);
+    if (!json.is_object()) return;
+    const bool is_done = is_one_of_them(harness.permits.done, text_member(json, harness.events.key));
+    if (!told && !is_done) return;
+    const auto call = call_in(harness.permits, json);
+    const auto made = is_done ? std::find_if(calls_.begin(), calls_.end(),
+                                             [&](const auto& each) { return !each.made && each.call == call; })
+                              : calls_.end();
+    if (made != calls_.end()) made->made = true;
+    const bool is_over = told && told->activity != Activity::busy && told->activity != Activity::waiting;
+    for (auto& each : calls_) {
+        each.passed = true;
+        each.turn_over = each.turn_over || is_over;
+    }
+    if (auto key = text_member(json, "ask"); !key.empty()) calls_.push_back({std::move(key), call});
+    if (calls_.size() > k_most_calls) calls_.erase(calls_.begin());
 }
 
 void EventReader::remember(const Harness& harness, std::string_view line) {

@@ -51,6 +51,15 @@ inline Path rest_file(const Path& run_folder, const RunId& run) {
     return run_folder / (run.value + ".rest");
 }
 
+/// A request of the program (permit.hpp), and what its later events tell of it.
+struct AskedCall {
+    std::string key;         ///< the id that the hook gave it
+    std::string call;        ///< by which the call is known again
+    bool made = false;       ///< the call was made: somebody allowed it
+    bool passed = false;     ///< something else happened since
+    bool turn_over = false;  ///< the turn has ended since
+};
+
 /// Reads what was added to such a file since the last read(). A line counts when it is complete. If much was added,
 /// only the end is read. A file that became shorter is read from its beginning.
 class EventReader {
@@ -64,6 +73,10 @@ class EventReader {
     /// Returns the conversation that was named last.
     const std::optional<Conversation>& conversation() const { return conversation_; }
 
+    /// Returns what is known of the request with that key; nullptr if its event was not read, or is one of the older
+    /// ones.
+    const AskedCall* asked(const std::string& key) const;
+
     static constexpr std::size_t k_most_told = 100;
     /// Returns the paths of conversations' files that events have named, also events without an id: absolute, each
     /// once, the first k_most_told. The program, or its agent, may name any path.
@@ -75,11 +88,13 @@ class EventReader {
   private:
     bool parse(const Harness& harness, std::string_view lines);
     void remember(const Harness& harness, std::string_view line);
+    void follow_calls(const Harness& harness, std::string_view line, const std::optional<Statement>& told);
 
     std::uintmax_t at_ = 0;                                       ///< the offset up to which the file was read
     std::chrono::sys_time<std::chrono::nanoseconds> modified_{};  ///< the file's time at that read
     Statement last_;
     std::set<std::string> taken_;
+    std::vector<AskedCall> calls_;  ///< the last requests
     std::optional<Conversation> conversation_;
     std::vector<std::string> told_files_;
     std::vector<std::string> told_ids_;

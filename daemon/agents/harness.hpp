@@ -102,7 +102,8 @@ struct PermitSigns {
     std::vector<std::string> args;
     std::string tool;               ///< the member of a request with the name of the tool
     std::string input;              ///< the member with what the tool gets
-    std::vector<std::string> done;  ///< events: a call was made, so it was allowed. They have `tool` and `input`, too
+    std::string id;                 ///< the member by which a call is known again; empty: by its tool and its input
+    std::vector<std::string> done;  ///< events: a call was made, so it was allowed. They have the same members
     std::string allow, deny;        ///< the answers, as JSON; {message} in `deny` becomes a string of JSON
     std::chrono::milliseconds deadline{0};  ///< shorter than the program waits
 
@@ -282,6 +283,10 @@ std::optional<std::string> with_last_words(const Harness& harness, std::string_v
 
 /// Returns a few of the last lines that the program has written above its prompt, for people.
 std::string last_lines(const Harness& harness, std::string_view screen);
+
+/// Returns the last lines of a dialog down to the first line by which the definition knows it, as one line for people;
+/// empty if the screen shows none.
+std::string dialog_text(const Harness& harness, std::string_view screen);
 
 /// True if the dialog about a usage limit is at the end of the screen.
 bool shows_limit_dialog(const Harness& harness, std::string_view screen);

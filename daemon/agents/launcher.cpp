@@ -102,6 +102,8 @@ RunSpec Launcher::spec_of(const StartRequest& request, const Path& run_folder) c
         spec.env["ORANGE_EVENTS"] = request.events;
         spec.env["ORANGE_EVENT"] =
             shell_word(shim_.string()) + " " + std::string(k_event_option) + " " + shell_word(request.events);
+        spec.env["ORANGE_ASK"] =
+            shell_word(shim_.string()) + " " + std::string(k_ask_option) + " " + shell_word(request.events);
     }
     if (!request.inbox.empty()) spec.env["ORANGE_INBOX"] = request.inbox;
     return spec;

@@ -43,6 +43,7 @@ class Question {
             const auto& why = record_.moved_because;
             return here(Need::help, why.empty() ? "the task is stuck" : why, out_of_stuck());
         }
+        if (sight_.permit) return permit(*sight_.permit);
         if (const auto* dialog = find_notice(record_, NoticeKind::agent_dialog)) {
             return {Need::answer, std::string(first_line(dialog->text)), OrangeCommand::from_text(dialog->command),
                     dialog->since};
@@ -182,6 +183,13 @@ class Question {
                 return here(Need::help, "the status " + status() + " needs your help", to_agent());
         }
         return nothing();
+    }
+    /// Whoever has not read all of it cannot allow it with the command that is shown.
+    Needs permit(const PermitNeed& asked) const {
+        const auto number = std::to_string(asked.number);
+        const auto run =
+            asked.is_short ? OrangeCommand::from_text("orange allow " + id() + "." + number) : command("show");
+        return {Need::answer, asked.text, run, asked.since, asked.number};
     }
     Needs start_or_nothing() const {
         if (sight_.held_for_human) return here(Need::start, sight_.held_back, to_agent());

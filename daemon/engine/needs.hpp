@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,14 @@
 #include "daemon/engine/definition.hpp"
 
 namespace orange::engine {
+
+/// A request of an agent's program that waits for its human.
+struct PermitNeed {
+    std::int64_t number = 0;
+    std::string text;       ///< a sentence
+    bool is_short = false;  ///< the sentence says all of it
+    Timestamp since{};
+};
 
 /// Facts about a task at this moment that are not in its record.
 struct NeedFacts {
@@ -30,7 +39,8 @@ struct NeedFacts {
     std::string continued_by;         ///< the task that goes on with its work, as people type it
     std::vector<std::string> living;  ///< names of the roles whose agents live
     std::int64_t answered = 0;        ///< comments on lines that were answered, and neither resolved nor asked again
-    std::string preview_url;          ///< where its human can try the work; empty: it does not run
+    std::optional<PermitNeed> permit = {};  ///< the oldest request of its agents' programs that waits
+    std::string preview_url;                ///< where its human can try the work; empty: it does not run
 };
 
 /// True if an agent works in this state. A workflow that does not say so with `agent` has an exit rule for the state

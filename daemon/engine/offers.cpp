@@ -15,6 +15,7 @@ class Offers {
 
     std::vector<std::string> all() {
         if (sight_.alive) add("attach", "send", "stop");
+        if (sight_.asks_permit) add("allow", "deny");
         if (record_.unapproved || sight_.children_unapproved) add("approve");
         if (!sight_.alive && record_.held_start(Role::worker)) add("send");
         if (!sight_.alive && !record_.held.empty()) add("stop");
@@ -44,7 +45,7 @@ class Offers {
         const bool begun = state_->meaning != Meaning::initial;
         if (!begun && !(record_.queued && record_.kept_back())) add("spawn");
         if (begun) agents();
-        if (sight_.needs_answer && !sight_.shows_dialog) add("reply");
+        if (sight_.needs_answer && !sight_.shows_dialog && !sight_.asks_permit) add("reply");
         if (begun && rejection_target(definition_, record_.task) != nullptr) add("reject");
         if (begun && !sight_.children_unapproved && approval_target(definition_, record_.task)) add("approve");
         if (begun && !edges_to(Meaning::done).empty()) {

@@ -16,6 +16,7 @@ struct Offering {
     bool under_way = false;    ///< Orange itself does something with the task: a merge, the setup of its workspace
     bool needs_answer = false;
     bool shows_dialog = false;
+    bool asks_permit = false;          ///< a request of its agents' programs waits for its human
     bool into_parent = false;          ///< it is merged into its parent's branch, without a pull request
     bool has_dev = false;              ///< there is a command with which its human can try its work
     bool children_unapproved = false;  ///< some of its sub-tasks wait for their human's approval

@@ -115,6 +115,7 @@ void add_task_create(MethodTable& table, Api& api);
 void add_task_methods(MethodTable& table, Api& api);
 void add_task_answers(MethodTable& table, Api& api);
 void add_task_comments(MethodTable& table, Api& api);
+void add_permit_methods(MethodTable& table, Api& api);
 void add_task_views(MethodTable& table, Api& api);
 void add_project_methods(MethodTable& table, Api& api);
 void add_workspace_methods(MethodTable& table, Api& api);

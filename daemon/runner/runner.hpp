@@ -12,6 +12,7 @@
 #include "daemon/runner/agents/respawns.hpp"
 #include "daemon/runner/agents/token_use.hpp"
 #include "daemon/runner/agents/usage_holds.hpp"
+#include "daemon/runner/attention/permits.hpp"
 #include "daemon/runner/branch/committed.hpp"
 #include "daemon/runner/checks/checks.hpp"
 #include "daemon/runner/checks/gates.hpp"
@@ -59,6 +60,7 @@ struct Runner {
     Merges merges{*this};
     Workspaces workspaces{*this};
     agents::Versions versions{world.processes, world.executor, world.files, world.paths.home / "versions.json"};
+    Permits permits{*this};
     Activities activities{*this};
     Outbox outbox{*this};
     Requests requests{*this};

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "common/model/json.hpp"
 
@@ -12,10 +13,21 @@ namespace {
 
 constexpr std::size_t k_longest_line = 4000;
 constexpr std::size_t k_longest_text = 300;
-constexpr std::size_t k_most_read = 4 * 1024 * 1024;
+constexpr std::size_t k_most_read = 16 * 1024 * 1024;
 constexpr off_t k_largest_file = 1024 * 1024;
 
-/// Reads all of stdin, even if not all is kept: a program must never wait because its hook does not read.
+std::string text_of(const Json& object) {
+    const auto text = text_member(object, "command");
+    return (text.empty() ? line_of(object) : text).substr(0, k_longest_text);
+}
+
+std::string hash_of(Json object) {
+    object.erase("description");
+    return sha256(line_of(object)).substr(0, 32);
+}
+
+}  // namespace
+
 std::string all_of_stdin() {
     std::string text;
     char buffer[16 * 1024];
@@ -30,7 +42,17 @@ std::string line_of(const Json& object) {
     return object.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-}  // namespace
+void append_line(const char* file, const std::string& line) {
+    const int out = ::open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (out < 0) return;
+    struct stat facts {};
+    const bool is_full = ::fstat(out, &facts) == 0 && facts.st_size > k_largest_file;
+    if (!is_full || ::ftruncate(out, 0) == 0) {
+        const auto text = line + "\n";
+        [[maybe_unused]] const auto written = ::write(out, text.data(), text.size());
+    }
+    ::close(out);
+}
 
 std::string event_line(const std::vector<std::string>& words, std::string_view object) {
     const auto equals = words.size() == 1 ? words.front().find('=') : std::string::npos;
@@ -45,11 +67,18 @@ std::string event_line(const std::vector<std::string>& words, std::string_view o
     for (const auto& [member, value] : said.items()) {
         if (is_member && member == name) continue;
         if (value.is_array()) kept[member] = value.size();
+        if (value.is_object()) {
+            kept[member] = text_of(value);
+            kept[member + "_hash"] = hash_of(value);
+        }
         if (value.is_string()) {
             const auto text = value.get<std::string>();
             kept[member] = text.starts_with('/') ? text : text.substr(0, k_longest_text);
         }
-        if (line_of(kept).size() > k_longest_line) kept.erase(member);
+        if (line_of(kept).size() > k_longest_line) {
+            kept.erase(member);
+            kept.erase(member + "_hash");
+        }
     }
     return line_of(kept);
 }
@@ -58,13 +87,7 @@ int write_event(const char* file, const std::vector<std::string>& words) {
     const bool is_read = words.empty() || (words.size() == 1 && words.front().find('=') != std::string::npos);
     const auto line = event_line(words, is_read ? all_of_stdin() : std::string());
     if (line.empty()) return 0;
-    const int out = ::open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (out < 0) return 0;
-    struct stat facts {};
-    if (::fstat(out, &facts) == 0 && facts.st_size > k_largest_file && ::ftruncate(out, 0) != 0) return 0;
-    const auto text = line + "\n";
-    [[maybe_unused]] const auto written = ::write(out, text.data(), text.size());
-    ::close(out);
+    append_line(file, line);
     return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include "common/base/text.hpp"
 #include "daemon/shim/agent.hpp"
+#include "daemon/shim/ask.hpp"
 #include "daemon/shim/event.hpp"
 #include "daemon/shim/harness.hpp"
 #include "daemon/shim/keeper.hpp"
@@ -20,6 +21,7 @@
 /// - `orange-agent --inner SPEC`: an executor, which the first use has started, does the same on its far side.
 /// - `orange-agent --keep …`: the daemon starts the tmux server with it.
 /// - `orange-agent --event …`: a hook of an agent's program reports an event.
+/// - `orange-agent --ask FILE`: a hook of an agent's program asks the human.
 /// - `orange-agent --remove PATH...`: the daemon removes folders that agents may have filled.
 /// - `orange-agent --behind …`: an executor runs a command of the project's with it, behind the wall of an agent.
 /// - `orange-agent --join PID`: systemd starts it for the first use, to move that process into a scope.
@@ -34,6 +36,7 @@ int main(int argc, char** argv) {
     if (argc >= 3 && std::string_view(argv[1]) == orange::k_event_option) {
         return orange::shim::write_event(argv[2], {argv + 3, argv + argc});
     }
+    if (argc == 3 && std::string_view(argv[1]) == orange::k_ask_option) return orange::shim::ask_human(argv[2]);
     if (argc >= 3 && std::string_view(argv[1]) == orange::k_remove_option) return orange::shim::remove_paths(argv + 2);
     if (argc > 3 && std::string_view(argv[1]) == orange::k_behind_option) {
         char** word = argv + 2;
@@ -49,12 +52,14 @@ int main(int argc, char** argv) {
         std::fputs(
             "usage: orange-agent SPEC\n       orange-agent --inner SPEC\n       orange-agent --keep HOME COMMAND "
             "[ARG...]\n"
-            "       orange-agent --event FILE [WORD...]\n       orange-agent --join PID\n"
+            "       orange-agent --event FILE [WORD...]\n       orange-agent --ask FILE\n"
+            "       orange-agent --join PID\n"
             "       orange-agent --remove PATH...\n"
             "       orange-agent --behind VARIABLE... -- COMMAND [ARG...]\n\n"
             "Runs one agent in a pane, or the tmux server of all panes; started by oranged. With --inner it does so\n"
             "below the program of an executor. With --event it adds what\n"
             "an agent's program says about itself to FILE: the words, or the object of JSON that is on stdin. With\n"
+            "--ask it also waits for the human's answer to it, and prints that. With\n"
             "--join it moves the process PID into its own systemd scope. With --remove it removes files and whole "
             "folders\n"
             "for the daemon, at idle priority.\n",

@@ -67,6 +67,11 @@ Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
         reply.children.push_back(api.related(child));
     }
     reply.agents = uses_of(world, *record);
+    for (const auto& each : api.runner().permits.of(id)) {
+        const auto& request = each->request;
+        reply.permits.push_back({each->number, each->role, each->harness, request.tool, request.line, request.text,
+                                 request.whole, each->since});
+    }
     reply.harnesses = named_harnesses(api, record->task);
     reply.body = store::read_body(world.files, world.tasks.folder(*record) / "TASK.md").value_or("");
     if (params.comments) {

@@ -154,6 +154,8 @@ Awaitable<Activities::WindowFacts> Activities::see(const TaskRecord& record, Rol
     known.recognised = known.recognised || known.said || reading.composer || reading.activity == Activity::busy;
     // A window in which nothing was ever recognised is no evidence.
     if (reading.by_default && !known.recognised) sight.reading = agents::Reading{};
+    runner_.permits.look(record.task.id, run, reading, known.events);
+    if (runner_.permits.waits(record.task.id, run.run)) reading.activity = Activity::waiting;
     co_return sight;
 }
 
@@ -238,6 +240,9 @@ void Activities::note(const TaskRecord& record, const AgentRun& run, WindowFacts
     const auto since = changed || is_new ? now : std::min(seen_since, now);
     known.seen = AgentActivity{reading.activity, since, reading.source, reading.text};
     known.usage_limit = reading.usage_limit;
+    if (reading.activity == Activity::waiting && harness) {
+        known.dialog = agents::dialog_text(harness->harness, sight.text);
+    }
     if (reading.activity == Activity::busy) {
         known.limit_counted = false;
         known.is_turn = true;
@@ -490,8 +495,18 @@ void Activities::mark_as(TaskRecord& record, const std::vector<Role>& roles, Not
     for (const Role role : roles) {
         const auto seen = of(record, role);
         if (!seen || seen->activity != activity) continue;
+        const auto* run = record.run_of(role);
+        if (activity == Activity::waiting && run && runner_.permits.waits(record.task.id, run->run)) continue;
         const auto name = name_text(role);
-        const auto says = activity == Activity::limited && !seen->text.empty() ? ": " + seen->text : std::string();
+        auto says = seen->text;
+        if (activity == Activity::waiting && seen->source != "events") {
+            // The window of one dialog changes, for example while a person moves in it.
+            const auto* standing = engine::find_notice(record, kind);
+            if (standing != nullptr && standing->cause == name) return;
+            const auto* known = run ? this->known(record, *run) : nullptr;
+            if (known != nullptr && !known->dialog.empty()) says = known->dialog;
+        }
+        if (!says.empty()) says = ": " + says;
         raise(world_, record, kind, "the " + name + what + says, "orange task attach " + record.task.id.value, name);
         return;
     }
@@ -651,10 +666,22 @@ bool Activities::mark(TaskRecord& record) {
         if (const auto* seen = known(record, run))
             runner_.agents.learn_conversation(record, run, seen->events.conversation());
     }
+    runner_.permits.settle(record, events_of(record));
     runner_.budgets.mark(record);
     keep_time(world_, turns_, record);
     runner_.tokens.mark(record, !(record == before));
     return record == before;
+}
+
+Permits::EventsOf Activities::events_of(const TaskRecord& record) const {
+    const auto task = known_.find(record.task.id);
+    return [this, task](const RunId& id) -> const agents::EventReader* {
+        if (task == known_.end()) return nullptr;
+        for (const auto& [role, run] : task->second) {
+            if (run.run == id) return &run.events;
+        }
+        return nullptr;
+    };
 }
 
 Awaitable<void> Activities::look_at_agents(TaskRecord record) {
@@ -696,6 +723,7 @@ Awaitable<void> Activities::update(TaskId id) {
 /// already had it during the limit.
 void Activities::mark_and_save(TaskRecord& record) {
     const bool asked = asks_to_resume(record);
+    runner_.permits.tell_settled(record, events_of(record));
     if (mark(record)) return;
     const bool is_news = !asked && asks_to_resume(record);
     const std::string sentence = "a usage limit is over";

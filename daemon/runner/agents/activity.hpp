@@ -14,6 +14,7 @@
 #include "daemon/runner/agents/run_processes.hpp"
 #include "daemon/runner/agents/silence.hpp"
 #include "daemon/runner/agents/usage_holds.hpp"
+#include "daemon/runner/attention/permits.hpp"
 #include "daemon/runner/transitions/turns.hpp"
 
 namespace orange {
@@ -146,6 +147,7 @@ class Activities : Owner {
         std::optional<Timestamp> contradicted_since;
         bool in_doubt = false;  ///< its window contradicts its last event, and may still be drawn
         bool usage_limit = false;
+        std::string dialog;  ///< the text of the dialog in its window, in one line
         std::string resets;  ///< the end of a usage limit, in the program's words
         bool limit_counted = false;
         std::optional<Timestamp> limited_at;  ///< when it was last seen at a usage limit
@@ -191,6 +193,7 @@ class Activities : Owner {
     /// True if the notice says that a limit is over and that an agent waits for its human.
     bool asks_to_resume(const TaskRecord& record) const;
     void mark_and_save(TaskRecord& record);
+    Permits::EventsOf events_of(const TaskRecord& record) const;
     void lift(const AgentRun& run, const WatchedRun& seen);
     bool may_still_hang(const TaskRecord& record, Role role) const;
     void mark_hung(TaskRecord& record) const;

@@ -24,7 +24,13 @@ constexpr auto k_lasted = 1min;
 constexpr std::chrono::milliseconds k_no_deadline = std::chrono::hours(24 * 365);
 constexpr std::size_t k_longest_answer = 16 * 1024, k_kept_errors = 4096;
 constexpr int k_lines_per_minute = 60;
-constexpr std::array<std::string_view, 4> k_choices = {"reply", "approve", "reject", "ack"};
+constexpr std::array<std::string_view, 6> k_choices = {"reply", "allow", "deny", "approve", "reject", "ack"};
+/// A longer request is cut in a notification, and cannot be allowed there.
+constexpr std::size_t k_longest_shown_request = 1000;
+
+bool is_shown_whole(const agents::Permit& request) {
+    return request.whole && request.text.size() <= k_longest_shown_request;
+}
 
 bool wants_text(const std::string& does) {
     return does == "reply" || does == "reject";
@@ -37,6 +43,7 @@ std::string message_of(const std::string& text, const Json& tasks) {
     for (const auto& task : tasks) {
         if (tasks.size() > 1) message += "\n" + word(task, "short_id") + ": " + word(task, "summary") + "\n";
         if (const auto question = word(task, "question"); !question.empty()) message += "\n" + question + "\n";
+        if (const auto request = word(task, "request"); !request.empty()) message += "\n" + request + "\n";
         const auto changes = task.find("changes");
         if (changes != task.end() && changes->value("commits", 0) > 0) {
             message += "\n" + counted(changes->value("commits", std::size_t{}), "commit") + ", " +
@@ -97,6 +104,14 @@ Json Replies::described(const TaskRecord& record, const std::string& text, bool 
                  {"need", name_text(needs.kind)},
                  {"text", text},
                  {"choices", choices_of(record, needs)}};
+    if (const auto permit = asked_by(needs, record.task.id)) {
+        const auto& request = permit->request;
+        const bool is_all = is_shown_whole(request);
+        json["request"] = request.tool + ": " +
+                          (is_all ? request.text
+                                  : ellipsized(request.text, k_longest_shown_request / 4) +
+                                        "\n(not all of it; it can be denied here, not allowed)");
+    }
     const auto body = store::read_body(world_.files, world_.tasks.folder(record) / "TASK.md");
     if (body && record.question_stands()) {
         const auto sections = store::parse_sections(*body).sections;
@@ -113,13 +128,24 @@ Json Replies::described(const TaskRecord& record, const std::string& text, bool 
     return json;
 }
 
+std::shared_ptr<const OpenPermit> Replies::asked_by(const Needs& needs, const TaskId& task) const {
+    for (const auto& each : runner_.permits.of(task)) {
+        if (each->number == needs.permit) return each;
+    }
+    return nullptr;
+}
+
 Json Replies::choices_of(const TaskRecord& record, const Needs& needs) {
     Json choices = Json::array();
     if (world_.settings.reply_command.empty() || needs.kind == Need::nothing) return choices;
     const auto offers = offers_of(runner_, record, needs);
+    const auto permit = asked_by(needs, record.task.id);
     for (const auto does : k_choices) {
         if (std::ranges::find(offers, does) == offers.end()) continue;
-        const auto token = tokens_.add({"", record.task.id, needs.kind, needs.since, std::string(does)});
+        const bool answers = does == "allow" || does == "deny";
+        if (answers && (!permit || (does == "allow" && !is_shown_whole(permit->request)))) continue;
+        const auto number = answers ? needs.permit : 0;
+        const auto token = tokens_.add({"", record.task.id, needs.kind, needs.since, std::string(does), number});
         choices.push_back({{"does", does}, {"token", token}});
     }
     return choices;
@@ -267,6 +293,8 @@ Awaitable<void> Replies::take(std::string line) {
     Json params = {{"id", taken.task.value}};
     if (taken.does == "reply") params["text"] = text;
     if (taken.does == "reject") params["feedback"] = text;
+    if (taken.permit != 0) params["number"] = taken.permit;
+    if (taken.does == "deny") params["text"] = text;
     auto method = "task." + taken.does;
     const auto done = co_await call_(std::move(method), std::move(params));
     if (!done) {
@@ -291,6 +319,7 @@ std::string Replies::obstacle(const ReplyChoice& choice, const std::string& text
     const auto needs = record ? needs_of(runner_, *record) : Needs{};
     const auto offers = record ? offers_of(runner_, *record, needs) : std::vector<std::string>();
     const bool stands = needs.kind == choice.need && needs.since == choice.since &&
+                        (choice.permit == 0 || needs.permit == choice.permit) &&
                         std::ranges::find(offers, choice.does) != offers.end();
     if (!stands) return name + ": its token is stale; the task does not need that any more";
     if (wants_text(choice.does) && text.empty()) return name + ": the text is missing. Write it behind the token";

@@ -10,6 +10,7 @@
 
 #include "common/model/json.hpp"
 #include "daemon/runner/attention/notifier.hpp"
+#include "daemon/runner/attention/permits.hpp"
 #include "daemon/runner/attention/reply_tokens.hpp"
 
 namespace orange {
@@ -43,6 +44,8 @@ class Replies : Owner {
   private:
     Awaitable<std::set<std::string>> count_changes(std::vector<News> news);
     Json described(const TaskRecord& record, const std::string& text, bool is_counted);
+    /// Returns the request that is the need; nullptr if it has gone, or if the need is another one.
+    std::shared_ptr<const OpenPermit> asked_by(const Needs& needs, const TaskId& task) const;
     Json choices_of(const TaskRecord& record, const Needs& needs);
     Awaitable<Result<Completed>> run_program(std::vector<std::string> argv);
     void read(std::string_view output);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,8 +20,9 @@ struct ReplyChoice {
     std::string hash;  ///< hash of the token, so that a reader of the file cannot send it
     TaskId task;
     Need need = Need::nothing;
-    Timestamp since{};  ///< when the need began
-    std::string does;   ///< reply, approve, reject or ack
+    Timestamp since{};        ///< when the need began
+    std::string does;         ///< reply, allow, deny, approve, reject or ack
+    std::int64_t permit = 0;  ///< the number of the request that is allowed or denied
     bool used = false;
 
     void describe(auto& v) {
@@ -28,7 +30,8 @@ struct ReplyChoice {
         v.required("task", task, "the task");
         v.required("need", need, "the need that the notification was about");
         v.required("since", since, "since when the task has had this need");
-        v.required("does", does, "reply, approve, reject or ack");
+        v.required("does", does, "reply, allow, deny, approve, reject or ack");
+        v.sparse("permit", permit, "the number of the request that is allowed or denied");
         v.optional("used", used, "an answer with this token was accepted");
     }
 };

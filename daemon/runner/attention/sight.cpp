@@ -30,6 +30,18 @@ bool has_dev(const Runner& runner, const TaskRecord& record) {
     return !project->dev.empty() || std::ranges::any_of(project->trusted, is_own);
 }
 
+std::optional<engine::PermitNeed> permit_need(const Runner& runner, const TaskRecord& record) {
+    const auto open = runner.permits.of(record.task.id);
+    if (open.empty()) return std::nullopt;
+    const auto& first = *open.front();
+    const auto& request = first.request;
+    engine::PermitNeed need{first.number, {}, request.is_short(), first.since};
+    need.text = first.harness + " asks to use " + request.tool + ": " + request.line;
+    if (!request.whole) need.text += " (too large to be allowed here)";
+    if (open.size() > 1) need.text += " (and " + std::to_string(open.size() - 1) + " more)";
+    return need;
+}
+
 }  // namespace
 
 void look_for_repositories(Runner& runner) {
@@ -78,6 +90,7 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
         if (record.asked) sight.under_way += "; the task moves to " + record.asked->to + " when they pass";
     }
     sight.answered = runner.comments.counts(record).answered;
+    sight.permit = permit_need(runner, record);
     sight.preview_url = runner.previews.url_of(task.id);
     if (!record.continued_by.empty()) sight.continued_by = runner.world.tasks.short_id(record.continued_by);
     if (runner.queue.is_starting(task.id)) sight.under_way = "its workspace is being prepared (fetch, checkout, setup)";
@@ -124,6 +137,7 @@ std::vector<std::string> offers_of(const Runner& runner, const TaskRecord& recor
         std::ranges::any_of(children_of(runner.world, record), [](const auto& child) { return child.unapproved; });
     sight.has_dev = has_dev(runner, record) || runner.previews.of(record.task.id) != nullptr;
     sight.needs_answer = needs.kind == Need::answer;
+    sight.asks_permit = !runner.permits.of(record.task.id).empty();
     sight.shows_dialog = std::ranges::any_of(
         record.notices, [](const Notice& notice) { return notice.kind == NoticeKind::agent_dialog; });
     return engine::offers_of(**definition, record, sight);
