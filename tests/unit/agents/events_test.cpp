@@ -204,3 +204,60 @@ TEST_CASE("what names no conversation that may become an argument names none") {
     none.session.resume.clear();
     CHECK_FALSE(conversation_in(none, R"({"session_id":"one"})"));
 }
+
+TEST_CASE("What became of a request is known from the events after it") {
+    EventFile file;
+    file.harness.permits.tool = "tool_name";
+    file.harness.permits.input = "tool_input";
+    file.harness.permits.done = {"PostToolUse"};
+    file.harness.permits.allow = "yes";
+    const auto event = [&](const std::string& name, const std::string& hash, const std::string& key = "") {
+        Json line = {{"hook_event_name", name}, {"tool_name", "Bash"}, {"tool_input_hash", hash}};
+        if (!key.empty()) line["ask"] = key;
+        file.add(line.dump() + "\n");
+    };
+    event("PostToolUse", "h1");  // the same call, before it was asked for
+    event("PermissionRequest", "h1", "a");
+    file.read();
+    REQUIRE(file.reader.asked("a") != nullptr);
+    CHECK_FALSE(file.reader.asked("a")->made);
+    CHECK_FALSE(file.reader.asked("a")->passed);
+    event("PermissionRequest", "h2", "b");
+    event("PermissionRequest", "h2", "c");
+    event("PostToolUse", "h2");
+    file.read();
+    CHECK(file.reader.asked("a")->passed);
+    CHECK_FALSE(file.reader.asked("a")->made);
+    CHECK(file.reader.asked("b")->made);
+    CHECK_FALSE(file.reader.asked("c")->made);  // two equal calls are two
+    CHECK_FALSE(file.reader.asked("c")->turn_over);
+    event("PostToolUse", "h1");
+    file.read();
+    CHECK(file.reader.asked("a")->made);
+    event("Stop", "");
+    file.read();
+    CHECK(file.reader.asked("c")->turn_over);
+    for (int i = 0; i < 300; ++i) event("PermissionRequest", "h", std::to_string(i));
+    file.read();
+    CHECK(file.reader.asked("a") == nullptr);
+    CHECK(file.reader.asked("299") != nullptr);
+    CHECK(file.reader.asked("nobody") == nullptr);
+}
+
+TEST_CASE("A definition may name the member by which a call is known again") {
+    EventFile file;
+    file.harness.permits.tool = "tool_name";
+    file.harness.permits.input = "tool_input";
+    file.harness.permits.id = "id";
+    file.harness.permits.done = {"done"};
+    file.harness.permits.allow = "yes";
+    file.add(R"({"hook_event_name":"PermissionRequest","id":"per_1","ask":"a"})"
+             "\n");
+    file.add(R"({"hook_event_name":"PermissionRequest","id":"per_2","ask":"b"})"
+             "\n");
+    file.add(R"({"hook_event_name":"done","id":"per_2"})"
+             "\n");
+    file.read();
+    CHECK_FALSE(file.reader.asked("a")->made);
+    CHECK(file.reader.asked("b")->made);
+}

@@ -60,3 +60,20 @@ TEST_CASE("events are added to their file, which never grows without end, and no
     CHECK(write_event((folder.path() / "link").c_str(), {"busy"}) == 0);
     CHECK_FALSE(std::filesystem::exists(elsewhere));
 }
+
+TEST_CASE("The same call has the same hash, whatever the model says about it") {
+    const auto hash_in = [](const Json& input) {
+        const auto line = Json::parse(event_line({}, Json{{"tool_name", "Bash"}, {"tool_input", input}}.dump()));
+        return line.at("tool_input_hash").get<std::string>();
+    };
+    const Json input = {{"command", "make test"}, {"description", "runs the tests"}};
+    CHECK(hash_in(input) == hash_in({{"command", "make test"}}));
+    CHECK(hash_in(input) != hash_in({{"command", "make test "}}));
+    const auto line = Json::parse(event_line({"ask=7"}, Json{{"ask", "mine"}, {"tool_input", input}}.dump()));
+    CHECK(line.at("tool_input") == "make test");
+    CHECK(line.at("ask") == "7");
+    const auto edit = Json::parse(event_line({}, Json{{"tool_input", {{"path", "x"}, {"lines", {1, 2}}}}}.dump()));
+    CHECK_THAT(edit.at("tool_input").get<std::string>(), Holds("\"path\":\"x\""));
+    const auto big = event_line({}, Json{{"tool_input", {{"text", std::string(1'000'000, 'x')}}}}.dump());
+    CHECK(big.size() < 1000);
+}
