@@ -61,6 +61,11 @@ Result<void> HomeFiles::append(const Path& path, std::string_view content) {
     return disk_.append(path, content);
 }
 
+Result<void> HomeFiles::move_new(const Path& from, const Path& to) {
+    TRY(check());
+    return disk_.move_new(from, to);
+}
+
 Result<std::vector<std::string>> HomeFiles::list(const Path& folder) {
     auto names = disk_.list(folder);
     if (names && names->empty()) TRY(check());

@@ -97,6 +97,11 @@ class FileSystem {
     /// disk allows it. A killed daemon may leave a torn end, which TaskStore repairs.
     virtual Result<void> append(const Path& path, std::string_view content) = 0;
 
+    /// Gives a file a name that is free, also on another file system. Creates missing parent folders. conflict, and
+    /// nothing has changed, if any file, folder or link has the name. A killed daemon leaves the file at one of the two
+    /// names, or at both. This implementation is for file systems in memory.
+    virtual Result<void> move_new(const Path& from, const Path& to);
+
     /// Lists the names in a folder, sorted; empty if the folder does not exist.
     virtual Result<std::vector<std::string>> list(const Path& folder) = 0;
 
@@ -138,6 +143,18 @@ inline Result<std::vector<std::string>> FileSystem::list_beneath(const Path& roo
     auto names = list(below.empty() ? root : root / below);
     if (names && names->size() > most) names->resize(most);
     return names;
+}
+
+inline Error name_is_taken(const Path& path) {
+    return {ErrorCode::conflict, "writing " + path.string() + ": the name is taken"};
+}
+
+inline Result<void> FileSystem::move_new(const Path& from, const Path& to) {
+    const auto content = read(from);
+    if (!content) return content.error();
+    if (facts_of(to)) return name_is_taken(to);
+    if (auto written = replace(to, *content); !written) return written;
+    return remove(from);
 }
 
 /// Returns true if no file, folder or link has that name.

@@ -378,6 +378,31 @@ Result<void> PosixFileSystem::append(const Path& path, std::string_view content)
     return {};
 }
 
+Result<void> PosixFileSystem::move_new(const Path& from, const Path& to) {
+    TRY(const auto file, open_to_read(from, roots_));
+    struct stat facts {};
+    if (::fstat(file.get(), &facts) != 0) return failed("moving", from, errno);
+    if (!S_ISREG(facts.st_mode)) return not_regular(from);
+    auto source = open_folder(folder_of(from), roots_);
+    if (!source) return in_context("moving " + from.string(), source.error());
+    auto folder = open_or_make_folder(folder_of(to), roots_);
+    if (!folder) return in_context("writing " + to.string(), folder.error());
+    const auto old_name = from.filename().string(), name = to.filename().string();
+    int error = ::linkat(source->get(), old_name.c_str(), folder->get(), name.c_str(), 0) == 0 ? 0 : errno;
+    if (error != 0 && error != EEXIST) {  // another file system, or one whose files have one name only
+        TRY(const auto content, read_all(file.get(), from));
+        error = posix::write_new(folder->get(), name, content);
+    }
+    if (error == EEXIST) return name_is_taken(to);
+    if (error != 0) return failed("writing", to, error);
+    if (auto synced = sync_folder(folder->get(), "writing", to); !synced) {
+        ::unlinkat(folder->get(), name.c_str(), 0);
+        return synced;
+    }
+    if (::unlinkat(source->get(), old_name.c_str(), 0) != 0) return failed("removing", from, errno);
+    return {};
+}
+
 Result<std::vector<std::string>> PosixFileSystem::list(const Path& folder) {
     auto opened = open_folder(folder, roots_);
     if (!opened) {

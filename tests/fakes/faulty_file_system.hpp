@@ -56,6 +56,10 @@ class FaultyFileSystem final : public FileSystem {
         if (is_due()) return error("appending to", path);
         return real_.append(path, content);
     }
+    Result<void> move_new(const Path& from, const Path& to) override {
+        if (is_due()) return error("writing", to);
+        return real_.move_new(from, to);
+    }
     Result<std::vector<std::string>> list(const Path& folder) override {
         ++calls.lists;
         if (is_due()) return error("listing", folder);

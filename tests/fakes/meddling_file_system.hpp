@@ -36,6 +36,10 @@ class MeddlingFileSystem final : public FileSystem {
         before(path);
         return real_.append(path, content);
     }
+    Result<void> move_new(const Path& from, const Path& to) override {
+        before(to);
+        return real_.move_new(from, to);
+    }
     Result<std::vector<std::string>> list(const Path& folder) override { return real_.list(folder); }
     Result<void> remove(const Path& path) override { return real_.remove(path); }
     Result<FileFacts> facts_of(const Path& path) override { return real_.facts_of(path); }

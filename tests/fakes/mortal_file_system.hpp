@@ -88,6 +88,10 @@ class MortalFileSystem final : public FileSystem {
         if (fuse_.file_step()) return full("appending to", path);
         return real_.append(path, content);
     }
+    Result<void> move_new(const Path& from, const Path& to) override {
+        if (fuse_.file_step()) return full("writing", to);
+        return real_.move_new(from, to);
+    }
     Result<void> remove(const Path& path) override {
         if (fuse_.file_step()) return full("removing", path);
         return real_.remove(path);
