@@ -38,6 +38,8 @@ struct Paths {
     std::filesystem::path workflows() const { return home / "workflows"; }
     std::filesystem::path harnesses() const { return home / "harnesses"; }
     std::filesystem::path executors() const { return home / "executors"; }
+    /// Files that callers have sent, and that no call has used yet.
+    std::filesystem::path uploads() const { return home / "uploads"; }
     std::filesystem::path workspaces() const { return home / "workspaces"; }
     std::filesystem::path tasks() const { return home / "tasks"; }
     /// Things that the daemon has put aside to be removed: in the home, and in folders that may be on other file

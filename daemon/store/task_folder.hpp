@@ -11,6 +11,7 @@ namespace orange::store {
 inline constexpr const char* k_state = "state.json";
 inline constexpr const char* k_task = "TASK.md";
 inline constexpr const char* k_history = "history.jsonl";
+inline constexpr const char* k_files = "files";  ///< the folder with the files that were given to its agents
 
 /// Returns true if the text may be the name of a task's folder.
 bool is_id_safe(std::string_view text);
